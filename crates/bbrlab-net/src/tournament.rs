@@ -1,30 +1,109 @@
 //! Timers that are armed for every packet: one per flow, in a tournament whose winner is the next to fire.
 //!
-//! A flow that paces arms its timer anew whenever it fires. In a tree of matches between four neighbours that takes one
+//! A flow that paces arms its timer anew whenever it fires. In a tree of matches between two neighbours that takes one
 //! match per level, in which single words are compared: the time, and below it the number of the flow, which decides at
-//! equal times as in the events' keys. In the event queue, where other timers lie as well, it takes several times that.
+//! equal times as in the events' keys. Whom a flow meets does not depend on who wins below, so that the processor reads all
+//! of them at once. In the event queue, where other timers lie as well, it takes several times that.
 //!
 //! As in the event queue, the place of a timer that has fired stays open until it is armed again or its event is over.
 
 use bbrlab_units::Time;
 
-/// The entries of four flows, or of the winners of four subtrees.
-#[derive(Clone, Copy, Debug)]
-#[repr(align(32))]
-struct Match([u64; 4]);
+/// The entry of a timer that is not armed.
+const NEVER: u64 = u64::MAX;
 
-impl Match {
-    const EMPTY: Self = Self([NEVER; 4]);
+/// The entries of matches, two for each. The winner of entries 2n and 2n + 1 is entry n, and entry 1 wins the last match. Up to
+/// 4,096 flows the compiler knows how many there are, and neither counts a flow's matches nor checks a place.
+#[derive(Debug)]
+enum Entries {
+    Of4(Box<[u64; 8]>),
+    Of16(Box<[u64; 32]>),
+    Of64(Box<[u64; 128]>),
+    Of256(Box<[u64; 512]>),
+    Of1024(Box<[u64; 2048]>),
+    Of4096(Box<[u64; 8192]>),
+    OfMore(Box<[u64]>),
+}
 
-    #[inline]
-    fn winner(&self) -> u64 {
-        let [a, b, c, d] = self.0;
-        a.min(b).min(c.min(d))
+impl Entries {
+    /// Entries for this many flows, of which none is armed.
+    fn of(flows: u32) -> Self {
+        match flows {
+            0..=4 => Self::Of4(unarmed()),
+            5..=16 => Self::Of16(unarmed()),
+            17..=64 => Self::Of64(unarmed()),
+            65..=256 => Self::Of256(unarmed()),
+            257..=1024 => Self::Of1024(unarmed()),
+            1025..=4096 => Self::Of4096(unarmed()),
+            _ => Self::OfMore(vec![NEVER; 2 * flows.next_power_of_two() as usize].into()),
+        }
+    }
+
+    fn all(&self) -> &[u64] {
+        match self {
+            Self::Of4(entries) => &**entries,
+            Self::Of16(entries) => &**entries,
+            Self::Of64(entries) => &**entries,
+            Self::Of256(entries) => &**entries,
+            Self::Of1024(entries) => &**entries,
+            Self::Of4096(entries) => &**entries,
+            Self::OfMore(entries) => entries,
+        }
+    }
+
+    /// For how many flows there are entries.
+    fn flows(&self) -> u32 {
+        low_half(self.all().len() as u64 / 2)
+    }
+
+    fn get(&self, flow: u32) -> u64 {
+        let entries = self.all();
+        entries[entries.len() / 2 + flow as usize]
+    }
+
+    /// Sets a flow's entry and plays its matches; returns who wins the last.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "each packet's timer passes here")]
+    fn set(&mut self, flow: u32, entry: u64) -> u64 {
+        match self {
+            Self::Of4(entries) => play_known(entries, flow, entry),
+            Self::Of16(entries) => play_known(entries, flow, entry),
+            Self::Of64(entries) => play_known(entries, flow, entry),
+            Self::Of256(entries) => play_known(entries, flow, entry),
+            Self::Of1024(entries) => play_known(entries, flow, entry),
+            Self::Of4096(entries) => play_known(entries, flow, entry),
+            Self::OfMore(entries) => {
+                let (levels, place) =
+                    (entries.len().ilog2() - 1, entries.len() / 2 + flow as usize);
+                play(entries, place, levels, entry)
+            }
+        }
     }
 }
 
-/// The entry of a timer that is not armed.
-const NEVER: u64 = u64::MAX;
+#[expect(clippy::unnecessary_box_returns, reason = "most of them are too many for the stack")]
+fn unarmed<const ENTRIES: usize>() -> Box<[u64; ENTRIES]> {
+    vec![NEVER; ENTRIES].into_boxed_slice().try_into().expect("as many as were made")
+}
+
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "once for each number of entries")]
+fn play_known<const ENTRIES: usize>(entries: &mut [u64; ENTRIES], flow: u32, entry: u64) -> u64 {
+    play(entries, (ENTRIES / 2 + flow as usize) % ENTRIES, ENTRIES.ilog2() - 1, entry)
+}
+
+/// Sets an entry and plays so many matches.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "once for each number of entries")]
+fn play(entries: &mut [u64], mut place: usize, levels: u32, entry: u64) -> u64 {
+    let mut winner = entry;
+    for _ in 0..levels {
+        entries[place] = winner;
+        winner = winner.min(entries[place ^ 1]);
+        place /= 2;
+    }
+    winner
+}
 
 /// One timer per flow.
 #[derive(Debug)]
@@ -38,10 +117,7 @@ pub(crate) struct Tournament {
     flow_mask: u64,
     /// From this time on there are no entries.
     late: u64,
-    /// Match 0 decides; the winners of matches 4n + 1 to 4n + 4 meet in match n. Flows meet first in the last matches.
-    matches: Vec<Match>,
-    /// The number of the first match between flows.
-    first: usize,
+    entries: Entries,
 }
 
 impl Tournament {
@@ -52,8 +128,7 @@ impl Tournament {
             flow_bits: 0,
             flow_mask: 0,
             late: NEVER,
-            matches: vec![Match::EMPTY],
-            first: 0,
+            entries: Entries::of(1),
         }
     }
 
@@ -63,10 +138,8 @@ impl Tournament {
         self.flow_bits = u32::BITS - flow.leading_zeros();
         self.flow_mask = !(NEVER << self.flow_bits);
         self.late = NEVER >> self.flow_bits;
-        let matches = self.matches.len();
-        if flow as usize / 4 >= matches - self.first {
-            self.first = matches;
-            self.matches = vec![Match::EMPTY; 4 * matches + 1];
+        if flow >= self.entries.flows() {
+            self.entries = Entries::of(flow + 1);
         }
     }
 
@@ -99,10 +172,11 @@ impl Tournament {
         }
     }
 
+    #[cold]
     #[inline(never)]
     fn clear(&mut self) {
         self.is_open = false;
-        self.set(self.next.1, NEVER);
+        self.set_apart(self.next.1, NEVER);
     }
 
     /// Arms a flow's timer for `at`. Returns false, and does nothing, if there is no entry for so late a time: the bits of a
@@ -118,10 +192,12 @@ impl Tournament {
 
     /// Disarms a flow's timer.
     pub(crate) fn disarm(&mut self, flow: u32) {
-        self.enter(flow, NEVER);
+        self.close();
+        self.set_apart(flow, NEVER);
     }
 
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "each packet's timer passes here")]
     fn enter(&mut self, flow: u32, entry: u64) {
         if self.is_open && self.next.1 != flow {
             self.clear_and_enter(flow, entry);
@@ -132,10 +208,11 @@ impl Tournament {
     }
 
     /// The place that is open is another flow's. On its own, so that the usual way needs no registers to be saved.
+    #[cold]
     #[inline(never)]
     fn clear_and_enter(&mut self, flow: u32, entry: u64) {
         self.clear();
-        self.set(flow, entry);
+        self.set_apart(flow, entry);
     }
 
     /// The time for which a flow's timer is armed.
@@ -143,7 +220,7 @@ impl Tournament {
         if self.is_open && self.next.1 == flow {
             return Time::NEVER;
         }
-        self.time_of(self.matches[self.first + flow as usize / 4].0[flow as usize % 4])
+        self.time_of(self.entries.get(flow))
     }
 
     #[inline]
@@ -151,18 +228,16 @@ impl Tournament {
         if entry == NEVER { Time::NEVER } else { Time(entry >> self.flow_bits) }
     }
 
+    #[inline(never)]
+    fn set_apart(&mut self, flow: u32, entry: u64) {
+        self.set(flow, entry);
+    }
+
     /// Sets a flow's entry and plays its matches up to the last.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "each packet's timer passes here")]
     fn set(&mut self, flow: u32, entry: u64) {
-        let mut winner = entry;
-        // Flow 4n + k is the child k of match `first` + n, and what holds for the children of any match holds for it.
-        let mut child = 4 * self.first + flow as usize;
-        while let Some(met) = self.matches.get_mut(child / 4) {
-            met.0[child % 4] = winner;
-            winner = met.winner();
-            // Below match 0 there is none.
-            child = (child / 4).wrapping_sub(1);
-        }
+        let winner = self.entries.set(flow, entry);
         self.next = (self.time_of(winner), low_half(winner & self.flow_mask));
     }
 }
@@ -178,6 +253,33 @@ mod tests {
     use super::Tournament;
     use bbrlab_units::Time;
     use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+        #[test]
+        fn timers_of_any_number_of_flows_fire_in_the_order_of_time_and_flow(
+            flows in prop_oneof![1u32..20, 60u32..70, 250u32..260, 1020u32..1030, 4090u32..4100, 4097u32..20_000],
+            steps in prop::collection::vec((any::<prop::sample::Index>(), 0u64..5000), 1..300),
+        ) {
+            let mut timers = Tournament::new();
+            for flow in 0..flows {
+                timers.add(flow);
+            }
+            let mut model = std::collections::BTreeSet::new();
+            for (at_flow, at) in steps {
+                let flow = u32::try_from(at_flow.index(flows as usize)).unwrap();
+                model.retain(|&(_, armed)| armed != flow);
+                prop_assert!(timers.arm(flow, Time(at)));
+                model.insert((at, flow));
+            }
+            while let Some((at, flow)) = model.pop_first() {
+                prop_assert_eq!(timers.deadline(flow), Time(at));
+                prop_assert_eq!((timers.next(), timers.fire()), (Time(at), flow));
+                timers.close();
+            }
+            prop_assert_eq!(timers.next(), Time::NEVER);
+        }
+    }
 
     proptest! {
         #[test]
