@@ -66,6 +66,27 @@ pub(crate) fn kind_of(tie: u64) -> Kind {
     }
 }
 
+/// The number of a kind, as it stands in a tie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct KindNumber(u64);
+
+impl KindNumber {
+    pub(crate) const AT_RECEIVER: Self = Self(Kind::AtReceiver as u64);
+    pub(crate) const AT_SENDER: Self = Self(Kind::AtSender as u64);
+
+    /// That of a tie.
+    #[inline]
+    pub(crate) const fn of(tie: u64) -> Self {
+        Self(tie >> 60)
+    }
+}
+
+impl From<Kind> for KindNumber {
+    fn from(kind: Kind) -> Self {
+        Self(kind as u64)
+    }
+}
+
 /// The bits of a tie that are flow (or link) and sequence number.
 pub(crate) const ID_TIE: u64 = (1 << 56) - 1;
 
@@ -82,8 +103,8 @@ pub(crate) fn tie(kind: Kind, id_tie: u64) -> u64 {
 
 /// The bits that the kind of the sending event adds to the tie of an arrival at a link.
 #[inline]
-pub(crate) fn sent_by(kind: Kind) -> u64 {
-    (kind as u64) << 56
+pub(crate) fn sent_by(KindNumber(kind): KindNumber) -> u64 {
+    kind << 56
 }
 
 /// The flow or link of a tie.

@@ -16,6 +16,12 @@ pub trait Handler<P: Load> {
     /// A timer that was armed for now has expired; it is now disarmed.
     fn on_timer(&mut self, port: &mut Port<'_, P>, flow: FlowId, side: Side, timer: u8);
 
+    /// [`Self::on_timer`] of the swift timer. A handler that knows which one that is need not ask.
+    #[inline]
+    fn on_swift_timer(&mut self, port: &mut Port<'_, P>, flow: FlowId, side: Side, timer: u8) {
+        self.on_timer(port, flow, side, timer);
+    }
+
     /// The time given to [`Port::schedule`] has come.
     fn on_application(&mut self, port: &mut Port<'_, P>, flow: FlowId, token: u32);
 }

@@ -42,7 +42,14 @@ pub(crate) fn host_time(now: Time) -> Time {
 /// The run's time when the hosts' clock shows `host`.
 #[inline]
 pub(crate) fn run_time(host: Time) -> Time {
-    if host == Time::NEVER { host } else { Time(host.0.saturating_sub(UPTIME.0)) }
+    // Never, and what lies before the run begins, are not below this.
+    let ns = host.0.wrapping_sub(UPTIME.0);
+    if ns < Time::NEVER.0 - UPTIME.0 { Time(ns) } else { run_time_at_an_end(host) }
+}
+
+#[cold]
+fn run_time_at_an_end(host: Time) -> Time {
+    if host == Time::NEVER { host } else { Time::ZERO }
 }
 
 /// The payload of a packet in the network: a segment without its SACK blocks, which only some ACKs have and which lie
@@ -226,6 +233,7 @@ fn usual_headers(has_ts: bool) -> u32 {
 }
 
 /// The same for a SYN, or with options that follow each other.
+#[cold]
 #[inline(never)]
 fn unusual_headers(is_syn: bool, has_ts: bool, blocks: u32, tcp_options: TcpOptions) -> u32 {
     let is_packed = tcp_options == TcpOptions::Packed;

@@ -49,6 +49,7 @@ impl World {
     }
 
     /// The active time of a flow has ended, or a flow that came is over.
+    #[cold]
     #[inline(never)]
     fn flow_ended(&mut self, now: Time, id: FlowId) {
         let flow = &mut self.flows[id.0 as usize];
@@ -124,6 +125,13 @@ impl Handler<Payload> for World {
             Side::Sender => flow.on_sender_timer(port, wire::timer(timer)),
             Side::Receiver => flow.on_receiver_timer(port, wire::timer(timer), &self.classes),
         }
+    }
+
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "in the event loop only")]
+    fn on_swift_timer(&mut self, port: &mut Port<'_, Payload>, id: FlowId, side: Side, timer: u8) {
+        debug_assert!(side == Side::Sender && timer == TimerId::Pacing as u8);
+        self.flows[id.0 as usize].on_pacing_timer(port);
     }
 
     fn on_application(&mut self, port: &mut Port<'_, Payload>, id: FlowId, token: u32) {

@@ -4,7 +4,7 @@ use bbrlab_units::Span;
 
 use super::{Flow, Network, SOLO};
 use crate::accounts::BurstSize;
-use crate::event::{IDS_MAX, Kind, sent_by, tie};
+use crate::event::{IDS_MAX, Kind, KindNumber, sent_by, tie};
 use crate::lane::Lane;
 use crate::link::{Link, LinkMode};
 use crate::packet::{FlowId, LinkId, Load, Ticket};
@@ -95,7 +95,7 @@ impl<P: Load> Network<P> {
         };
         let mut tie_base = tie(kind, 0);
         if let Source::Link(_) = source {
-            tie_base |= sent_by(Kind::Departure) & sent_by_mask;
+            tie_base |= sent_by(KindNumber::from(Kind::Departure)) & sent_by_mask;
         }
         assert!(self.legs.len() < Ticket::LEGS_MAX as usize, "fewer than 2^29 legs");
         self.legs.push(Leg {

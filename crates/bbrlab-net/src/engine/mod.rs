@@ -16,7 +16,7 @@ use bbrlab_units::{Span, Time};
 use crate::accounts::{Accounts, FlowLosses};
 use crate::days::Place;
 use crate::digest::{Digest, Record};
-use crate::event::{Key, Kind, id_of, id_tie, kind_of, sequence_of, tie};
+use crate::event::{Key, Kind, KindNumber, id_of, id_tie, sequence_of, tie};
 use crate::event_queue::{EventQueue, First};
 use crate::lane::{Lane, Way};
 use crate::link::Link;
@@ -84,7 +84,7 @@ pub struct Network<P: Load> {
     /// When the current event was due; events are ordered by this time.
     due: Time,
     /// Kind of the current event.
-    kind: Kind,
+    kind: KindNumber,
     queue: EventQueue,
     /// The heads of the first lanes; `Key::NEVER` for one that is empty.
     heads: [Key; LANES_BESIDE],
@@ -129,7 +129,7 @@ impl<P: Load> Network<P> {
         Self {
             now: Time::ZERO,
             due: Time::ZERO,
-            kind: Kind::Application,
+            kind: Kind::Application.into(),
             queue: EventQueue::new(),
             heads: [Key::NEVER; LANES_BESIDE],
             lanes: Vec::new(),
@@ -404,8 +404,9 @@ impl<P: Load> Network<P> {
         index: u32,
         handler: &mut H,
     ) -> Option<Packet<P>> {
-        self.kind = key.kind();
-        match self.kind {
+        let kind = key.kind();
+        self.kind = kind.into();
+        match kind {
             Kind::LinkTimer => match self.link_timers.popped(index, self.due) {
                 Popped::Fires => {
                     self.events += 1;
@@ -443,18 +444,18 @@ impl<P: Load> Network<P> {
     /// The next swift timer fires.
     #[inline]
     fn swift_timer_fires<H: Handler<P>>(&mut self, handler: &mut H) {
-        self.kind = Kind::Timer;
+        self.kind = Kind::Timer.into();
         self.events += 1;
         let flow = self.swift.fire();
         let (side, id) = timer_of(self.swift_timer);
-        handler.on_timer(&mut Port { net: self }, FlowId(flow), side, id);
+        handler.on_swift_timer(&mut Port { net: self }, FlowId(flow), side, id);
         self.swift.close();
     }
 
     /// The first event of the queue, which is a timer on a day, fires.
     #[inline(never)]
     fn even_timer_fires<H: Handler<P>>(&mut self, handler: &mut H) {
-        self.kind = Kind::Timer;
+        self.kind = Kind::Timer.into();
         self.events += 1;
         let flow = self.queue.fire(self.due);
         let (side, id) = timer_of(self.even_timer);
@@ -466,8 +467,8 @@ impl<P: Load> Network<P> {
     fn take_head(&mut self, lane: usize) -> Packet<P> {
         self.events += 1;
         let (packet, next) = self.lanes[lane].pop(&mut self.way);
-        self.heads[lane] = next;
-        self.kind = kind_of(packet.tie);
+        self.heads[lane % LANES_BESIDE] = next;
+        self.kind = KindNumber::of(packet.tie);
         packet
     }
 
@@ -475,7 +476,7 @@ impl<P: Load> Network<P> {
     #[inline]
     fn arrives<H: Handler<P>>(&mut self, packet: &Packet<P>, handler: &mut H) {
         let (identity, now) = (packet.identity, self.now);
-        if self.kind == Kind::AtReceiver {
+        if self.kind == KindNumber::AT_RECEIVER {
             self.delivered += 1;
             if packet.ticket.is_data() {
                 self.accounts.digest.add(Record::AtReceiver, LinkId(0), identity, now);
@@ -483,7 +484,7 @@ impl<P: Load> Network<P> {
             let aside = self.asides.unpack(packet);
             let arrival = Arrival::new(packet, aside.as_ref());
             handler.at_receiver(&mut Port { net: self }, &arrival);
-        } else if self.kind == Kind::AtSender {
+        } else if self.kind == KindNumber::AT_SENDER {
             self.delivered += 1;
             self.accounts.digest.add(Record::AtSender, LinkId(0), identity, now);
             let aside = self.asides.unpack(packet);
@@ -539,6 +540,7 @@ impl<P: Load> Network<P> {
     }
 
     /// Arms an even timer that is armed already, or for a time that has no day, which may be never.
+    #[cold]
     #[inline(never)]
     fn arm_without_day(&mut self, flow: FlowId, side: Side, id: u8, at: Time) {
         self.disarm(flow, side, id);
@@ -563,6 +565,7 @@ impl<P: Load> Network<P> {
     }
 
     /// Arms a swift timer for a time that is too late for one, which may be never.
+    #[cold]
     #[inline(never)]
     fn arm_late_swift_timer(&mut self, flow: FlowId, side: Side, id: u8, at: Time) {
         if at == Time::NEVER {
