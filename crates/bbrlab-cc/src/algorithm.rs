@@ -380,6 +380,7 @@ macro_rules! dispatch {
         /// What each ACK calls, with its result stored.
         impl Cc {
             /// [`CongestionControl::cong_control`].
+            #[inline(always)]
             pub fn apply_cong_control(&mut self, conn: &mut Conn, rs: &RateSample, draw: &mut impl Draw) {
                 match self { $(Self::$variant(cc) => cc.apply_cong_control(conn, rs, draw),)* }
             }

@@ -110,6 +110,7 @@ impl<T: Copy + Default> Chunks<T> {
     }
 
     /// Adds a chunk at the end of a queue, and returns its first place.
+    #[cold]
     #[inline(never)]
     fn take_chunk(&mut self, queue: &mut Fifo) -> usize {
         let chunk = if self.free == NONE { self.grow() } else { self.free };

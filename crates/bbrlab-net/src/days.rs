@@ -287,6 +287,7 @@ impl Days {
     }
 
     /// Puts a timer on the day of the next one or on an earlier day, or there is no next one.
+    #[cold]
     #[inline(never)]
     fn enter_early(&mut self, number: u32, at: Time, day: u64) {
         self.timers[number as usize] = Timer { at, after: NOBODY };
@@ -363,6 +364,7 @@ impl Days {
     }
 
     /// The rest of the week has no timers.
+    #[cold]
     #[inline(never)]
     fn begin_other_week(&mut self, now: Time) {
         let mut day = self.day;

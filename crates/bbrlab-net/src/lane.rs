@@ -63,6 +63,7 @@ impl Lane {
 
     /// Whether a packet with this key belongs further ahead than at the end. Apart from where packets enter: most do so at a
     /// later time than the one before.
+    #[cold]
     #[inline(never)]
     fn is_ahead(&self, key: Key) -> bool {
         key < self.last

@@ -80,6 +80,11 @@ impl Autotune {
         self.space = self.space.min(clamp);
     }
 
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "in a recovery nearly every packet or ACK passes here"
+    )]
     fn update_rtt(&mut self, sample_us: u32, by_window: bool) {
         let old = self.rtt_us;
         let scaled = u64::from(sample_us) << 3;

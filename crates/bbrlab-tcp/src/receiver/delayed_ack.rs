@@ -176,6 +176,7 @@ impl DelayedAck {
         ato.min(self.delack_max())
     }
 
+    #[cold]
     #[inline(never)]
     fn long_delay(&self, srtt_us: u32, hz: u32) -> u32 {
         let mut max = hz / 2;

@@ -182,6 +182,8 @@ impl Receiver {
         self.ack.schedule();
     }
 
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "called from few places, in a recovery")]
     fn take_in_order(&mut self, segment: &Segment, host: &mut impl Host) {
         if self.window.rmem_alloc > self.window.rcvbuf() && !self.make_room(segment.seq) {
             self.ack.pending |= NOMEM | NOW;
@@ -373,7 +375,8 @@ impl Receiver {
     }
 
     /// The hole is filled, or part of it. Linux: `tcp_ofo_queue` and the code after its call.
-    #[cold]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "it is called once")]
     fn fill_from_out_of_order(&mut self, host: &mut impl Host) {
         let dsack_high = self.window.rcv_nxt;
         while let Some(&skb) = self.out_of_order.front() {

@@ -72,7 +72,8 @@ impl OutOfOrder {
     }
 
     /// The rare case: `skb` begins before the end of the last buffer.
-    #[cold]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "it is called once")]
     fn insert_inside(&mut self, skb: Skb, sacks: &mut SackList) -> (Inserted, i32) {
         let mut at = self.queue.partition_point(|queued| !before(skb.seq, queued.seq));
         let mut memory = 0;

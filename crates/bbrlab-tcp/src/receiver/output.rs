@@ -99,6 +99,7 @@ impl Receiver {
     }
 
     /// An ACK that waits already waits on, or is sent if its time is nearly over.
+    #[cold]
     #[inline(never)]
     fn delay_ack_again(&mut self, now: u32, ato: u32, host: &mut impl Host) {
         let left = self.ack.timeout.wrapping_sub(now).cast_signed();
@@ -130,6 +131,11 @@ impl Receiver {
     }
 
     /// Above a hole: sends the first few ACKs at once, then compresses them into one per interval.
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "in a recovery nearly every packet or ACK passes here"
+    )]
     fn compress_ack(&mut self, host: &mut impl Host) {
         if !self.config.stack.sack || self.compressed_ack >= COMP_SACK_NR {
             self.send_ack(host);

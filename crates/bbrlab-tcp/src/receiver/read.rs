@@ -58,6 +58,8 @@ impl Receiver {
     }
 
     /// Copies as much as one `recv()` reads. Linux: `tcp_recvmsg_locked`.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "it is called once")]
     fn copy(&mut self) -> u32 {
         let mut copied = 0;
         while let Some(skb) = self.queue.front() {

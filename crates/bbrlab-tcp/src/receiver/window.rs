@@ -294,7 +294,11 @@ impl Window {
 
     /// Grows the window after a segment of `len` bytes that counts as `truesize` bytes of memory. True if it grew.
     /// Linux: `tcp_grow_window`.
-    #[inline]
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "in a recovery nearly every packet or ACK passes here"
+    )]
     pub(super) fn grow(&mut self, len: u32, truesize: u32, rcv_mss: u32) -> bool {
         let room = self.room_to_grow();
         room > 0 && self.grow_into(room, len, truesize, rcv_mss)

@@ -289,6 +289,8 @@ impl Sender {
     }
 
     /// Removes acknowledged data from the queue and takes the RTT sample. Linux: `tcp_clean_rtx_queue`.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "it is called once")]
     fn clean_rtx_queue(
         &mut self,
         prior_fack: u32,
@@ -487,7 +489,8 @@ impl Sender {
     }
 
     /// Takes an RTT sample: `rtt_us` for the timeout, `ca_rtt_us` (of the newest packet) for the minimum.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "called from few places, in a recovery")]
     pub(super) fn take_rtt(&mut self, rtt_us: u32, ca_rtt_us: u32, is_maybe_delayed: bool) {
         self.note_rtt(rtt_us, ca_rtt_us, is_maybe_delayed);
         let rto = if self.mechanisms.has_rfc6298_rto {

@@ -64,6 +64,11 @@ pub(super) struct AckCounts {
 
 impl AckState {
     /// Records a newly SACKed skb or part of one. Linux: `tcp_sacktag_one`.
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "in a recovery nearly every packet or ACK passes here"
+    )]
     pub(super) fn note_sacked(&mut self, skb: &Covered, high_seq: u32) {
         if !skb.has(tag::ANY_RETRANS) {
             if skb.is_below_highest && before(skb.start, self.reord) {

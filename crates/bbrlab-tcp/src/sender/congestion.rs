@@ -340,7 +340,11 @@ impl Sender {
     }
 
     /// The same at an ACK or a timer, where the tree of BBRv2 and BBRv3 asks as well, and ns-3 does not.
-    #[inline]
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "in a recovery nearly every packet or ACK passes here"
+    )]
     pub(super) fn check_app_limited_at_event(&mut self) {
         if self.hooks.notes_in_flight && !self.mechanisms.is_ns3 {
             self.check_app_limited();
@@ -357,6 +361,7 @@ impl Sender {
         }
     }
 
+    #[cold]
     #[inline(never)]
     fn check_app_limited_with(&mut self, unsent_bytes: u32) {
         self.refresh_in_flight();

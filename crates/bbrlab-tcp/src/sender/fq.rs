@@ -60,6 +60,7 @@ impl Sender {
         self.mechanisms.has_fq && self.is_fq_full(len, factor)
     }
 
+    #[cold]
     #[inline(never)]
     fn is_fq_full(&mut self, len: u32, factor: u32) -> bool {
         let rate = self.conn.ctl.pacing_rate >> self.conn.pacing_shift;

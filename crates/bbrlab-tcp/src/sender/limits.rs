@@ -75,6 +75,7 @@ impl Limits {
         }
     }
 
+    #[cold]
     #[inline(never)]
     fn change(&mut self, now: Time, limit: Limit) {
         self.spent_ns[self.current as usize] += now.since(self.since).0;

@@ -473,6 +473,7 @@ impl Sender {
         }
     }
 
+    #[cold]
     #[inline(never)]
     fn on_other_timer(&mut self, now: Time, timer: TimerId, host: &mut impl Host) {
         self.refresh_clock(now);
@@ -495,6 +496,7 @@ impl Sender {
     }
 
     /// What limits a sender that has no unsent data, or no connection yet.
+    #[cold]
     #[inline(never)]
     fn limit_without_unsent(&self) -> Limit {
         if self.state != State::Established {

@@ -209,6 +209,7 @@ impl Sender {
         }
     }
 
+    #[cold]
     #[inline(never)]
     fn account_limit_after_timer(&mut self, now: Time) {
         self.account_limit(now);
@@ -558,7 +559,11 @@ impl Sender {
         }
     }
 
-    #[inline(never)]
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "in a recovery nearly every packet or ACK passes here"
+    )]
     fn note_sent_outside_open(&mut self, pcount: u32) {
         if self.is_in_cwnd_reduction() {
             self.episode.note_sent(pcount);
@@ -698,6 +703,7 @@ impl Sender {
         };
     }
 
+    #[cold]
     #[inline(never)]
     fn first_step_ns(&mut self, len: u32, lag_ns: u64) -> u64 {
         self.pace.step_ns(len, self.conn.ctl.pacing_rate, lag_ns, self.stats.sent)

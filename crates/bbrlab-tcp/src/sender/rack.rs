@@ -198,6 +198,7 @@ impl Sender {
     }
 
     /// The same where some stay in the order by time before others that are lost.
+    #[cold]
     #[inline(never)]
     fn rack_detect_loss_among_all(&mut self, reo_wnd_us: u32, host: &mut impl Host) -> u32 {
         let mut timeout_us = 0;
@@ -241,7 +242,8 @@ impl Sender {
     }
 
     /// Detects lost packets after an ACK. Linux: `tcp_identify_packet_loss`.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "called from few places, in a recovery")]
     pub(super) fn identify_packet_loss(&mut self, flag: &mut u32, host: &mut impl Host) {
         if self.board.head().is_none() {
             return;

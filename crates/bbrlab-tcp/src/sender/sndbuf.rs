@@ -161,6 +161,7 @@ impl Sender {
         }
     }
 
+    #[cold]
     #[inline(never)]
     fn expand_sndbuf_for(&mut self, segs: u32) {
         // The buffer is to hold several windows.
@@ -186,6 +187,7 @@ impl Sender {
     }
 
     /// [`Self::check_space`] of a buffer that does not grow, or counts payload.
+    #[cold]
     #[inline(never)]
     fn check_unusual_space(&mut self, in_flight: u32) {
         match self.sndbuf.waiting {

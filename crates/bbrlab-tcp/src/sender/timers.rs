@@ -261,7 +261,11 @@ impl Sender {
     }
 
     /// Sets the timer for `when` jiffies from now. Linux: `inet_csk_reset_xmit_timer`.
-    #[inline]
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "in a recovery nearly every packet or ACK passes here"
+    )]
     pub(super) fn reset_timer(&mut self, what: TimerPurpose, when: u32, host: &mut impl Host) {
         if what == TimerPurpose::Retransmit && self.mechanisms.has_rfc6298_rto {
             self.set_exact_rto(when, host);
@@ -318,6 +322,11 @@ impl Sender {
     }
 
     /// How long pacing holds back the next packet, in whole jiffies. Linux: `tcp_pacing_delay`.
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "in a recovery nearly every packet or ACK passes here"
+    )]
     pub(super) fn departure_delay(&self) -> u32 {
         if self.is_departure_near() {
             return 0;

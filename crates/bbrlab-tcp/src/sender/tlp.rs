@@ -130,6 +130,7 @@ impl Sender {
     }
 
     /// [`Self::arm_loss_probe`] without a shortcut: one packet is out, or the next may leave only much later.
+    #[cold]
     #[inline(never)]
     fn arm_unusual_loss_probe(&mut self, advancing_rto: bool, host: &mut impl Host) {
         let timeout = self.probe_timeout(advancing_rto);

@@ -48,6 +48,7 @@ impl Sender {
     }
 
     /// Sizes bursts for a rate, a minimum RTT or a segment other than before.
+    #[cold]
     #[inline(never)]
     fn size_bursts(&mut self, burst: Burst, mss: u32) -> u32 {
         let min_segs =

@@ -373,6 +373,7 @@ impl Scoreboard {
         self.recount_several(at, mss);
     }
 
+    #[cold]
     #[inline(never)]
     fn recount_several(&mut self, at: Cursor, mss: u32) {
         let skb = &mut self.queue[at.0];

@@ -295,7 +295,11 @@ impl Queue {
     }
 
     /// The next skb in order of sequence number, `NIL` after the last.
-    #[inline]
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "in a recovery nearly every packet or ACK passes here"
+    )]
     pub(super) fn next(&self, id: SkbId) -> SkbId {
         let place = id as usize & self.ring.len().wrapping_sub(1);
         let is_linked = self.ring[place].has(tag::LINKED);
@@ -489,7 +493,11 @@ impl Queue {
     }
 
     /// Links an skb in flight and all before it.
-    #[inline]
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "in a recovery nearly every packet or ACK passes here"
+    )]
     fn link_through(&mut self, id: SkbId) {
         while !self[id].has(tag::LINKED) {
             self.link_next();
@@ -504,6 +512,11 @@ impl Queue {
     }
 
     /// Links the first plain skb.
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "in a recovery nearly every packet or ACK passes here"
+    )]
     fn link_next(&mut self) {
         let id = self.plain;
         self.plain = following(id);
@@ -520,7 +533,11 @@ impl Queue {
     }
 
     /// Makes a plain skb the last linked one.
-    #[inline]
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "in a recovery nearly every packet or ACK passes here"
+    )]
     fn link(&mut self, id: SkbId, prev: SkbId, next: SkbId, older: SkbId) {
         if self.asides.is_empty() {
             self.open_asides();
@@ -554,7 +571,11 @@ impl Queue {
     }
 
     /// Makes the first places free if what was in them is gone.
-    #[inline]
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "in a recovery nearly every packet or ACK passes here"
+    )]
     fn free_first_places(&mut self) {
         while self.first != self.plain && self[self.first].has(tag::FREED) {
             self.first = following(self.first);
@@ -827,7 +848,11 @@ impl Queue {
     }
 
     /// Removes an skb from the order by time, if it is in it.
-    #[inline]
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "in a recovery nearly every packet or ACK passes here"
+    )]
     pub(super) fn unlink_sorted(&mut self, id: SkbId) {
         self.link_through(id);
         if self.is_in_order(id) {
@@ -836,7 +861,11 @@ impl Queue {
     }
 
     /// Removes an skb from the order by time, in which it is.
-    #[inline]
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "in a recovery nearly every packet or ACK passes here"
+    )]
     pub(super) fn unlink_from_order(&mut self, id: SkbId) {
         self.link_through(id);
         debug_assert!(self.is_in_order(id));
@@ -844,7 +873,11 @@ impl Queue {
     }
 
     /// Removes a linked skb from the order by time, in which it is.
-    #[inline]
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "in a recovery nearly every packet or ACK passes here"
+    )]
     fn cut_from_order(&mut self, id: SkbId) {
         let asides = &mut *self.asides;
         let aside = at_mut(asides, id);
@@ -972,6 +1005,11 @@ impl Queue {
     }
 
     /// The skb in flight that holds byte `seq`, `NIL` if none does. Linux: `tcp_sacktag_bsearch`.
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "in a recovery nearly every packet or ACK passes here"
+    )]
     pub(super) fn find_sent(&self, seq: u32) -> SkbId {
         let head = self.head();
         if head == NIL || before(seq, self[head].seq) || !before(seq, self[self.tail()].end_seq()) {
@@ -1021,6 +1059,7 @@ impl Queue {
         }
     }
 
+    #[cold]
     #[inline(never)]
     fn set_several_milestones(&mut self, seq: u32, end_seq: u32, id: SkbId) {
         self.make_room_for_milestones(end_seq);

@@ -76,6 +76,8 @@ impl Blocks {
     }
 
     /// The same blocks in order of sequence number.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "called from few places, in a recovery")]
     fn sorted(&self) -> Self {
         let mut sorted = Self::default();
         self.iter().for_each(|&block| {
@@ -585,6 +587,11 @@ impl Scoreboard {
 
     /// Updates the counts for a covered skb, or for the piece of it that is about to be merged, and passes it to
     /// `hear`; returns its new tags. Linux: `tcp_sacktag_one`.
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "in a recovery nearly every packet or ACK passes here"
+    )]
     fn sacktag_one(
         &mut self,
         id: SkbId,

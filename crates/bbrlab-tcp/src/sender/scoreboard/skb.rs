@@ -270,6 +270,7 @@ impl Skb {
         self.pcount = segs as u16;
     }
 
+    #[cold]
     #[inline(never)]
     fn count_several_segments(&mut self, mss: u32) {
         self.gso_size = u16::try_from(mss).expect("a full segment is below 64 KiB");
