@@ -39,12 +39,19 @@ const FIRST_PLACES: usize = 32;
 /// What a ring has in the place of `id`.
 #[inline]
 const fn at<T>(ring: &[T], id: SkbId) -> &T {
-    &ring[id as usize & ring.len().wrapping_sub(1)]
+    &ring[widened(id) & ring.len().wrapping_sub(1)]
 }
 
 #[inline]
 const fn at_mut<T>(ring: &mut [T], id: SkbId) -> &mut T {
-    &mut ring[id as usize & ring.len().wrapping_sub(1)]
+    &mut ring[widened(id) & ring.len().wrapping_sub(1)]
+}
+
+/// An id whose lower half is that of `id`. That its upper half may be anything keeps the compiler from masking the lower one
+/// alone, after which it would no longer see that the place is one of the ring.
+#[inline]
+const fn widened(id: SkbId) -> usize {
+    (id.cast_signed() as isize).cast_unsigned()
 }
 
 /// A list of skbs.
