@@ -155,7 +155,7 @@ impl Queue {
     /// A linked skb, and what is kept beside it.
     #[inline]
     fn with_aside(&self, id: SkbId) -> (&Skb, &Aside) {
-        let place = id as usize & self.ring.len().wrapping_sub(1);
+        let place = widened(id) & self.ring.len().wrapping_sub(1);
         (&self.ring[place], &self.asides[place])
     }
 
@@ -212,7 +212,7 @@ impl Queue {
     /// counted, stamped, and the youngest then.
     #[inline]
     pub(super) fn repair(&mut self, id: SkbId, wstamp_ns: u64, tx: PackedStamps) -> SentAgain {
-        let place = id as usize & self.ring.len().wrapping_sub(1);
+        let place = widened(id) & self.ring.len().wrapping_sub(1);
         let skb = &mut self.ring[place];
         skb.set_tx(tx);
         skb.tstamp_ns = wstamp_ns;
@@ -308,7 +308,7 @@ impl Queue {
         reason = "in a recovery nearly every packet or ACK passes here"
     )]
     pub(super) fn next(&self, id: SkbId) -> SkbId {
-        let place = id as usize & self.ring.len().wrapping_sub(1);
+        let place = widened(id) & self.ring.len().wrapping_sub(1);
         let is_linked = self.ring[place].has(tag::LINKED);
         let next = if is_linked { self.asides[place].next } else { following(id) };
         if next == self.end { NIL } else { next }
@@ -327,7 +327,7 @@ impl Queue {
     pub(super) fn find_linked(&self, mut id: SkbId, mask: u8, tags: u8) -> SkbId {
         let (ring, asides) = (&*self.ring, &*self.asides);
         loop {
-            let place = id as usize & ring.len().wrapping_sub(1);
+            let place = widened(id) & ring.len().wrapping_sub(1);
             let skb = &ring[place];
             if skb.tags() & mask == tags {
                 return id;
@@ -412,7 +412,7 @@ impl Queue {
 
     #[inline]
     fn next_sent_once(&self, id: SkbId) -> SkbId {
-        let place = id as usize & self.ring.len().wrapping_sub(1);
+        let place = widened(id) & self.ring.len().wrapping_sub(1);
         if !self.ring[place].has(tag::LINKED) {
             return self.next_plain(id);
         }
@@ -554,7 +554,7 @@ impl Queue {
         if prev == NIL {
             self.linked.head = id;
         }
-        let place = id as usize & self.ring.len().wrapping_sub(1);
+        let place = widened(id) & self.ring.len().wrapping_sub(1);
         let (skb, aside) = (&mut self.ring[place], &mut self.asides[place]);
         // From now on the tag may also come from an skb that is merged into it.
         let is_sent_again = skb.has(tag::EVER_RETRANS);
