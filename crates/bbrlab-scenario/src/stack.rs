@@ -572,7 +572,7 @@ fn read_switch<T: Copy + PartialEq>(
 ) -> Option<T> {
     match &node.value {
         Value::Bool(is_on) => Some(if *is_on { on } else { off }),
-        _ => reader.choice(node, name, &[third], "true, false"),
+        _ => reader.choice(node, name, &[third], " or true or false"),
     }
 }
 

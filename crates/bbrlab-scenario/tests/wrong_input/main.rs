@@ -203,6 +203,9 @@ fn the_stack() {
             + [stack]; handshake = false | 12:13-17 | found false
         `stack.handshake`: expected "linux" or "ns3"
             + [stack]; handshake = "bsd" | 12:13-17 | found "bsd"
+        `stack.rate_loss_abs`: expected "marked" or true or false
+            + [stack]; rate_loss_abs = "markd" | 12:17-23 | found "markd"
+                help: did you mean "marked"?
         `stack.sockbuf`: expected "memory" or "payload"
             + [stack]; sockbuf = "bytes" | 12:11-17 | found "bytes"
         `stack.rtt_clock`: expected "exact" or "1ms" or "1ms-positive"
