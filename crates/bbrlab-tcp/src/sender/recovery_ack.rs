@@ -83,9 +83,7 @@ impl Sender {
             Some(from) => self.tag_first(blocks, from, &mut state),
             None => self.tag_several(blocks, &mut state),
         }
-        if state.reord != self.conn.snd_nxt {
-            self.check_sack_reordering(state.reord);
-        }
+        self.check_sack_reordering(state.reord);
         flag |= state.sack_flag;
         self.count_delivered(state.sack_delivered, flag);
         self.timer.end_probes();

@@ -207,6 +207,10 @@ impl Sender {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "mostly it only compares")]
     pub(super) fn check_sack_reordering(&mut self, low_seq: u32) {
+        // Nothing below a SACKed packet was delivered: there it stands from the beginning, and nothing SACKed is above it.
+        if low_seq == self.conn.snd_nxt {
+            return;
+        }
         let highest = self.board.highest_sack_seq(&self.conn);
         if !before(low_seq, highest) || !self.mechanisms.has_undo {
             return;
