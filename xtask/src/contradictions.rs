@@ -86,10 +86,6 @@ fn figure(run: &Value, name: &str) -> Option<f64> {
     let (flows, link) = (run["flows"].as_array()?, &run["links"][0]);
     let sum = |key: &str| flows.iter().map(|flow| flow[key].as_f64()).sum::<Option<f64>>();
     let goodput = run["goodput_mbps"].as_f64()?;
-    let queued = || {
-        let links = run["links"].as_array()?;
-        Some(links.iter().filter_map(|link| link["queued_at_end"].as_f64()).sum::<f64>())
-    };
     match name {
         "share" => run["flow_groups"][0]["share"].as_f64(),
         "other_share" => Some(flows.get(1)?["goodput_mbps"].as_f64()? / goodput),
@@ -98,10 +94,7 @@ fn figure(run: &Value, name: &str) -> Option<f64> {
         "sent" => sum("sent_packets"),
         "dropped" => Some(sum("drops")? / sum("sent_packets")?),
         "missing" => Some(1.0 - sum("delivered_packets")? / sum("sent_packets")?),
-        "twice" => {
-            let arrived = sum("sent_packets")? - sum("drops")? - queued()?;
-            Some((arrived - sum("delivered_packets")?) / sum("sent_packets")?)
-        }
+        "twice" => Some(sum("duplicate_packets")? / sum("sent_packets")?),
         "rtt_peak_ms" => {
             flows.iter().filter_map(|flow| flow["rtt_ms"]["max"].as_f64()).reduce(f64::max)
         }

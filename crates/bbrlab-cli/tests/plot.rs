@@ -108,6 +108,10 @@ fn figures_and_distributions_of_a_sweep_are_drawn_as_somebody_chose() {
         assert!(told.contains(wanted), "{told}");
     };
     refused(&["--metric", "goodputs"], "unknown metric `goodputs`; similar are goodput_mbps");
+    refused(
+        &["--metric", "rto_count"],
+        "`rto_count` is a figure of single flows; a sweep is drawn by",
+    );
     refused(&["--x", "rate"], "`rate` is not swept here; swept are bottleneck.buffer");
     refused(&["--x", "buffer", "--by", "buffer"], "is along the axis");
     refused(&["--panels", "rtt"], "this is a sweep");

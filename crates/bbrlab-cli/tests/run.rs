@@ -79,23 +79,24 @@ fn a_run_prints_its_tables_and_keeps_its_folder() {
         &shell,
         &["run", "examples.dumbbell", "--out", "r"],
         &expect![[r#"
-        examples.dumbbell (linux, seed #, hash HASH)
-        # s simulated, # data packets, # events, # s of CPU
-        digest HASH
+            examples.dumbbell (linux, seed #, hash HASH)
+            # s simulated, # data packets, # events, # s of CPU
+            digest HASH
 
-        link rate used arrived dropped queue mean p# max delay mean p#
-        Mbit/s % packets packets % packets ms
-        ─
-        bottleneck # # # # # # # # # #
+            link rate used arrived dropped queue mean p# max delay mean p#
+            Mbit/s % packets packets % packets ms
+            ─
+            bottleneck # # # # # # # # # #
 
-        flow cc goodput steady retrans RTO RTT base mean p# cwnd limited by
-        Mbit/s Mbit/s pkt % ms ms ms pkt % of its time
-        ─
-        # bbr# # # # # # # # # # pacing #, cwnd #
-        --- stderr
-        examples.dumbbell: # run computed; results in r
-        --- exit 0
-    "#]],
+            flow cc goodput steady retrans RTO RTT base mean p# cwnd limited by
+            Mbit/s Mbit/s pkt % ms ms ms pkt % of its time
+            ─
+            # bbr# # # # # # # # # # pacing #, cwnd #
+            # packets arrived above a hole, # twice
+            --- stderr
+            examples.dumbbell: # run computed; results in r
+            --- exit 0
+        "#]],
     );
     let names: Vec<String> =
         files(&shell.folder().join("r")).keys().map(|name| name.display().to_string()).collect();
@@ -107,23 +108,24 @@ fn a_run_prints_its_tables_and_keeps_its_folder() {
         &shell,
         &["run", "examples.dumbbell", "--out", "r"],
         &expect![[r#"
-        examples.dumbbell (linux, seed #, hash HASH)
-        # s simulated, # data packets, # events, # s of CPU
-        digest HASH
+            examples.dumbbell (linux, seed #, hash HASH)
+            # s simulated, # data packets, # events, # s of CPU
+            digest HASH
 
-        link rate used arrived dropped queue mean p# max delay mean p#
-        Mbit/s % packets packets % packets ms
-        ─
-        bottleneck # # # # # # # # # #
+            link rate used arrived dropped queue mean p# max delay mean p#
+            Mbit/s % packets packets % packets ms
+            ─
+            bottleneck # # # # # # # # # #
 
-        flow cc goodput steady retrans RTO RTT base mean p# cwnd limited by
-        Mbit/s Mbit/s pkt % ms ms ms pkt % of its time
-        ─
-        # bbr# # # # # # # # # # pacing #, cwnd #
-        --- stderr
-        examples.dumbbell: # runs computed, # run found complete; results in r
-        --- exit 0
-    "#]],
+            flow cc goodput steady retrans RTO RTT base mean p# cwnd limited by
+            Mbit/s Mbit/s pkt % ms ms ms pkt % of its time
+            ─
+            # bbr# # # # # # # # # # pacing #, cwnd #
+            # packets arrived above a hole, # twice
+            --- stderr
+            examples.dumbbell: # runs computed, # run found complete; results in r
+            --- exit 0
+        "#]],
     );
 }
 

@@ -198,8 +198,9 @@ record! {
         goodput_mbps: Option<f64>, Result, "Mbit/s", "bytes that the receiving application reads / active time";
         goodput_ss_mbps: Option<f64>, Result, "Mbit/s", "goodput in the steady state: from 10 s (5 s for runs up to 30 s) after the last flow's start on";
         sent_packets: Option<u64>, Result, "packets", "data packets sent, including retransmissions";
-        delivered_packets: Option<u64>, Result, "packets", "data packets whose payload was new to the receiver";
+        delivered_packets: Option<u64>, Result, "packets", "data packets whose payload was new to the receiver; what the application has not read by the end is among them, and not in the goodput";
         out_of_order_packets: Option<u64>, Result, "packets", "those of the delivered packets that arrived above a hole: an earlier byte was missing then; repeated packets are not among them; null of datagrams";
+        duplicate_packets: Option<u64>, Result, "packets", "data packets that arrived with a payload that the receiver had already; null of datagrams";
         lost_packets: Option<u64>, Result, "packets", "data packets that the sender marked lost";
         retransmitted_packets: u64, Result, "packets", "retransmissions among the sent packets";
         drops: Option<u64>, Result, "packets", "data packets that queues on its way refused or dropped";
@@ -279,6 +280,8 @@ record! {
         goodput_mbps: Option<f64>, Result, "Mbit/s", "bytes that its receiving applications got / the time that the run's goodput is over";
         share: Option<f64>, Result, "share", "its part of the bytes that all receiving applications got in that time";
         retransmitted_packets: Option<u64>, Result, "packets", "retransmissions";
+        out_of_order_packets: Option<u64>, Result, "packets", "data packets that were new and arrived above a hole; null of datagrams alone";
+        duplicate_packets: Option<u64>, Result, "packets", "data packets that arrived with a payload that the receiver had already; null of datagrams alone";
         drops: Option<u64>, Result, "packets", "data packets that queues refused or dropped";
         random_losses: Option<u64>, Result, "packets", "data packets lost at random";
         policer_drops: Option<u64>, Result, "packets", "data packets that policers dropped; null if there is none on its way";

@@ -228,12 +228,6 @@ impl Flow {
         if self.is_in_past { past } else { past + self.receiver.stats().bytes_read }
     }
 
-    /// Data packets that were retransmissions, over all connections.
-    pub(crate) fn retransmitted(&self) -> u64 {
-        let past = self.past.as_ref().map_or(0, |past| past.sender.retransmitted);
-        if self.is_in_past { past } else { past + self.sender.stats().retransmitted }
-    }
-
     /// How long a player stood still by the time `now`; `None` of others.
     pub(crate) fn stalled(&self, now: Time) -> Option<Span> {
         self.client.as_deref().and_then(|client| client.stalled(now))
@@ -778,6 +772,12 @@ impl Flow {
             transfer.retransmitted = self.sender.stats().retransmitted;
         }
         self.past = Some(Box::new(totals));
+    }
+
+    /// The counts over all connections, once the flow's active time is over: those to the end of the run, and the times that
+    /// limited it to the end of that time.
+    pub(crate) fn totals_at_end(&self) -> Past {
+        self.totals(self.at_end.as_ref().expect("every flow was frozen when the run ended").at)
     }
 
     /// The counts over all connections.

@@ -24,8 +24,11 @@ struct Gathered<'a> {
     turned_away: Option<u64>,
     bytes: u64,
     retransmitted: u64,
+    out_of_order: u64,
+    duplicate: u64,
     losses: FlowLosses,
     is_policed: bool,
+    has_connections: bool,
     rtt_us: Option<Histogram>,
     unfinished: u64,
     fct_ns: Histogram,
@@ -48,6 +51,7 @@ pub(crate) fn summarise(run: &Run, world: &World, losses: &[FlowLosses]) -> Vec<
     let ideals: Vec<Ideal> = run.classes.iter().map(|class| Ideal::of(run, class)).collect();
     for (class, &place) in run.classes.iter().zip(&place_of_class) {
         groups[place].is_policed |= wiring::is_policed(run, class);
+        groups[place].has_connections |= !class.is_udp;
     }
     for (flow, &lost) in world.flows.iter().zip(losses) {
         let class = flow.class as usize;
@@ -71,8 +75,11 @@ impl<'a> Gathered<'a> {
             turned_away: None,
             bytes: 0,
             retransmitted: 0,
+            out_of_order: 0,
+            duplicate: 0,
             losses: FlowLosses::default(),
             is_policed: false,
+            has_connections: false,
             rtt_us: None,
             unfinished: 0,
             fct_ns: Histogram::new(TRANSFER_PRECISION),
@@ -82,7 +89,10 @@ impl<'a> Gathered<'a> {
 
     fn add(&mut self, ideal: &Ideal, flow: &Flow, losses: FlowLosses) {
         self.bytes += flow.bytes_in_traffic;
-        self.retransmitted += flow.retransmitted();
+        let totals = flow.totals_at_end();
+        self.retransmitted += totals.sender.retransmitted;
+        self.out_of_order += totals.receiver.out_of_order_packets;
+        self.duplicate += totals.receiver.duplicate_packets;
         self.losses += losses;
         match &mut self.rtt_us {
             Some(all) => all.merge(&flow.meter.rtt_us),
@@ -127,6 +137,8 @@ impl<'a> Gathered<'a> {
             goodput_mbps: mbps(self.bytes, window),
             share: (total_bytes > 0).then(|| self.bytes as f64 / total_bytes as f64),
             retransmitted_packets: Some(self.retransmitted),
+            out_of_order_packets: self.has_connections.then_some(self.out_of_order),
+            duplicate_packets: self.has_connections.then_some(self.duplicate),
             drops: Some(self.losses.drops),
             random_losses: Some(self.losses.random),
             policer_drops: self.is_policed.then_some(self.losses.policer),

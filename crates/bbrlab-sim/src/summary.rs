@@ -233,7 +233,7 @@ fn flow_summary(run: &Run, id: usize, flow: &Flow, world: &World) -> FlowSummary
     // Of flows that come and go, the sum of their times.
     let spent = Span(at_end.limits.iter().map(|span| span.0).sum());
     let present = if population.is_some() { spent } else { active };
-    let totals = flow.totals(at_end.at);
+    let totals = flow.totals_at_end();
     let meter = &flow.meter;
     let ms = |us: Option<u64>| us.map(|us| us as f64 / US_PER_MS);
     FlowSummary {
@@ -252,6 +252,7 @@ fn flow_summary(run: &Run, id: usize, flow: &Flow, world: &World) -> FlowSummary
         sent_packets: Some(totals.sender.sent),
         delivered_packets: Some(totals.receiver.new_packets),
         out_of_order_packets: (!class.is_udp).then_some(totals.receiver.out_of_order_packets),
+        duplicate_packets: (!class.is_udp).then_some(totals.receiver.duplicate_packets),
         lost_packets: (!class.is_udp).then_some(totals.lost),
         retransmitted_packets: totals.sender.retransmitted,
         rto_count: (!class.is_udp).then_some(u64::from(totals.sender.rto_count)),

@@ -67,6 +67,10 @@ fn several_flows_loss_stop_and_an_end_in_mid_flight() {
         for flow in &summary.flows {
             assert!(flow.delivered_packets <= flow.sent_packets);
             assert!(flow.out_of_order_packets <= flow.delivered_packets);
+            assert!(
+                flow.delivered_packets.unwrap() + flow.duplicate_packets.unwrap_or(0)
+                    <= flow.sent_packets.unwrap()
+            );
             assert!(Some(flow.retransmitted_packets) <= flow.sent_packets);
             let limits = flow.limited_by;
             let shares = [limits.cwnd, limits.pacing, limits.rwnd, limits.sndbuf, limits.app];

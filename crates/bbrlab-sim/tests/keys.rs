@@ -340,6 +340,7 @@ fn packets_that_arrive_above_a_hole_are_counted_among_the_delivered_ones() {
             - flow.delivered_packets.unwrap()
             - flow.drops.unwrap()
             - flow.random_losses.unwrap();
+        assert_eq!(flow.duplicate_packets, Some(twice));
         (flow.out_of_order_packets.unwrap(), flow.delivered_packets.unwrap(), twice)
     };
     assert_eq!(counts(""), (0, 2_072, 0));

@@ -494,6 +494,8 @@ fn title_of(figure: &Answer<'_>, has_groups: bool) -> String {
         "goodput_mbps" => "Goodput",
         "queue_delay_ms.mean" => "Mean queue delay",
         "retransmitted_packets" => "Retransmissions",
+        "out_of_order_packets" => "Arrived above a hole",
+        "duplicate_packets" => "Arrived twice",
         "rtt_ms.mean" => "Mean RTT",
         "utilization" => "Utilisation",
         "drop_ratio" => "Dropped by the queue",

@@ -101,13 +101,15 @@ mod tests {
             flow_groups.cubic.goodput_mbps            21.90      –           –      –
             flow_groups.cubic.share                   0.471      –           –      –
             flow_groups.cubic.retransmitted_packets   502.0      –           –      –
+            flow_groups.cubic.out_of_order_packets     3950      –           –      –
+            flow_groups.cubic.duplicate_packets        7.00      –           –      –
             flow_groups.cubic.drops                   502.0      –           –      –
             flow_groups.cubic.random_losses               0      –           –      –
             flow_groups.cubic.rtt_ms.mean             47.31      –           –      –
             flow_groups.cubic.rtt_ms.p95              71.40      –           –      –
             flow_groups.cubic.fct_ms.n                    0      –           –      –
             flow_groups.cubic.fct_ms.unfinished           0      –           –      –
-            28 figures are equal
+            30 figures are equal
         "#]]
         .assert_eq(&compare_table(&names, &compare(&[&[a], &[b]]), Some(100)));
     }

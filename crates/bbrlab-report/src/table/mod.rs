@@ -27,6 +27,26 @@ pub(crate) mod tests {
         QueuePackets, Rtt, RunSummary, Slowdown, Srtt,
     };
 
+    /// A group of one of them.
+    fn sample_group(name: &str, goodput: f64) -> FlowGroup {
+        FlowGroup {
+            group: name.to_owned(),
+            flows: 1,
+            turned_away: None,
+            goodput_mbps: Some(goodput),
+            share: Some(goodput / 46.5),
+            retransmitted_packets: Some(502),
+            out_of_order_packets: Some(3_950),
+            duplicate_packets: Some(7),
+            drops: Some(502),
+            random_losses: Some(0),
+            policer_drops: None,
+            rtt_ms: GroupRtt { mean: Some(47.31), p95: Some(71.4) },
+            fct_ms: GroupFct { n: Some(0), unfinished: Some(0), ..GroupFct::default() },
+            slowdown: Slowdown::default(),
+        }
+    }
+
     /// Two flows at 50 Mbit/s and 30 ms, with figures that such a run could have.
     pub(crate) fn sample_run() -> RunSummary {
         let flow = |id: u32, cc: &str, goodput: f64| FlowSummary {
@@ -43,6 +63,7 @@ pub(crate) mod tests {
             sent_packets: Some(204_812),
             delivered_packets: Some(204_310),
             out_of_order_packets: Some(3_950),
+            duplicate_packets: Some(7),
             lost_packets: Some(502),
             retransmitted_packets: 502,
             drops: Some(502),
@@ -68,20 +89,6 @@ pub(crate) mod tests {
             },
             fct_ms: Fct::default(),
             stalled_s: None,
-        };
-        let group = |name: &str, goodput: f64| FlowGroup {
-            group: name.to_owned(),
-            flows: 1,
-            turned_away: None,
-            goodput_mbps: Some(goodput),
-            share: Some(goodput / 46.5),
-            retransmitted_packets: Some(502),
-            drops: Some(502),
-            random_losses: Some(0),
-            policer_drops: None,
-            rtt_ms: GroupRtt { mean: Some(47.31), p95: Some(71.4) },
-            fct_ms: GroupFct { n: Some(0), unfinished: Some(0), ..GroupFct::default() },
-            slowdown: Slowdown::default(),
         };
         RunSummary {
             scenario: "two-flows".to_owned(),
@@ -125,7 +132,7 @@ pub(crate) mod tests {
                 },
                 ..LinkSummary::default()
             }],
-            flow_groups: vec![group("bbr1", 24.6), group("cubic", 21.9)],
+            flow_groups: vec![sample_group("bbr1", 24.6), sample_group("cubic", 21.9)],
             flows: vec![flow(0, "bbr1", 24.61), flow(1, "cubic", 21.97)],
             ..RunSummary::default()
         }

@@ -69,6 +69,16 @@ fn blocks(run: &RunSummary) -> Vec<Block> {
             count(run.flows.len() as u64)
         )));
     }
+    // Of several flows this stands in the table of groups.
+    if let [flow] = run.flows.as_slice()
+        && is_disordered(flow.out_of_order_packets, flow.duplicate_packets)
+    {
+        blocks.push(Block::Line(format!(
+            "{} packets arrived above a hole, {} twice",
+            count(flow.out_of_order_packets),
+            count(flow.duplicate_packets)
+        )));
+    }
     if run.flows.len() > 1 {
         let fairness = match (run.jain, run.jain_ss) {
             (None, _) if lasting(run) < 2 => {
@@ -248,6 +258,11 @@ fn tins(blocks: &mut Vec<Block>, links: &[LinkSummary]) {
     blocks.extend([Block::Gap, Block::Table(table)]);
 }
 
+/// Whether some packets came to their receiver above a hole, or twice.
+fn is_disordered(above_hole: Option<u64>, twice: Option<u64>) -> bool {
+    above_hole > Some(0) || twice > Some(0)
+}
+
 /// The groups of flows. Columns that no group has figures for are left out.
 fn groups(run: &RunSummary) -> Table {
     let groups = &run.flow_groups;
@@ -270,7 +285,15 @@ fn groups(run: &RunSummary) -> Table {
             table = table.column(title, unit, Align::Right);
         }
     }
-    table = table.column("retrans", "pkt", Align::Right).column("dropped", "pkt", Align::Right);
+    table = table.column("retrans", "pkt", Align::Right);
+    let is_disordered = groups
+        .iter()
+        .any(|group| is_disordered(group.out_of_order_packets, group.duplicate_packets));
+    if is_disordered {
+        table =
+            table.column("above hole", "pkt", Align::Right).column("twice", "pkt", Align::Right);
+    }
+    table = table.column("dropped", "pkt", Align::Right);
     if has_losses {
         table = table.column("lost", "pkt", Align::Right);
     }
@@ -294,7 +317,11 @@ fn groups(run: &RunSummary) -> Table {
                 count(group.fct_ms.unfinished),
             ]);
         }
-        cells.extend([count(group.retransmitted_packets), count(group.drops)]);
+        cells.push(count(group.retransmitted_packets));
+        if is_disordered {
+            cells.extend([count(group.out_of_order_packets), count(group.duplicate_packets)]);
+        }
+        cells.push(count(group.drops));
         if has_losses {
             cells.push(count(group.random_losses));
         }
@@ -414,11 +441,11 @@ mod tests {
             ─────────────────────────────────────────────────────────────────────────────────────────
             bottleneck   50.00  99.1  413,349    1,004  0.24        61.2  118  249       14.80  28.50
 
-            group  flows  goodput  share  retrans  dropped  RTT mean   p95
-                           Mbit/s      %      pkt      pkt        ms    ms
-            ──────────────────────────────────────────────────────────────
-            bbr1       1    24.60   52.9      502      502      47.3  71.4
-            cubic      1    21.90   47.1      502      502      47.3  71.4
+            group  flows  goodput  share  retrans  above hole  twice  dropped  RTT mean   p95
+                           Mbit/s      %      pkt         pkt    pkt      pkt        ms    ms
+            ─────────────────────────────────────────────────────────────────────────────────
+            bbr1       1    24.60   52.9      502       3,950      7      502      47.3  71.4
+            cubic      1    21.90   47.1      502       3,950      7      502      47.3  71.4
 
             flow  cc     goodput  steady  retrans        RTO  RTT base  mean   p95  cwnd  limited by
                           Mbit/s  Mbit/s      pkt     %             ms    ms    ms   pkt  % of its time

@@ -1,6 +1,8 @@
 //! What is drawn of a sweep: figures, axis, colours and small multiples, chosen by somebody or by the sweep itself.
 
-use bbrlab_run::{Field, FlowGroup, Group, Leaf, LinkSummary, RunSummary, WaitSummary, leaves};
+use bbrlab_run::{
+    Field, FlowGroup, FlowSummary, Group, Leaf, LinkSummary, RunSummary, WaitSummary, leaves,
+};
 
 use super::{stem, values_of};
 use crate::answers::{Answer, Metric};
@@ -187,6 +189,16 @@ fn unknown(wanted: &str, groups: &[Group]) -> String {
     let beginning: String = first.chars().take(4).collect();
     let is_near = |name: &&str| name.contains(&first) || name.contains(&beginning);
     let near: Vec<&str> = names.iter().map(String::as_str).filter(is_near).collect();
+    if is_of::<FlowSummary>(wanted.strip_prefix("flows.").unwrap_or(wanted)) {
+        return format!(
+            "`{wanted}` is a figure of single flows; a sweep is drawn by those of runs, of groups of flows and of links{}",
+            if near.is_empty() {
+                String::new()
+            } else {
+                format!("; similar are {}", near.join(", "))
+            }
+        );
+    }
     if near.is_empty() || first.is_empty() {
         format!("unknown metric `{wanted}`; known are {}", names.join(", "))
     } else {
