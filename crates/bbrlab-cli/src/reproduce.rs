@@ -310,6 +310,8 @@ struct OfSetting<'a> {
     setting: &'a str,
     scenarios: &'a [String],
     set: &'a [String],
+    /// Who counts the packets: the data file's `definitions`, or the authors' `program`.
+    counting: &'a str,
     measured: Option<OfLooked<'a>>,
     /// Why nothing was measured.
     missing: Option<&'a str>,
@@ -323,6 +325,7 @@ fn of_claim(judged: &Judged) -> OfClaim<'_> {
         setting: &under.setting,
         scenarios: &under.by_hand.scenarios,
         set: &under.by_hand.sets,
+        counting: under.by_hand.counting.name(),
         measured: under.looked.as_ref().ok().map(of_looked),
         missing: under.looked.as_ref().err().map(String::as_str),
     });
@@ -398,6 +401,7 @@ struct OfExplained<'a> {
     setting: Option<&'a str>,
     scenarios: &'a [String],
     set: &'a [String],
+    counting: &'a str,
     cause: String,
     switches: Vec<OfSwitch<'a>>,
 }
@@ -459,6 +463,7 @@ fn of_explained(explained: &Explained) -> OfExplained<'_> {
         setting: explained.setting.as_ref().map(|(_, words)| words.as_str()),
         scenarios: &explained.by_hand.scenarios,
         set: &explained.by_hand.sets,
+        counting: explained.by_hand.counting.name(),
         cause: explained.cause.words(),
         switches: switches.collect(),
     }

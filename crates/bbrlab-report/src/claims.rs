@@ -24,10 +24,19 @@ pub struct ClaimLine {
     pub seeds: Option<(u64, u64)>,
     /// Interval of the share of seeds.
     pub interval: Option<[f64; 2]>,
-    /// Why.
+    /// Why, but for what was tried with something switched.
     pub reason: String,
-    /// The commands that repeat what was tried with something switched.
-    pub by_hand: Vec<String>,
+    /// What was tried with something switched.
+    pub trials: Vec<ClaimTrial>,
+}
+
+/// A setting in which a claim was looked at as well.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ClaimTrial {
+    /// What is switched, and how the claim fares there, with the figures behind it.
+    pub words: String,
+    /// The command that repeats its runs, if there is one.
+    pub by_hand: Option<String>,
 }
 
 impl ClaimLine {
@@ -72,8 +81,8 @@ pub fn claims_text(claims: &[ClaimLine]) -> String {
         .column("claim", "", Align::Left)
         .column("expected", "", Align::Left)
         .column("verdict", "", Align::Left)
-        .column("points", "true", Align::Right)
-        .column("seeds", "true", Align::Right)
+        .column("true points", "linux", Align::Right)
+        .column("true seeds", "linux", Align::Right)
         .column("of all seeds", "95 %", Align::Right);
     for claim in claims {
         table.row(vec![
@@ -98,10 +107,13 @@ pub fn claims_text(claims: &[ClaimLine]) -> String {
                 format!("{}: {}.", claim.verdict_words(), claim.reason.trim_end_matches('.'));
             text.push_str(&hanging("", &reason));
         }
-        for command in &claim.by_hand {
+        for trial in &claim.trials {
+            text.push_str(&hanging("", &format!("{}.", trial.words.trim_end_matches('.'))));
             // On one line, however long, so that it can be copied.
-            writeln!(text, "{:INDENT$}by hand: {command}", "")
-                .expect("writing to a string cannot fail");
+            if let Some(command) = &trial.by_hand {
+                writeln!(text, "{:INDENT$}by hand: {command}", "")
+                    .expect("writing to a string cannot fail");
+            }
         }
     }
     text
@@ -162,7 +174,7 @@ pub fn verdict_counts(claims: &[ClaimLine], verdicts: &[&str]) -> String {
 #[must_use]
 pub fn claims_markdown(claims: &[ClaimLine]) -> String {
     let mut out =
-        "| claim | expected | verdict | points | seeds | 95 % | statement, rule, and why |\n\
+        "| claim | expected | verdict | true points | true seeds | 95 % | statement, rule, and why |\n\
                    | --- | --- | --- | --: | --: | --: | --- |\n"
             .to_owned();
     for claim in claims {
@@ -174,8 +186,12 @@ pub fn claims_markdown(claims: &[ClaimLine]) -> String {
             write!(words, " *{}.*", claim.reason.trim_end_matches('.'))
                 .expect("writing to a string cannot fail");
         }
-        for command in &claim.by_hand {
-            write!(words, "<br>By hand: `{command}`").expect("writing to a string cannot fail");
+        for trial in &claim.trials {
+            write!(words, "<br>{}.", trial.words.trim_end_matches('.'))
+                .expect("writing to a string cannot fail");
+            if let Some(command) = &trial.by_hand {
+                write!(words, " By hand: `{command}`").expect("writing to a string cannot fail");
+            }
         }
         writeln!(
             out,
@@ -195,7 +211,7 @@ pub fn claims_markdown(claims: &[ClaimLine]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{ClaimLine, claims_markdown, claims_text, verdict_counts};
+    use super::{ClaimLine, ClaimTrial, claims_markdown, claims_text, verdict_counts};
     use expect_test::expect;
 
     fn claims() -> [ClaimLine; 2] {
@@ -211,7 +227,7 @@ mod tests {
                 seeds: Some((5, 5)),
                 interval: Some([0.478_176, 1.0]),
                 reason: String::new(),
-                by_hand: Vec::new(),
+                trials: Vec::new(),
             },
             ClaimLine {
                 id: "lanigan2020.c03".to_owned(),
@@ -225,9 +241,12 @@ mod tests {
                 seeds: Some((0, 5)),
                 interval: Some([0.0, 0.521_824]),
                 reason: "true at 0 of 7 points, in 0 of 5 seeds".to_owned(),
-                by_hand: vec![
-                    "bbrlab run lanigan2020.single-flow --set stack.sndbuf=131072B".to_owned(),
-                ],
+                trials: vec![ClaimTrial {
+                    words: "as in lanigan2020.a01 (small sockets): true at 7 of 7 points".to_owned(),
+                    by_hand: Some(
+                        "bbrlab run lanigan2020.single-flow --set stack.sndbuf=131072B".to_owned(),
+                    ),
+                }],
             },
         ]
     }
@@ -235,11 +254,11 @@ mod tests {
     #[test]
     fn claims_stand_in_a_table_with_their_words_below() {
         expect![[r#"
-            claim            expected  verdict         points  seeds  of all seeds
-                                                         true   true          95 %
-            ──────────────────────────────────────────────────────────────────────
-            lanigan2020.c01  holds     holds              6/6    5/5     0.48–1.00
-            lanigan2020.c03  artifact  artifact shown     0/7    0/5     0.00–0.52
+            claim            expected  verdict         true points  true seeds  of all seeds
+                                                             linux       linux          95 %
+            ────────────────────────────────────────────────────────────────────────────────
+            lanigan2020.c01  holds     holds                   6/6         5/5     0.48–1.00
+            lanigan2020.c03  artifact  artifact shown          0/7         0/5     0.00–0.52
 
             c01   With one flow BBR' has the throughput of BBR.
                   rule: abs(throughput_mbps(bbr1) - throughput_mbps(bbr_prime)) <= 0.05; at delay_ms = 10
@@ -247,6 +266,7 @@ mod tests {
             c03   Every algorithm reaches about half of the link at 10 Mbps x 100 ms, because start-up cannot
                   probe fast enough.
                   artifact shown: true at 0 of 7 points, in 0 of 5 seeds.
+                  as in lanigan2020.a01 (small sockets): true at 7 of 7 points.
                   by hand: bbrlab run lanigan2020.single-flow --set stack.sndbuf=131072B
         "#]].assert_eq(&claims_text(&claims()));
         assert_eq!(claims_text(&[]), "");
@@ -268,10 +288,10 @@ mod tests {
     #[test]
     fn claims_are_a_table_in_markdown() {
         expect![[r#"
-            | claim | expected | verdict | points | seeds | 95 % | statement, rule, and why |
+            | claim | expected | verdict | true points | true seeds | 95 % | statement, rule, and why |
             | --- | --- | --- | --: | --: | --: | --- |
             | `lanigan2020.c01` | holds | holds | 6/6 | 5/5 | 0.48–1.00 | With one flow BBR' has the throughput of BBR.<br>Rule: `abs(throughput_mbps(bbr1) - throughput_mbps(bbr_prime)) <= 0.05; at delay_ms = 10`. |
-            | `lanigan2020.c03` | artifact | artifact shown | 0/7 | 0/5 | 0.00–0.52 | Every algorithm reaches about half of the link at 10 Mbps x 100 ms, because start-up cannot probe fast enough. *true at 0 of 7 points, in 0 of 5 seeds.*<br>By hand: `bbrlab run lanigan2020.single-flow --set stack.sndbuf=131072B` |
+            | `lanigan2020.c03` | artifact | artifact shown | 0/7 | 0/5 | 0.00–0.52 | Every algorithm reaches about half of the link at 10 Mbps x 100 ms, because start-up cannot probe fast enough. *true at 0 of 7 points, in 0 of 5 seeds.*<br>as in lanigan2020.a01 (small sockets): true at 7 of 7 points. By hand: `bbrlab run lanigan2020.single-flow --set stack.sndbuf=131072B` |
         "#]].assert_eq(&claims_markdown(&claims()));
     }
 }

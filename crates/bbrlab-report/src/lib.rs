@@ -20,7 +20,7 @@ mod student_t;
 mod table;
 
 pub use binomial::binomial_interval;
-pub use claims::{ClaimLine, claims_markdown, claims_text, verdict_counts};
+pub use claims::{ClaimLine, ClaimTrial, claims_markdown, claims_text, verdict_counts};
 pub use compare::{ComparedMetric, ComparedPoint, Comparison, compare};
 pub use groups::{each_group, flat_metrics, groups};
 pub use median::{Median, median};

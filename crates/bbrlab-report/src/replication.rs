@@ -51,8 +51,11 @@ pub struct Replication {
 const TITLE: &str = "What stands of the papers";
 
 const HOW_TO_READ: &str = "Figures are medians over the seeds with an interval around each; verdicts are on the same \
-     medians, under the linux profile. In a table, what the paper prints stands in brackets behind ours. A claim that is thought an artifact is shown to be one if it is false there and true \
-     in the setting that is said to make it.";
+     medians, under the linux profile, and so are the points and seeds in which a claim is true. In a table, what the paper \
+     prints stands in brackets behind ours. A claim that is thought an artifact is shown to be one if it is false there and true \
+     in the setting that is said to make it; each setting that was tried stands below the claim with its figures and the command \
+     that repeats it. Artifacts are named as the papers' data files number them (mahmud2020.a02), contradictions between papers \
+     as docs/contradictions.md does (x05).";
 
 const JUDGED_BY: &str = "Claims are judged by the experiment's first form:";
 
@@ -198,8 +201,8 @@ fn body(html: &mut String, section: &ReplicationSection) {
 fn claims(html: &mut String, claims: &[ClaimLine]) {
     line(
         html,
-        "<table class=\"claims\"><thead><tr><th>claim</th><th>expected</th><th>verdict</th><th>points</th>\
-         <th>seeds</th><th>95 %</th><th>statement, rule, and why</th></tr></thead><tbody>",
+        "<table class=\"claims\"><thead><tr><th>claim</th><th>expected</th><th>verdict</th><th>true points</th>\
+         <th>true seeds</th><th>95 %</th><th>statement, rule, and why</th></tr></thead><tbody>",
     );
     for claim in claims {
         let mut words = format!("{}.", escaped(claim.statement.trim_end_matches('.')));
@@ -210,8 +213,12 @@ fn claims(html: &mut String, claims: &[ClaimLine]) {
             let reason = escaped(claim.reason.trim_end_matches('.'));
             words.push_str(&format!("<br><span class=\"faint\">{reason}.</span>"));
         }
-        for command in &claim.by_hand {
-            words.push_str(&format!("<br>By hand: <code>{}</code>", escaped(command)));
+        for trial in &claim.trials {
+            let told = escaped(trial.words.trim_end_matches('.'));
+            words.push_str(&format!("<br><span class=\"faint\">{told}.</span>"));
+            if let Some(command) = &trial.by_hand {
+                words.push_str(&format!("<br>By hand: <code>{}</code>", escaped(command)));
+            }
         }
         line(
             html,

@@ -1,4 +1,7 @@
-//! How runs are repeated by hand: which built-in scenarios, and which of their keys are set to what.
+//! How runs are repeated by hand: which built-in scenarios, which of their keys are set to what, how many seeds, and who counts.
+
+use super::ReproduceOptions;
+use super::counting::Counting;
 
 /// Runs that `bbrlab run` computes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -7,10 +10,15 @@ pub struct ByHand {
     pub scenarios: Vec<String>,
     /// The keys, as `--set` takes them.
     pub sets: Vec<String>,
+    /// Who counts the packets.
+    pub counting: Counting,
+    /// The seeds of each point and the first of them, where they are not the scenarios' own.
+    pub(super) seeds: (Option<u64>, Option<u64>),
 }
 
 impl ByHand {
-    /// The command, as a shell takes it; `None` if there is nothing to run.
+    /// The command, as a shell takes it, with a comment where its figures are not those that are printed; `None` if there is
+    /// nothing to run.
     #[must_use]
     pub fn command(&self) -> Option<String> {
         if self.scenarios.is_empty() {
@@ -20,7 +28,19 @@ impl ByHand {
         for set in &self.sets {
             command.push_str(&format!(" --set {}", word_of_a_shell(set)));
         }
+        let (seeds, first) = self.seeds;
+        for (key, value) in [("repeat", seeds), ("seed", first)] {
+            command.extend(value.map(|value| format!(" --set {key}={value}")));
+        }
+        if self.counting == Counting::Program {
+            command.push_str("  # lost: out_of_order_packets + duplicate_packets");
+        }
         Some(command)
+    }
+
+    /// The same with as many seeds as an experiment is run with.
+    pub(super) fn with_seeds_of(self, options: &ReproduceOptions) -> Self {
+        Self { seeds: (Some(options.seeds_of_a_point()), options.seed), ..self }
     }
 }
 
@@ -36,13 +56,14 @@ fn word_of_a_shell(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::ByHand;
+    use super::{ByHand, Counting};
 
     #[test]
     fn a_command_is_one_that_a_shell_takes() {
         let command = |scenarios: &[&str], sets: &[&str]| {
             let all = |list: &[&str]| list.iter().map(|&it| it.to_owned()).collect();
-            ByHand { scenarios: all(scenarios), sets: all(sets) }.command()
+            let (scenarios, sets) = (all(scenarios), all(sets));
+            ByHand { scenarios, sets, ..ByHand::default() }.command()
         };
         assert_eq!(command(&[], &["stack.tso=whole"]), None);
         assert_eq!(
@@ -56,6 +77,13 @@ mod tests {
             )
             .unwrap(),
             "bbrlab run a.b --set 'flows[1].start=2s' --set 'stack.delack={ timer = \"1ms\" }' --set 'title=it'\\''s'"
+        );
+        let scenarios = vec!["a.b".to_owned()];
+        let counted = ByHand { scenarios, counting: Counting::Program, ..ByHand::default() };
+        let counted = ByHand { seeds: (Some(2), Some(7)), ..counted };
+        assert_eq!(
+            counted.command().unwrap(),
+            "bbrlab run a.b --set repeat=2 --set seed=7  # lost: out_of_order_packets + duplicate_packets"
         );
     }
 }

@@ -2,7 +2,7 @@
 
 /// By which rule packets count as sent, received and lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Counting {
+pub enum Counting {
     /// By the definitions in the paper's data file.
     #[default]
     Definitions,
@@ -18,6 +18,15 @@ pub(crate) enum Counting {
 }
 
 impl Counting {
+    /// As documents spell it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Definitions => "definitions",
+            Self::Program => "program",
+        }
+    }
+
     /// In words.
     pub(super) fn words(self) -> &'static str {
         match self {

@@ -229,7 +229,7 @@ fn explain_by(
     let explained = |switches, cause| Explained {
         claim: claim.id.clone(),
         setting: Some((setting.of.to_owned(), setting.words.to_owned())),
-        by_hand: Config::of(setting).by_hand(experiment),
+        by_hand: Config::of(setting).by_hand(experiment, options),
         switches,
         cause,
     };

@@ -72,7 +72,7 @@ pub fn judge_claims(
             under[place].push(UnderSetting {
                 of: setting.of.to_owned(),
                 setting: setting.words.to_owned(),
-                by_hand: config.by_hand(experiment),
+                by_hand: config.by_hand(experiment, options),
                 looked: rows
                     .as_ref()
                     .map_err(Clone::clone)
@@ -120,10 +120,16 @@ impl Config {
     }
 
     /// How an experiment is run in this way by hand.
-    pub(crate) fn by_hand(&self, experiment: &'static Experiment) -> ByHand {
+    pub(crate) fn by_hand(
+        &self,
+        experiment: &'static Experiment,
+        options: &ReproduceOptions,
+    ) -> ByHand {
         let form = form_of(experiment, self.form);
         let scenarios = form.map(|form| form.scenarios.iter().map(|&id| id.to_owned()).collect());
-        ByHand { scenarios: scenarios.unwrap_or_default(), sets: self.sets.clone() }
+        let (scenarios, sets) = (scenarios.unwrap_or_default(), self.sets.clone());
+        let by_hand = ByHand { scenarios, sets, counting: self.counting, ..ByHand::default() };
+        by_hand.with_seeds_of(options)
     }
 }
 

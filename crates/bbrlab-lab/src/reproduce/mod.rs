@@ -33,6 +33,7 @@ use bbrlab_scenario::{BUILTINS, Scenario, ScenarioErrors, nearest};
 
 pub use self::by_hand::ByHand;
 pub use self::claims::{ClaimFigure, FalsePoint, Judged, Looked, UnderSetting, Verdict};
+pub use self::counting::Counting;
 pub use self::explain::{Cause, Explained, SwitchEffect, explain};
 pub use self::judging::judge_claims;
 use self::notes::note;
@@ -79,6 +80,13 @@ pub struct ReproduceOptions {
     pub limit: u64,
     /// Set when the user asks for an early end.
     pub stop: Stop,
+}
+
+impl ReproduceOptions {
+    /// Seeds of a point below 1 Gbit/s.
+    fn seeds_of_a_point(&self) -> u64 {
+        self.seeds.unwrap_or(if self.quick { 1 } else { DEFAULT_SEEDS })
+    }
 }
 
 /// An experiment with its published and measured figures.
@@ -160,6 +168,12 @@ fn not_an_experiment(name: &str) -> String {
     }
     let is_contradiction = |it: &&Contradiction| name == format!("contradictions.{}", it.id);
     let contradiction = contradictions().iter().find(is_contradiction);
+    let of_no_paper = |it: &&Contradiction| name.rsplit('.').next() == Some(it.id.as_str());
+    if contradiction.is_none()
+        && let Some(meant) = contradictions().iter().find(of_no_paper)
+    {
+        return not_an_experiment(&format!("contradictions.{}", meant.id));
+    }
     let is_scenario = BUILTINS.iter().any(|builtin| builtin.id == name);
     match (contradiction, is_scenario) {
         (Some(_), true) => format!(
@@ -284,7 +298,7 @@ fn run_scenario(
     mut is_left_out: impl FnMut(&Scenario, u64) -> bool,
     watch: impl FnMut(Progress),
 ) -> Result<Option<(Scenario, Batch)>, LabError> {
-    let seeds = options.seeds.unwrap_or(if options.quick { 1 } else { DEFAULT_SEEDS });
+    let seeds = options.seeds_of_a_point();
     let scenario = seeded(id, sets, seeds, options.seed)?;
     let mut points = Vec::new();
     for first in (0..scenario.runs()).step_by(usize::try_from(scenario.repeat()).unwrap_or(1)) {

@@ -36,7 +36,8 @@ pub(super) fn note(id: &str) -> &'static str {
         id if id.starts_with("mahmud2020") => {
             "Throughput and goodput are the paper's: packets sent, and packets received as new, times 477 bytes over \
              300 s. Lost and retransmitted are packets sent less those received as new, so duplicates count as well. The \
-             authors' program counts otherwise: there, what arrives above a hole is lost."
+             authors' program counts otherwise: there, what arrives above a hole, while an earlier packet is missing, is \
+             lost; docs/contradictions.md (x05) tells how that makes its 42 %."
         }
         id if id.starts_with("kato2025") => {
             "The slides give neither RTT nor duration nor start times; ours are 20 ms, 30 s, and random within 0.1 s."

@@ -232,7 +232,7 @@ pub fn sensitivity(
                 experiment: experiment.id.clone(),
                 choice: choice.words.to_owned(),
                 instead: sets.join(", "),
-                by_hand: config.by_hand(experiment),
+                by_hand: config.by_hand(experiment, &options),
                 decides: Vec::new(),
                 looked_at: 0,
                 missing: None,

@@ -1,6 +1,6 @@
 //! The verdict on a claim, and its reason in words.
 
-use bbrlab_report::{ClaimLine, binomial_interval, figure};
+use bbrlab_report::{ClaimLine, ClaimTrial, binomial_interval, figure};
 
 use super::look::{ClaimFigure, FalsePoint, Looked};
 use super::rule::rule_words;
@@ -67,8 +67,10 @@ pub struct Judged {
     pub under: Vec<UnderSetting>,
     /// Exact 95 % interval of the share of seeds in which it is true.
     pub interval: Option<[f64; 2]>,
-    /// Why. Empty only for a claim that was expected to hold and does.
+    /// Why, what was switched included. Empty only for a claim that was expected to hold and does.
     pub reason: String,
+    /// The same without what was switched, beside which that is told.
+    brief: String,
 }
 
 impl Judged {
@@ -80,19 +82,53 @@ impl Judged {
             id: self.claim.id.clone(),
             statement: self.claim.statement.clone(),
             rule: rule_words(self.claim),
-            by_hand: self.under.iter().filter_map(|it| it.by_hand.command()).collect(),
             expected: self.claim.expected.name().to_owned(),
             verdict: self.verdict.map(|verdict| verdict.name().to_owned()),
             points: of(|looked| (looked.points_true, looked.points)),
             seeds: of(|looked| (looked.seeds_true, looked.seeds)),
             interval: self.interval,
-            reason: self.reason.clone(),
+            reason: self.brief.clone(),
+            trials: self.under.iter().map(|it| self.trial(it)).collect(),
         }
+    }
+
+    fn trial(&self, under: &UnderSetting) -> ClaimTrial {
+        let words = match self.claim.expected {
+            Expected::Artifact => as_artifact(under),
+            Expected::Holds | Expected::Unsure => with_cause(under),
+        };
+        ClaimTrial { words, by_hand: under.by_hand.command() }
+    }
+}
+
+/// Why a claim has its verdict.
+struct Why {
+    /// How it fares under `linux`.
+    here: String,
+    /// How it fares with something switched.
+    switched: Vec<String>,
+    /// What the data file says of it.
+    expected: String,
+}
+
+impl Why {
+    fn brief(&self) -> String {
+        let parts = [&self.here, &self.expected].into_iter().filter(|it| !it.is_empty());
+        parts.map(String::as_str).collect::<Vec<_>>().join("; ")
+    }
+
+    fn whole(&self) -> String {
+        let parts = [&self.here].into_iter().chain(&self.switched).chain([&self.expected]);
+        let told = parts.filter(|it| !it.is_empty()).map(String::as_str);
+        told.collect::<Vec<_>>().join("; ")
     }
 }
 
 /// At most so many false points are told in a reason.
 const POINTS_TOLD: usize = 3;
+
+/// At most so many figures are told of a claim that is true.
+const FIGURES_TOLD: usize = 4;
 
 /// Judges a claim by how it fares under `linux` and under its artifacts' settings, of which none is needed where it is
 /// true under `linux`.
@@ -103,77 +139,74 @@ pub(crate) fn judge(
 ) -> Judged {
     let interval =
         looked.as_ref().ok().and_then(|found| binomial_interval(found.seeds_true, found.seeds));
-    let (verdict, looked, reason) = match (why_undecidable(&claim.id), looked) {
-        (Some(reason), _) => (Some(Verdict::Undecidable), None, reason.to_owned()),
-        (None, Err(reason)) => (None, None, format!("not judged: {reason}")),
+    let only = |here: String| Why { here, switched: Vec::new(), expected: String::new() };
+    let (verdict, looked, why) = match (why_undecidable(&claim.id), looked) {
+        (Some(reason), _) => (Some(Verdict::Undecidable), None, only(reason.to_owned())),
+        (None, Err(reason)) => (None, None, only(format!("not judged: {reason}"))),
         (None, Ok(found)) => {
-            let (verdict, reason) = verdict_on(claim, &found, &under);
-            (Some(verdict), Some(found), reason)
+            let (verdict, why) = verdict_on(claim, &found, &under);
+            (Some(verdict), Some(found), why)
         }
     };
-    Judged { claim, verdict, looked, under, interval, reason }
+    let (reason, brief) = (why.whole(), why.brief());
+    Judged { claim, verdict, looked, under, interval, reason, brief }
 }
 
-fn verdict_on(claim: &Claim, found: &Looked, under: &[UnderSetting]) -> (Verdict, String) {
+fn verdict_on(claim: &Claim, found: &Looked, under: &[UnderSetting]) -> (Verdict, Why) {
     let why = claim.reason.trim_end_matches('.');
-    match (claim.expected, found.is_true) {
-        (Expected::Holds, true) => (Verdict::Holds, String::new()),
+    let is_shown = |it: &&UnderSetting| it.looked.as_ref().is_ok_and(|there| there.is_true);
+    let shown = under.iter().find(is_shown);
+    let (verdict, here, expected) = match (claim.expected, found.is_true) {
+        (Expected::Holds, true) => (Verdict::Holds, String::new(), String::new()),
         (Expected::Holds, false) => {
-            (Verdict::Fails, format!("{}{}; expected to hold: {why}", told(found), cause(under)))
+            (Verdict::Fails, told(found), format!("expected to hold: {why}"))
         }
         (Expected::Unsure, true) => {
-            (Verdict::Holds, format!("{}; the data file is unsure: {why}", shares(found)))
+            (Verdict::Holds, shares(found), format!("the data file is unsure: {why}"))
         }
-        (Expected::Unsure, false) => (
-            Verdict::Fails,
-            format!("{}{}; the data file is unsure: {why}", told(found), cause(under)),
+        (Expected::Unsure, false) => {
+            (Verdict::Fails, told(found), format!("the data file is unsure: {why}"))
+        }
+        (Expected::Artifact, true) => (
+            Verdict::Holds,
+            format!("{}, though thought an artifact: {why}", shares(found)),
+            String::new(),
         ),
-        (Expected::Artifact, true) => {
-            (Verdict::Holds, format!("{}, though thought an artifact: {why}", shares(found)))
-        }
         (Expected::Artifact, false) => {
-            let shown = under.iter().find_map(|it| {
-                let there = it.looked.as_ref().ok().filter(|there| there.is_true)?;
-                Some((it, there))
-            });
-            match shown {
-                Some((it, there)) => {
-                    let (here, there) = (told(found), shares(there));
-                    let reason = format!("{here}; {there} as in {} ({})", it.of, it.setting);
-                    (Verdict::ArtifactShown, reason)
-                }
-                None => (Verdict::ArtifactNotShown, not_shown(found, under)),
-            }
+            let verdict =
+                if shown.is_some() { Verdict::ArtifactShown } else { Verdict::ArtifactNotShown };
+            let none = if under.is_empty() { "no setting is known that makes it true" } else { "" };
+            (verdict, told(found), none.to_owned())
         }
+    };
+    // What makes it true is the answer; before that is found, all that was tried is.
+    let telling = under.iter().filter(|it| shown.is_none_or(|shown| std::ptr::eq(shown, *it)));
+    let switched = match claim.expected {
+        Expected::Artifact => telling.map(as_artifact).collect(),
+        Expected::Holds | Expected::Unsure => {
+            telling.filter(|it| it.looked.is_ok()).map(with_cause).collect()
+        }
+    };
+    (verdict, Why { here, switched, expected })
+}
+
+/// How a claim fares where an artifact is made on purpose.
+fn as_artifact(under: &UnderSetting) -> String {
+    format!("as in {} ({}): {}", under.of, under.setting, fares(under))
+}
+
+/// How a claim fares with what may be the cause of its failure switched.
+fn with_cause(under: &UnderSetting) -> String {
+    let is_true = under.looked.as_ref().is_ok_and(|looked| looked.is_true);
+    if is_true {
+        format!("{} with its cause switched: {}", fares(under), under.setting)
+    } else {
+        format!("with {}: {}", under.setting, fares(under))
     }
 }
 
-/// What a claim that fails is true with; of what was tried in vain, how it fares.
-fn cause(under: &[UnderSetting]) -> String {
-    let there: Vec<_> =
-        under.iter().filter_map(|it| Some((it, it.looked.as_ref().ok()?))).collect();
-    if let Some((it, looked)) = there.iter().find(|(_, looked)| looked.is_true) {
-        return format!("; {} with its cause switched: {}", shares(looked), it.setting);
-    }
-    let tried = there.iter().map(|(it, looked)| format!("; with {}: {}", it.setting, told(looked)));
-    tried.collect()
-}
-
-fn not_shown(found: &Looked, under: &[UnderSetting]) -> String {
-    if under.is_empty() {
-        return format!("{}; no setting is known that makes it true", told(found));
-    }
-    let there: Vec<String> = under
-        .iter()
-        .map(|it| {
-            let fares = match &it.looked {
-                Ok(looked) => told(looked),
-                Err(reason) => reason.clone(),
-            };
-            format!("as in {} ({}): {fares}", it.of, it.setting)
-        })
-        .collect();
-    format!("{}; {}", told(found), there.join("; "))
+fn fares(under: &UnderSetting) -> String {
+    under.looked.as_ref().map_or_else(Clone::clone, told)
 }
 
 /// `true at 3 of 9 points, in 4 of 5 seeds`
@@ -183,13 +216,23 @@ fn shares(looked: &Looked) -> String {
         (0, 1) => "false".to_owned(),
         (hits, all) => format!("true at {hits} of {all} points"),
     };
-    format!("{points}, in {} of {} seeds", looked.seeds_true, looked.seeds)
+    // The medians say one thing and as many seeds or more the other.
+    let against = if looked.is_true { looked.seeds - looked.seeds_true } else { looked.seeds_true };
+    let turns = if 2 * against >= looked.seeds { ", which more may turn" } else { "" };
+    format!("{points}, in {} of {} seeds{turns}", looked.seeds_true, looked.seeds)
 }
 
-/// The same, and the first points at which it is false, with their figures.
+/// The same with the figures: those of the first points at which it is false or, where it is true, the first.
 fn told(looked: &Looked) -> String {
     let mut text = shares(looked);
     if looked.is_true {
+        let first = looked.figures.iter().take(FIGURES_TOLD);
+        let mut figures: Vec<String> = first.map(|figure| figure_told(figure, &[])).collect();
+        let left = looked.figures.len().saturating_sub(figures.len());
+        if left > 0 {
+            figures.push(format!("and {left} more"));
+        }
+        text.push_str(&format!(" ({})", figures.join(", ")));
         return text;
     }
     let mut points: Vec<String> =
@@ -260,14 +303,14 @@ mod tests {
         let mut of = at.clone();
         of.push(("algorithm".to_owned(), Key::word("bbr1")));
         let figure = ClaimFigure { metric: "jain".to_owned(), at: of, value: 0.912 };
-        let point = FalsePoint { at, figures: vec![figure], fault: None };
+        let point = FalsePoint { at, figures: vec![figure.clone()], fault: None };
         Looked {
             is_true,
             points_true: if is_true { 2 } else { 1 },
             points: 2,
             seeds_true: if is_true { 4 } else { 0 },
             seeds: 5,
-            figures: Vec::new(),
+            figures: vec![figure],
             false_points: if is_true { Vec::new() } else { vec![point] },
         }
     }
@@ -305,7 +348,7 @@ mod tests {
             false,
             Some(true),
             &expect![
-                "fails [0.000, 0.522] true at 1 of 2 points, in 0 of 5 seeds (delay_ms 40: jain(bbr1) 0.912); true at 2 of 2 points, in 4 of 5 seeds with its cause switched: small buffers; expected to hold: …"
+                "fails [0.000, 0.522] true at 1 of 2 points, in 0 of 5 seeds (delay_ms 40: jain(bbr1) 0.912); true at 2 of 2 points, in 4 of 5 seeds (jain(delay_ms=40, bbr1) 0.912) with its cause switched: small buffers; expected to hold: …"
             ],
         );
         check(
@@ -325,7 +368,7 @@ mod tests {
             false,
             Some(true),
             &expect![
-                "artifact_shown [0.000, 0.522] true at 1 of 2 points, in 0 of 5 seeds (delay_ms 40: jain(bbr1) 0.912); true at 2 of 2 points, in 4 of 5 seeds as in a01 (small buffers)"
+                "artifact_shown [0.000, 0.522] true at 1 of 2 points, in 0 of 5 seeds (delay_ms 40: jain(bbr1) 0.912); as in a01 (small buffers): true at 2 of 2 points, in 4 of 5 seeds (jain(delay_ms=40, bbr1) 0.912)"
             ],
         );
         check(
