@@ -1,7 +1,7 @@
 //! The report of a replication: each paper's tables and figures in their own shape, ours beside the printed ones, and the
 //! claims with their verdicts; as one HTML page that contains everything, or as Markdown with its pictures beside it.
 
-use crate::claims::{ClaimLine, claims_markdown, verdict_counts};
+use crate::claims::{ClaimLine, ClaimTrial, claims_markdown, verdict_counts};
 use crate::html::{escaped, line};
 use crate::page::head;
 use crate::paper_item::{AbsentItem, PaperItem, Shown};
@@ -213,12 +213,9 @@ fn claims(html: &mut String, claims: &[ClaimLine]) {
             let reason = escaped(claim.reason.trim_end_matches('.'));
             words.push_str(&format!("<br><span class=\"faint\">{reason}.</span>"));
         }
-        for trial in &claim.trials {
-            let told = escaped(trial.words.trim_end_matches('.'));
-            words.push_str(&format!("<br><span class=\"faint\">{told}.</span>"));
-            if let Some(command) = &trial.by_hand {
-                words.push_str(&format!("<br>By hand: <code>{}</code>", escaped(command)));
-            }
+        if !claim.trials.is_empty() {
+            let items: String = claim.trials.iter().map(trial).collect();
+            words.push_str(&format!("<ul>{items}</ul>"));
         }
         line(
             html,
@@ -235,6 +232,14 @@ fn claims(html: &mut String, claims: &[ClaimLine]) {
         );
     }
     line(html, "</tbody></table>");
+}
+
+/// A setting that was tried, as an item of a list.
+fn trial(trial: &ClaimTrial) -> String {
+    let words = escaped(trial.words.trim_end_matches('.'));
+    let by_hand = trial.by_hand.as_ref();
+    let by_hand = by_hand.map(|it| format!("<br>By hand: <code>{}</code>", escaped(it)));
+    format!("<li><span class=\"faint\">{words}.</span>{}</li>", by_hand.unwrap_or_default())
 }
 
 #[cfg(test)]
