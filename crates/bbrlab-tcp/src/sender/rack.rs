@@ -112,6 +112,16 @@ impl Rack {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK passes here")]
     pub(super) fn update_reo_wnd(&mut self, prior_delivered: u32, delivered: u32) {
+        // Then it has its usual width, and nothing below would change that.
+        if self.reo_wnd_steps == 1 && !self.is_dsack_seen {
+            return;
+        }
+        self.adjust_reo_wnd(prior_delivered, delivered);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn adjust_reo_wnd(&mut self, prior_delivered: u32, delivered: u32) {
         if prior_delivered == 0 {
             return;
         }
@@ -163,14 +173,12 @@ impl Sender {
         (self.rtt.min_us() >> 2).wrapping_mul(steps).min(self.rtt.srtt_us >> 3)
     }
 
-    /// Whether the packet sent longest ago was sent before one that was delivered, or says nothing because it is lost. If not,
-    /// the scan for losses finds nothing.
+    /// Whether any packet was sent before the one delivered that was sent last, or in the same microsecond. If not, none was
+    /// overtaken, and the scan for losses finds nothing.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK passes here")]
     fn may_find_loss(&self) -> bool {
-        let Some(at) = self.board.oldest() else { return false };
-        let skb = self.board.sent(at);
-        skb.tags & (tag::LOST | tag::RETRANS) == tag::LOST || self.rack.is_overtaken(&skb)
+        self.board.is_any_sent_before((self.rack.mstamp_us + 1) * 1000)
     }
 
     /// Marks lost packets; returns the longest time, in microseconds, until one of the others counts as lost.

@@ -101,6 +101,13 @@ impl Scoreboard {
         Cursor::at(self.queue.oldest())
     }
 
+    /// Whether any skb of such a walk was sent before `tstamp_ns`.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "every ACK passes here")]
+    pub(crate) fn is_any_sent_before(&self, tstamp_ns: u64) -> bool {
+        self.queue.is_any_sent_before(tstamp_ns)
+    }
+
     /// Removes an skb of such a walk from the list by time until it is retransmitted.
     #[inline(always)]
     #[expect(

@@ -385,6 +385,15 @@ impl Queue {
         self.older(self.by_time())
     }
 
+    /// Whether any skb in the order by time was sent before `tstamp_ns`. Which of two is the oldest, this need not know.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "every ACK passes here")]
+    pub(super) fn is_any_sent_before(&self, tstamp_ns: u64) -> bool {
+        let ByTime { once, again } = self.by_time();
+        let is_before = |id: SkbId| id != NIL && self[id].tstamp_ns < tstamp_ns;
+        is_before(again) || is_before(once)
+    }
+
     /// The older of the next skbs of a walk.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every scan of RACK begins here")]
