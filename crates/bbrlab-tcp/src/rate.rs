@@ -335,8 +335,6 @@ impl RateSampler {
 
     /// Completes the sample of an ACK that newly acknowledged `delivered` packets (cumulatively or by SACK) and
     /// marked `lost` packets lost. An unusable sample has an interval of -1. Linux: `tcp_rate_gen`.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "once for each way of an ACK")]
     pub fn generate(
         &mut self,
         conn: &mut Conn,
@@ -345,8 +343,24 @@ impl RateSampler {
         lost: u32,
         is_sack_reneg: bool,
     ) {
-        end_app_limited(conn);
         let now = conn.tcp_mstamp();
+        self.generate_at(now, conn, ack, delivered, lost, is_sack_reneg);
+    }
+
+    /// The same where the clock's microseconds, `now`, are known.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once for each way of an ACK")]
+    pub(crate) fn generate_at(
+        &mut self,
+        now: u64,
+        conn: &mut Conn,
+        ack: &mut AckRate,
+        delivered: u32,
+        lost: u32,
+        is_sack_reneg: bool,
+    ) {
+        debug_assert_eq!(now, conn.tcp_mstamp());
+        end_app_limited(conn);
         if delivered != 0 {
             conn.delivered_mstamp = now;
         }

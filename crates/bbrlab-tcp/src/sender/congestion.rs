@@ -131,7 +131,8 @@ impl Sender {
     ) {
         let AckCounts { delivered, lost, is_sack_reneg } = counts;
         self.refresh_conn();
-        self.sampler.generate(&mut self.conn, rate, delivered, lost, is_sack_reneg);
+        let now = self.clock.mstamp_us();
+        self.sampler.generate_at(now, &mut self.conn, rate, delivered, lost, is_sack_reneg);
         let rs = &rate.rs;
         if self.hooks.cong_control {
             // What was copied into `conn` for the sample still holds.
