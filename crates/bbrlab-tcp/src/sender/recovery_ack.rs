@@ -13,6 +13,7 @@ use bbrlab_cc::linux_int::{before, stamp_us_delta};
 use bbrlab_units::Time;
 
 use super::ack_state::{AckCounts, AckState, flags};
+use super::limits::{Limit, Stop};
 use super::scoreboard::{Blocks, NewFrom};
 use super::{Sender, State};
 use crate::Host;
@@ -51,12 +52,33 @@ impl Sender {
         if ack.has_ts {
             self.reverse.ts_recent = ack.tsval;
         }
+        // Which timestamp it echoes, only ACKs that acknowledge something ask.
         self.refresh_clock(now);
-        self.note_echo(ack.has_ts, ack.tsecr);
         self.check_app_limited_at_event();
         self.take_sacked(ack, &blocks, from, host);
-        self.send_pending(now, host);
+        self.send_after_sack(now, host);
         true
+    }
+
+    /// What is sent after such an ACK: retransmissions, then new data. Mostly the time to send has not come, which holds back
+    /// both.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "it is called once")]
+    fn send_after_sack(&mut self, now: Time, host: &mut impl Host) {
+        if !self.board.has_unsent() || !self.is_held_by_pacing(host) {
+            self.retransmit_lost(host);
+            self.send_pending(now, host);
+            return;
+        }
+        // Nothing has changed since the congestion control was told.
+        let in_flight = self.conn.inflight;
+        debug_assert_eq!(in_flight, self.board.in_flight());
+        if in_flight >= self.conn.ctl.cwnd {
+            self.note_cwnd_full();
+        }
+        self.limits.note_stop(Stop::Limited(Limit::Pacing));
+        self.check_space(in_flight);
+        self.limits.set(now, Limit::Pacing);
     }
 
     /// What is to be done for such an ACK, whose first block alone reports what is new, from `from` on if that is known.
@@ -96,11 +118,15 @@ impl Sender {
             let ca_rtt_us = stamp_us_delta(now_us, state.last_sackt);
             state.rate.rs.rtt_us = i64::from(ca_rtt_us);
             self.take_exact_rtt(rtt_us, ca_rtt_us, false);
-            // The RTT was measured on data sent after the head.
-            restarts_timer = self
-                .board
-                .head_sent_us()
-                .is_some_and(|sent_us| rtt_us > stamp_us_delta(now_us, sent_us));
+            // The RTT was measured on data sent before the head was sent last.
+            restarts_timer =
+                rtt_us > 0 && self.board.is_head_sent_from((state.first_sackt + 1) * 1000);
+            debug_assert_eq!(
+                restarts_timer,
+                self.board
+                    .head_sent_us()
+                    .is_some_and(|sent_us| rtt_us > stamp_us_delta(now_us, sent_us))
+            );
         }
         if self.hooks.pkts_acked {
             self.refresh_conn();
@@ -116,7 +142,6 @@ impl Sender {
         let lost = self.conn.lost.wrapping_sub(prior_lost);
         let counts = AckCounts { delivered, lost, is_sack_reneg };
         self.control(ack.ack, flag, &mut state.rate, counts, host);
-        self.retransmit_lost(host);
     }
 
     /// Where what the first block reports begins, if it is valid, no DSACK, and reports more than the others do.

@@ -121,6 +121,13 @@ impl Scoreboard {
         self.head().map(|Cursor(id)| self.queue[id].sent_us())
     }
 
+    /// Whether the latest transmission of the first skb in flight was at `tstamp_ns` or later.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "every ACK with blocks passes here")]
+    pub(crate) fn is_head_sent_from(&self, tstamp_ns: u64) -> bool {
+        self.head().is_some_and(|Cursor(id)| self.queue[id].tstamp_ns >= tstamp_ns)
+    }
+
     /// Whether at most one skb is in flight.
     #[inline]
     pub(crate) fn is_at_most_one_sent(&self) -> bool {
