@@ -112,7 +112,7 @@ impl Sender {
 
     /// Right edge of the window that the peer has advertised.
     #[inline]
-    fn right_edge(&self) -> u32 {
+    pub(super) fn right_edge(&self) -> u32 {
         self.conn.snd_una.wrapping_add(self.window.size())
     }
 
@@ -160,7 +160,7 @@ impl Sender {
 
     /// Whether pacing does not delay the next skb.
     #[inline]
-    fn may_depart(&self) -> bool {
+    pub(super) fn may_depart(&self) -> bool {
         self.conn.ctl.pacing_status != PacingStatus::Needed
             || self.conn.wstamp_ns <= self.conn.clock_ns
     }
@@ -197,7 +197,7 @@ impl Sender {
             Sending::Segments if is_usual => self.send_full_bursts::<true>(self.nonagle, host),
             Sending::Bursts if is_usual => self.send_full_bursts::<false>(self.nonagle, host),
             _ => {
-                self.send_all_that_waits(now, host);
+                self.repair_when_due(now, host);
                 return;
             }
         };
@@ -217,7 +217,7 @@ impl Sender {
 
     /// The time has come to send, and perhaps a switch makes sending different, or something lost waits to be retransmitted.
     #[inline(never)]
-    fn send_all_that_waits(&mut self, now: Time, host: &mut impl Host) {
+    pub(super) fn send_all_that_waits(&mut self, now: Time, host: &mut impl Host) {
         if !self.mechanisms.has_fq || self.on_fq_timer(host) {
             self.send_what_waits(host);
         }
@@ -230,6 +230,12 @@ impl Sender {
         if self.board.is_repair_due() && self.conn.ctl.cwnd > self.board.in_flight() {
             self.retransmit_lost(host);
         }
+        self.send_new_when_due(host);
+    }
+
+    /// The second half of [`Self::send_what_waits`]: new data.
+    #[inline]
+    pub(super) fn send_new_when_due(&mut self, host: &mut impl Host) {
         self.send_new(self.nonagle, Push::All, host);
         self.send_by_rule3(host);
     }

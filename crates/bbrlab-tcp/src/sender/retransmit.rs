@@ -5,6 +5,7 @@
 //! Deviations: that of `scoreboard/flight.rs`.
 
 use bbrlab_cc::linux_int::before;
+use bbrlab_units::Time;
 
 use super::limits::{Limit, Stop};
 use super::mechanisms::Sending;
@@ -23,19 +24,85 @@ impl Sender {
             let stop = if self.is_held_by_pacing(host) {
                 Stop::Limited(Limit::Pacing)
             } else {
-                self.xmit_retransmit_queue(host)
+                let next = self.board.retransmit_next();
+                self.xmit_retransmit_queue(next, false, host)
             };
             self.limits.note_stop(stop);
         }
     }
 
-    /// Retransmits lost packets as far as cwnd and pacing allow. Linux: `tcp_xmit_retransmit_queue`.
+    /// The time to send has come, and mostly one of the lost packets: after it, pacing holds back all others, and new data.
     #[inline(never)]
-    fn xmit_retransmit_queue(&mut self, host: &mut impl Host) -> Stop {
-        let head = self.board.head();
-        let mut next = self.board.retransmit_next();
+    pub(super) fn repair_when_due(&mut self, now: Time, host: &mut impl Host) {
+        let Some(at) = self.repair_one(host) else {
+            self.send_all_that_waits(now, host);
+            return;
+        };
+        let is_head_sent = self.is_head_repaired(at);
+        if self.board.has_unsent() && self.is_held_by_pacing(host) {
+            self.end_repairs(is_head_sent, host);
+            if self.board.in_flight() >= self.conn.ctl.cwnd {
+                self.note_cwnd_full();
+            }
+            self.limits.note_stop(Stop::Limited(Limit::Pacing));
+            self.limits.set(now, Limit::Pacing);
+            return;
+        }
+        let next = self.board.next(at);
+        let stop = self.xmit_retransmit_queue(next, is_head_sent, host);
+        self.limits.note_stop(stop);
+        self.send_new_when_due(host);
+        self.account_limit(now);
+    }
+
+    /// Retransmits one lost packet, if one is due, cwnd and pacing allow it, and there is nothing unusual about it.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "it is called once")]
+    fn repair_one(&mut self, host: &mut impl Host) -> Option<Cursor> {
+        let room = self.conn.ctl.cwnd.wrapping_sub(self.board.in_flight()).cast_signed();
+        let is_allowed = self.sending == Sending::Segments
+            && self.board.is_repair_due()
+            && room > 0
+            && self.may_depart();
+        if !is_allowed {
+            return None;
+        }
+        let next = self.board.retransmit_next()?;
+        let at = self.board.seek_unrepaired(next)?;
+        if !self.retransmit_whole_segment(at, host) {
+            return None;
+        }
+        if self.is_in_cwnd_reduction() {
+            self.episode.note_sent(1);
+        }
+        Some(at)
+    }
+
+    /// Whether a packet that was retransmitted restarts the timeout: it is the first in flight.
+    #[inline]
+    fn is_head_repaired(&self, at: Cursor) -> bool {
+        Some(at) == self.board.head() && self.timer.pending() != TimerPurpose::Reordering
+    }
+
+    /// Restarts the timeout after retransmissions, if it is to be.
+    #[inline]
+    fn end_repairs(&mut self, is_head_sent: bool, host: &mut impl Host) {
+        if is_head_sent && !self.mechanisms.is_rto_impatient {
+            let rto = self.timer.rto();
+            self.reset_timer_after_pacing(TimerPurpose::Retransmit, rto, host);
+        }
+    }
+
+    /// Retransmits lost packets from `next` on as far as cwnd and pacing allow, after the first in flight if `is_head_sent`.
+    /// Linux: `tcp_xmit_retransmit_queue`.
+    #[inline(never)]
+    fn xmit_retransmit_queue(
+        &mut self,
+        mut next: Option<Cursor>,
+        mut is_head_sent: bool,
+        host: &mut impl Host,
+    ) -> Stop {
         let max_segs = self.tso_segs();
-        let mut is_head_sent = false;
         let stop = loop {
             let Some(at) = next else { break Stop::Done };
             if self.is_held_by_pacing(host) {
@@ -66,13 +133,10 @@ impl Sender {
             if self.is_in_cwnd_reduction() {
                 self.episode.note_sent(if is_segment { 1 } else { self.board.sent(at).pcount });
             }
-            is_head_sent |= Some(at) == head && self.timer.pending() != TimerPurpose::Reordering;
+            is_head_sent |= self.is_head_repaired(at);
             next = self.board.next(at);
         };
-        if is_head_sent && !self.mechanisms.is_rto_impatient {
-            let rto = self.timer.rto();
-            self.reset_timer_after_pacing(TimerPurpose::Retransmit, rto, host);
-        }
+        self.end_repairs(is_head_sent, host);
         stop
     }
 
@@ -91,14 +155,17 @@ impl Sender {
     /// [`Self::retransmit_skb`] of an skb that is marked lost, which is one full segment above `snd_una` and within the
     /// window, for a plain sender while something is in flight: nearly every retransmission. Returns false, and does
     /// nothing, for any other.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once for the timer, once for all else")]
     fn retransmit_whole_segment(&mut self, at: Cursor, host: &mut impl Host) -> bool {
         let (mss, in_flight) = (self.conn.mss, self.board.in_flight());
         if self.sending == Sending::Otherwise || in_flight == 0 {
             return false;
         }
         let Some(seq) = self.board.lost_segment(at, mss) else { return false };
-        let room = self.window_end().wrapping_sub(seq);
+        // Nothing else bounds a plain sender.
+        debug_assert_eq!(self.right_edge(), self.window_end());
+        let room = self.right_edge().wrapping_sub(seq);
         if before(seq, self.conn.snd_una) || room.cast_signed() < mss.cast_signed() {
             return false;
         }
