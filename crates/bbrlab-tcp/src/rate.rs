@@ -311,6 +311,28 @@ impl RateSampler {
         }
     }
 
+    /// [`Self::skb_delivered`] of a packet whose stamps are packed, and which is not marked `SACKed`, for a sampler without
+    /// switches.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "mostly each field is used at once")]
+    pub(crate) fn packed_delivered(
+        &mut self,
+        ack: &mut AckRate,
+        tx: PackedStamps,
+        notes: Notes,
+        skb: DeliveredSkb,
+    ) {
+        debug_assert!(!self.is_switched && !skb.is_sacked);
+        if tx.is_used_up() {
+            return;
+        }
+        let stamps = tx.unpack(notes, skb.tx_mstamp);
+        debug_assert_ne!(stamps.delivered_mstamp, 0, "then it would be used up");
+        if ack.rs.prior_delivered == 0 || self.is_newest(ack, skb) {
+            self.take(ack, &stamps, skb);
+        }
+    }
+
     /// Whether a packet was sent after the one sampled so far.
     #[inline]
     fn is_newest(&self, ack: &AckRate, skb: DeliveredSkb) -> bool {

@@ -35,7 +35,6 @@ impl Sender {
         let is_expected = self.conn.ca_state == CaState::Recovery
             && ack.ack == self.conn.snd_una
             && ack.seq == self.reverse.rcv_nxt
-            && self.state == State::Established
             && self.recovers_plainly
             && self.tlp.high_seq().is_none()
             && !self.episode.is_acked(ack.ack)
@@ -43,6 +42,7 @@ impl Sender {
         if !is_expected {
             return false;
         }
+        debug_assert!(self.state == State::Established, "before, nothing is lost");
         let blocks = Blocks::new(sack, sack_count);
         // Mostly the first block alone reports something.
         let from = self.news_of_first(&blocks);
@@ -91,23 +91,24 @@ impl Sender {
         from: Option<NewFrom>,
         host: &mut impl Host,
     ) {
-        let (prior_delivered, prior_lost) = (self.conn.delivered, self.conn.lost);
-        let is_sack_reneg = self.is_sack_reneg;
+        let prior_lost = self.conn.lost;
         let mut state = AckState::default();
         state.rate.rs.prior_in_flight = self.board.in_flight();
         state.reord = self.conn.snd_nxt;
-        let mut flag = flags::SLOWPATH;
-        if self.window.may_update(false, ack.seq, ack.wnd) {
-            flag |= flags::WIN_UPDATE;
-            self.set_window(ack.seq, ack.wnd, host);
-        }
         match from {
             Some(from) => self.tag_first(blocks, from, &mut state),
             None => self.tag_several(blocks, &mut state),
         }
+        // What was tagged does not depend on the window.
+        let mut flag = flags::SLOWPATH | state.sack_flag;
+        if self.window.may_update(false, ack.seq, ack.wnd) {
+            flag |= flags::WIN_UPDATE;
+            self.set_window(ack.seq, ack.wnd, host);
+        }
         self.check_sack_reordering(state.reord);
-        flag |= state.sack_flag;
-        self.count_delivered(state.sack_delivered, flag);
+        // Such an ACK carries no ECE.
+        let delivered = state.sack_delivered;
+        self.conn.delivered = self.conn.delivered.wrapping_add(delivered);
         self.timer.end_probes();
 
         let now_us = self.clock.mstamp_us();
@@ -138,9 +139,8 @@ impl Sender {
         if restarts_timer {
             self.restart_rto(host);
         }
-        let delivered = self.conn.delivered.wrapping_sub(prior_delivered);
         let lost = self.conn.lost.wrapping_sub(prior_lost);
-        let counts = AckCounts { delivered, lost, is_sack_reneg };
+        let counts = AckCounts { delivered, lost, is_sack_reneg: self.is_sack_reneg };
         self.control(ack.ack, flag, &mut state.rate, counts, host);
     }
 

@@ -62,7 +62,10 @@ impl Sender {
     #[inline]
     fn tag_without_dsack(&mut self, segment: &Segment, state: &mut AckState) {
         let blocks = Blocks::new(&segment.sack, segment.sack_count);
-        if let Some(from) = self.news_of_first(&blocks) {
+        // A switched sampler looks at every skb.
+        if !self.sampler.is_switched()
+            && let Some(from) = self.news_of_first(&blocks)
+        {
             self.tag_first(&blocks, from, state);
         } else {
             self.tag_several(&blocks, state);
@@ -77,7 +80,7 @@ impl Sender {
         for &block in wire.iter().filter(|&&block| window.allows_new(block)) {
             blocks.insert(block);
         }
-        self.tag_sacked(Reported::Any(&blocks, None), state);
+        self.tag_sacked(Reported::Any(&blocks, None), self.sampler.is_switched(), state);
     }
 
     /// Tags what the blocks cover, of which the first reports a duplicate.
@@ -98,22 +101,20 @@ impl Sender {
                 dsack_index = dsack_index.map(|index| index + 1);
             }
         }
-        self.tag_sacked(Reported::Any(&blocks, dsack_index), state);
+        self.tag_sacked(Reported::Any(&blocks, dsack_index), self.sampler.is_switched(), state);
     }
 
-    /// Tags what the first block alone reports, from `from` on. Mostly that is one skb, which has just arrived above a hole and
-    /// continues what was SACKed last.
+    /// Tags what the first block alone reports, from `from` on, for a sampler without switches. Mostly that is one skb, which
+    /// has just arrived above a hole and continues what was SACKed last.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for each way of an ACK")]
     pub(super) fn tag_first(&mut self, blocks: &Blocks, from: NewFrom, state: &mut AckState) {
-        if !self.sampler.is_switched()
-            && let Some(run) = self.board.tag_next(from, blocks)
-        {
+        if let Some(run) = self.board.tag_next(from, blocks) {
             let (now, high_seq) = (self.rack_now(), self.episode.high_seq());
             let notes = self.board.notes_of(&run);
             hear_run(&run, notes, now, high_seq, &mut self.rack, &mut self.sampler, state);
         } else if let Some(from) = self.tag_plain(blocks, from, state) {
-            self.tag_sacked(Reported::First(blocks, from), state);
+            self.tag_sacked(Reported::First(blocks, from), false, state);
         }
     }
 
@@ -125,9 +126,6 @@ impl Sender {
         from: NewFrom,
         state: &mut AckState,
     ) -> Option<NewFrom> {
-        if self.sampler.is_switched() {
-            return Some(from);
-        }
         let Some((run, rest)) = self.board.tag_plain(from, blocks) else { return Some(from) };
         let (now, high_seq) = (self.rack_now(), self.episode.high_seq());
         let notes = self.board.notes_of(&run);
@@ -135,14 +133,17 @@ impl Sender {
         rest
     }
 
-    /// Tags what the blocks cover in the scoreboard, and reports each covered piece to undo, RACK, the ACK's state and the
-    /// rate sampler.
+    /// Tags what the blocks cover in the scoreboard, and reports each covered piece, or with `is_each_heard` that of each skb,
+    /// to undo, RACK, the ACK's state and the rate sampler.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for each kind of report")]
-    pub(super) fn tag_sacked(&mut self, reported: Reported<'_>, state: &mut AckState) {
+    pub(super) fn tag_sacked(
+        &mut self,
+        reported: Reported<'_>,
+        is_each_heard: bool,
+        state: &mut AckState,
+    ) {
         let now = self.rack_now();
-        // A switched sampler looks at every skb.
-        let is_each_heard = self.sampler.is_switched();
         let Self { board, conn, episode, rack, sampler, .. } = self;
         let (high_seq, snd_una) = (episode.high_seq(), conn.snd_una);
         let mut hearing =
@@ -271,7 +272,7 @@ fn hear_run(
 ) {
     rack.advance(0, run.end_seq, run.last_us, now);
     state.note_sacked_run(run, high_seq);
-    run.sample(notes, sampler, &mut state.rate);
+    run.sample_plainly(notes, sampler, &mut state.rate);
 }
 
 /// Which sequence numbers a SACK block may cover.

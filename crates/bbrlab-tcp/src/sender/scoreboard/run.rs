@@ -89,6 +89,24 @@ impl Run {
         let mut stamps = self.tx.unpack(notes, self.last_us);
         sampler.skb_delivered(rate, &mut stamps, delivered);
     }
+
+    /// The same for a sampler without switches.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "what most ACKs with blocks report")]
+    pub(crate) fn sample_plainly(
+        &self,
+        notes: Notes,
+        sampler: &mut RateSampler,
+        rate: &mut AckRate,
+    ) {
+        let delivered = DeliveredSkb {
+            tx_mstamp: self.last_us,
+            end_seq: self.end_seq,
+            is_sacked: false,
+            is_retrans: false,
+        };
+        sampler.packed_delivered(rate, self.tx, notes, delivered);
+    }
 }
 
 impl Scoreboard {

@@ -196,6 +196,12 @@ impl Scoreboard {
         if !before(from, blocks[0].end) {
             return Some(NewFrom(NIL));
         }
+        // Mostly what was sent next after all that is SACKed.
+        if let Some(next) = self.queue.plain_place()
+            && self.queue[next].seq == from
+        {
+            return Some(NewFrom(next));
+        }
         let id = if before(from, self.highest_sack_seq(conn)) {
             self.queue.find_sent(from)
         } else if self.highest_sack == NIL {
