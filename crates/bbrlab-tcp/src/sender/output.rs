@@ -448,7 +448,8 @@ impl Sender {
 
     /// Sends a lost skb, which is one full segment, again, while as many packets are in flight as the connection says.
     /// Returns when it departs. [`Self::transmit_skb`] for a plain sender.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "nearly all come from the pacing timer")]
     pub(super) fn send_segment_again(&mut self, at: Cursor, host: &mut impl Host) -> u64 {
         let mss = self.conn.mss;
         let prior_wstamp_ns = self.conn.wstamp_ns;
@@ -700,7 +701,8 @@ impl Sender {
     }
 
     /// Sets when the next burst may depart after one of `len` bytes. Linux: `tcp_update_skb_after_send`.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "every packet passes here")]
     fn pace_next(&mut self, len: u32, lag_ns: u64) {
         self.conn.wstamp_ns += match self.pace.same_step_ns(len, self.conn.ctl.pacing_rate, lag_ns)
         {

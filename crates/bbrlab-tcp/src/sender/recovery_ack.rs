@@ -43,19 +43,24 @@ impl Sender {
             return false;
         }
         debug_assert!(self.state == State::Established, "before, nothing is lost");
-        let blocks = Blocks::new(sack, sack_count);
-        // Mostly the first block alone reports something.
-        let from = self.news_of_first(&blocks);
-        if from.is_none() && may_report_duplicate(ack.ack, &blocks) {
-            return false;
-        }
+        // If it may report a duplicate, this is done again, with the same result. Which timestamp it echoes, only ACKs that
+        // acknowledge something ask.
         if ack.has_ts {
             self.reverse.ts_recent = ack.tsval;
         }
-        // Which timestamp it echoes, only ACKs that acknowledge something ask.
         self.refresh_clock(now);
         self.check_app_limited_at_event();
-        self.take_sacked(ack, &blocks, from, host);
+        let mut state = AckState::default();
+        state.rate.rs.prior_in_flight = self.board.in_flight();
+        state.reord = self.conn.snd_nxt;
+        let blocks = Blocks::new(sack, sack_count);
+        // Mostly the first block alone reports something.
+        match self.news_of_first(&blocks) {
+            Some(from) => self.tag_first(&blocks, from, &mut state),
+            None if may_report_duplicate(ack.ack, &blocks) => return false,
+            None => self.tag_several(&blocks, &mut state),
+        }
+        self.take_sacked(ack, &mut state, host);
         self.send_after_sack(now, host);
         true
     }
@@ -81,25 +86,11 @@ impl Sender {
         self.limits.set(now, Limit::Pacing);
     }
 
-    /// What is to be done for such an ACK, whose first block alone reports what is new, from `from` on if that is known.
+    /// What is to be done for such an ACK after what its blocks cover was tagged, which does not depend on the window.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
-    fn take_sacked(
-        &mut self,
-        ack: &PureAck,
-        blocks: &Blocks,
-        from: Option<NewFrom>,
-        host: &mut impl Host,
-    ) {
+    fn take_sacked(&mut self, ack: &PureAck, state: &mut AckState, host: &mut impl Host) {
         let prior_lost = self.conn.lost;
-        let mut state = AckState::default();
-        state.rate.rs.prior_in_flight = self.board.in_flight();
-        state.reord = self.conn.snd_nxt;
-        match from {
-            Some(from) => self.tag_first(blocks, from, &mut state),
-            None => self.tag_several(blocks, &mut state),
-        }
-        // What was tagged does not depend on the window.
         let mut flag = flags::SLOWPATH | state.sack_flag;
         if self.window.may_update(false, ack.seq, ack.wnd) {
             flag |= flags::WIN_UPDATE;

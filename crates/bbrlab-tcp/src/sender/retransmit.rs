@@ -126,7 +126,7 @@ impl Sender {
             if self.mechanisms.has_fq && self.is_small_queue_full(self.board.sent(at).len, 1) {
                 break Stop::Limited(Limit::Pacing);
             }
-            let is_segment = self.retransmit_whole_segment(at, host);
+            let is_segment = self.retransmit_segment_rarely(at, host);
             if !is_segment && !self.retransmit_skb(at, room.cast_unsigned().min(max_segs), host) {
                 break Stop::Limited(Limit::Rwnd);
             }
@@ -156,7 +156,7 @@ impl Sender {
     /// window, for a plain sender while something is in flight: nearly every retransmission. Returns false, and does
     /// nothing, for any other.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "once for the timer, once for all else")]
+    #[expect(clippy::inline_always, reason = "nearly all come from the pacing timer")]
     fn retransmit_whole_segment(&mut self, at: Cursor, host: &mut impl Host) -> bool {
         let (mss, in_flight) = (self.conn.mss, self.board.in_flight());
         if self.sending == Sending::Otherwise || in_flight == 0 {
@@ -174,6 +174,12 @@ impl Sender {
         let wstamp_ns = self.send_segment_again(at, host);
         self.episode.note_retransmission(|| timestamp_ms(wstamp_ns), 1);
         true
+    }
+
+    /// [`Self::retransmit_whole_segment`] of one that the pacing timer does not send.
+    #[inline(never)]
+    fn retransmit_segment_rarely(&mut self, at: Cursor, host: &mut impl Host) -> bool {
+        self.retransmit_whole_segment(at, host)
     }
 
     /// Retransmits up to `segs` segments of an skb without counting them as a retransmission in flight, as a

@@ -109,7 +109,9 @@ impl Sender {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for each way of an ACK")]
     pub(super) fn tag_first(&mut self, blocks: &Blocks, from: NewFrom, state: &mut AckState) {
-        if let Some(run) = self.board.tag_next(from, blocks) {
+        if let NewFrom::Plain = from
+            && let Some(run) = self.board.tag_next(blocks)
+        {
             let (now, high_seq) = (self.rack_now(), self.episode.high_seq());
             let notes = self.board.notes_of(&run);
             hear_run(&run, notes, now, high_seq, &mut self.rack, &mut self.sampler, state);

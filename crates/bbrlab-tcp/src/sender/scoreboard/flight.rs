@@ -265,6 +265,8 @@ impl Scoreboard {
     /// The first skb from `at` on that is marked lost and not retransmitted. Retransmission continues from there the next
     /// time: it would find no other before, and if one before is marked lost, [`Self::mark_lost`] goes back to that.
     /// Linux: in `tcp_xmit_retransmit_queue`, which stays at the first skb that is not marked yet.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "nearly all come from the pacing timer")]
     pub(crate) fn seek_unrepaired(&mut self, at: Cursor) -> Option<Cursor> {
         // What is lost is linked, or is the one at which the search begins.
         let id = self.queue.find_linked(at.0, tag::ALL, tag::LOST);
@@ -309,7 +311,8 @@ impl Scoreboard {
 
     /// A lost skb of one segment departs again at `wstamp_ns` with the delivery counters `tx` and those that `note` takes: what
     /// [`Self::depart`], [`Self::departed`], [`Self::count_transmission`] and [`Self::retransmitted`] do.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "nearly every retransmission passes here")]
     pub(crate) fn send_again(
         &mut self,
         at: Cursor,

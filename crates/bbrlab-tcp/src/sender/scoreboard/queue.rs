@@ -210,7 +210,8 @@ impl Queue {
 
     /// A lost skb departs again at `wstamp_ns` with the delivery counters `tx`; returns what departs. It is
     /// counted, stamped, and the youngest then.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "nearly every retransmission passes here")]
     pub(super) fn repair(&mut self, id: SkbId, wstamp_ns: u64, tx: PackedStamps) -> SentAgain {
         let place = widened(id) & self.ring.len().wrapping_sub(1);
         let skb = &mut self.ring[place];
@@ -322,28 +323,26 @@ impl Queue {
         if next == self.end { NIL } else { next }
     }
 
-    /// Of an skb and the linked ones behind it, the first that has `tags` and of `mask` no others; `NIL` if there is none.
+    /// Of an skb, the linked ones behind it and the first plain one, the first that has `tags` and of `mask` no others; `NIL` if
+    /// there is none.
     #[inline]
     pub(super) fn find_linked(&self, mut id: SkbId, mask: u8, tags: u8) -> SkbId {
         let (ring, asides) = (&*self.ring, &*self.asides);
-        loop {
-            let place = widened(id) & ring.len().wrapping_sub(1);
-            let skb = &ring[place];
-            if skb.tags() & mask == tags {
-                return id;
-            }
-            if !skb.has(tag::LINKED) {
-                return NIL;
-            }
-            id = asides[place].next;
-            debug_assert_ne!(
-                id, NIL,
-                "behind the last linked skb is the place of the next new one"
-            );
-            if id == self.end {
-                return NIL;
+        if self[id].has(tag::LINKED) {
+            loop {
+                let place = widened(id) & ring.len().wrapping_sub(1);
+                if ring[place].tags() & mask == tags {
+                    return id;
+                }
+                id = asides[place].next;
+                debug_assert_ne!(id, NIL);
+                // Behind the last linked skb is the first plain one, or the place of the next new one.
+                if id == self.plain {
+                    break;
+                }
             }
         }
+        if id != self.end && self[id].tags() & mask == tags { id } else { NIL }
     }
 
     /// The same among all skbs behind it.
@@ -804,10 +803,12 @@ impl Queue {
         }
         let (skb, sacked) = (&self[id], &self[into]);
         let pcount = u32::from(sacked.pcount) + u32::from(skb.pcount);
+        // Then its sequence numbers are its bytes.
+        if skb.tags() != 0 || skb.carries(flag::SYN | flag::FIN) {
+            return None;
+        }
         let mss = skb.seg_len();
         if skb.end_seq() != end
-            || skb.tags() != 0
-            || skb.carries(flag::SYN | flag::FIN)
             || sacked.tags() & tag::ALL != tag::SACKED
             || sacked.seg_len() != mss
             || end.wrapping_sub(sacked.seq) > max_span

@@ -138,9 +138,14 @@ pub(crate) enum Reported<'a> {
     Any(&'a Blocks, Option<usize>),
 }
 
-/// The skb from which on a block reports something new, `NIL` if it reports nothing.
+/// The skb from which on a block reports something new.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct NewFrom(SkbId);
+pub(crate) enum NewFrom {
+    /// The first plain one, where that begins.
+    Plain,
+    /// This one, `NIL` if the block reports nothing.
+    Skb(SkbId),
+}
 
 /// Who hears what a walk has found covered.
 pub(crate) trait Hear {
@@ -194,13 +199,12 @@ impl Scoreboard {
             None => self.news_among_known(conn, blocks)?,
         };
         if !before(from, blocks[0].end) {
-            return Some(NewFrom(NIL));
+            return Some(NewFrom::Skb(NIL));
         }
-        // Mostly what was sent next after all that is SACKed.
         if let Some(next) = self.queue.plain_place()
             && self.queue[next].seq == from
         {
-            return Some(NewFrom(next));
+            return Some(NewFrom::Plain);
         }
         let id = if before(from, self.highest_sack_seq(conn)) {
             self.queue.find_sent(from)
@@ -209,7 +213,16 @@ impl Scoreboard {
         } else {
             self.sack_skip(self.highest_sack, from)
         };
-        Some(NewFrom(id))
+        Some(NewFrom::Skb(id))
+    }
+
+    /// The skb that this is, `NIL` for none.
+    #[inline]
+    fn first_new(&self, from: NewFrom) -> SkbId {
+        match from {
+            NewFrom::Plain => self.queue.plain_head(),
+            NewFrom::Skb(id) => id,
+        }
     }
 
     /// From which sequence number on the first of `blocks` reports something new, as [`Self::news_of_first`] says.
@@ -255,8 +268,8 @@ impl Scoreboard {
         hear: &mut impl Hear,
     ) {
         match reported {
-            Reported::First(blocks, NewFrom(id)) => {
-                let block = blocks[0];
+            Reported::First(blocks, from) => {
+                let (block, id) = (blocks[0], self.first_new(from));
                 if id != NIL {
                     let wanted = Wanted { block, next_dup: None, is_dup: false, is_each_heard };
                     let mut next = id;
@@ -483,7 +496,7 @@ impl Scoreboard {
             mss,
         };
         let run = self.queue.gather(into, id, limits)?;
-        self.note_run(&run, into);
+        self.note_run(&run, into, run.count - u32::from(into == run.first));
         Some(run)
     }
 
@@ -493,50 +506,46 @@ impl Scoreboard {
     #[expect(clippy::inline_always, reason = "it is called once")]
     pub(crate) fn tag_plain(
         &mut self,
-        NewFrom(id): NewFrom,
+        from: NewFrom,
         blocks: &Blocks,
     ) -> Option<(Run, Option<NewFrom>)> {
+        let id = self.first_new(from);
         if id == NIL || self.queue[id].tags() != 0 {
             return None;
         }
         let block = blocks[0];
         let is_alone = !after(block.start, self.queue[id].seq) && self.search.next == NIL;
         if is_alone && let Some(run) = self.queue.gather_apart(id, block.end) {
-            self.note_run(&run, id);
+            self.note_run(&run, id, 0);
             self.sack_cache = *blocks;
             return Some((run, None));
         }
         let run = self.gather_covered(id, block)?;
-        let rest = (run.end_seq != blocks[0].end).then(|| NewFrom(self.queue.plain_head()));
+        let rest = (run.end_seq != blocks[0].end).then(|| NewFrom::Skb(self.queue.plain_head()));
         self.sack_cache = *blocks;
         Some((run, rest))
     }
 
-    /// [`Self::tag_sacked`] of [`Reported::First`] if it reports one skb, which continues the last SACKed one and ends where the
-    /// block does: the packet that has just arrived above a hole. Returns what it was; `None`, and nothing has changed, if it
-    /// is otherwise.
+    /// [`Self::tag_sacked`] of [`Reported::First`] and [`NewFrom::Plain`] if it reports one skb, which continues the last SACKed
+    /// one and ends where the block does: the packet that has just arrived above a hole. Returns what it was; `None`, and
+    /// nothing has changed, if it is otherwise.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what most ACKs with blocks report")]
-    pub(crate) fn tag_next(&mut self, NewFrom(id): NewFrom, blocks: &Blocks) -> Option<Run> {
-        let block = blocks[0];
-        if Some(id) != self.queue.plain_place()
-            || after(block.start, self.queue[id].seq)
-            || self.search.next != NIL
-        {
+    pub(crate) fn tag_next(&mut self, blocks: &Blocks) -> Option<Run> {
+        if self.search.next != NIL {
             return None;
         }
         let into = self.queue.linked_tail();
-        let run = self.queue.gather_next(block.end, MERGE_LIMIT - 1, PCOUNT_LIMIT)?;
-        self.note_run(&run, into);
+        let run = self.queue.gather_next(blocks[0].end, MERGE_LIMIT - 1, PCOUNT_LIMIT)?;
+        self.note_run(&run, into, 1);
         self.sack_cache = *blocks;
         Some(run)
     }
 
-    /// The plain skbs of a run were SACKed and are now in `into`.
+    /// The plain skbs of a run were SACKed and are now in `into`, so that there are `merged` fewer.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what most ACKs with blocks report")]
-    fn note_run(&mut self, run: &Run, into: SkbId) {
-        let merged = run.count - u32::from(into == run.first);
+    fn note_run(&mut self, run: &Run, into: SkbId, merged: u32) {
         self.sacked_out += run.pcount;
         self.wmem_queued -= merged * OVERHEAD;
         if is_place_among(self.retransmit_hint, run.first, run.count) {
