@@ -121,8 +121,13 @@ impl RttEstimator {
         if self.srtt_us == 0 {
             return TIMEOUT_INIT_S * hz;
         }
-        let rto_us = (self.srtt_us >> 3).wrapping_add(self.rttvar_us);
-        usecs_to_jiffies(rto_us, hz).min(RTO_MAX_S * hz)
+        usecs_to_jiffies(self.rto_us(), hz).min(RTO_MAX_S * hz)
+    }
+
+    /// The same in microseconds, neither rounded nor bounded, once there is a sample.
+    #[inline]
+    pub(crate) const fn rto_us(&self) -> u32 {
+        (self.srtt_us >> 3).wrapping_add(self.rttvar_us)
     }
 }
 

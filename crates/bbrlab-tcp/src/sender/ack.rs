@@ -507,7 +507,16 @@ impl Sender {
     #[expect(clippy::inline_always, reason = "every ACK passes here")]
     pub(super) fn take_exact_rtt(&mut self, rtt_us: u32, ca_rtt_us: u32, is_maybe_delayed: bool) {
         self.note_rtt(rtt_us, ca_rtt_us, is_maybe_delayed);
-        self.timer.restart_rto(self.rtt.rto_jiffies(self.conn.hz));
+        let rto = self.timer.rto();
+        // While the same whole jiffies cover it, there is nothing to divide.
+        let us_per_jiffy = self.clock.us_per_jiffy();
+        let rounded_us = rto.wrapping_mul(us_per_jiffy);
+        if rounded_us.wrapping_sub(self.rtt.rto_us()) < us_per_jiffy {
+            debug_assert_eq!(rto, self.rtt.rto_jiffies(self.conn.hz));
+            self.timer.end_backoff();
+        } else {
+            self.timer.restart_rto(self.rtt.rto_jiffies(self.conn.hz));
+        }
     }
 
     /// Takes an RTT sample without setting the timeout.

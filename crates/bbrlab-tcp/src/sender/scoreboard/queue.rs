@@ -389,7 +389,12 @@ impl Queue {
     #[expect(clippy::inline_always, reason = "every ACK passes here")]
     pub(super) fn is_any_sent_before(&self, tstamp_ns: u64) -> bool {
         let ByTime { once, again } = self.by_time();
-        let is_before = |id: SkbId| id != NIL && self[id].tstamp_ns < tstamp_ns;
+        let ring = &*self.ring;
+        if ring.is_empty() {
+            return false;
+        }
+        // There is a place for `NIL` as well: that it is none, need be asked only if what was left there is older.
+        let is_before = |id: SkbId| at(ring, id).tstamp_ns < tstamp_ns && id != NIL;
         is_before(again) || is_before(once)
     }
 
