@@ -38,20 +38,10 @@ impl Recovery {
         self.prior_cwnd = if is_cut { self.prior_cwnd.max(cwnd) } else { cwnd };
     }
 
-    /// Whether a recovery is under way, or was at the previous ACK.
+    /// Whether the state is that at the previous ACK, and packets are not conserved.
     #[inline]
-    fn is_on(self, conn: &Conn) -> bool {
-        self.packet_conservation
-            || conn.ca_state >= CaState::Recovery
-            || self.prev_ca_state >= CaState::Recovery
-    }
-
-    /// Whether a recovery goes on that does not conserve packets any more.
-    #[inline]
-    fn is_settled(self, conn: &Conn) -> bool {
-        !self.packet_conservation
-            && self.prev_ca_state == CaState::Recovery
-            && conn.ca_state == CaState::Recovery
+    fn goes_on(self, conn: &Conn) -> bool {
+        conn.ca_state == self.prev_ca_state && !self.packet_conservation
     }
 
     /// Whether this ACK is the first of a recovery.
@@ -88,11 +78,8 @@ impl<V: Variant> Bbr<V> {
         if self.steps.losses == Losses::Ns3 && conn.ca_state != CaState::Recovery {
             return self.restore_only(conn, cwnd);
         }
-        if !self.recovery.is_on(conn) {
-            self.recovery.prev_ca_state = conn.ca_state;
-            return Recovered::Grow(without_losses(cwnd, rs.losses));
-        }
-        if self.recovery.is_settled(conn) {
+        // Mostly no recovery begins or ends, and packets are not conserved: then losses are all that counts.
+        if self.recovery.goes_on(conn) {
             return Recovered::Grow(without_losses(cwnd, rs.losses));
         }
         self.recover(conn, rs, cwnd)
