@@ -381,6 +381,9 @@ impl Sender {
                 dropped.is_fully_acked = false;
                 break;
             }
+            if skb.end_seq == snd_una {
+                break;
+            }
         }
         dropped
     }

@@ -41,7 +41,9 @@ impl Sender {
         let is_head_sent = self.is_head_repaired(at);
         if self.board.has_unsent() && self.is_held_by_pacing(host) {
             self.end_repairs(is_head_sent, host);
-            if self.board.in_flight() >= self.conn.ctl.cwnd {
+            let in_flight = self.conn.inflight + 1;
+            debug_assert_eq!(in_flight, self.board.in_flight());
+            if in_flight >= self.conn.ctl.cwnd {
                 self.note_cwnd_full();
             }
             self.limits.note_stop(Stop::Limited(Limit::Pacing));

@@ -70,7 +70,10 @@ impl Scoreboard {
     /// `only_one`.
     #[inline]
     pub(crate) fn ordinary_run(&self, snd_una: u32, only_one: bool) -> Option<Run> {
-        let first = self.queue.head_if_plain();
+        if self.queue.linked_head() != NIL {
+            return None;
+        }
+        let first = self.queue.plain_head();
         let (mut count, mut pcount) = (0, 0);
         let mut place = first;
         while place != NIL {

@@ -284,12 +284,6 @@ impl Queue {
         self.linked.tail
     }
 
-    /// The first skb in flight if it is plain, else `NIL`.
-    #[inline]
-    pub(super) fn head_if_plain(&self) -> SkbId {
-        if self.linked.head == NIL { self.plain_head() } else { NIL }
-    }
-
     /// The plain skb after one, `NIL` after the last.
     #[inline]
     pub(super) fn next_plain(&self, id: SkbId) -> SkbId {
