@@ -253,6 +253,9 @@ impl<V: Variant> Bbr<V> {
     /// STARTUP's end and DRAIN's end. Linux: `bbr_check_drain`.
     #[inline]
     fn check_drain(&mut self, conn: &Conn, ctl: &mut Control, draw: &mut impl Draw) {
+        if !matches!(self.state, State::Startup | State::Drain) {
+            return;
+        }
         if self.state == State::Startup && self.full_pipe.is_full() {
             self.enter_drain(conn, ctl);
         }
