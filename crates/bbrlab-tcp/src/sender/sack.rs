@@ -115,7 +115,11 @@ impl Sender {
             let (now, high_seq) = (self.rack_now(), self.episode.high_seq());
             let notes = self.board.notes_of(&run);
             hear_run(&run, notes, now, high_seq, &mut self.rack, &mut self.sampler, state);
-        } else if let Some(from) = self.tag_plain(blocks, from, state) {
+            return;
+        }
+        let is_plain = self.board.is_plain_from(from);
+        let rest = if is_plain { self.tag_plain(blocks, from, state) } else { Some(from) };
+        if let Some(from) = rest {
             self.tag_sacked(Reported::First(blocks, from), false, state);
         }
     }

@@ -242,18 +242,13 @@ impl Scoreboard {
             }
             return None;
         }
-        let mut is_met = false;
-        let mut from = first.start;
-        for known in cache {
-            if before(first.start, known.end) && after(first.end, known.start) {
-                if is_met || before(first.start, known.start) {
-                    return None;
-                }
-                is_met = true;
-                from = known.end;
-            }
+        let meets =
+            |known: &SackBlock| before(first.start, known.end) && after(first.end, known.start);
+        let Some(n) = cache.iter().position(meets) else { return Some(first.start) };
+        if before(first.start, cache[n].start) || cache[n + 1..].iter().any(meets) {
+            return None;
         }
-        Some(from)
+        Some(cache[n].end)
     }
 
     /// Tags what the blocks cover, and passes it to `hear`, each skb on its own with `is_each_heard`. Ranges that the
@@ -500,8 +495,17 @@ impl Scoreboard {
         Some(run)
     }
 
-    /// The first step of [`Self::tag_sacked`] of [`Reported::First`] if that reports plain skbs: returns what they were, and from
-    /// where on the rest is to be tagged. `None`, and nothing has changed, if it is otherwise.
+    /// Whether what a block reports begins with an skb that has no tags.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once for each way of an ACK")]
+    pub(crate) fn is_plain_from(&self, from: NewFrom) -> bool {
+        let id = self.first_new(from);
+        id != NIL && self.queue[id].tags() == 0
+    }
+
+    /// The first step of [`Self::tag_sacked`] of [`Reported::First`] [if that begins so](Self::is_plain_from), and the skbs are
+    /// plain: returns what they were, and from where on the rest is to be tagged. `None`, and nothing has changed, if it is
+    /// otherwise.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
     pub(crate) fn tag_plain(
@@ -509,10 +513,8 @@ impl Scoreboard {
         from: NewFrom,
         blocks: &Blocks,
     ) -> Option<(Run, Option<NewFrom>)> {
+        debug_assert!(self.is_plain_from(from));
         let id = self.first_new(from);
-        if id == NIL || self.queue[id].tags() != 0 {
-            return None;
-        }
         let block = blocks[0];
         let is_alone = !after(block.start, self.queue[id].seq) && self.search.next == NIL;
         if is_alone && let Some(run) = self.queue.gather_apart(id, block.end) {
