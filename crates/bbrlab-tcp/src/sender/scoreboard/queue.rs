@@ -152,13 +152,6 @@ impl Queue {
         at_mut(&mut self.asides, id)
     }
 
-    /// A linked skb, and what is kept beside it.
-    #[inline]
-    fn with_aside(&self, id: SkbId) -> (&Skb, &Aside) {
-        let place = widened(id) & self.ring.len().wrapping_sub(1);
-        (&self.ring[place], &self.asides[place])
-    }
-
     /// [`Self::aside_mut`] of an skb that may be the first of which something is kept.
     #[inline]
     fn new_aside(&mut self, id: SkbId) -> &mut Aside {
@@ -321,8 +314,10 @@ impl Queue {
     /// there is none.
     #[inline]
     pub(super) fn find_linked(&self, mut id: SkbId, mask: u8, tags: u8) -> SkbId {
-        let (ring, asides) = (&*self.ring, &*self.asides);
         if self[id].has(tag::LINKED) {
+            let ring = &*self.ring;
+            // That both are of one length spares a check at each step.
+            let asides = &self.asides[..ring.len()];
             loop {
                 let place = widened(id) & ring.len().wrapping_sub(1);
                 if ring[place].tags() & mask == tags {
@@ -1039,12 +1034,14 @@ impl Queue {
         if after(stone, self[id].seq) {
             id = self.milestones[self.milestone_index(stone)];
         }
+        let ring = &*self.ring;
+        let asides = &self.asides[..ring.len()];
         loop {
-            let (skb, aside) = self.with_aside(id);
-            if before(seq, skb.end_seq()) {
+            let place = widened(id) & ring.len().wrapping_sub(1);
+            if before(seq, ring[place].end_seq()) {
                 return id;
             }
-            id = aside.next;
+            id = asides[place].next;
         }
     }
 
