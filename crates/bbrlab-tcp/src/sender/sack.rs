@@ -117,26 +117,25 @@ impl Sender {
             hear_run(&run, notes, now, high_seq, &mut self.rack, &mut self.sampler, state);
             return;
         }
-        let is_plain = self.board.is_plain_from(from);
-        let rest = if is_plain { self.tag_plain(blocks, from, state) } else { Some(from) };
-        if let Some(from) = rest {
-            self.tag_sacked(Reported::First(blocks, from), false, state);
-        }
+        self.tag_rest(blocks, from, state);
     }
 
-    /// The same where it begins with plain skbs; returns from where on there is something else, if there is.
+    /// The same where it is something else: mostly plain skbs behind a hole, or one that fills a hole.
     #[inline(never)]
-    fn tag_plain(
-        &mut self,
-        blocks: &Blocks,
-        from: NewFrom,
-        state: &mut AckState,
-    ) -> Option<NewFrom> {
-        let Some((run, rest)) = self.board.tag_plain(from, blocks) else { return Some(from) };
-        let (now, high_seq) = (self.rack_now(), self.episode.high_seq());
-        let notes = self.board.notes_of(&run);
-        hear_run(&run, notes, now, high_seq, &mut self.rack, &mut self.sampler, state);
-        rest
+    fn tag_rest(&mut self, blocks: &Blocks, from: NewFrom, state: &mut AckState) {
+        let mut from = self.board.first_new(&self.conn, from);
+        if let Some(at) = from
+            && let Some(run) = self.board.tag_plain(at, blocks)
+        {
+            let (now, high_seq) = (self.rack_now(), self.episode.high_seq());
+            let notes = self.board.notes_of(&run);
+            hear_run(&run, notes, now, high_seq, &mut self.rack, &mut self.sampler, state);
+            if run.end_seq == blocks[0].end {
+                return;
+            }
+            from = self.board.first_plain();
+        }
+        self.tag_sacked(Reported::First(blocks, from), false, state);
     }
 
     /// Tags what the blocks cover in the scoreboard, and reports each covered piece, or with `is_each_heard` that of each skb,

@@ -132,19 +132,21 @@ impl Covered {
 /// The blocks of an ACK.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Reported<'a> {
-    /// These, of which only the first reports something new, from where [`Scoreboard::news_of_first`] says.
-    First(&'a Blocks, NewFrom),
+    /// These, of which only the first reports something new, from this skb on, if it does.
+    First(&'a Blocks, Option<Cursor>),
     /// These, in order of sequence number, and the place of a DSACK among them.
     Any(&'a Blocks, Option<usize>),
 }
 
-/// The skb from which on a block reports something new.
+/// From where on a block reports something new.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum NewFrom {
-    /// The first plain one, where that begins.
+    /// The beginning of the first plain skb.
     Plain,
-    /// This one, `NIL` if the block reports nothing.
-    Skb(SkbId),
+    /// This sequence number.
+    Seq(u32),
+    /// Nowhere.
+    Nowhere,
 }
 
 /// Who hears what a walk has found covered.
@@ -199,30 +201,27 @@ impl Scoreboard {
             None => self.news_among_known(conn, blocks)?,
         };
         if !before(from, blocks[0].end) {
-            return Some(NewFrom::Skb(NIL));
+            return Some(NewFrom::Nowhere);
         }
         if let Some(next) = self.queue.plain_place()
             && self.queue[next].seq == from
         {
             return Some(NewFrom::Plain);
         }
-        let id = if before(from, self.highest_sack_seq(conn)) {
-            self.queue.find_sent(from)
-        } else if self.highest_sack == NIL {
-            NIL
-        } else {
-            self.sack_skip(self.highest_sack, from)
-        };
-        Some(NewFrom::Skb(id))
+        Some(NewFrom::Seq(from))
     }
 
-    /// The skb that this is, `NIL` for none.
+    /// The skb that this is in, if a block reports something new.
     #[inline]
-    fn first_new(&self, from: NewFrom) -> SkbId {
-        match from {
+    pub(crate) fn first_new(&self, conn: &Conn, from: NewFrom) -> Option<Cursor> {
+        Cursor::at(match from {
             NewFrom::Plain => self.queue.plain_head(),
-            NewFrom::Skb(id) => id,
-        }
+            NewFrom::Seq(seq) if before(seq, self.highest_sack_seq(conn)) => {
+                self.queue.find_sent(seq)
+            }
+            NewFrom::Seq(seq) if self.highest_sack != NIL => self.sack_skip(self.highest_sack, seq),
+            NewFrom::Seq(_) | NewFrom::Nowhere => NIL,
+        })
     }
 
     /// From which sequence number on the first of `blocks` reports something new, as [`Self::news_of_first`] says.
@@ -264,8 +263,8 @@ impl Scoreboard {
     ) {
         match reported {
             Reported::First(blocks, from) => {
-                let (block, id) = (blocks[0], self.first_new(from));
-                if id != NIL {
+                if let Some(Cursor(id)) = from {
+                    let block = blocks[0];
                     let wanted = Wanted { block, next_dup: None, is_dup: false, is_each_heard };
                     let mut next = id;
                     if self.queue[id].has(tag::LINKED)
@@ -495,37 +494,30 @@ impl Scoreboard {
         Some(run)
     }
 
-    /// Whether what a block reports begins with an skb that has no tags.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "once for each way of an ACK")]
-    pub(crate) fn is_plain_from(&self, from: NewFrom) -> bool {
-        let id = self.first_new(from);
-        id != NIL && self.queue[id].tags() == 0
-    }
-
-    /// The first step of [`Self::tag_sacked`] of [`Reported::First`] [if that begins so](Self::is_plain_from), and the skbs are
-    /// plain: returns what they were, and from where on the rest is to be tagged. `None`, and nothing has changed, if it is
-    /// otherwise.
+    /// The first step of [`Self::tag_sacked`] of [`Reported::First`] if that reports plain skbs: returns what they were; what comes
+    /// after them begins with [`Self::first_plain`]. `None`, and nothing has changed, if it is otherwise.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
-    pub(crate) fn tag_plain(
-        &mut self,
-        from: NewFrom,
-        blocks: &Blocks,
-    ) -> Option<(Run, Option<NewFrom>)> {
-        debug_assert!(self.is_plain_from(from));
-        let id = self.first_new(from);
+    pub(crate) fn tag_plain(&mut self, Cursor(id): Cursor, blocks: &Blocks) -> Option<Run> {
+        if self.queue[id].tags() != 0 {
+            return None;
+        }
         let block = blocks[0];
         let is_alone = !after(block.start, self.queue[id].seq) && self.search.next == NIL;
         if is_alone && let Some(run) = self.queue.gather_apart(id, block.end) {
             self.note_run(&run, id, 0);
             self.sack_cache = *blocks;
-            return Some((run, None));
+            return Some(run);
         }
         let run = self.gather_covered(id, block)?;
-        let rest = (run.end_seq != blocks[0].end).then(|| NewFrom::Skb(self.queue.plain_head()));
         self.sack_cache = *blocks;
-        Some((run, rest))
+        Some(run)
+    }
+
+    /// The first plain skb.
+    #[inline]
+    pub(crate) fn first_plain(&self) -> Option<Cursor> {
+        Cursor::at(self.queue.plain_head())
     }
 
     /// [`Self::tag_sacked`] of [`Reported::First`] and [`NewFrom::Plain`] if it reports one skb, which continues the last SACKed
