@@ -35,7 +35,11 @@ impl Merged {
 impl Scoreboard {
     /// Merges an skb that `block`, which is no DSACK, covers as a whole into the SACKed one before it, and so the SACKed one
     /// behind it. Returns the skb that holds all; `None`, and nothing has changed, if `id` is not in such a hole.
-    #[inline(never)]
+    #[inline(always)]
+    #[expect(
+        clippy::inline_always,
+        reason = "once for what one block alone reports, once for the walk"
+    )]
     pub(super) fn fill_hole(
         &mut self,
         id: SkbId,
