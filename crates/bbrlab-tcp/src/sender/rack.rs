@@ -236,7 +236,11 @@ impl Sender {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK passes here")]
     pub(super) fn rack_mark_lost(&mut self, host: &mut impl Host) -> bool {
-        if !std::mem::take(&mut self.rack.is_advanced) || !self.may_find_loss() {
+        if !self.rack.is_advanced {
+            return false;
+        }
+        self.rack.is_advanced = false;
+        if !self.may_find_loss() {
             return false;
         }
         let timeout_us = self.rack_detect_loss(host);

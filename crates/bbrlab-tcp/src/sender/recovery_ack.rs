@@ -128,7 +128,7 @@ impl Sender {
         self.in_ack_event(flag);
         restarts_timer &= !self.rack_mark_lost(host);
         if restarts_timer {
-            self.restart_rto(host);
+            self.restart_exact_rto(host);
         }
         let lost = self.conn.lost.wrapping_sub(prior_lost);
         let counts = AckCounts { delivered, lost, is_sack_reneg: self.is_sack_reneg };

@@ -399,10 +399,24 @@ impl Sender {
         self.restart_rto(host);
     }
 
-    /// The same while something is in flight.
+    /// [`Self::restart_rto`] of a Linux sender after an RTT sample.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "most ACKs of a recovery do this")]
-    pub(super) fn restart_rto(&mut self, host: &mut impl Host) {
+    pub(super) fn restart_exact_rto(&mut self, host: &mut impl Host) {
+        let is_usual =
+            !matches!(self.timer.pending, TimerPurpose::Reordering | TimerPurpose::LossProbe);
+        if is_usual && self.is_departure_near() {
+            debug_assert!(!self.mechanisms.has_rfc6298_rto);
+            debug_assert!(self.timer.rto <= RTO_MAX_S * self.conn.hz, "a sample sets no more");
+            self.set_timer(TimerPurpose::Retransmit, self.timer.rto, host);
+        } else {
+            self.restart_rto(host);
+        }
+    }
+
+    /// [`Self::rearm_rto`] while something is in flight.
+    #[inline(never)]
+    fn restart_rto(&mut self, host: &mut impl Host) {
         let rto = match self.timer.pending {
             TimerPurpose::Reordering | TimerPurpose::LossProbe => self.rest_of_rto(),
             _ => self.timer.rto,
