@@ -496,6 +496,7 @@ impl Sender {
     #[expect(clippy::inline_always, reason = "called from few places, in a recovery")]
     pub(super) fn take_rtt(&mut self, rtt_us: u32, ca_rtt_us: u32, is_maybe_delayed: bool) {
         self.note_rtt(rtt_us, ca_rtt_us, is_maybe_delayed);
+        self.update_probe_timeout();
         let rto = if self.mechanisms.has_rfc6298_rto {
             self.rfc6298_rto(rtt_us)
         } else {
@@ -505,7 +506,7 @@ impl Sender {
         self.sampler.note_srtt(self.rtt.srtt_us >> 3);
     }
 
-    /// [`Self::take_rtt`] of Linux.
+    /// [`Self::take_rtt`] of Linux, but for the timeout of a loss probe.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK passes here")]
     pub(super) fn take_exact_rtt(&mut self, rtt_us: u32, ca_rtt_us: u32, is_maybe_delayed: bool) {
@@ -522,14 +523,13 @@ impl Sender {
         }
     }
 
-    /// Takes an RTT sample without setting the timeout.
+    /// Takes an RTT sample without setting a timeout.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK passes here")]
     fn note_rtt(&mut self, rtt_us: u32, ca_rtt_us: u32, is_maybe_delayed: bool) {
         self.rtt_sample_us = ca_rtt_us;
         self.rtt.update_min(ca_rtt_us, is_maybe_delayed, self.conn.jiffies, self.conn.hz);
         self.rtt.sample(i64::from(rtt_us), self.conn.snd_una, self.conn.snd_nxt);
-        self.update_probe_timeout();
     }
 
     /// The RTT from an echoed timestamp, in microseconds but whole milliseconds. Linux: `tcp_rtt_tsopt_us`.

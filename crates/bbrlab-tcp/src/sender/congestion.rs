@@ -82,6 +82,9 @@ impl Sender {
         self.with_cc(|cc, conn| cc.set_state(conn, state, host));
         self.note_exit(state);
         self.conn.ca_state = state;
+        if self.rtt.srtt_us != 0 {
+            self.update_probe_timeout();
+        }
     }
 
     /// An skb was marked lost. Linux: the call of `skb_marked_lost`.

@@ -82,6 +82,7 @@ impl Sender {
             && rs.prior_delivered.wrapping_add(1) == self.conn.delivered;
         let rtt_us = stamp_us_delta(now.mstamp_us, run.first_us);
         self.take_exact_rtt(rtt_us, self.rack.rtt_us(), rs.is_ack_delayed);
+        self.update_probe_timeout();
         self.refresh_conn_with(self.board.packets_out());
         if self.hooks.pkts_acked {
             self.tell_pkts_acked(run.pcount, &rs);

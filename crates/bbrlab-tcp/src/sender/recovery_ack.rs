@@ -109,6 +109,7 @@ impl Sender {
             let rtt_us = stamp_us_delta(now_us, state.first_sackt);
             let ca_rtt_us = stamp_us_delta(now_us, state.last_sackt);
             state.rate.rs.rtt_us = i64::from(ca_rtt_us);
+            // No loss probe is scheduled in a recovery: its timeout follows at the end.
             self.take_exact_rtt(rtt_us, ca_rtt_us, false);
             // The RTT was measured on data sent before the head was sent last.
             restarts_timer =

@@ -89,6 +89,11 @@ impl Sender {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every packet and every ACK passes here")]
     pub(super) fn arm_loss_probe(&mut self, advancing_rto: bool, host: &mut impl Host) {
+        debug_assert!(
+            self.rtt.srtt_us == 0
+                || self.tlp.timeout_us == (self.rtt.srtt_us >> 2) + TIMEOUT_MIN_US,
+            "it follows the smoothed RTT outside of recoveries"
+        );
         if self.board.packets_out() == 1 {
             self.arm_unusual_loss_probe(advancing_rto, host);
             return;
