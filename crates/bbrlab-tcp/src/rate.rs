@@ -381,26 +381,41 @@ impl RateSampler {
         lost: u32,
         is_sack_reneg: bool,
     ) {
-        debug_assert_eq!(now, conn.tcp_mstamp());
-        end_app_limited(conn);
-        if delivered != 0 {
-            conn.delivered_mstamp = now;
-        }
-        ack.rs.acked_sacked = delivered;
-        ack.rs.losses = lost.cast_signed();
         if self.is_switched {
+            note_counts(now, conn, ack, delivered, lost);
             self.generate_switched(conn, ack, is_sack_reneg);
-            return;
+        } else if let Some((snd_us, ack_us)) =
+            self.generate_plainly(now, conn, ack, delivered, lost, is_sack_reneg)
+        {
+            (ack.snd_interval_us, ack.rcv_interval_us) = (snd_us, ack_us);
         }
+    }
+
+    /// The same for a sampler without switches, but for the lengths of the two phases, which it returns if the sample is usable
+    /// so far.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once for each way of an ACK")]
+    pub(crate) fn generate_plainly(
+        &mut self,
+        now: u64,
+        conn: &mut Conn,
+        ack: &mut AckRate,
+        delivered: u32,
+        lost: u32,
+        is_sack_reneg: bool,
+    ) -> Option<(u32, u32)> {
+        debug_assert!(!self.is_switched);
+        note_counts(now, conn, ack, delivered, lost);
         if ack.prior_mstamp == 0 || is_sack_reneg {
             ack.rs.delivered = -1;
             ack.rs.interval_us = -1;
-            return;
+            return None;
         }
         self.count(conn, ack);
         let snd_us = trunc_u32(ack.rs.interval_us.cast_unsigned());
         let ack_us = self.version.delta(now, ack.prior_mstamp);
-        self.complete(ack, snd_us, ack_us, conn.min_rtt_us);
+        self.complete(&mut ack.rs, snd_us, ack_us, conn.min_rtt_us);
+        Some((snd_us, ack_us))
     }
 
     /// The sample of an ACK that delivers packets of which the newest, never retransmitted, departed at `tx_mstamp` with
@@ -473,12 +488,9 @@ impl RateSampler {
 
     /// Sets the interval, the longer of the two phases; a sample below `bound_us` is unusable.
     #[inline]
-    fn complete(&mut self, ack: &mut AckRate, snd_us: u32, ack_us: u32, bound_us: u32) {
-        let interval_us = snd_us.max(ack_us);
-        ack.snd_interval_us = snd_us;
-        ack.rcv_interval_us = ack_us;
-        ack.rs.interval_us = i64::from(interval_us);
-        self.judge(&mut ack.rs, bound_us);
+    fn complete(&mut self, rs: &mut RateSample, snd_us: u32, ack_us: u32, bound_us: u32) {
+        rs.interval_us = i64::from(snd_us.max(ack_us));
+        self.judge(rs, bound_us);
     }
 
     /// Whether a sample can be used, and is to be reported.
@@ -503,6 +515,18 @@ impl RateSampler {
             i64::from(delivered).cast_unsigned().wrapping_mul(u64::from(self.rate_interval_us));
         new >= u64::from(self.rate_delivered).wrapping_mul(u64::from(interval_us))
     }
+}
+
+/// Counts what an ACK delivered, and what was marked lost at it.
+#[inline]
+fn note_counts(now: u64, conn: &mut Conn, ack: &mut AckRate, delivered: u32, lost: u32) {
+    debug_assert_eq!(now, conn.tcp_mstamp());
+    end_app_limited(conn);
+    if delivered != 0 {
+        conn.delivered_mstamp = now;
+    }
+    ack.rs.acked_sacked = delivered;
+    ack.rs.losses = lost.cast_signed();
 }
 
 /// Everything sent before the end of the application-limited period may have been delivered: then it is over.

@@ -116,7 +116,8 @@ impl Switched {
             SampleBound::Sample => conn.min_rtt_us,
             SampleBound::Srtt => self.srtt_us_min.unwrap_or(u32::MAX),
         };
-        sampler.complete(ack, snd_us, ack_us, bound_us);
+        (ack.snd_interval_us, ack.rcv_interval_us) = (snd_us, ack_us);
+        sampler.complete(&mut ack.rs, snd_us, ack_us, bound_us);
         self.last = *ack;
         if ack.rs.interval_us < 0 {
             self.last.prior_mstamp = 0;

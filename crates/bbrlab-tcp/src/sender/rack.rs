@@ -112,13 +112,13 @@ impl Rack {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK passes here")]
     pub(super) fn update_reo_wnd(&mut self, prior_delivered: u32, delivered: u32) {
-        // Then it has its usual width, and nothing below would change that.
-        if self.reo_wnd_steps == 1 && !self.is_dsack_seen {
-            return;
+        // Mostly it has its usual width and keeps it.
+        if self.reo_wnd_steps != 1 || self.is_dsack_seen {
+            self.adjust_reo_wnd(prior_delivered, delivered);
         }
-        self.adjust_reo_wnd(prior_delivered, delivered);
     }
 
+    /// The same if that may change it.
     #[cold]
     #[inline(never)]
     fn adjust_reo_wnd(&mut self, prior_delivered: u32, delivered: u32) {

@@ -12,7 +12,7 @@ use bbrlab_cc::CaState;
 use bbrlab_cc::linux_int::{before, stamp_us_delta};
 use bbrlab_units::Time;
 
-use super::ack_state::{AckCounts, AckState, flags};
+use super::ack_state::{AckState, flags};
 use super::limits::{Limit, Stop};
 use super::scoreboard::{Blocks, NewFrom};
 use super::{Sender, State};
@@ -132,8 +132,14 @@ impl Sender {
             self.restart_exact_rto(host);
         }
         let lost = self.conn.lost.wrapping_sub(prior_lost);
-        let counts = AckCounts { delivered, lost, is_sack_reneg: self.is_sack_reneg };
-        self.control(ack.ack, flag, &mut state.rate, counts, host);
+        self.refresh_conn();
+        let (conn, rate) = (&mut self.conn, &mut state.rate);
+        self.sampler.generate_plainly(now_us, conn, rate, delivered, lost, self.is_sack_reneg);
+        if self.hooks.cong_control {
+            self.cc.apply_cong_control(&mut self.conn, &state.rate.rs, host);
+        } else {
+            self.avoid_congestion(ack.ack, flag, delivered, lost);
+        }
     }
 
     /// Where what the first block reports begins, if it is valid, no DSACK, and reports more than the others do.
