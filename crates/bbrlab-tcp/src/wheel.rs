@@ -116,9 +116,12 @@ impl WheelTimer {
     /// coarser. Linux: `__mod_timer`.
     #[inline]
     pub fn set(&mut self, expires: u32, now_jiffies: u32) -> Option<u32> {
-        if self.keeps(expires) {
-            return None;
-        }
+        if self.keeps(expires) { None } else { self.set_anew(expires, now_jiffies) }
+    }
+
+    /// The same if [it changes something](Self::keeps).
+    #[inline]
+    pub(crate) fn set_anew(&mut self, expires: u32, now_jiffies: u32) -> Option<u32> {
         let slot = slot_of(expires, now_jiffies);
         let is_moved = !self.is_pending || self.slot != slot;
         *self = Self {

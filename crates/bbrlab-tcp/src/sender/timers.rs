@@ -286,10 +286,10 @@ impl Sender {
         }
     }
 
-    /// Chooses a slot of the wheel for the jiffy `timeout`, and tells the host if it is another.
+    /// Chooses a slot of the wheel for the jiffy `timeout`, which the wheel does not keep, and tells the host if it is another.
     #[inline(never)]
     fn move_timer(&mut self, timeout: u32, host: &mut impl Host) {
-        if let Some(slot) = self.timer.wheel.set(timeout, self.conn.jiffies) {
+        if let Some(slot) = self.timer.wheel.set_anew(timeout, self.conn.jiffies) {
             host.arm(TimerId::Retransmit, self.time_of(slot));
         }
     }
