@@ -192,14 +192,25 @@ impl Sender {
     pub(super) fn on_pacing_timer(&mut self, now: Time, host: &mut impl Host) {
         self.refresh_clock(now);
         self.is_pacing_armed = false;
-        let is_usual = !self.board.is_repair_due() && self.board.has_unsent() && self.may_depart();
-        let stop = match self.sending {
-            Sending::Segments if is_usual => self.send_full_bursts::<true>(self.nonagle, host),
-            Sending::Bursts if is_usual => self.send_full_bursts::<false>(self.nonagle, host),
-            _ => {
-                self.repair_when_due(now, host);
-                return;
-            }
+        let is_usual = !self.board.is_repair_due()
+            && self.board.has_unsent()
+            && self.may_depart()
+            && self.sending != Sending::Otherwise;
+        if is_usual {
+            self.send_when_due(now, host);
+        } else {
+            self.repair_when_due(now, host);
+        }
+    }
+
+    /// The time to send has come, for new data: what [`Self::on_pacing_timer`] does for it, apart from what it does for others, for
+    /// which it need not save registers.
+    #[inline(never)]
+    fn send_when_due(&mut self, now: Time, host: &mut impl Host) {
+        let stop = if self.sending == Sending::Segments {
+            self.send_full_bursts::<true>(self.nonagle, host)
+        } else {
+            self.send_full_bursts::<false>(self.nonagle, host)
         };
         self.limits.note_stop(stop);
         if stop == Stop::Limited(Limit::Pacing) {
