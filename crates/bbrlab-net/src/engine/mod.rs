@@ -54,12 +54,14 @@ pub enum Activity {
 }
 
 /// Where the next event is.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
+    /// The head of the first lane, which is beside the event queue.
+    First = 0,
+    /// That of the second, which is so as well.
+    Second = 1,
     /// The next swift timer.
     Swift,
-    /// The head of a lane beside the event queue.
-    Beside(usize),
     /// The top of the event queue.
     InQueue,
 }
@@ -299,32 +301,26 @@ impl<P: Load> Network<P> {
                 self.rest_until(until);
                 return if at == Time::NEVER { Activity::Quiet } else { Activity::Running };
             }
+            self.set_clock(at);
             let packet = match next {
                 Next::Swift => {
-                    self.set_clock(at);
                     self.swift_timer_fires(handler);
                     continue;
                 }
-                Next::Beside(lane) => {
-                    self.set_clock(at);
-                    self.take_head(lane)
-                }
+                Next::First | Next::Second => self.take_head(next as usize),
                 Next::InQueue => {
-                    self.set_clock(at);
                     if self.queue.first() == First::OnDay {
                         self.even_timer_fires(handler);
                         continue;
                     }
                     let (key, index) = self.queue.pop();
-                    let Some(packet) = self.handle(key, index, handler) else {
-                        self.queue.close();
-                        continue;
-                    };
+                    let packet = self.handle(key, index, handler);
+                    self.queue.close();
+                    let Some(packet) = packet else { continue };
                     packet
                 }
             };
             self.arrives(&packet, handler);
-            self.queue.close();
         }
     }
 
@@ -339,7 +335,7 @@ impl<P: Load> Network<P> {
             return (swift, Next::Swift);
         }
         if head < in_queue && head != swift && first != second {
-            return (head, Next::Beside(usize::from(second < first)));
+            return (head, if second < first { Next::Second } else { Next::First });
         }
         if in_queue < head && in_queue != swift {
             return (in_queue, Next::InQueue);
@@ -356,8 +352,8 @@ impl<P: Load> Network<P> {
         };
         let [first, second] = self.heads;
         let candidates = [
-            (first, Next::Beside(0)),
-            (second, Next::Beside(1)),
+            (first, Next::First),
+            (second, Next::Second),
             (self.queue.first_key(), Next::InQueue),
             (swift, Next::Swift),
         ];
@@ -374,9 +370,12 @@ impl<P: Load> Network<P> {
     /// The first step of the clock at or after `at`.
     #[inline]
     pub(crate) fn step_at(&self, at: Time) -> Time {
-        if self.clock_step == 1 {
-            return at;
-        }
+        if self.clock_step == 1 { at } else { self.long_step_at(at) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn long_step_at(&self, at: Time) -> Time {
         at.0.checked_next_multiple_of(self.clock_step).map_or(Time::NEVER, Time)
     }
 
