@@ -12,15 +12,15 @@ const CHUNK: usize = 16;
 const NONE: u32 = u32::MAX;
 
 /// No place, behind all others.
-const NOWHERE: usize = usize::MAX;
+const NOWHERE: u32 = u32::MAX;
 
 /// First in, first out. Its values lie in [`Chunks`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fifo {
     /// The place of the first value, `NOWHERE` if there is none.
-    head: usize,
+    head: u32,
     /// The place of the last value.
-    tail: usize,
+    tail: u32,
 }
 
 impl Fifo {
@@ -59,7 +59,12 @@ impl<T: Copy + Default> Chunks<T> {
     /// The first value of a queue.
     #[inline]
     pub(crate) fn front(&self, queue: &Fifo) -> Option<&T> {
-        self.places.get(queue.head)
+        self.places.get(queue.head as usize)
+    }
+
+    /// The last value of a queue.
+    pub(crate) fn back(&self, queue: &Fifo) -> Option<&T> {
+        self.places.get(queue.tail as usize)
     }
 
     #[inline(always)]
@@ -69,17 +74,17 @@ impl<T: Copy + Default> Chunks<T> {
     )]
     pub(crate) fn push_back(&mut self, queue: &mut Fifo, value: T) {
         let mut place = queue.tail.wrapping_add(1);
-        if place.is_multiple_of(CHUNK) {
+        if is_first_of_chunk(place) {
             place = self.take_chunk(queue);
         }
-        self.places[place] = value;
+        self.places[place as usize] = value;
         queue.tail = place;
     }
 
     /// The first values of a queue, `most` at most, as far as they lie side by side.
     #[inline]
     pub(crate) fn front_part(&self, queue: &Fifo, most: usize) -> &[T] {
-        self.part(queue.head, most)
+        self.part(queue.head as usize, most)
     }
 
     /// The values from a place on, `most` at most, which there are, as far as they lie side by side.
@@ -92,70 +97,80 @@ impl<T: Copy + Default> Chunks<T> {
     /// Removes the first `count` values of a queue, which lie side by side.
     #[inline]
     pub(crate) fn drop_front(&mut self, queue: &mut Fifo, count: usize) {
-        debug_assert!(!queue.is_empty() && 0 < count && queue.head % CHUNK + count <= CHUNK);
-        let last = queue.head + count - 1;
+        let last = queue.head + number(count) - 1;
+        debug_assert!(!queue.is_empty() && queue.head as usize % CHUNK + count <= CHUNK);
         queue.head = last + 1;
-        if last == queue.tail || queue.head.is_multiple_of(CHUNK) {
+        if last == queue.tail || is_first_of_chunk(queue.head) {
             self.give_back(queue, last);
         }
     }
 
     /// Removes the first value of a queue, which must not be empty, and returns it and the next one.
-    #[inline]
     pub(crate) fn pop_front(&mut self, queue: &mut Fifo) -> (T, Option<&T>) {
-        let place = queue.head;
+        let place = queue.head as usize;
         self.drop_front(queue, 1);
         // It lies there until the next value is pushed.
         (self.places[place], self.front(queue))
     }
 
+    /// The same if the next one lies beside it; else nothing.
+    #[inline]
+    pub(crate) fn pop_front_inside(&mut self, queue: &mut Fifo) -> Option<(T, &T)> {
+        let (place, after) = (queue.head as usize, queue.head as usize + 1);
+        if queue.head == queue.tail || after.is_multiple_of(CHUNK) {
+            return None;
+        }
+        queue.head += 1;
+        // If there is a place behind it, it is one as well.
+        let next = &self.places[after];
+        Some((self.places[place], next))
+    }
+
     /// Adds a chunk at the end of a queue, and returns its first place.
     #[cold]
     #[inline(never)]
-    fn take_chunk(&mut self, queue: &mut Fifo) -> usize {
+    fn take_chunk(&mut self, queue: &mut Fifo) -> u32 {
         let chunk = if self.free == NONE { self.grow() } else { self.free };
-        let place = chunk as usize * CHUNK;
+        let place = number(chunk as usize * CHUNK);
         self.free = self.links[chunk as usize].next;
         if queue.is_empty() {
             queue.head = place;
         } else {
-            let last = queue.tail / CHUNK;
+            let last = queue.tail as usize / CHUNK;
             self.links[last].next = chunk;
-            self.links[chunk as usize].prev = Self::number(last);
+            self.links[chunk as usize].prev = number(last);
         }
         place
     }
 
     /// Gives back the chunk of the place `last`, the last one of it or of the queue.
     #[inline(never)]
-    fn give_back(&mut self, queue: &mut Fifo, last: usize) {
-        let chunk = last / CHUNK;
+    fn give_back(&mut self, queue: &mut Fifo, last: u32) {
+        let chunk = last as usize / CHUNK;
         let next = std::mem::replace(&mut self.links[chunk].next, self.free);
-        self.free = Self::number(chunk);
+        self.free = number(chunk);
         if last == queue.tail {
             *queue = Fifo::EMPTY;
         } else {
-            queue.head = next as usize * CHUNK;
+            queue.head = number(next as usize * CHUNK);
         }
     }
 
     /// A new chunk.
     fn grow(&mut self) -> u32 {
-        let chunk = Self::number(self.links.len());
+        let chunk = number(self.links.len());
+        let places = self.places.len() + CHUNK;
+        assert!(places < NOWHERE as usize, "fewer than 2^32 values");
         self.links.push(Link { prev: NONE, next: NONE });
-        self.places.resize(self.places.len() + CHUNK, T::default());
+        self.places.resize(places, T::default());
         chunk
-    }
-
-    fn number(chunk: usize) -> u32 {
-        u32::try_from(chunk).expect("fewer than 2^32 chunks")
     }
 
     /// Moves the last value ahead of all values at the end of the queue for which `after` holds; whether it is the first
     /// of the queue then.
     pub(crate) fn move_last_before(&mut self, queue: &Fifo, after: impl Fn(&T) -> bool) -> bool {
-        let mut here = queue.tail;
-        while here != queue.head {
+        let mut here = queue.tail as usize;
+        while here != queue.head as usize {
             let below = match here % CHUNK {
                 0 => self.links[here / CHUNK].prev as usize * CHUNK + CHUNK - 1,
                 _ => here - 1,
@@ -181,13 +196,25 @@ impl<T: Copy + Default> Chunks<T> {
 
     /// The values of a queue from the first on.
     pub(crate) fn iter(&self, queue: &Fifo) -> impl Iterator<Item = &T> {
-        let mut next = if queue.is_empty() { None } else { Some(queue.head) };
+        let mut next = if queue.is_empty() { None } else { Some(queue.head as usize) };
         std::iter::from_fn(move || {
             let place = next?;
-            next = if place == queue.tail { None } else { Some(self.after(place)) };
+            next = if place == queue.tail as usize { None } else { Some(self.after(place)) };
             Some(&self.places[place])
         })
     }
+}
+
+/// A place or a chunk in 32 bits; there are fewer of either.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "`Chunks::grow` counts them")]
+fn number(count: usize) -> u32 {
+    count as u32
+}
+
+#[inline]
+fn is_first_of_chunk(place: u32) -> bool {
+    (place as usize).is_multiple_of(CHUNK)
 }
 
 /// A queue with chunks of its own.
@@ -224,13 +251,13 @@ impl<T: Copy + Default> Queue<T> {
     /// The place of the first value.
     #[inline]
     pub(crate) fn first(&self) -> usize {
-        self.fifo.head
+        self.fifo.head as usize
     }
 
     /// The place of the last value, if there is one.
     #[inline]
     pub(crate) fn last(&self) -> Option<usize> {
-        (!self.fifo.is_empty()).then_some(self.fifo.tail)
+        (!self.fifo.is_empty()).then_some(self.fifo.tail as usize)
     }
 
     /// [`Chunks::part`].

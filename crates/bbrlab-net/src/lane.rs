@@ -31,14 +31,14 @@ pub(crate) type Way<P> = Chunks<UnderWay<P>>;
 #[derive(Debug)]
 pub(crate) struct Lane {
     packets: Fifo,
-    /// The largest key that has entered.
-    last: Key,
+    /// When the last packet arrives; `NEVER` if there is none.
+    last: Time,
+    /// The key of the first packet; [`Key::NEVER`] if there is none.
+    head: Key,
 }
 
 impl Lane {
-    pub(crate) fn new() -> Self {
-        Self { packets: Fifo::EMPTY, last: Key(0) }
-    }
+    const EMPTY: Self = Self { packets: Fifo::EMPTY, last: Time::NEVER, head: Key::NEVER };
 
     /// Adds a packet that arrives at `at`; true if it is the new head and needs an entry in the event queue.
     ///
@@ -51,46 +51,118 @@ impl Lane {
         reason = "builds the packet in its slot instead of copying it there"
     )]
     pub(crate) fn push<P: Load>(&mut self, way: &mut Way<P>, at: Time, packet: Packet<P>) -> bool {
-        let key = Key::new(at, packet.tie);
-        let was_empty = self.packets.is_empty();
         way.push_back(&mut self.packets, UnderWay { at, packet });
-        if at <= self.last.time() && self.is_ahead(key) {
-            return self.sort_in(way, key);
+        if at <= self.last {
+            return self.sort_in(way);
         }
-        self.last = key;
-        was_empty
+        self.last = at;
+        false
     }
 
-    /// Whether a packet with this key belongs further ahead than at the end. Apart from where packets enter: most do so at a
-    /// later time than the one before.
+    /// Moves the last packet to its place among those of its time; whether it is the head. Apart from where packets enter: most
+    /// do so at a later time than the one before.
     #[cold]
     #[inline(never)]
-    fn is_ahead(&self, key: Key) -> bool {
-        key < self.last
+    fn sort_in<P: Load>(&mut self, way: &mut Way<P>) -> bool {
+        let Some(key) = way.back(&self.packets).map(UnderWay::key) else { return false };
+        let is_head = way.move_last_before(&self.packets, |packet| packet.key() > key);
+        if is_head {
+            self.head = key;
+        }
+        self.last = way.back(&self.packets).map_or(Time::NEVER, |packet| packet.at);
+        is_head
     }
 
-    /// Moves the last packet to its place; whether that is the head.
-    #[cold]
-    fn sort_in<P: Load>(&mut self, way: &mut Way<P>, key: Key) -> bool {
-        way.move_last_before(&self.packets, |packet| packet.key() > key)
-    }
-
-    /// Removes the head, and returns it and the key of the next one, [`Key::NEVER`] if there is none. The lane must not be
-    /// empty.
+    /// Removes the head, and returns it. The lane must not be empty.
     #[inline]
-    pub(crate) fn pop<P: Load>(&mut self, way: &mut Way<P>) -> (Packet<P>, Key) {
+    pub(crate) fn pop<P: Load>(&mut self, way: &mut Way<P>) -> Packet<P> {
+        let Some((head, next)) = way.pop_front_inside(&mut self.packets) else {
+            return self.pop_at_an_end(way);
+        };
+        self.head = next.key();
+        head.packet
+    }
+
+    /// The same where the head is the last of its chunk or of the lane.
+    #[cold]
+    #[inline(never)]
+    fn pop_at_an_end<P: Load>(&mut self, way: &mut Way<P>) -> Packet<P> {
         let (head, next) = way.pop_front(&mut self.packets);
-        (head.packet, next.map_or(Key::NEVER, UnderWay::key))
+        match next {
+            Some(next) => self.head = next.key(),
+            None => (self.head, self.last) = (Key::NEVER, Time::NEVER),
+        }
+        head.packet
     }
 
     /// The key of the head, [`Key::NEVER`] if there is none.
     #[inline]
-    pub(crate) fn head<P: Load>(&self, way: &Way<P>) -> Key {
-        way.front(&self.packets).map_or(Key::NEVER, UnderWay::key)
+    pub(crate) fn head(&self) -> Key {
+        self.head
     }
 
     /// How many packets there are, counted.
     pub(crate) fn len<P: Load>(&self, way: &Way<P>) -> usize {
         way.iter(&self.packets).count()
+    }
+}
+
+/// The heads of this many lanes are compared with the event queue's top, in place of being in the queue. The first lanes
+/// are those of the first flow, and where flows share a path, of all.
+const BESIDE: usize = 2;
+
+/// All lanes, by number.
+#[derive(Debug)]
+pub(crate) struct Lanes {
+    /// The first, beside the event queue.
+    beside: [Lane; BESIDE],
+    others: Vec<Lane>,
+    len: usize,
+}
+
+impl Lanes {
+    pub(crate) const fn new() -> Self {
+        Self { beside: [const { Lane::EMPTY }; BESIDE], others: Vec::new(), len: 0 }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Adds a lane.
+    pub(crate) fn add(&mut self) {
+        self.len += 1;
+        if self.len > BESIDE {
+            self.others.push(Lane::EMPTY);
+        }
+    }
+
+    /// The heads of the lanes beside the event queue.
+    #[inline]
+    pub(crate) fn heads(&self) -> [Key; BESIDE] {
+        [self.beside[0].head, self.beside[1].head]
+    }
+
+    /// One of these lanes.
+    #[inline]
+    pub(crate) fn beside(&mut self, number: usize) -> &mut Lane {
+        &mut self.beside[number % BESIDE]
+    }
+
+    /// A lane.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "each packet enters one")]
+    pub(crate) fn get(&mut self, number: u32) -> &mut Lane {
+        let number = number as usize;
+        if number < BESIDE { &mut self.beside[number] } else { &mut self.others[number - BESIDE] }
+    }
+
+    /// The head of a lane if it belongs in the event queue.
+    pub(crate) fn head_in_queue(&self, number: u32) -> Option<Key> {
+        (number as usize).checked_sub(BESIDE).map(|place| self.others[place].head)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Lane> {
+        self.beside.iter().chain(&self.others)
     }
 }

@@ -5,7 +5,6 @@ use bbrlab_units::Span;
 use super::{Flow, Network, SOLO};
 use crate::accounts::BurstSize;
 use crate::event::{IDS_MAX, Kind, KindNumber, sent_by, tie};
-use crate::lane::Lane;
 use crate::link::{Link, LinkMode};
 use crate::packet::{FlowId, LinkId, Load, Ticket};
 use crate::route::{Leg, NO_LANE, RouteId, RouteStep, Source, Target};
@@ -115,7 +114,7 @@ impl<P: Load> Network<P> {
         assert!(next < SOLO, "more than 2^31 lanes");
         let lane = *self.lane_of.entry((source, delay, target)).or_insert(next);
         if lane == next {
-            self.lanes.push(Lane::new());
+            self.lanes.add();
         }
         lane
     }

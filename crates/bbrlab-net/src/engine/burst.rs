@@ -1,9 +1,9 @@
 //! The packets of a burst: one host sends them at one time, so that their way is found once.
 
-use super::{LANES_BESIDE, Network};
+use super::Network;
+use super::path::becomes_head;
 use crate::digest;
-use crate::event::{Key, id_tie};
-use crate::event_queue::EventQueue;
+use crate::event::id_tie;
 use crate::link::Admission;
 use crate::packet::{FlowId, Load, Outgoing, Side};
 use crate::route::{Leg, NO_LANE, Target};
@@ -31,10 +31,11 @@ impl<P: Load> Network<P> {
         };
         // What follows is the way through a plain link, as in `send`.
         let (due, leg) = (self.due, first_leg + 1);
-        let Self { flows, legs, links, lanes, way, heads, queue, accounts, asides, .. } = self;
+        let Self { flows, legs, links, lanes, way, queue, accounts, asides, .. } = self;
         let &Leg { delay, tie_base, lane: next_lane, .. } = &legs[leg as usize];
         let mut link = links[id.0 as usize].plain();
-        let lane = &mut lanes[next_lane as usize];
+        let lane = lanes.get(next_lane);
+        let mut has_new_head = false;
         link.settle_if_long(id, due, accounts);
         let first_sequence = flows[flow.0 as usize].next_sequence;
         let mut sequence = first_sequence;
@@ -48,10 +49,11 @@ impl<P: Load> Network<P> {
             let Some(departs) = link.admit(id, due, admission, accounts) else { return };
             let at = departs + delay;
             let packed = asides.pack(&packet, || payload, (tie, identity), leg);
-            if lane.push(way, at, packed) {
-                becomes_head(heads, queue, next_lane, Key::new(at, tie));
-            }
+            has_new_head |= lane.push(way, at, packed);
         });
+        if has_new_head {
+            becomes_head(lanes, next_lane, queue);
+        }
         flows[flow.0 as usize].next_sequence = sequence;
         self.sent += u64::from(sequence.wrapping_sub(first_sequence));
     }
@@ -59,14 +61,5 @@ impl<P: Load> Network<P> {
     #[inline(never)]
     fn send_one(&mut self, flow: FlowId, side: Side, packet: &Outgoing<'_, P>, payload: P) {
         self.send(flow, side, packet, || payload);
-    }
-}
-
-/// The packet with this key is the first of a lane.
-#[inline(never)]
-fn becomes_head(heads: &mut [Key; LANES_BESIDE], queue: &mut EventQueue, lane: u32, key: Key) {
-    match heads.get_mut(lane as usize) {
-        Some(beside) => *beside = key,
-        None => queue.push(key, lane),
     }
 }

@@ -18,7 +18,7 @@ use crate::days::Place;
 use crate::digest::{Digest, Record};
 use crate::event::{Key, Kind, KindNumber, id_of, id_tie, sequence_of, tie};
 use crate::event_queue::{EventQueue, First};
-use crate::lane::{Lane, Way};
+use crate::lane::{Lanes, Way};
 use crate::link::Link;
 use crate::link::stats::LinkStats;
 use crate::packet::{Arrival, Asides, FlowId, LinkId, Load, Packet, Packets, Side};
@@ -36,10 +36,6 @@ const SOLO: u32 = 1 << 31;
 
 /// The most timers that one end of a flow can have.
 pub const TIMERS_MAX: u8 = 16;
-
-/// The heads of this many lanes are compared with the event queue's top, in place of being in the queue. The first lanes
-/// are those of the first flow, and where flows share a path, of all.
-const LANES_BESIDE: usize = 2;
 
 /// No timer.
 const NO_TIMER: u32 = u32::MAX;
@@ -88,9 +84,7 @@ pub struct Network<P: Load> {
     /// Kind of the current event.
     kind: KindNumber,
     queue: EventQueue,
-    /// The heads of the first lanes; `Key::NEVER` for one that is empty.
-    heads: [Key; LANES_BESIDE],
-    lanes: Vec<Lane>,
+    lanes: Lanes,
     /// What is in the lanes.
     way: Way<P>,
     legs: Vec<Leg>,
@@ -133,8 +127,7 @@ impl<P: Load> Network<P> {
             due: Time::ZERO,
             kind: Kind::Application.into(),
             queue: EventQueue::new(),
-            heads: [Key::NEVER; LANES_BESIDE],
-            lanes: Vec::new(),
+            lanes: Lanes::new(),
             way: Way::default(),
             legs: Vec::new(),
             flows: Vec::new(),
@@ -327,7 +320,7 @@ impl<P: Load> Network<P> {
     /// The next event: when it is due, and where it is. Its time tells, unless several are due then.
     #[inline]
     fn next(&self) -> (Time, Next) {
-        let [first, second] = self.heads.map(Key::time);
+        let [first, second] = self.lanes.heads().map(Key::time);
         let in_queue = self.queue.next();
         let swift = self.swift.next();
         let head = first.min(second);
@@ -350,7 +343,7 @@ impl<P: Load> Network<P> {
             Time::NEVER => Key::NEVER,
             at => Key::new(at, tie(Kind::Timer, id_tie(self.swift.next_flow(), self.swift_timer))),
         };
-        let [first, second] = self.heads;
+        let [first, second] = self.lanes.heads();
         let candidates = [
             (first, Next::First),
             (second, Next::Second),
@@ -364,26 +357,29 @@ impl<P: Load> Network<P> {
     #[inline]
     fn set_clock(&mut self, due: Time) {
         self.due = due;
-        self.now = self.step_at(due);
+        self.now = if self.clock_step == 1 { due } else { self.long_step_at(due) };
     }
 
     /// The first step of the clock at or after `at`.
     #[inline]
     pub(crate) fn step_at(&self, at: Time) -> Time {
-        if self.clock_step == 1 { at } else { self.long_step_at(at) }
+        if self.clock_step == 1 {
+            return at;
+        }
+        at.0.checked_next_multiple_of(self.clock_step).map_or(Time::NEVER, Time)
     }
 
+    /// The same apart from the event loop, of which it is no part in most runs.
     #[cold]
     #[inline(never)]
     fn long_step_at(&self, at: Time) -> Time {
-        at.0.checked_next_multiple_of(self.clock_step).map_or(Time::NEVER, Time)
+        self.step_at(at)
     }
 
     /// Removes all events, and the packets in lanes with their memory: the run is over, and only its statistics are asked for.
     pub fn end(&mut self) {
         self.queue = EventQueue::new();
-        self.heads = [Key::NEVER; LANES_BESIDE];
-        self.lanes = Vec::new();
+        self.lanes = Lanes::new();
         self.way = Way::default();
         self.swift = Tournament::new();
         self.timers = Timers::new(2 * self.timers_per_end);
@@ -465,8 +461,7 @@ impl<P: Load> Network<P> {
     #[inline]
     fn take_head(&mut self, lane: usize) -> Packet<P> {
         self.events += 1;
-        let (packet, next) = self.lanes[lane].pop(&mut self.way);
-        self.heads[lane % LANES_BESIDE] = next;
+        let packet = self.lanes.beside(lane).pop(&mut self.way);
         self.kind = KindNumber::of(packet.tie);
         packet
     }
@@ -501,11 +496,12 @@ impl<P: Load> Network<P> {
             self.events += 1;
             return Some(self.packets.remove(index & !SOLO));
         }
-        let lane = &mut self.lanes[index as usize];
-        if lane.head(&self.way) != key {
+        let lane = self.lanes.get(index);
+        if lane.head() != key {
             return None;
         }
-        let (packet, next) = lane.pop(&mut self.way);
+        let packet = lane.pop(&mut self.way);
+        let next = lane.head();
         if next != Key::NEVER {
             self.queue.push(next, index);
         }

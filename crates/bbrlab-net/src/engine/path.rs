@@ -7,6 +7,8 @@ use super::{Network, SOLO};
 use crate::accounts::{Accounts, Lost};
 use crate::digest::{self, Record};
 use crate::event::{self, Key, Kind, id_tie, tie};
+use crate::event_queue::EventQueue;
+use crate::lane::Lanes;
 use crate::link::stats::LinkStats;
 use crate::link::{
     Admission, InService, Line, Link, Shadow, has_room, marks_on_arrival, marks_on_wait,
@@ -72,13 +74,8 @@ impl<P: Load> Network<P> {
         reason = "builds the packet in its slot instead of copying it there"
     )]
     fn enter_lane(&mut self, lane: u32, at: Time, packet: Packet<P>) {
-        let key = Key::new(at, packet.tie);
-        if self.lanes[lane as usize].push(&mut self.way, at, packet) {
-            if let Some(beside) = self.heads.get_mut(lane as usize) {
-                *beside = key;
-            } else {
-                self.queue.push(key, lane);
-            }
+        if self.lanes.get(lane).push(&mut self.way, at, packet) {
+            becomes_head(&self.lanes, lane, &mut self.queue);
         }
     }
 
@@ -455,6 +452,15 @@ impl<P: Load> Network<P> {
         if self.link_timers.arm(id.0, at) {
             self.queue.push(Key::new(at, tie(Kind::LinkTimer, id_tie(id.0, 0))), id.0);
         }
+    }
+}
+
+/// A lane has a new head.
+#[cold]
+#[inline(never)]
+pub(super) fn becomes_head(lanes: &Lanes, lane: u32, queue: &mut EventQueue) {
+    if let Some(key) = lanes.head_in_queue(lane) {
+        queue.push(key, lane);
     }
 }
 
