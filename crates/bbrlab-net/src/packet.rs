@@ -64,7 +64,7 @@ pub struct Outgoing<'a, P: Load> {
 }
 
 /// A packet as a host receives it.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Arrival<'a, P: Load> {
     packet: &'a Packet<P>,
     aside: Option<&'a P::Aside>,
@@ -212,15 +212,20 @@ impl AsideId {
 /// What few packets carry beside their payload: slots, of which the free ones form a list.
 #[derive(Debug)]
 pub(crate) struct Asides<P: Load> {
-    slots: Vec<P::Aside>,
-    /// The free slot after each that is free, `NONE` after the last.
-    next_free: Vec<AsideId>,
+    slots: Vec<Slot<P::Aside>>,
     first_free: AsideId,
+}
+
+#[derive(Debug)]
+struct Slot<T> {
+    kept: T,
+    /// The slot that was free before this one was, `NONE` if that is none.
+    next_free: AsideId,
 }
 
 impl<P: Load> Asides<P> {
     pub(crate) const fn new() -> Self {
-        Self { slots: Vec::new(), next_free: Vec::new(), first_free: AsideId::NONE }
+        Self { slots: Vec::new(), first_free: AsideId::NONE }
     }
 
     /// The packet that a host sends, to go on `leg`.
@@ -258,7 +263,7 @@ impl<P: Load> Asides<P> {
 
     /// What a packet that stays in the network carries beside its payload.
     pub(crate) fn of(&self, packet: &Packet<P>) -> Option<&P::Aside> {
-        (packet.aside != AsideId::NONE).then(|| &self.slots[packet.aside.0 as usize])
+        (packet.aside != AsideId::NONE).then(|| &self.slots[packet.aside.0 as usize].kept)
     }
 
     /// Forgets what a packet carries beside: the packet was dropped.
@@ -272,9 +277,9 @@ impl<P: Load> Asides<P> {
     #[inline]
     fn keep(&mut self, aside: &P::Aside) -> AsideId {
         let id = self.first_free;
-        let Some(next) = self.next_free.get(id.0 as usize) else { return self.keep_in_new(aside) };
-        self.first_free = *next;
-        self.slots[id.0 as usize] = *aside;
+        let Some(slot) = self.slots.get_mut(id.0 as usize) else { return self.keep_in_new(aside) };
+        self.first_free = slot.next_free;
+        slot.kept = *aside;
         id
     }
 
@@ -282,21 +287,21 @@ impl<P: Load> Asides<P> {
     fn keep_in_new(&mut self, aside: &P::Aside) -> AsideId {
         let place = u32::try_from(self.slots.len()).expect("fewer than 2^32 packets in flight");
         assert!(AsideId(place) != AsideId::NONE, "fewer than 2^32 packets in flight");
-        self.slots.push(*aside);
-        self.next_free.push(AsideId::NONE);
+        self.slots.push(Slot { kept: *aside, next_free: AsideId::NONE });
         AsideId(place)
     }
 
     #[inline]
     fn take(&mut self, id: AsideId) -> P::Aside {
-        self.next_free[id.0 as usize] = self.first_free;
+        let slot = &mut self.slots[id.0 as usize];
+        slot.next_free = self.first_free;
         self.first_free = id;
-        self.slots[id.0 as usize]
+        slot.kept
     }
 
     /// How many packets have something kept here.
     pub(crate) fn len(&self) -> usize {
-        let next = |id: &AsideId| self.next_free.get(id.0 as usize).copied();
+        let next = |id: &AsideId| self.slots.get(id.0 as usize).map(|slot| slot.next_free);
         let free = std::iter::successors(Some(self.first_free), next).count() - 1;
         self.slots.len() - free
     }

@@ -33,6 +33,13 @@ pub struct Port<'a, P: Load> {
 }
 
 impl<P: Load> Port<'_, P> {
+    /// The same port in the hands of another, for as long as that has it.
+    #[must_use]
+    #[inline]
+    pub fn lend(&mut self) -> Port<'_, P> {
+        Port { net: self.net }
+    }
+
     /// The current time.
     #[must_use]
     #[inline]

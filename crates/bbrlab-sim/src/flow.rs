@@ -263,7 +263,7 @@ impl Flow {
         }
         let mut end = self.receiver_end.end(port);
         let now = end.now();
-        self.receiver.deliver_incoming(now, &wire::Arriving(packet), &mut end).until
+        self.receiver.deliver_incoming(now, wire::Arriving(*packet), &mut end).until
     }
 
     /// A packet that is no segment of the current connection: a datagram, if the flow sends these.

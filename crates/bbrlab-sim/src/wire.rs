@@ -177,17 +177,18 @@ pub(crate) fn is_pure_but_for_blocks(packet: &Arrival<'_, Payload>) -> bool {
 }
 
 /// A packet that carries a segment.
-pub(crate) struct Arriving<'a, 'p>(pub(crate) &'a Arrival<'p, Payload>);
+#[derive(Clone, Copy)]
+pub(crate) struct Arriving<'p>(pub(crate) Arrival<'p, Payload>);
 
-impl Incoming for Arriving<'_, '_> {
+impl Incoming for Arriving<'_> {
     #[inline]
-    fn glance(&self) -> Glance {
+    fn glance(self) -> Glance {
         self.0.payload().glance()
     }
 
     #[inline]
-    fn segment(&self) -> Segment {
-        arrived(self.0)
+    fn segment(self) -> Segment {
+        arrived(&self.0)
     }
 }
 
@@ -249,8 +250,8 @@ fn unusual_headers(is_syn: bool, has_ts: bool, blocks: u32, tcp_options: TcpOpti
 }
 
 /// One end of a flow's connection, as the host of its TCP.
-pub(crate) struct End<'a, 'b, E: FlowEnd> {
-    pub(crate) port: &'a mut Port<'b, Payload>,
+pub(crate) struct End<'a, E: FlowEnd> {
+    pub(crate) port: Port<'a, Payload>,
     kept: &'a mut E,
 }
 
@@ -270,8 +271,8 @@ pub(crate) trait FlowEnd: Sized {
 
     /// This end of the current connection.
     #[inline]
-    fn end<'a, 'b>(&'a mut self, port: &'a mut Port<'b, Payload>) -> End<'a, 'b, Self> {
-        End { port, kept: self }
+    fn end<'a>(&'a mut self, port: &'a mut Port<'_, Payload>) -> End<'a, Self> {
+        End { port: port.lend(), kept: self }
     }
 }
 
@@ -342,7 +343,7 @@ impl FlowEnd for Endpoint {
     }
 }
 
-impl<E: FlowEnd> End<'_, '_, E> {
+impl<E: FlowEnd> End<'_, E> {
     /// The time on the host's clock.
     #[inline]
     pub(crate) fn now(&self) -> Time {
@@ -350,7 +351,7 @@ impl<E: FlowEnd> End<'_, '_, E> {
     }
 }
 
-impl<E: FlowEnd> End<'_, '_, E> {
+impl<E: FlowEnd> End<'_, E> {
     /// A segment with payload. Its way is compiled apart from that of other segments: what it does at a link, and in
     /// which lane it lies, differs.
     #[inline(never)]
@@ -473,7 +474,7 @@ impl<E: FlowEnd> End<'_, '_, E> {
     }
 }
 
-impl<E: FlowEnd> Draw for End<'_, '_, E> {
+impl<E: FlowEnd> Draw for End<'_, E> {
     #[expect(clippy::cast_possible_truncation, reason = "below a 32-bit bound")]
     fn below(&mut self, bound: u32) -> u32 {
         self.kept.rng().below(u64::from(bound)) as u32
@@ -497,7 +498,7 @@ fn draw_lent(state: &mut [u64; 4], bound: u32) -> u32 {
     drawn
 }
 
-impl<E: FlowEnd> Host for End<'_, '_, E> {
+impl<E: FlowEnd> Host for End<'_, E> {
     #[inline]
     fn transmit(&mut self, segment: Segment) {
         if segment.len > 0 {

@@ -54,21 +54,21 @@ pub struct Glance {
 }
 
 /// A segment that arrives, in whatever form.
-pub trait Incoming {
+pub trait Incoming: Copy {
     /// What is enough for most.
-    fn glance(&self) -> Glance;
+    fn glance(self) -> Glance;
 
     /// All of it.
-    fn segment(&self) -> Segment;
+    fn segment(self) -> Segment;
 }
 
-impl Incoming for Segment {
-    fn glance(&self) -> Glance {
-        let &Self { seq, len, flags, has_ts, tsval, tsecr, .. } = self;
+impl Incoming for &Segment {
+    fn glance(self) -> Glance {
+        let &Segment { seq, len, flags, has_ts, tsval, tsecr, .. } = self;
         Glance { seq, len, flags, has_ts, tsval, tsecr }
     }
 
-    fn segment(&self) -> Segment {
+    fn segment(self) -> Segment {
         *self
     }
 }
@@ -85,7 +85,7 @@ impl Receiver {
     pub fn deliver_incoming(
         &mut self,
         now: Time,
-        packet: &impl Incoming,
+        packet: impl Incoming,
         host: &mut impl Host,
     ) -> Read {
         if self.expected == Expected::InOrder {
@@ -102,7 +102,7 @@ impl Receiver {
     fn deliver_unpredicted(
         &mut self,
         now: Time,
-        packet: &impl Incoming,
+        packet: impl Incoming,
         host: &mut impl Host,
     ) -> Read {
         if self.expected == Expected::AboveHole && self.take_above_hole(now, &packet.glance(), host)
