@@ -256,13 +256,19 @@ impl Receiver {
             self.ack.quick = 0;
         }
         self.on_ack_sent(self.window.rcv_nxt);
-        let ack = self.pure_ack(wnd);
-        if self.sacks.has_blocks() {
-            let (blocks, count) = self.sacks.reported(self.has_ts);
-            host.transmit_sack(&ack, blocks, count);
-        } else {
-            host.transmit_ack(&ack);
+        if !self.sacks.has_blocks() {
+            self.send_pure_ack(wnd, host);
+            return;
         }
+        let ack = self.pure_ack(wnd);
+        let (blocks, count) = self.sacks.reported(self.has_ts);
+        host.transmit_sack(&ack, blocks, count);
+    }
+
+    /// Apart from the ACKs with blocks, whose fields are then in no memory but the packet's.
+    #[inline(never)]
+    fn send_pure_ack(&mut self, wnd: u32, host: &mut impl Host) {
+        host.transmit_ack(&self.pure_ack(wnd));
     }
 
     /// An ACK for all that has arrived, without SACK blocks.

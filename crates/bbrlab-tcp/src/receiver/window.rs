@@ -421,12 +421,13 @@ impl Window {
     #[inline]
     pub(super) fn advertise(&mut self, rcv_mss: u32) -> (u32, bool) {
         let current = self.receive_window();
-        let (mut new, crowded) = self.select(rcv_mss);
-        if new < current {
+        let (chosen, crowded) = self.select(rcv_mss);
+        let new = if chosen < current {
             // The right edge of the window never moves back.
-            new = align_up(current, self.wscale);
-        }
-        new = new.min(self.rwnd).max(current);
+            align_up(current, self.wscale).min(self.rwnd).max(current)
+        } else {
+            chosen
+        };
         self.rcv_wnd = new;
         self.rcv_wup = self.rcv_nxt;
         (self.as_advertised(new), crowded)
