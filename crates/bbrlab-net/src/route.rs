@@ -50,6 +50,16 @@ pub(crate) struct Leg {
     pub(crate) last_rated: bool,
     /// The DSCP of the packets on it.
     pub(crate) dscp: u8,
+    /// The leg behind `target`, if that is a link.
+    pub(crate) onward: Onward,
+}
+
+/// What a packet that leaves a link needs of its next leg, so that it need not be found.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Onward {
+    pub(crate) delay: Span,
+    pub(crate) tie_base: u64,
+    pub(crate) lane: u32,
 }
 
 impl Leg {

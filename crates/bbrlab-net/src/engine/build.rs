@@ -7,7 +7,7 @@ use crate::accounts::BurstSize;
 use crate::event::{IDS_MAX, Kind, KindNumber, sent_by, tie};
 use crate::link::{Link, LinkMode};
 use crate::packet::{FlowId, LinkId, Load, Ticket};
-use crate::route::{Leg, NO_LANE, RouteId, RouteStep, Source, Target};
+use crate::route::{Leg, NO_LANE, Onward, RouteId, RouteStep, Source, Target};
 
 impl<P: Load> Network<P> {
     /// Adds a link. `mode` matters only for drop-tail. The link's delay is part of the leg that follows it on a route.
@@ -106,7 +106,13 @@ impl<P: Load> Network<P> {
             late_lane,
             last_rated: false,
             dscp: 0,
+            onward: Onward::default(),
         });
+        if let Source::Link(_) = source
+            && let [.., before, leg] = &mut *self.legs
+        {
+            before.onward = Onward { delay: leg.delay, tie_base: leg.tie_base, lane: leg.lane };
+        }
     }
 
     fn lane(&mut self, source: Source, delay: Span, target: Target) -> u32 {

@@ -6,7 +6,7 @@ use crate::digest;
 use crate::event::id_tie;
 use crate::link::Admission;
 use crate::packet::{FlowId, Load, Outgoing, Side};
-use crate::route::{Leg, NO_LANE, Target};
+use crate::route::{Leg, NO_LANE, Onward, Target};
 
 impl<P: Load> Network<P> {
     /// Sends data packets from one end of a flow, each as [`Network::send`] does.
@@ -21,7 +21,8 @@ impl<P: Load> Network<P> {
         P: 'p,
     {
         let first_leg = self.flows[flow.0 as usize].first_leg[side as usize];
-        let &Leg { lane, target, last_rated: counts_for_flow, .. } = &self.legs[first_leg as usize];
+        let &Leg { lane, target, last_rated: counts_for_flow, onward, .. } =
+            &self.legs[first_leg as usize];
         let id = match target {
             Target::Link(id) if lane == NO_LANE && self.links[id.0 as usize].is_plain() => id,
             _ => {
@@ -31,8 +32,8 @@ impl<P: Load> Network<P> {
         };
         // What follows is the way through a plain link, as in `send`.
         let (due, leg) = (self.due, first_leg + 1);
-        let Self { flows, legs, links, lanes, way, queue, accounts, asides, .. } = self;
-        let &Leg { delay, tie_base, lane: next_lane, .. } = &legs[leg as usize];
+        let Self { flows, links, lanes, way, queue, accounts, asides, .. } = self;
+        let Onward { delay, tie_base, lane: next_lane } = onward;
         let mut link = links[id.0 as usize].plain();
         let lane = lanes.get(next_lane);
         let mut has_new_head = false;

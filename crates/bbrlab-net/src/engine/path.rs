@@ -14,7 +14,7 @@ use crate::link::{
     Admission, InService, Line, Link, Shadow, has_room, marks_on_arrival, marks_on_wait,
 };
 use crate::packet::{Asides, FlowId, Handle, LinkId, Load, Outgoing, Packet, Packets, Side};
-use crate::route::{Leg, NO_LANE, Target};
+use crate::route::{Leg, NO_LANE, Onward, Target};
 
 impl<P: Load> Network<P> {
     /// Sends a packet from one end of a flow.
@@ -31,40 +31,41 @@ impl<P: Load> Network<P> {
         payload: impl FnOnce() -> P,
     ) {
         let sender = &mut self.flows[flow.0 as usize];
-        let leg = sender.first_leg[side as usize];
+        let first_leg = sender.first_leg[side as usize];
         let id_tie = id_tie(flow.0, sender.next_sequence);
         sender.next_sequence = sender.next_sequence.wrapping_add(1);
         self.sent += 1;
         let identity = digest::identity(flow, packet.seq, packet.retransmission);
-        let &Leg {
-            lane, delay, tie_base, sent_by_mask, target, last_rated: counts_for_flow, ..
-        } = &self.legs[leg as usize];
-        if lane != NO_LANE {
+        let leg = &self.legs[first_leg as usize];
+        if leg.lane != NO_LANE {
+            let &Leg { lane, delay, tie_base, sent_by_mask, .. } = leg;
             let tie = tie_base | (event::sent_by(self.kind) & sent_by_mask) | id_tie;
-            let packed = self.asides.pack(packet, payload, (tie, identity), leg);
+            let packed = self.asides.pack(packet, payload, (tie, identity), first_leg);
             self.enter_lane(lane, self.now + delay, packed);
             return;
         }
         // Handled at once: as an arrival at the current time it would be the next event in any case.
-        let Target::Link(id) = target else { unreachable!("only a link is reached at once") };
+        let Target::Link(id) = leg.target else { unreachable!("only a link is reached at once") };
         // Few routes have a link where ACKs begin.
         let link = &mut self.links[id.0 as usize];
         if !packet.is_data || !link.is_plain() {
-            let packed = self.asides.pack(packet, payload, (id_tie, identity), leg);
+            let packed = self.asides.pack(packet, payload, (id_tie, identity), first_leg);
             self.arrive_at_link(packed);
             return;
         }
         let &Outgoing { wire_bytes, is_data, .. } = packet;
+        let counts_for_flow = leg.last_rated;
         let admission = Admission { identity, flow, wire_bytes, is_data, counts_for_flow };
         let times = (self.due, self.now);
         let Some(departs) = link.admit_plainly(id, times, admission, &mut self.accounts) else {
             return;
         };
-        let &Leg { delay, tie_base, lane, .. } = &self.legs[leg as usize + 1];
+        let Onward { delay, tie_base, lane } = leg.onward;
         // A clock with longer steps has no plain links.
         debug_assert_eq!(self.step_at(departs), departs);
         let at = departs + delay;
-        let packed = self.asides.pack(packet, payload, (tie_base | id_tie, identity), leg + 1);
+        let next_leg = first_leg + 1;
+        let packed = self.asides.pack(packet, payload, (tie_base | id_tie, identity), next_leg);
         self.enter_lane(lane, at, packed);
     }
 

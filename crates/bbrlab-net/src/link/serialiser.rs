@@ -84,11 +84,15 @@ impl Serialiser {
         }
         let (spare, is_over) = self.spare.overflowing_sub(self.last_rem);
         self.spare = if is_over { spare.wrapping_add(self.rate) } else { spare };
-        let ns = self.free_ns.saturating_add(self.last_ns);
-        self.free_ns = ns.saturating_add(u64::from(is_over));
+        // A time that is too long for a number has no remainder, so this sum is none that is.
+        let ns = self.last_ns + u64::from(is_over);
+        self.free_ns = self.free_ns.saturating_add(ns);
         self.free_at()
     }
 
+    /// On its own, so that the usual way needs no registers for it.
+    #[cold]
+    #[inline(never)]
     fn learn_size(&mut self, wire_bytes: u32) {
         self.last_bytes = wire_bytes;
         (self.last_ns, self.last_rem) =
