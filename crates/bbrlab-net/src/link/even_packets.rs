@@ -13,34 +13,30 @@ use super::serialiser::WORK_PER_BYTE;
 /// From when on all packets in a buffer have one size, and how long as many of them as may wait take.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EvenPackets {
-    /// Their bytes on the wire; [`NO_SIZE`] as long as nobody has asked since it changed.
-    wire_bytes: u64,
+    /// Their bytes on the wire.
+    wire_bytes: u32,
     /// What departs later has the size of the last packet that entered.
     since: u64,
-    /// How long this can be said from then on.
+    /// How long this can be said from then on; 0 as long as nobody has asked since the size changed.
     lasts: u64,
     /// A last departure that is this far ahead leaves room for one more, and one that is more than a nanosecond farther does
     /// not.
     reach: i64,
 }
 
-/// The size of no packet.
-const NO_SIZE: u64 = u64::MAX;
-
 /// Until this time, in nanoseconds, and for so long, 146 years, no sum or difference of two times is too large.
 const END: u64 = 1 << 62;
 
 impl EvenPackets {
     /// No packet has entered.
-    pub(super) const NONE: Self = Self { wire_bytes: NO_SIZE, since: 0, lasts: END, reach: 0 };
+    pub(super) const NONE: Self = Self { wire_bytes: 0, since: 0, lasts: 0, reach: 0 };
 
     /// Whether there is room for one more packet of `wire_bytes` at `due`, where the last of those before departs at
     /// `free_at`; `None` if this does not tell.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a full buffer asks for each packet")]
     pub(super) fn have_room(&self, wire_bytes: u32, due: Time, free_at: Time) -> Option<bool> {
-        if u64::from(wire_bytes) != self.wire_bytes || due.0.wrapping_sub(self.since) >= self.lasts
-        {
+        if wire_bytes != self.wire_bytes || due.0.wrapping_sub(self.since) >= self.lasts {
             return None;
         }
         // Below zero where the link is idle.
@@ -51,17 +47,16 @@ impl EvenPackets {
 
     /// The size changes with a packet that departs at `departs`.
     pub(super) fn end(&mut self, departs: Time) {
-        let lasts = END.saturating_sub(departs.0);
-        *self = Self { wire_bytes: NO_SIZE, since: departs.0, lasts, reach: 0 };
+        *self = Self { since: departs.0, ..Self::NONE };
     }
 
     /// Somebody asks for packets of this size, which the last packet had as well.
     pub(super) fn ask(&mut self, wire_bytes: u32, buffer: Buffer, rate: u64) {
-        if u64::from(wire_bytes) == self.wire_bytes {
+        if wire_bytes == self.wire_bytes && self.lasts > 0 {
             return;
         }
         let Some(reach) = reach(wire_bytes, buffer, rate) else { return };
-        (self.wire_bytes, self.reach) = (wire_bytes.into(), reach);
+        *self = Self { wire_bytes, lasts: END.saturating_sub(self.since), reach, ..*self };
     }
 }
 

@@ -77,8 +77,8 @@ impl EntryFlow {
 pub(crate) struct Ledger {
     buffer: Buffer,
     entries: Queue<Entry>,
-    /// The arrivals of so many of the last of `entries` are not settled.
-    unsettled: usize,
+    /// From this number of entries on, arrivals are settled: [`SETTLED_FROM`] beyond those that are.
+    settled_from: usize,
     /// The place of the last entry before these.
     settled: Option<usize>,
     /// The departure before that of the first entry.
@@ -115,7 +115,7 @@ impl Ledger {
         Self {
             buffer,
             entries: Queue::default(),
-            unsettled: 0,
+            settled_from: SETTLED_FROM,
             settled: None,
             free_at: Time::ZERO,
             bytes: 0,
@@ -215,7 +215,7 @@ impl Ledger {
     ) {
         let departed = self.settle_length(until, &mut stats.queue);
         accounts.digest = self.with_arrivals(accounts.digest, id);
-        stats.arrivals += self.unsettled as u64;
+        stats.arrivals += self.unsettled() as u64;
         stats.sent_packets += departed as u64;
         let mut left = departed;
         while left > 0 {
@@ -227,14 +227,25 @@ impl Ledger {
             left -= count;
             self.entries.drop_front(count);
         }
-        (self.unsettled, self.settled) = (0, self.entries.last());
+        self.settled_from = self.entries.len() + SETTLED_FROM;
+        self.settled = self.entries.last();
         (self.mark, self.bytes_before_mark) = (Mark::default(), 0);
         stats.backlog_bytes = self.bytes;
     }
 
+    /// The arrivals of so many of the last of `entries` are not settled.
+    fn unsettled(&self) -> usize {
+        self.entries.len() - self.settled()
+    }
+
+    /// Those of so many before them are.
+    fn settled(&self) -> usize {
+        self.settled_from - SETTLED_FROM
+    }
+
     /// Enters all arrivals, and the departures up to `until`, in the length of the queue; returns the number of departures.
     fn settle_length(&self, until: Time, queue: &mut QueueLength) -> usize {
-        let rises = self.unsettled;
+        let rises = self.unsettled();
         let arrival = self.first_unsettled().map_or(until, |place| self.entries.at(place).at);
         let departure = self.entries.front().map_or(until, |entry| entry.departs);
         if queue.is_easy(arrival.min(departure), rises) {
@@ -246,7 +257,7 @@ impl Ledger {
 
     #[inline]
     fn walk<const EASY: bool>(&self, until: Time, walk: &mut Walk<'_, EASY>) -> usize {
-        let mut present = self.entries.len() - self.unsettled;
+        let mut present = self.settled();
         let mut departed = 0;
         let mut place = self.entries.first();
         let mut depart = |walk: &mut Walk<'_, EASY>, present: usize, until: Time| {
@@ -270,7 +281,7 @@ impl Ledger {
     /// The place of the first entry whose arrival is not settled.
     #[inline]
     fn first_unsettled(&self) -> Option<usize> {
-        (self.unsettled > 0).then(|| {
+        (self.unsettled() > 0).then(|| {
             self.settled.map_or_else(|| self.entries.first(), |last| self.entries.after(last))
         })
     }
@@ -278,7 +289,7 @@ impl Ledger {
     /// The entries whose arrivals are not settled, as far as they lie side by side.
     #[inline]
     fn arrivals(&self) -> impl Iterator<Item = &[Entry]> {
-        let (mut next, mut left) = (self.first_unsettled(), self.unsettled);
+        let (mut next, mut left) = (self.first_unsettled(), self.unsettled());
         std::iter::from_fn(move || {
             let place = next?;
             let part = self.entries.part(place, left);
@@ -371,7 +382,7 @@ impl Plain<'_> {
     /// Settles if many arrivals wait for that. Once for a burst is enough.
     #[inline]
     pub(crate) fn settle_if_long(&mut self, id: LinkId, due: Time, accounts: &mut Accounts) {
-        if self.ledger.unsettled >= SETTLED_FROM {
+        if self.ledger.entries.len() >= self.ledger.settled_from {
             self.ledger.settle(due, id, self.stats, accounts);
         }
     }
@@ -396,7 +407,6 @@ impl Plain<'_> {
         let departs = serialiser.serve_and_tell(wire_bytes, |departs| ledger.even.end(departs));
         ledger.bytes += u64::from(wire_bytes);
         let flow = EntryFlow::of(packet);
-        ledger.unsettled += 1;
         ledger.entries.push_back(Entry { at: due, departs, identity, wire_bytes, flow });
         Some(departs)
     }
