@@ -106,20 +106,21 @@ impl SackList {
     #[inline]
     pub(super) fn bring_to_front(&mut self, touched: Touched, seq: u32, end_seq: u32) {
         if let Some(at) = touched.at {
-            let [a, b, c, d] = self.blocks;
-            self.blocks = match at {
-                0 => [a, b, c, d],
-                1 => [b, a, c, d],
-                2 => [c, a, b, d],
-                _ => [d, a, b, c],
-            };
+            let block = self.blocks[at];
+            match at {
+                0 => {}
+                1 => self.blocks.copy_within(0..1, 1),
+                2 => self.blocks.copy_within(0..2, 1),
+                _ => self.blocks.copy_within(0..3, 1),
+            }
+            self.blocks[0] = block;
             if self.count > 1 {
                 self.merge_into_first();
             }
             return;
         }
-        let [a, b, c, _] = self.blocks;
-        self.blocks = [SackBlock { start: seq, end: end_seq }, a, b, c];
+        self.blocks.copy_within(0..3, 1);
+        self.blocks[0] = SackBlock { start: seq, end: end_seq };
         self.count = (self.count + 1).min(NUM_SACKS);
     }
 
