@@ -22,6 +22,12 @@ pub trait Handler<P: Load> {
         self.on_timer(port, flow, side, timer);
     }
 
+    /// [`Self::on_timer`] of the even timer, likewise.
+    #[inline]
+    fn on_even_timer(&mut self, port: &mut Port<'_, P>, flow: FlowId, side: Side, timer: u8) {
+        self.on_timer(port, flow, side, timer);
+    }
+
     /// The time given to [`Port::schedule`] has come.
     fn on_application(&mut self, port: &mut Port<'_, P>, flow: FlowId, token: u32);
 }

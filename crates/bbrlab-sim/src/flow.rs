@@ -309,6 +309,7 @@ impl Flow {
     }
 
     /// The receiving application reads as long as it is woken up.
+    #[inline(never)]
     fn read(&mut self, port: &mut Port<'_, Payload>, classes: &[FlowClass]) {
         let mut end = self.receiver_end.end(port);
         let mut now = end.now();
@@ -591,8 +592,31 @@ impl Flow {
         }
     }
 
+    /// The timer of compressed ACKs fires.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "from one place, and it tells which timer it is")]
+    pub(crate) fn on_compressed_ack_timer(
+        &mut self,
+        port: &mut Port<'_, Payload>,
+        classes: &[FlowClass],
+    ) {
+        self.run_receiver_timer(port, TimerId::CompressedAck, classes);
+    }
+
+    /// Any timer of the receiver fires.
     #[inline(never)]
     pub(crate) fn on_receiver_timer(
+        &mut self,
+        port: &mut Port<'_, Payload>,
+        timer: TimerId,
+        classes: &[FlowClass],
+    ) {
+        self.run_receiver_timer(port, timer, classes);
+    }
+
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once for one timer, once for all")]
+    fn run_receiver_timer(
         &mut self,
         port: &mut Port<'_, Payload>,
         timer: TimerId,

@@ -550,6 +550,12 @@ impl<E: FlowEnd> Host for End<'_, E> {
     }
 
     #[inline]
+    fn arm_compressed_ack(&mut self, at: Time) {
+        let flow = self.kept.endpoint().flow;
+        self.port.arm(flow, E::SIDE, TimerId::CompressedAck as u8, run_time(at));
+    }
+
+    #[inline]
     fn disarm(&mut self, timer: TimerId) {
         self.port.disarm(self.kept.endpoint().flow, E::SIDE, timer as u8);
     }

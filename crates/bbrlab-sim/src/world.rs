@@ -134,6 +134,13 @@ impl Handler<Payload> for World {
         self.flows[id.0 as usize].on_pacing_timer(port);
     }
 
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "at one place only")]
+    fn on_even_timer(&mut self, port: &mut Port<'_, Payload>, id: FlowId, side: Side, timer: u8) {
+        debug_assert!(side == Side::Receiver && timer == TimerId::CompressedAck as u8);
+        self.flows[id.0 as usize].on_compressed_ack_timer(port, &self.classes);
+    }
+
     fn on_application(&mut self, port: &mut Port<'_, Payload>, id: FlowId, token: u32) {
         let flow = &mut self.flows[id.0 as usize];
         let class = flow.class as usize;

@@ -79,6 +79,12 @@ pub trait Host: Draw {
         self.arm(TimerId::Pacing, at);
     }
 
+    /// Arms the timer of compressed ACKs for `at`, as [`Self::arm`] would.
+    #[inline]
+    fn arm_compressed_ack(&mut self, at: Time) {
+        self.arm(TimerId::CompressedAck, at);
+    }
+
     /// Disarms `timer`.
     fn disarm(&mut self, timer: TimerId);
 }

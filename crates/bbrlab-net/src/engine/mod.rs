@@ -454,7 +454,7 @@ impl<P: Load> Network<P> {
         self.events += 1;
         let flow = self.queue.fire(self.due);
         let (side, id) = timer_of(self.even_timer);
-        handler.on_timer(&mut Port { net: self }, flow, side, id);
+        handler.on_even_timer(&mut Port { net: self }, flow, side, id);
     }
 
     /// The head of a lane beside the event queue. The next packet of the lane becomes its head.

@@ -234,6 +234,7 @@ impl Receiver {
     }
 
     /// A timer expires.
+    #[inline]
     pub fn on_timer(&mut self, now: Time, timer: TimerId, host: &mut impl Host) {
         match timer {
             TimerId::DelayedAck => self.on_delack_timer(now, host),

@@ -165,7 +165,7 @@ impl Receiver {
         self.compressed_due = Some(due);
         if self.compressed_armed > due {
             self.compressed_armed = due;
-            host.arm(TimerId::CompressedAck, due);
+            host.arm_compressed_ack(due);
         }
     }
 
@@ -202,6 +202,7 @@ impl Receiver {
         }
     }
 
+    #[inline]
     pub(super) fn on_compressed_timer(&mut self, now: Time, host: &mut impl Host) {
         self.compressed_armed = Time::NEVER;
         match self.compressed_due {
