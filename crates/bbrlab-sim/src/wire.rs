@@ -549,7 +549,8 @@ impl<E: FlowEnd> Host for End<'_, E> {
         self.kept.keep_idle_pacing(self.port.step_at(run_time(at)));
     }
 
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "one place arms it, and most of this is known there")]
     fn arm_compressed_ack(&mut self, at: Time) {
         let flow = self.kept.endpoint().flow;
         self.port.arm(flow, E::SIDE, TimerId::CompressedAck as u8, run_time(at));

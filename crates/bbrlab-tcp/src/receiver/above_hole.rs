@@ -52,7 +52,7 @@ impl Receiver {
             self.ack.quick |= u8::from(self.window.grow(len, len, len));
             self.sacks.extend_newest(skb.end_seq);
         } else {
-            self.queue_out_of_order((seq, len, false), 1, host);
+            self.queue_out_of_order(skb, len, 1, host);
             // Compressed ACKs that were sent because a block has moved may have been this one's, too.
             if !self.ack.has(SCHED) {
                 return true;

@@ -320,20 +320,21 @@ impl Receiver {
         }
         self.measure_rcv_mss(segment);
         self.ack.schedule();
-        let data = (segment.seq, segment.len, segment.has(flag::FIN));
-        self.queue_out_of_order(data, packets, host);
+        let (len, fin) = (segment.len, segment.has(flag::FIN));
+        let skb = Skb::of_segment(segment.seq, len, fin, self.stream_start);
+        self.queue_out_of_order(skb, len, packets, host);
     }
 
-    /// Queues `packets` with `len` bytes of payload from `seq` on, and perhaps a FIN, for which there is memory. Linux: the rest
-    /// of `tcp_data_queue_ofo`.
+    /// Queues the buffer of `packets` with `len` bytes of payload, for which there is memory. Linux: the rest of
+    /// `tcp_data_queue_ofo`.
     #[inline(never)]
     pub(super) fn queue_out_of_order(
         &mut self,
-        (seq, len, fin): (u32, u32, bool),
+        skb: Skb,
+        len: u32,
         packets: u64,
         host: &mut impl Host,
     ) {
-        let skb = Skb::of_segment(seq, len, fin, self.stream_start);
         let is_first = self.out_of_order.is_empty();
         let (inserted, memory) = self.out_of_order.insert(skb, &mut self.sacks);
         match inserted {
