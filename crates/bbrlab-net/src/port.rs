@@ -96,6 +96,12 @@ impl<P: Load> Port<'_, P> {
         self.net.arm(flow, side, timer, at);
     }
 
+    /// [`Self::arm`] of what is mostly the even timer: see [`Network::set_even_timer`].
+    #[inline]
+    pub fn arm_even(&mut self, flow: FlowId, side: Side, timer: u8, at: Time) {
+        self.net.arm_even(flow, side, timer, at);
+    }
+
     /// Counts an event that the host has handled without the network's help: a timer of its own.
     #[inline]
     pub fn count_event(&mut self) {

@@ -553,7 +553,7 @@ impl<E: FlowEnd> Host for End<'_, E> {
     #[expect(clippy::inline_always, reason = "one place arms it, and most of this is known there")]
     fn arm_compressed_ack(&mut self, at: Time) {
         let flow = self.kept.endpoint().flow;
-        self.port.arm(flow, E::SIDE, TimerId::CompressedAck as u8, run_time(at));
+        self.port.arm_even(flow, E::SIDE, TimerId::CompressedAck as u8, run_time(at));
     }
 
     #[inline]

@@ -525,6 +525,22 @@ impl<P: Load> Network<P> {
         }
     }
 
+    /// [`Self::arm`] of the even timer.
+    #[inline]
+    pub(crate) fn arm_even(&mut self, flow: FlowId, side: Side, id: u8, at: Time) {
+        if low_bits(side, id) == self.even_timer {
+            self.arm_even_timer(flow, side, id, at.max(self.now));
+        } else {
+            self.arm_apart(flow, side, id, at);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn arm_apart(&mut self, flow: FlowId, side: Side, id: u8, at: Time) {
+        self.arm(flow, side, id, at);
+    }
+
     /// Arms an even timer.
     #[inline(never)]
     fn arm_even_timer(&mut self, flow: FlowId, side: Side, id: u8, at: Time) {

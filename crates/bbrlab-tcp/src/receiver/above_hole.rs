@@ -44,14 +44,13 @@ impl Receiver {
         }
         self.ack.schedule();
         self.sacks.forget_duplicate();
-        let skb = Skb::of_segment(seq, len, false, self.stream_start);
-        if seq == self.sacks.newest_end() && self.out_of_order.extend_last(&skb) {
-            self.new_packets += 1;
+        if seq == self.sacks.newest_end() && self.extend_last(seq, len) {
             self.out_of_order_packets += 1;
             self.window.rmem_alloc += len.cast_signed();
             self.ack.quick |= u8::from(self.window.grow(len, len, len));
-            self.sacks.extend_newest(skb.end_seq);
+            self.sacks.extend_newest(seq.wrapping_add(len));
         } else {
+            let skb = Skb::of_segment(seq, len, false, self.stream_start);
             self.queue_out_of_order(skb, len, 1, host);
             // Compressed ACKs that were sent because a block has moved may have been this one's, too.
             if !self.ack.has(SCHED) {
@@ -60,5 +59,11 @@ impl Receiver {
         }
         self.check_ack_above_hole(host);
         true
+    }
+
+    /// Merges a segment into the last buffer, if it can be; else false.
+    #[inline]
+    fn extend_last(&mut self, seq: u32, len: u32) -> bool {
+        self.out_of_order.extend_last(&Skb::of_segment(seq, len, false, self.stream_start))
     }
 }

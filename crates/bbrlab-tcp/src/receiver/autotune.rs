@@ -8,7 +8,7 @@
 //! Deviations: none.
 
 use bbrlab_cc::linux_int::{before, stamp_us_delta};
-use bbrlab_units::Time;
+use bbrlab_units::{Span, Time};
 
 use super::window::Window;
 
@@ -65,9 +65,9 @@ impl Autotune {
 
     /// A round trip after `space_time`.
     fn find_next_read(&mut self) {
-        let over_us = self.space_time.saturating_add(u64::from(self.rtt_us >> 3));
-        self.next_read =
-            if self.rtt_us == 0 { Time::NEVER } else { Time(over_us.saturating_mul(1000)) };
+        // `space_time` was a time in nanoseconds.
+        let over = Time(self.space_time * 1000) + Span::from_micros(u64::from(self.rtt_us >> 3));
+        self.next_read = if self.rtt_us == 0 { Time::NEVER } else { over };
     }
 
     /// Largest number of bytes read in one round trip.

@@ -125,8 +125,8 @@ pub struct Receiver {
     delack_timer: WheelTimer,
     clock: Clock,
     send_side: SendSide,
-    // What [`ReceiverStats`] counts.
-    new_packets: u64,
+    // What [`ReceiverStats`] counts; the packets that arrived in order.
+    in_order_packets: u64,
     bytes_read: u64,
     acks_sent: u64,
     autotune: Autotune,
@@ -208,7 +208,7 @@ impl Receiver {
             expected: Expected::Nothing,
             has_peer_fin: false,
             stream_start: 0,
-            new_packets: 0,
+            in_order_packets: 0,
             bytes_read: 0,
             acks_sent: 0,
             duplicate_packets: 0,
@@ -272,7 +272,7 @@ impl Receiver {
     #[inline]
     pub const fn stats(&self) -> ReceiverStats {
         ReceiverStats {
-            new_packets: self.new_packets,
+            new_packets: self.in_order_packets + self.out_of_order_packets,
             bytes_read: self.bytes_read,
             acks_sent: self.acks_sent,
             duplicate_packets: self.duplicate_packets,

@@ -36,12 +36,14 @@ impl Receiver {
         }
         if self.out_of_order.is_empty() {
             self.check_ack_in_order(host);
+        } else if self.is_ack_due_now() || !self.config.stack.sack {
+            self.send_ack(host);
         } else {
-            self.check_ack_above_hole(host);
+            self.compress_ack(host);
         }
     }
 
-    /// [`Self::check_ack`] with out-of-order data.
+    /// [`Self::check_ack`] with out-of-order data, which SACK blocks report.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "each segment above a hole ends here")]
     pub(super) fn check_ack_above_hole(&mut self, host: &mut impl Host) {
@@ -63,17 +65,18 @@ impl Receiver {
 
     #[inline]
     fn is_ack_due_now(&mut self) -> bool {
-        self.is_two_segments_due() || self.ack.is_due_at_once()
+        let unacked = self.window.rcv_nxt.wrapping_sub(self.window.rcv_wup);
+        if unacked > self.ack.rcv_mss && self.can_edge_advance() {
+            return true;
+        }
+        self.ack.is_due_at_once()
     }
 
-    /// Whether more than one full segment is unacknowledged and the right edge of the window can advance (otherwise
-    /// a read will send the ACK).
-    fn is_two_segments_due(&mut self) -> bool {
-        let window = &self.window;
-        if window.rcv_nxt.wrapping_sub(window.rcv_wup) <= self.ack.rcv_mss {
-            return false;
-        }
-        window.available() < self.rcvlowat || self.select_window() >= self.window.rcv_wnd
+    /// Whether the right edge of the window can advance where more than one full segment is unacknowledged (otherwise a read
+    /// will send the ACK).
+    #[inline(never)]
+    fn can_edge_advance(&mut self) -> bool {
+        self.window.available() < self.rcvlowat || self.select_window() >= self.window.rcv_wnd
     }
 
     /// Linux: `__tcp_select_window`, with its side effect of ending quick ACKs.
@@ -137,7 +140,7 @@ impl Receiver {
         reason = "in a recovery nearly every packet or ACK passes here"
     )]
     fn compress_ack(&mut self, host: &mut impl Host) {
-        if !self.config.stack.sack || self.compressed_ack >= COMP_SACK_NR {
+        if self.compressed_ack >= COMP_SACK_NR {
             self.send_ack(host);
             return;
         }
@@ -161,7 +164,7 @@ impl Receiver {
         }
         // 5 % of the RTT, which is in microseconds << 3.
         let delay = COMP_SACK_DELAY_NS.min(u64::from(rtt) * (1000 >> 3) / 20);
-        let due = self.clock.now + Span(delay) + COMP_SACK_SLACK;
+        let due = self.clock.now + (Span(delay) + COMP_SACK_SLACK);
         self.compressed_due = Some(due);
         if self.compressed_armed > due {
             self.compressed_armed = due;
