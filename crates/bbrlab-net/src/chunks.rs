@@ -272,6 +272,12 @@ impl<T: Copy + Default> Queue<T> {
         &self.chunks.places[place]
     }
 
+    /// The value at a place, if it is one.
+    #[inline]
+    pub(crate) fn get(&self, place: usize) -> Option<&T> {
+        self.chunks.places.get(place)
+    }
+
     /// [`Chunks::after`].
     #[inline]
     pub(crate) fn after(&self, place: usize) -> usize {

@@ -259,12 +259,16 @@ impl Ledger {
     fn walk<const EASY: bool>(&self, until: Time, walk: &mut Walk<'_, EASY>) -> usize {
         let mut present = self.settled();
         let mut departed = 0;
+        let departure = |place| self.entries.get(place).map_or(Time::NEVER, |entry| entry.departs);
         let mut place = self.entries.first();
+        let mut next = departure(place);
         let mut depart = |walk: &mut Walk<'_, EASY>, present: usize, until: Time| {
-            while departed < present && self.entries.at(place).departs <= until {
-                walk.falls(self.entries.at(place).departs);
+            while departed < present && next <= until {
+                walk.falls(next);
                 departed += 1;
+                // Behind the last entry there may be anything; none of those present is meant.
                 place = self.entries.after(place);
+                next = departure(place);
             }
         };
         for part in self.arrivals() {
@@ -303,8 +307,10 @@ impl Ledger {
     #[inline(never)]
     fn with_arrivals(&self, mut digest: Digest, id: LinkId) -> Digest {
         for part in self.arrivals() {
-            for entry in part.iter().filter(|entry| entry.flow.is_data()) {
-                digest.add(Record::LinkArrival, id, entry.identity, entry.at);
+            for entry in part {
+                if entry.flow.is_data() {
+                    digest.add(Record::LinkArrival, id, entry.identity, entry.at);
+                }
             }
         }
         digest
