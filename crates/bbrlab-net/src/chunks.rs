@@ -120,7 +120,7 @@ impl<T: Copy + Default> Chunks<T> {
         if queue.head == queue.tail || after.is_multiple_of(CHUNK) {
             return None;
         }
-        queue.head += 1;
+        queue.head = number(after);
         // If there is a place behind it, it is one as well.
         let next = &self.places[after];
         Some((self.places[place], next))

@@ -141,6 +141,7 @@ impl<P: Load> Packet<P> {
     }
 
     /// Whether it carries something beside its payload.
+    #[inline]
     pub(crate) fn has_aside(&self) -> bool {
         self.aside != AsideId::NONE
     }
@@ -255,12 +256,6 @@ impl<P: Load> Asides<P> {
         }
     }
 
-    /// What a packet that has arrived carries beside its payload.
-    #[inline]
-    pub(crate) fn unpack(&mut self, packet: &Packet<P>) -> Option<P::Aside> {
-        if packet.aside == AsideId::NONE { None } else { Some(self.take(packet.aside)) }
-    }
-
     /// What a packet that stays in the network carries beside its payload.
     pub(crate) fn of(&self, packet: &Packet<P>) -> Option<&P::Aside> {
         (packet.aside != AsideId::NONE).then(|| &self.slots[packet.aside.0 as usize].kept)
@@ -289,6 +284,12 @@ impl<P: Load> Asides<P> {
         assert!(AsideId(place) != AsideId::NONE, "fewer than 2^32 packets in flight");
         self.slots.push(Slot { kept: *aside, next_free: AsideId::NONE });
         AsideId(place)
+    }
+
+    /// What a packet that has arrived carries beside its payload, which is something.
+    #[inline]
+    pub(crate) fn unpack(&mut self, packet: &Packet<P>) -> P::Aside {
+        self.take(packet.aside)
     }
 
     #[inline]

@@ -109,6 +109,7 @@ pub struct Network<P: Load> {
     seed: u64,
     /// Length of a clock step in nanoseconds.
     clock_step: u64,
+    /// Events that are no arrivals at a host.
     events: u64,
     sent: u64,
     delivered: u64,
@@ -199,7 +200,7 @@ impl<P: Load> Network<P> {
 
     /// Events handled so far.
     pub fn events(&self) -> u64 {
-        self.events
+        self.events + self.delivered
     }
 
     /// Counts events that hosts have handled without the network's help.
@@ -460,7 +461,6 @@ impl<P: Load> Network<P> {
     /// The head of a lane beside the event queue. The next packet of the lane becomes its head.
     #[inline]
     fn take_head(&mut self, lane: usize) -> Packet<P> {
-        self.events += 1;
         let packet = self.lanes.beside(lane).pop(&mut self.way);
         self.kind = KindNumber::of(packet.tie);
         packet
@@ -475,16 +475,29 @@ impl<P: Load> Network<P> {
             if packet.ticket.is_data() {
                 self.accounts.digest.add(Record::AtReceiver, LinkId(0), identity, now);
             }
-            let aside = self.asides.unpack(packet);
-            let arrival = Arrival::new(packet, aside.as_ref());
+            let kept;
+            let aside = if packet.has_aside() {
+                kept = self.asides.unpack(packet);
+                Some(&kept)
+            } else {
+                None
+            };
+            let arrival = Arrival::new(packet, aside);
             handler.at_receiver(&mut Port { net: self }, &arrival);
         } else if self.kind == KindNumber::AT_SENDER {
             self.delivered += 1;
             self.accounts.digest.add(Record::AtSender, LinkId(0), identity, now);
-            let aside = self.asides.unpack(packet);
-            let arrival = Arrival::new(packet, aside.as_ref());
+            let kept;
+            let aside = if packet.has_aside() {
+                kept = self.asides.unpack(packet);
+                Some(&kept)
+            } else {
+                None
+            };
+            let arrival = Arrival::new(packet, aside);
             handler.at_sender(&mut Port { net: self }, &arrival);
         } else {
+            self.events += 1;
             self.arrive_at_link(*packet);
         }
     }
@@ -493,7 +506,6 @@ impl<P: Load> Network<P> {
     /// head. The next packet of its lane becomes its head.
     fn take(&mut self, key: Key, index: u32) -> Option<Packet<P>> {
         if index & SOLO != 0 {
-            self.events += 1;
             return Some(self.packets.remove(index & !SOLO));
         }
         let lane = self.lanes.get(index);
@@ -505,7 +517,6 @@ impl<P: Load> Network<P> {
         if next != Key::NEVER {
             self.queue.push(next, index);
         }
-        self.events += 1;
         Some(packet)
     }
 
