@@ -70,20 +70,31 @@ impl Entries {
         entries[entries.len() / 2 + flow as usize]
     }
 
-    /// Sets a flow's entry and plays its matches; returns who wins the last.
+    /// Sets a flow's entry and plays its matches; returns who wins the last. `None` if there are too many entries for that.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "each packet's timer passes here")]
-    fn set(&mut self, flow: u32, entry: u64) -> u64 {
-        match self {
+    fn set_among_few(&mut self, flow: u32, entry: u64) -> Option<u64> {
+        Some(match self {
             Self::Of4(entries) => play_known(entries, flow, entry),
             Self::Of16(entries) => play_known(entries, flow, entry),
             Self::Of64(entries) => play_known(entries, flow, entry),
             Self::Of256(entries) => play_known(entries, flow, entry),
             Self::Of1024(entries) => play_known(entries, flow, entry),
             Self::Of4096(entries) => play_known(entries, flow, entry),
-            Self::Of16384(entries) => play_many(entries, flow, entry),
-            Self::Of131072(entries) => play_many(entries, flow, entry),
-            Self::OfMore(entries) => play_more(entries, flow, entry),
+            Self::Of16384(_) | Self::Of131072(_) | Self::OfMore(_) => return None,
+        })
+    }
+
+    /// The same for any number of entries.
+    fn set(&mut self, flow: u32, entry: u64) -> u64 {
+        match self {
+            Self::Of16384(entries) => play_known(entries, flow, entry),
+            Self::Of131072(entries) => play_known(entries, flow, entry),
+            Self::OfMore(entries) => {
+                let (first, levels) = (entries.len() / 2, entries.len().ilog2() - 1);
+                play(entries, first + flow as usize, levels, entry)
+            }
+            few => few.set_among_few(flow, entry).unwrap_or(NEVER),
         }
     }
 }
@@ -97,17 +108,6 @@ fn unarmed<const ENTRIES: usize>() -> Box<[u64; ENTRIES]> {
 #[expect(clippy::inline_always, reason = "once for each number of entries")]
 fn play_known<const ENTRIES: usize>(entries: &mut [u64; ENTRIES], flow: u32, entry: u64) -> u64 {
     play(entries, (ENTRIES / 2 + flow as usize) % ENTRIES, ENTRIES.ilog2() - 1, entry)
-}
-
-/// On its own, since so many matches in one place take registers of those that play few.
-#[inline(never)]
-fn play_many<const ENTRIES: usize>(entries: &mut [u64; ENTRIES], flow: u32, entry: u64) -> u64 {
-    play_known(entries, flow, entry)
-}
-
-#[inline(never)]
-fn play_more(entries: &mut [u64], flow: u32, entry: u64) -> u64 {
-    play(entries, entries.len() / 2 + flow as usize, entries.len().ilog2() - 1, entry)
 }
 
 /// Sets an entry and plays so many matches.
@@ -239,16 +239,27 @@ impl Tournament {
         Time((entry.cast_signed() >> self.flow_bits).cast_unsigned())
     }
 
+    /// [`Self::set`] on its own: so many matches in one place take registers of those that play few, and so does a call that
+    /// comes back to them.
     #[inline(never)]
     fn set_apart(&mut self, flow: u32, entry: u64) {
-        self.set(flow, entry);
+        let winner = self.entries.set(flow, entry);
+        self.wins(winner);
     }
 
     /// Sets a flow's entry and plays its matches up to the last.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "each packet's timer passes here")]
     fn set(&mut self, flow: u32, entry: u64) {
-        let winner = self.entries.set(flow, entry);
+        let Some(winner) = self.entries.set_among_few(flow, entry) else {
+            self.set_apart(flow, entry);
+            return;
+        };
+        self.wins(winner);
+    }
+
+    #[inline]
+    fn wins(&mut self, winner: u64) {
         self.next = (self.time_of(winner), low_half(winner & self.flow_mask));
     }
 }
