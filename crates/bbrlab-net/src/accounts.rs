@@ -73,6 +73,12 @@ impl Accounts {
     #[cold]
     #[inline(never)]
     pub(crate) fn lose(&mut self, flow: FlowId, wire_bytes: u32, why: Lost) {
+        self.count_lost(flow, wire_bytes, why);
+    }
+
+    /// [`Self::lose`] for those that are on a rare way already.
+    #[inline]
+    pub(crate) fn count_lost(&mut self, flow: FlowId, wire_bytes: u32, why: Lost) {
         let flow = flow.0 as usize;
         let burst = self.bursts.get(flow).copied().flatten();
         let packets = burst.map_or(1, |burst| burst.packets(wire_bytes));

@@ -432,7 +432,7 @@ fn refuse(
     stats.drops_full += 1;
     if is_data {
         accounts.digest.add(Record::LinkArrival, id, identity, due);
-        accounts.lose(flow, wire_bytes, Lost::Queue);
+        accounts.count_lost(flow, wire_bytes, Lost::Queue);
         accounts.digest.add(Record::DropFull, id, identity, due);
     }
 }
