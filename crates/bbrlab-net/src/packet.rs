@@ -325,6 +325,7 @@ impl<P: Load> Packets<P> {
     }
 
     /// Stores a packet.
+    #[inline]
     pub(crate) fn insert(&mut self, packet: Packet<P>) -> Handle {
         if let Some(handle) = self.free.pop() {
             self.slots[handle as usize] = packet;

@@ -106,11 +106,12 @@ impl<P: Load> Network<P> {
         if recorded {
             self.accounts.digest.add(Record::LinkArrival, id, packet.identity, due);
         }
-        if self.links[id.0 as usize].front.is_some() && self.stops_in_front(id, &packet, recorded) {
+        if link.front.is_some()
+            && stops_in_front(link, (id, due, now), &packet, recorded, &mut self.accounts)
+        {
             self.asides.forget(&packet);
             return;
         }
-        let link = &mut self.links[id.0 as usize];
         let mut marked = marks_on_arrival(link.ecn_threshold, &link.stats, ticket.ecn());
         match &mut link.line {
             Line::Virtual { buffer, shadows } => {
@@ -181,35 +182,6 @@ impl<P: Load> Network<P> {
                 self.enqueue(id, queued);
             }
         }
-    }
-
-    /// Whether a packet gets no further than to the front of a link: lost at random, above the policer's rate, or one of
-    /// several ACKs.
-    fn stops_in_front(&mut self, id: LinkId, packet: &Packet<P>, recorded: bool) -> bool {
-        let (due, now) = (self.due, self.now);
-        let Link { front, stats, .. } = &mut self.links[id.0 as usize];
-        let Some(front) = front.as_deref_mut() else { return false };
-        let is_data = packet.ticket.is_data();
-        let record = if is_data && front.loss.as_mut().is_some_and(|loss| loss.loses(due)) {
-            stats.drops_random += 1;
-            self.accounts.lose(packet.flow(), packet.wire_bytes, Lost::Random);
-            Record::DropRandom
-        } else if front.police.as_mut().is_some_and(|police| !police.admits(now, packet.wire_bytes))
-        {
-            stats.drops_policer = stats.drops_policer.map(|drops| drops + 1);
-            if is_data {
-                self.accounts.lose(packet.flow(), packet.wire_bytes, Lost::Policer);
-            }
-            Record::DropPoliced
-        } else {
-            let thins = front.thinning.as_mut().is_some_and(|thinning| thinning.drops(packet));
-            stats.drops_thinned += u64::from(thins);
-            return thins;
-        };
-        if recorded {
-            self.accounts.digest.add(record, id, packet.identity, due);
-        }
-        true
     }
 
     fn arrive_at_plain_link(&mut self, id: LinkId, packet: &Packet<P>, counts_for_flow: bool) {
@@ -454,6 +426,38 @@ impl<P: Load> Network<P> {
             self.queue.push(Key::new(at, tie(Kind::LinkTimer, id_tie(id.0, 0))), id.0);
         }
     }
+}
+
+/// Whether a packet gets no further than to the front of a link: lost at random, above the policer's rate, or one of several
+/// ACKs.
+fn stops_in_front<P: Load>(
+    Link { front, stats, .. }: &mut Link,
+    (id, due, now): (LinkId, Time, Time),
+    packet: &Packet<P>,
+    recorded: bool,
+    accounts: &mut Accounts,
+) -> bool {
+    let Some(front) = front.as_deref_mut() else { return false };
+    let is_data = packet.ticket.is_data();
+    let record = if is_data && front.loss.as_mut().is_some_and(|loss| loss.loses(due)) {
+        stats.drops_random += 1;
+        accounts.lose(packet.flow(), packet.wire_bytes, Lost::Random);
+        Record::DropRandom
+    } else if front.police.as_mut().is_some_and(|police| !police.admits(now, packet.wire_bytes)) {
+        stats.drops_policer = stats.drops_policer.map(|drops| drops + 1);
+        if is_data {
+            accounts.lose(packet.flow(), packet.wire_bytes, Lost::Policer);
+        }
+        Record::DropPoliced
+    } else {
+        let thins = front.thinning.as_mut().is_some_and(|thinning| thinning.drops(packet));
+        stats.drops_thinned += u64::from(thins);
+        return thins;
+    };
+    if recorded {
+        accounts.digest.add(record, id, packet.identity, due);
+    }
+    true
 }
 
 /// A lane has a new head.
