@@ -84,7 +84,7 @@ impl<P: Load> Network<P> {
     pub(super) fn arrive_at_link(&mut self, mut packet: Packet<P>) {
         let leg = &self.legs[packet.ticket.leg() as usize];
         let Target::Link(id) = leg.target else { unreachable!("the leg ends at a link") };
-        let counts_for_flow = leg.last_rated;
+        let (counts_for_flow, dscp) = (leg.last_rated, leg.dscp);
         let (due, now) = (self.due, self.now);
         let link = &mut self.links[id.0 as usize];
         match &link.line {
@@ -170,7 +170,7 @@ impl<P: Load> Network<P> {
                     flow: flow.0,
                     wire_bytes,
                     ecn: packet.ticket.ecn(),
-                    dscp: self.legs[ticket.leg() as usize].dscp,
+                    dscp,
                     tin: 0,
                     marked,
                     arrived_at: now,
@@ -255,6 +255,7 @@ impl<P: Load> Network<P> {
         let is_free = |place: u32| self.media[place as usize].is_free();
         let idle = in_service.is_none() && link.medium.is_none_or(is_free);
         let fits = link.server.admits(queued.wire_bytes);
+        let has_timer = queue.has_timer();
         let mut drops = Drops {
             id,
             due,
@@ -279,13 +280,19 @@ impl<P: Load> Network<P> {
         if idle {
             self.start_service(id, now);
         }
-        self.arm_link_timer(id);
+        self.arm_link_timer_if(has_timer, id);
     }
 
     /// Takes the next packet into service, on a shared medium when the link's turn comes.
     #[inline]
     fn start_service(&mut self, id: LinkId, from: Time) {
-        match self.links[id.0 as usize].medium {
+        let medium = self.links[id.0 as usize].medium;
+        self.start_service_on(medium, id, from);
+    }
+
+    #[inline]
+    fn start_service_on(&mut self, medium: Option<u32>, id: LinkId, from: Time) {
+        match medium {
             None => self.serve_next(id, from),
             Some(medium) => self.serve_in_turn(id, medium, from),
         }
@@ -338,9 +345,11 @@ impl<P: Load> Network<P> {
     pub(super) fn departure(&mut self, id: LinkId, sequence: u32) {
         let due = self.due;
         let link = &mut self.links[id.0 as usize];
-        let Line::Events { in_service, .. } = &mut link.line else {
+        let medium = link.medium;
+        let Line::Events { queue, in_service, .. } = &mut link.line else {
             unreachable!("the link works by departure events")
         };
+        let has_timer = queue.has_timer();
         let Some(served) = in_service.take_if(|served| served.sequence == sequence) else { return };
         self.events += 1;
         let packet = served.packet;
@@ -368,8 +377,8 @@ impl<P: Load> Network<P> {
         } else {
             self.forward(id, &kept, due);
         }
-        self.start_service(id, Time::ZERO);
-        self.arm_link_timer(id);
+        self.start_service_on(medium, id, Time::ZERO);
+        self.arm_link_timer_if(has_timer, id);
     }
 
     /// The timer of a link's queue discipline fires.
@@ -407,6 +416,14 @@ impl<P: Load> Network<P> {
             if queue.has_timer() {
                 self.arm_timer_of_discipline(id);
             }
+        }
+    }
+
+    /// The same where it is known whether the discipline ever asks for a timer.
+    #[inline]
+    fn arm_link_timer_if(&mut self, has_timer: bool, id: LinkId) {
+        if has_timer || cfg!(debug_assertions) {
+            self.arm_link_timer(id);
         }
     }
 
