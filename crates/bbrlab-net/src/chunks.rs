@@ -15,7 +15,7 @@ const NONE: u32 = u32::MAX;
 const NOWHERE: u32 = u32::MAX;
 
 /// First in, first out. Its values lie in [`Chunks`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Fifo {
     /// The place of the first value, `NOWHERE` if there is none.
     head: u32,

@@ -88,9 +88,9 @@ impl Lane {
     #[inline(never)]
     fn pop_at_an_end<P: Load>(&mut self, way: &mut Way<P>) -> Packet<P> {
         let (head, next) = way.pop_front(&mut self.packets);
-        match next {
-            Some(next) => self.head = next.key(),
-            None => (self.head, self.last) = (Key::NEVER, Time::NEVER),
+        self.head = next.map_or(Key::NEVER, UnderWay::key);
+        if self.packets.is_empty() {
+            self.last = Time::NEVER;
         }
         head.packet
     }
