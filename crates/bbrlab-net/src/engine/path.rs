@@ -86,7 +86,7 @@ impl<P: Load> Network<P> {
         let Target::Link(id) = leg.target else { unreachable!("the leg ends at a link") };
         let (counts_for_flow, dscp) = (leg.last_rated, leg.dscp);
         let (due, now) = (self.due, self.now);
-        let link = &mut self.links[id.0 as usize];
+        let mut link = &mut self.links[id.0 as usize];
         match &link.line {
             Line::Plain(_) => return self.arrive_at_plain_link(id, &packet, counts_for_flow),
             Line::Virtual { .. } => link.settle(due, id, &mut self.accounts),
@@ -95,10 +95,10 @@ impl<P: Load> Network<P> {
                 if departs <= due =>
             {
                 self.departure(id, sequence);
+                link = &mut self.links[id.0 as usize];
             }
             Line::Events { .. } => {}
         }
-        let link = &mut self.links[id.0 as usize];
         let (flow, wire_bytes, ticket) = (packet.flow(), packet.wire_bytes, packet.ticket);
         let is_data = ticket.is_data();
         let recorded = is_data && link.rated;
@@ -154,7 +154,8 @@ impl<P: Load> Network<P> {
                     // It counts as in the network until its departure; its shadow represents it.
                     self.asides.forget(&packet);
                 } else {
-                    self.forward(id, &packet, departs);
+                    let onward = self.legs[packet.ticket.leg() as usize].onward;
+                    self.forward(id, &packet, departs, onward);
                 }
             }
             Line::Plain(_) => unreachable!("it has its own way"),
@@ -195,18 +196,18 @@ impl<P: Load> Network<P> {
         let link = &mut self.links[id.0 as usize];
         let times = (self.due, self.now);
         if let Some(departs) = link.admit_plainly(id, times, admission, &mut self.accounts) {
-            self.forward(id, packet, departs);
+            let onward = self.legs[packet.ticket.leg() as usize].onward;
+            self.forward(id, packet, departs, onward);
         } else {
             self.asides.forget(packet);
         }
     }
 
-    /// Sends a packet that departs from link `id` at `departs` to its next leg.
+    /// Sends a packet that departs from link `id` at `departs` to its next leg, of which the one to the link says so much.
     #[inline]
-    fn forward(&mut self, id: LinkId, packet: &Packet<P>, departs: Time) {
+    fn forward(&mut self, id: LinkId, packet: &Packet<P>, departs: Time, onward: Onward) {
         let departed = self.step_at(departs);
-        let next = packet.ticket.leg() + 1;
-        let &Leg { delay, tie_base, lane, late_lane, .. } = &self.legs[next as usize];
+        let Onward { delay, tie_base, lane } = onward;
         let mut packet = *packet;
         // It is sent by a departure, which `tie_base` already contains.
         packet.advance(tie_base);
@@ -226,7 +227,7 @@ impl<P: Load> Network<P> {
             && let Some((reorder, rng)) = impairments.reorder.as_deref_mut()
             && !rng.happens(reorder.ratio)
         {
-            lane = late_lane;
+            lane = self.legs[packet.ticket.leg() as usize].late_lane;
             at += reorder.by;
         }
         if let Some((jitter, rng, last)) = impairments.jitter.as_deref_mut() {
@@ -358,7 +359,8 @@ impl<P: Load> Network<P> {
         link.stats.marks += u64::from(packet.marked);
         link.stats.sent_from_tin(&packet, served.waited);
         let kept = self.packets.remove(packet.handle);
-        if self.legs[kept.ticket.leg() as usize].last_rated {
+        let &Leg { last_rated, onward, .. } = &self.legs[kept.ticket.leg() as usize];
+        if last_rated {
             self.accounts.wire_bytes[packet.flow as usize] += u64::from(packet.wire_bytes);
         }
         let is_data = kept.ticket.is_data();
@@ -375,7 +377,7 @@ impl<P: Load> Network<P> {
             self.accounts.lose(kept.flow(), kept.wire_bytes, Lost::Random);
             self.asides.forget(&kept);
         } else {
-            self.forward(id, &kept, due);
+            self.forward(id, &kept, due, onward);
         }
         self.start_service_on(medium, id, Time::ZERO);
         self.arm_link_timer_if(has_timer, id);
