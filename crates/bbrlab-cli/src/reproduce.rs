@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use bbrlab_lab::{
-    COMMIT, Claim, ClaimFigure, Expected, Experiment, Explained, Judged, Key, LabError, Looked,
-    NO_KEY, ReproduceOptions, Reproduced, Row, Sensitivity, Told, VERSION, Verdict as Outcome,
-    Work, check_reports, explain, judge_claims, select, sensitivity, sensitivity_table,
-    write_replication,
+    COMMIT, Claim, ClaimFigure, Compared, Expected, Experiment, Explained, Judged, Key, LabError,
+    Looked, NO_KEY, ReproduceOptions, Reproduced, Row, Sensitivity, Told, VERSION,
+    Verdict as Outcome, Work, check_reports, claims_of, explain, judge_claims, select, sensitivity,
+    sensitivity_table, write_replication,
 };
 use bbrlab_report::{
     Align, ClaimLine, PublishedRow, Table, claims_text, published_tables, verdict_counts,
@@ -124,26 +124,25 @@ fn one(
     args: &ReproduceArgs,
 ) -> Result<Told, LabError> {
     let bar = Bar::new(title, args.running.quiet);
-    let reproduced = bbrlab_lab::reproduce(experiment, options, |progress| bar.show(progress));
-    let done = reproduced.and_then(|reproduced| {
+    let show = |progress| bar.show(progress);
+    let all = || -> Result<Told, LabError> {
         let mut work = Work::default();
-        let show = |progress| bar.show(progress);
-        let claims = judge_claims(experiment, &reproduced, options, &mut work, show)?;
+        // These look at one seed and some points. A folder's summary is of the runs of the last call, so they come first.
         let mut explained = Vec::new();
-        for judged in claims
-            .iter()
-            .filter(|judged| args.explain && judged.claim.expected == Expected::Artifact)
-        {
-            let found = explain(experiment, judged.claim, options, &mut work, show)?;
-            explained.extend(found);
+        let is_artifact = |claim: &&Claim| args.explain && claim.expected == Expected::Artifact;
+        for claim in claims_of(experiment).into_iter().filter(is_artifact) {
+            explained.extend(explain(experiment, claim, options, &mut work, show)?);
         }
         let sensitivity = if args.sensitivity {
             sensitivity(experiment, options, &mut work, show)?
         } else {
             Vec::new()
         };
+        let reproduced = bbrlab_lab::reproduce(experiment, options, show)?;
+        let claims = judge_claims(experiment, &reproduced, options, &mut work, show)?;
         Ok(Told { reproduced, claims, explained, sensitivity, switched: work })
-    });
+    };
+    let done = all();
     bar.end();
     done
 }
@@ -293,6 +292,17 @@ struct OfLooked<'a> {
     seeds_true: u64,
     seeds: u64,
     values: Vec<OfFigure<'a>>,
+    /// What was compared of what is computed from these.
+    compared: Vec<OfCompared>,
+}
+
+#[derive(Serialize)]
+struct OfCompared {
+    left: f64,
+    by: &'static str,
+    right: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    within: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -313,6 +323,8 @@ struct OfSetting<'a> {
     /// Who counts the packets: the data file's `definitions`, or the authors' `program`.
     counting: &'a str,
     measured: Option<OfLooked<'a>>,
+    /// Of the seeds in which it is true there.
+    interval: Option<[f64; 2]>,
     /// Why nothing was measured.
     missing: Option<&'a str>,
 }
@@ -327,6 +339,7 @@ fn of_claim(judged: &Judged) -> OfClaim<'_> {
         set: &under.by_hand.sets,
         counting: under.by_hand.counting.name(),
         measured: under.looked.as_ref().ok().map(of_looked),
+        interval: under.interval(),
         missing: under.looked.as_ref().err().map(String::as_str),
     });
     let (artifacts, causes) = under.partition(|_| is_artifact);
@@ -377,7 +390,12 @@ fn of_looked(looked: &Looked) -> OfLooked<'_> {
         seeds_true: looked.seeds_true,
         seeds: looked.seeds,
         values: looked.figures.iter().map(of_figure).collect(),
+        compared: looked.compared.iter().map(of_compared).collect(),
     }
+}
+
+fn of_compared(&Compared { left, by, right, within }: &Compared) -> OfCompared {
+    OfCompared { left, by, right, within }
 }
 
 fn of_figure(figure: &ClaimFigure) -> OfFigure<'_> {

@@ -88,10 +88,11 @@ pub use provenance::{COMMIT, VERSION};
 pub use queues::{QueueReplays, validate_queues};
 pub use report_page::write_report;
 pub use reproduce::{
-    ByHand, Cause, ClaimFigure, Counting, DEFAULT_SEEDS, Explained, FalsePoint, Finished, Judged,
-    Key, Looked, NO_KEY, ReproduceOptions, Reproduced, Row, Rows, RunAt, Sensitivity, SwitchEffect,
-    Told, UnderSetting, Verdict, Work, check_reports, explain, judge_claims, measured_rows,
-    reproduce, scenario_hashes, select, sensitivity, sensitivity_table, write_replication,
+    ByHand, Cause, ClaimFigure, Compared, Counting, DEFAULT_SEEDS, Explained, FalsePoint, Finished,
+    Judged, Key, Looked, NO_KEY, ReproduceOptions, Reproduced, Row, Rows, RunAt, Sensitivity,
+    SwitchEffect, Told, UnderSetting, Verdict, Work, check_reports, claims_of, explain,
+    judge_claims, measured_rows, reproduce, scenario_hashes, select, sensitivity,
+    sensitivity_table, write_replication,
 };
 pub use stepped::Stepped;
 pub use stop::Stop;

@@ -208,7 +208,8 @@ fn explained(explanations: &Value, results: &Value) -> String {
         "## What makes the artifacts\n\n\
          Each claim that is thought an artifact, under the settings that should make it, taken apart: first seed, the claim's \
          points only. A switch is *enough* if the claim is true with it alone on, and *needed* if it is false with it alone \
-         off; one that cannot be run so is not in that column.\n\n",
+         off; one that cannot be run so is not in that column. Where 20 seeds do not show the claim and the first seed does, \
+         the switches that are needed are those without which this seed is lost, and say little of the others.\n\n",
     );
     let told = [("explanations", "claim"), ("sensitivity", "experiment")];
     out.push_str(&commits(explanations, &told));

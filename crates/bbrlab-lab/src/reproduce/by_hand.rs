@@ -33,7 +33,7 @@ impl ByHand {
             command.extend(value.map(|value| format!(" --set {key}={value}")));
         }
         if self.counting == Counting::Program {
-            command.push_str("  # lost: out_of_order_packets + duplicate_packets");
+            command.push_str("  # lost: out_of_order_packets + duplicate_packets, of delivered_packets + duplicate_packets; goodput: delivered_packets - out_of_order_packets");
         }
         Some(command)
     }
@@ -83,7 +83,7 @@ mod tests {
         let counted = ByHand { seeds: (Some(2), Some(7)), ..counted };
         assert_eq!(
             counted.command().unwrap(),
-            "bbrlab run a.b --set repeat=2 --set seed=7  # lost: out_of_order_packets + duplicate_packets"
+            "bbrlab run a.b --set repeat=2 --set seed=7  # lost: out_of_order_packets + duplicate_packets, of delivered_packets + duplicate_packets; goodput: delivered_packets - out_of_order_packets"
         );
     }
 }

@@ -16,7 +16,8 @@ use crate::papers::{Claim, Expected, Experiment, papers};
 use crate::pool::Progress;
 
 /// The claims that an experiment decides; none for another form of it than the first.
-pub(crate) fn claims_of(experiment: &Experiment) -> Vec<&'static Claim> {
+#[must_use]
+pub fn claims_of(experiment: &Experiment) -> Vec<&'static Claim> {
     let all = papers().iter().flat_map(|paper| &paper.claims);
     all.filter(|claim| experiment.form.is_none() && claim.experiment == experiment.id).collect()
 }
@@ -52,6 +53,8 @@ pub fn judge_claims(
         for setting in ways_of(claims[place]) {
             let config = Config::of(setting);
             match asked.iter_mut().find(|(known, _)| *known == config) {
+                // Two artifacts may be made in one way.
+                Some((_, places)) if places.iter().any(|(known, _)| *known == place) => {}
                 Some((_, places)) => places.push((place, setting)),
                 None => asked.push((config, vec![(place, setting)])),
             }

@@ -32,10 +32,10 @@ use bbrlab_run::{Controls, Run};
 use bbrlab_scenario::{BUILTINS, Scenario, ScenarioErrors, nearest};
 
 pub use self::by_hand::ByHand;
-pub use self::claims::{ClaimFigure, FalsePoint, Judged, Looked, UnderSetting, Verdict};
+pub use self::claims::{ClaimFigure, Compared, FalsePoint, Judged, Looked, UnderSetting, Verdict};
 pub use self::counting::Counting;
 pub use self::explain::{Cause, Explained, SwitchEffect, explain};
-pub use self::judging::judge_claims;
+pub use self::judging::{claims_of, judge_claims};
 use self::notes::note;
 pub use self::published::NO_KEY;
 use self::published::published_rows;

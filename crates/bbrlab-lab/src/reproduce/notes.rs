@@ -5,7 +5,9 @@ pub(super) fn note(id: &str) -> &'static str {
     match id {
         id if id.starts_with("lanigan2020") && id.ends_with(".as-run") => {
             "Units and formulas are the thesis's, over the flows that it reports: throughput in Mibit/s of IP packets \
-             over each flow's own time, goodput in Mbit/s of all flows over the duration plus 1 s."
+             over each flow's own time, goodput in Mbit/s of all flows over the duration plus 1 s. What it reads off its \
+             figures is read off the same running mean, in Mibit/s: rate_1s_mbps, and fill_time_s after the step (0 where \
+             the mean has its later value by then). delivered_1s_mbps is the payload of the second before."
         }
         id if id.starts_with("lanigan2020") => {
             "Units are the thesis's: throughput in Mibit/s of IP packets, goodput in Mbit/s over the duration plus 1 s. \
@@ -34,8 +36,8 @@ pub(super) fn note(id: &str) -> &'static str {
              over 300 s. The paper gives no RTT; ours is 120 ms."
         }
         id if id.starts_with("mahmud2020") => {
-            "Throughput and goodput are the paper's: packets sent, and packets received as new, times 477 bytes over \
-             300 s. Lost and retransmitted are packets sent less those received as new, so duplicates count as well. The \
+            "Throughput and goodput are the paper's: packets sent, and packets received as new, times 477 bytes \
+             (a segment's, where a setting has others) over 300 s. Lost and retransmitted are packets sent less those received as new, so duplicates count as well. The \
              authors' program counts otherwise: there, what arrives above a hole, while an earlier packet is missing, is \
              lost; docs/contradictions.md (x05) tells how that makes its 42 %."
         }

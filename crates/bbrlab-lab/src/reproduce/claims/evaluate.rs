@@ -56,6 +56,28 @@ pub(crate) struct Asked {
     pub(crate) value: f64,
 }
 
+/// Two numbers that were compared, of which at least one was computed from figures and constants.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Compared {
+    /// The first.
+    pub left: f64,
+    /// How they were compared: `<=`, or `approx`.
+    pub by: &'static str,
+    /// The second.
+    pub right: f64,
+    /// How far they may be apart, for `approx`.
+    pub within: Option<f64>,
+}
+
+/// What an expression was looked at with.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Trace {
+    /// The figures that it asked for.
+    pub(crate) asked: Vec<Asked>,
+    /// The comparisons of what it computed from them.
+    pub(crate) compared: Vec<Compared>,
+}
+
 /// Why an expression has no value.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Fault {
@@ -160,7 +182,7 @@ impl Row {
     }
 }
 
-/// Whether an expression is true at a point; the figures it asked for are added to `asked`.
+/// Whether an expression is true at a point; what that hangs on is added to `trace`.
 ///
 /// # Errors
 /// If it has no value there.
@@ -168,9 +190,9 @@ pub(crate) fn is_true(
     expr: &Expr,
     point: &Point,
     scene: &Scene<'_>,
-    asked: &mut Vec<Asked>,
+    trace: &mut Trace,
 ) -> Result<bool, Fault> {
-    let mut at = At { point, scene, asked };
+    let mut at = At { point, scene, trace };
     Ok(match at.value(expr)?.value {
         Value::Truth(truth) => truth,
         Value::Number(number) => number != 0.0,
@@ -184,7 +206,7 @@ pub(crate) fn is_true(
 /// If it is none.
 #[cfg(test)]
 pub(crate) fn number_of(expr: &Expr, point: &Point, scene: &Scene<'_>) -> Result<f64, Fault> {
-    At { point, scene, asked: &mut Vec::new() }.number(expr)
+    At { point, scene, trace: &mut Trace::default() }.number(expr)
 }
 
 /// The rows that carry a figure at a place: those that have all its keys, or, if there is none, those that
@@ -209,7 +231,7 @@ pub(super) fn matching<'a>(rows: &'a [Row], metric: &str, at: &Point) -> Vec<&'a
 
 /// The place that a metric is asked for: the point's locating keys, the call's algorithm and its own keys.
 pub(super) fn place(call: &Call, point: &Point, scene: &Scene<'_>) -> Result<Point, Fault> {
-    At { point, scene, asked: &mut Vec::new() }.place(call)
+    At { point, scene, trace: &mut Trace::default() }.place(call)
 }
 
 /// A value and, if it is a figure as it stands, its name.
@@ -221,7 +243,7 @@ struct Found {
 struct At<'a> {
     point: &'a Point,
     scene: &'a Scene<'a>,
-    asked: &'a mut Vec<Asked>,
+    trace: &'a mut Trace,
 }
 
 fn wrong<T>(text: impl Into<String>) -> Result<T, Fault> {
@@ -252,17 +274,42 @@ impl At<'_> {
             }
             Expr::Compare(first, rest) => {
                 let mut left = self.value(first)?;
+                let mut is_left_computed = self.is_computed(first);
                 let mut is_true = true;
-                for (comparison, right) in rest {
-                    let right = self.value(right)?;
+                for (comparison, expr) in rest {
+                    let right = self.value(expr)?;
+                    let is_right_computed = self.is_computed(expr);
+                    if is_left_computed || is_right_computed {
+                        self.note(&left.value, comparison.sign(), &right.value, None);
+                    }
                     is_true &= self.compare(*comparison, &left, &right)?;
-                    left = right;
+                    (left, is_left_computed) = (right, is_right_computed);
                 }
                 Value::Truth(is_true)
             }
             Expr::Call(call) => return self.call(call),
         };
         Ok(Found { value, metric: None })
+    }
+
+    /// Whether this is neither a figure as it stands nor a constant.
+    fn is_computed(&self, expr: &Expr) -> bool {
+        match expr {
+            Expr::Negative(inner) => self.is_computed(inner),
+            Expr::Arithmetic(_, left, right) => self.has_figure(left) || self.has_figure(right),
+            Expr::Call(call) => !self.scene.metrics.contains(&call.name.as_str()),
+            _ => false,
+        }
+    }
+
+    fn has_figure(&self, expr: &Expr) -> bool {
+        matches!(expr, Expr::Call(_)) || self.is_computed(expr)
+    }
+
+    fn note(&mut self, left: &Value, by: &'static str, right: &Value, within: Option<f64>) {
+        if let (&Value::Number(left), &Value::Number(right)) = (left, right) {
+            self.trace.compared.push(Compared { left, by, right, within });
+        }
     }
 
     fn number(&mut self, expr: &Expr) -> Result<f64, Fault> {
@@ -343,8 +390,14 @@ impl At<'_> {
             }
             // approx(value, target, absolute tolerance)
             ("approx", [value, target, tolerance]) => {
-                let (value, target) = (self.number(value)?, self.number(target)?);
-                Value::Truth((value - target).abs() <= self.number(tolerance)?)
+                let is_computed = [value, target].into_iter().any(|it| self.is_computed(it));
+                let (left, right) = (self.number(value)?, self.number(target)?);
+                let within = self.number(tolerance)?;
+                if is_computed {
+                    let (left, right) = (Value::Number(left), Value::Number(right));
+                    self.note(&left, "approx", &right, Some(within));
+                }
+                Value::Truth((left - right).abs() <= within)
             }
             // Two flows whose throughputs have this ratio.
             ("jain_ratio", [ratio]) => {
@@ -409,7 +462,7 @@ impl At<'_> {
         if figures.any(|other| other != value) {
             return Err(Fault::Ambiguous { metric, at });
         }
-        self.asked.push(Asked { metric: metric.clone(), at, value });
+        self.trace.asked.push(Asked { metric: metric.clone(), at, value });
         Ok(Found { value: Value::Number(value), metric: Some(metric) })
     }
 }

@@ -1,6 +1,6 @@
 //! A claim on measured rows: at how many points it is true, and in how many seeds.
 
-use super::evaluate::{Asked, Fault, Point, Row, Scene, is_true, matching, place};
+use super::evaluate::{Asked, Compared, Fault, Point, Row, Scene, Trace, is_true, matching, place};
 use super::parse::{Expr, parse};
 use super::points::{metrics_in, points, split};
 use super::rows::{key_value, medians, of_seed, printed_rows};
@@ -22,6 +22,8 @@ pub struct Looked {
     pub seeds: u64,
     /// The medians that it asked for, each once.
     pub figures: Vec<ClaimFigure>,
+    /// What it compared of what it computed from them, each once.
+    pub compared: Vec<Compared>,
     /// The points at which it is not true.
     pub false_points: Vec<FalsePoint>,
 }
@@ -44,6 +46,8 @@ pub struct FalsePoint {
     pub at: Vec<(String, Key)>,
     /// The figures behind it.
     pub figures: Vec<ClaimFigure>,
+    /// What was compared of what is computed from them.
+    pub compared: Vec<Compared>,
     /// Why it has no value, if it has none.
     pub fault: Option<String>,
 }
@@ -92,17 +96,16 @@ pub(crate) fn look(claim: &Claim, rows: &Rows) -> Result<Looked, String> {
         seeds_true: 0,
         seeds: seeds_of(&expr, &all, &scene, rows),
         figures: Vec::new(),
+        compared: Vec::new(),
         false_points: Vec::new(),
     };
     for point in &all {
-        let mut asked = Vec::new();
-        let outcome = is_true(&expr, point, &scene, &mut asked);
-        let figures: Vec<ClaimFigure> = asked.iter().map(figure).collect();
-        for figure in &figures {
-            if !looked.figures.contains(figure) {
-                looked.figures.push(figure.clone());
-            }
-        }
+        let mut trace = Trace::default();
+        let outcome = is_true(&expr, point, &scene, &mut trace);
+        let figures = each_once(trace.asked.iter().map(figure));
+        let compared = each_once(trace.compared.into_iter());
+        looked.figures = each_once(looked.figures.into_iter().chain(figures.iter().cloned()));
+        looked.compared = each_once(looked.compared.into_iter().chain(compared.iter().copied()));
         let fault = match outcome {
             Ok(true) => {
                 looked.points_true += 1;
@@ -112,13 +115,14 @@ pub(crate) fn look(claim: &Claim, rows: &Rows) -> Result<Looked, String> {
             Err(fault @ Fault::NoRow { .. }) => return Err(words(&fault)),
             Err(fault) => Some(words(&fault)),
         };
-        looked.false_points.push(FalsePoint { at: keys(point), figures, fault });
+        looked.false_points.push(FalsePoint { at: keys(point), figures, compared, fault });
     }
     looked.is_true = is_enough(claim, looked.points_true, all.len());
     for seed in 0..looked.seeds {
         let of_seed = of_seed(rows, usize::try_from(seed).unwrap_or(usize::MAX));
         let scene = Scene { rows: &of_seed, ..scene };
-        let is_hit = |point: &&Point| is_true(&expr, point, &scene, &mut Vec::new()) == Ok(true);
+        let is_hit =
+            |point: &&Point| is_true(&expr, point, &scene, &mut Trace::default()) == Ok(true);
         let hits = all.iter().filter(is_hit).count();
         looked.seeds_true += u64::from(is_enough(claim, hits as u64, all.len()));
     }
@@ -147,6 +151,17 @@ fn seeds_of(expr: &Expr, points: &[Point], scene: &Scene<'_>, rows: &Rows) -> u6
     least
 }
 
+/// In order of their first.
+fn each_once<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
+    let mut once = Vec::new();
+    for one in all {
+        if !once.contains(&one) {
+            once.push(one);
+        }
+    }
+    once
+}
+
 fn figure(asked: &Asked) -> ClaimFigure {
     ClaimFigure { metric: asked.metric.clone(), at: keys(&asked.at), value: asked.value }
 }
@@ -171,7 +186,7 @@ fn words(fault: &Fault) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::look;
+    use super::{Compared, look};
     use crate::papers::{Claim, Key, papers};
     use crate::reproduce::row::{Row, Rows};
 
@@ -242,5 +257,29 @@ mod tests {
         assert_eq!((looked.points_true, looked.points), (0, 3));
         let fault = looked.false_points[0].fault.as_deref();
         assert_eq!(fault, Some("no seed has a utilisation at buffer_packets 100, algorithm bbr1"));
+    }
+
+    #[test]
+    fn what_is_computed_from_figures_is_told_beside_them() {
+        let row = Row {
+            keys: vec![("algorithm".to_owned(), Key::word("bbr1"))],
+            metrics: vec![
+                ("lost_packets".to_owned(), vec![Some(440.0)]),
+                ("transmitted_packets".to_owned(), vec![Some(1000.0)]),
+            ],
+            seeds_run: 1,
+            scenario_hash: String::new(),
+        };
+        let rows = Rows {
+            experiment: "mahmud2020.sim-congested".to_owned(),
+            seeds: vec![1],
+            rows: vec![row],
+        };
+        // approx(100 * lost_packets(bbr1) / transmitted_packets(bbr1), 42, 1)
+        let looked = look(claim("mahmud2020.c10"), &rows).unwrap();
+        let wanted = Compared { left: 44.0, by: "approx", right: 42.0, within: Some(1.0) };
+        assert!(!looked.is_true);
+        assert_eq!(looked.compared, [wanted]);
+        assert_eq!(looked.false_points[0].compared, [wanted]);
     }
 }

@@ -30,6 +30,7 @@ mod undecidable;
 mod verdict;
 
 pub(super) use self::causes::causes_of;
+pub use self::evaluate::Compared;
 #[cfg(test)]
 pub(super) use self::evaluate::LOCATING_KEYS;
 pub(super) use self::look::look;

@@ -49,6 +49,20 @@ pub(super) enum Comparison {
     Unequal,
 }
 
+impl Comparison {
+    /// As the data files write it.
+    pub(super) fn sign(self) -> &'static str {
+        match self {
+            Self::Less => "<",
+            Self::AtMost => "<=",
+            Self::More => ">",
+            Self::AtLeast => ">=",
+            Self::Equal => "==",
+            Self::Unequal => "!=",
+        }
+    }
+}
+
 /// Brackets within brackets, at most; so that a wrong text cannot exhaust the stack.
 const DEEPEST: u32 = 64;
 

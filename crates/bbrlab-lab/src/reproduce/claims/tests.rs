@@ -3,7 +3,7 @@
 //! `data/printed.txt` holds what `evaluate` of check.py returns for each claim that printed numbers decide: id, true
 //! points, points. `data/random.txt` holds random expressions with what it makes of them on the rows below.
 
-use super::evaluate::{Fault, Point, Row, Scene, Value, is_true, number_of};
+use super::evaluate::{Fault, Point, Row, Scene, Trace, Value, is_true, number_of};
 use super::parse::parse;
 use super::points::points;
 use super::rows::{key_value, printed_rows};
@@ -32,7 +32,7 @@ fn claims_on_printed_rows_are_as_true_as_check_py_finds_them() {
             let (at, forall) = key_value(claim);
             let points = points(&at, &forall);
             let hits = points.iter().filter(|point| {
-                is_true(&expr, point, &scene, &mut Vec::new())
+                is_true(&expr, point, &scene, &mut Trace::default())
                     .unwrap_or_else(|fault| panic!("{}: {fault:?}", claim.id))
             });
             assert_eq!(format!(" {} {}", hits.count(), points.len()), expected, "{}", claim.id);
@@ -90,8 +90,10 @@ fn random_expressions_mean_what_they_mean_to_check_py() {
     for line in RANDOM.lines() {
         let (expected, text) = line.split_once('\t').unwrap();
         let expr = parse(text).unwrap();
-        let truths: Result<Vec<bool>, Fault> =
-            points.iter().map(|point| is_true(&expr, point, &scene, &mut Vec::new())).collect();
+        let truths: Result<Vec<bool>, Fault> = points
+            .iter()
+            .map(|point| is_true(&expr, point, &scene, &mut Trace::default()))
+            .collect();
         let found = match truths {
             Ok(truths) => format!("{}/6", truths.into_iter().filter(|&truth| truth).count()),
             Err(Fault::NoRow { .. }) => "missing".to_owned(),

@@ -1,7 +1,8 @@
 //! The verdict on a claim, and its reason in words.
 
-use bbrlab_report::{ClaimLine, ClaimTrial, binomial_interval, figure};
+use bbrlab_report::{ClaimLine, ClaimTrial, binomial_interval, figure, fixed};
 
+use super::evaluate::Compared;
 use super::look::{ClaimFigure, FalsePoint, Looked};
 use super::rule::rule_words;
 use super::undecidable::why_undecidable;
@@ -52,6 +53,15 @@ pub struct UnderSetting {
     pub by_hand: ByHand,
     /// How the claim fares there; in words, why nobody can tell.
     pub looked: Result<Looked, String>,
+}
+
+impl UnderSetting {
+    /// Exact 95 % interval of the share of seeds in which the claim is true there.
+    #[must_use]
+    pub fn interval(&self) -> Option<[f64; 2]> {
+        let looked = self.looked.as_ref().ok()?;
+        binomial_interval(looked.seeds_true, looked.seeds)
+    }
 }
 
 /// A claim and what came of it.
@@ -128,7 +138,7 @@ impl Why {
 const POINTS_TOLD: usize = 3;
 
 /// At most so many figures are told of a claim that is true.
-const FIGURES_TOLD: usize = 4;
+const FIGURES_TOLD: usize = 8;
 
 /// Judges a claim by how it fares under `linux` and under its artifacts' settings, of which none is needed where it is
 /// true under `linux`.
@@ -206,7 +216,10 @@ fn with_cause(under: &UnderSetting) -> String {
 }
 
 fn fares(under: &UnderSetting) -> String {
-    under.looked.as_ref().map_or_else(Clone::clone, told)
+    let of_all =
+        |[low, high]: [f64; 2]| format!(", of all {} to {}", fixed(low, 2), fixed(high, 2));
+    let seeds = under.interval().map_or_else(String::new, of_all);
+    under.looked.as_ref().map_or_else(Clone::clone, |looked| told_with(looked, &seeds))
 }
 
 /// `true at 3 of 9 points, in 4 of 5 seeds`
@@ -224,15 +237,21 @@ fn shares(looked: &Looked) -> String {
 
 /// The same with the figures: those of the first points at which it is false or, where it is true, the first.
 fn told(looked: &Looked) -> String {
-    let mut text = shares(looked);
+    told_with(looked, "")
+}
+
+/// The same with words behind the seeds.
+fn told_with(looked: &Looked, seeds: &str) -> String {
+    let mut text = format!("{}{seeds}", shares(looked));
     if looked.is_true {
-        let first = looked.figures.iter().take(FIGURES_TOLD);
-        let mut figures: Vec<String> = first.map(|figure| figure_told(figure, &[])).collect();
-        let left = looked.figures.len().saturating_sub(figures.len());
+        let first = &looked.figures[..looked.figures.len().min(FIGURES_TOLD)];
+        let mut figures = figures_told(first, &[]);
+        let left = looked.figures.len() - first.len();
         if left > 0 {
-            figures.push(format!("and {left} more"));
+            figures.push_str(&format!(", and {left} more"));
         }
-        text.push_str(&format!(" ({})", figures.join(", ")));
+        let few = &looked.compared[..looked.compared.len().min(FIGURES_TOLD / 2)];
+        text.push_str(&format!(" ({figures}{})", compared_told(few)));
         return text;
     }
     let mut points: Vec<String> =
@@ -248,21 +267,47 @@ fn told(looked: &Looked) -> String {
 fn point_told(point: &FalsePoint) -> String {
     let at: Vec<String> =
         point.at.iter().map(|(name, key)| format!("{name} {}", key_text(key))).collect();
-    let figures: Vec<String> =
-        point.figures.iter().map(|figure| figure_told(figure, &point.at)).collect();
     let mut parts = Vec::new();
     if !at.is_empty() {
         parts.push(at.join(", "));
     }
-    match &point.fault {
-        Some(fault) => parts.push(fault.clone()),
-        None => parts.push(figures.join(", ")),
-    }
+    parts.push(point.fault.clone().unwrap_or_else(|| {
+        let compared = compared_told(&point.compared);
+        format!("{}{compared}", figures_told(&point.figures, &point.at))
+    }));
     parts.join(": ")
 }
 
-/// `jain(bbr1, buffer_bdp=0.5) 0.912`: with the keys that the point does not fix.
-pub(crate) fn figure_told(of: &ClaimFigure, point: &[(String, Key)]) -> String {
+/// Figures side by side, those that differ with as many digits as that takes.
+fn figures_told(figures: &[ClaimFigure], point: &[(String, Key)]) -> String {
+    let mut told = Vec::new();
+    for of in figures {
+        let others = figures.iter().filter(|other| other.metric == of.metric);
+        let hides = |text: &str, other: &ClaimFigure| {
+            #[expect(clippy::float_cmp, reason = "the same figure, or another")]
+            let differs = other.value != of.value;
+            differs && figure(other.value) == text
+        };
+        let short = figure(of.value);
+        let is_hidden = others.clone().any(|other| hides(&short, other));
+        let value = if is_hidden { of.value.to_string() } else { short };
+        told.push(format!("{} {value}", name_told(of, point)));
+    }
+    told.join(", ")
+}
+
+/// `: 44.1 approx 42, within 1`: what is compared where that is none of the figures.
+fn compared_told(compared: &[Compared]) -> String {
+    let told = compared.iter().map(|&Compared { left, by, right, within }| {
+        let within = within.map_or_else(String::new, |it| format!(" within {it}"));
+        format!("{} {by} {}{within}", figure(left), figure(right))
+    });
+    let told: Vec<String> = told.collect();
+    if told.is_empty() { String::new() } else { format!(": {}", told.join(", ")) }
+}
+
+/// `jain(bbr1, buffer_bdp=0.5)`: with the keys that the point does not fix.
+fn name_told(of: &ClaimFigure, point: &[(String, Key)]) -> String {
     let keys: Vec<String> = of
         .at
         .iter()
@@ -273,7 +318,7 @@ pub(crate) fn figure_told(of: &ClaimFigure, point: &[(String, Key)]) -> String {
         })
         .collect();
     let keys = if keys.is_empty() { String::new() } else { format!("({})", keys.join(", ")) };
-    format!("{}{keys} {}", of.metric, figure(of.value))
+    format!("{}{keys}", of.metric)
 }
 
 /// A key's value in words.
@@ -303,7 +348,8 @@ mod tests {
         let mut of = at.clone();
         of.push(("algorithm".to_owned(), Key::word("bbr1")));
         let figure = ClaimFigure { metric: "jain".to_owned(), at: of, value: 0.912 };
-        let point = FalsePoint { at, figures: vec![figure.clone()], fault: None };
+        let point =
+            FalsePoint { at, figures: vec![figure.clone()], compared: Vec::new(), fault: None };
         Looked {
             is_true,
             points_true: if is_true { 2 } else { 1 },
@@ -311,6 +357,7 @@ mod tests {
             seeds_true: if is_true { 4 } else { 0 },
             seeds: 5,
             figures: vec![figure],
+            compared: Vec::new(),
             false_points: if is_true { Vec::new() } else { vec![point] },
         }
     }
@@ -348,7 +395,7 @@ mod tests {
             false,
             Some(true),
             &expect![
-                "fails [0.000, 0.522] true at 1 of 2 points, in 0 of 5 seeds (delay_ms 40: jain(bbr1) 0.912); true at 2 of 2 points, in 4 of 5 seeds (jain(delay_ms=40, bbr1) 0.912) with its cause switched: small buffers; expected to hold: …"
+                "fails [0.000, 0.522] true at 1 of 2 points, in 0 of 5 seeds (delay_ms 40: jain(bbr1) 0.912); true at 2 of 2 points, in 4 of 5 seeds, of all 0.28 to 0.99 (jain(delay_ms=40, bbr1) 0.912) with its cause switched: small buffers; expected to hold: …"
             ],
         );
         check(
@@ -356,7 +403,7 @@ mod tests {
             false,
             Some(false),
             &expect![
-                "fails [0.000, 0.522] true at 1 of 2 points, in 0 of 5 seeds (delay_ms 40: jain(bbr1) 0.912); with small buffers: true at 1 of 2 points, in 0 of 5 seeds (delay_ms 40: jain(bbr1) 0.912); expected to hold: …"
+                "fails [0.000, 0.522] true at 1 of 2 points, in 0 of 5 seeds (delay_ms 40: jain(bbr1) 0.912); with small buffers: true at 1 of 2 points, in 0 of 5 seeds, of all 0.00 to 0.52 (delay_ms 40: jain(bbr1) 0.912); expected to hold: …"
             ],
         );
     }
@@ -368,7 +415,7 @@ mod tests {
             false,
             Some(true),
             &expect![
-                "artifact_shown [0.000, 0.522] true at 1 of 2 points, in 0 of 5 seeds (delay_ms 40: jain(bbr1) 0.912); as in a01 (small buffers): true at 2 of 2 points, in 4 of 5 seeds (jain(delay_ms=40, bbr1) 0.912)"
+                "artifact_shown [0.000, 0.522] true at 1 of 2 points, in 0 of 5 seeds (delay_ms 40: jain(bbr1) 0.912); as in a01 (small buffers): true at 2 of 2 points, in 4 of 5 seeds, of all 0.28 to 0.99 (jain(delay_ms=40, bbr1) 0.912)"
             ],
         );
         check(
@@ -376,7 +423,7 @@ mod tests {
             false,
             Some(false),
             &expect![
-                "artifact_not_shown [0.000, 0.522] true at 1 of 2 points, in 0 of 5 seeds (delay_ms 40: jain(bbr1) 0.912); as in a01 (small buffers): true at 1 of 2 points, in 0 of 5 seeds (delay_ms 40: jain(bbr1) 0.912)"
+                "artifact_not_shown [0.000, 0.522] true at 1 of 2 points, in 0 of 5 seeds (delay_ms 40: jain(bbr1) 0.912); as in a01 (small buffers): true at 1 of 2 points, in 0 of 5 seeds, of all 0.00 to 0.52 (delay_ms 40: jain(bbr1) 0.912)"
             ],
         );
         check(
