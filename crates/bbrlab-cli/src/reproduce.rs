@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use bbrlab_lab::{
     COMMIT, Claim, ClaimFigure, Compared, Expected, Experiment, Explained, Judged, Key, LabError,
     Looked, NO_KEY, ReproduceOptions, Reproduced, Row, Sensitivity, Told, VERSION,
-    Verdict as Outcome, Work, check_reports, claims_of, explain, judge_claims, select, sensitivity,
-    sensitivity_table, write_replication,
+    Verdict as Outcome, Work, check_reports, claims_of, explain, judge_claims, refuse_results,
+    select, sensitivity, sensitivity_table, write_replication,
 };
 use bbrlab_report::{
     Align, ClaimLine, PublishedRow, Table, claims_text, published_tables, verdict_counts,
@@ -26,6 +26,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &mut Output) -> Verdict {
     let experiments = select(&args.names)?;
     refuse_set(args, &experiments)?;
     let running = &args.running;
+    running.out.as_deref().map_or(Ok(()), refuse_results)?;
     let options = ReproduceOptions {
         seeds: args.seeds,
         quick: args.quick,

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use bbrlab_lab::{
     Batch, BatchOptions, COMMIT, LabError, Named, Stop, SummaryOf, VERSION, check_limit,
-    default_out, open_named, part_of, processors, refuse_second_stdin, run_batch,
+    default_out, open_named, part_of, processors, refuse_results, refuse_second_stdin, run_batch,
 };
 use bbrlab_report::{groups, run_table, sweep_table};
 use bbrlab_run::{Controls, RunsDocument};
@@ -36,6 +36,9 @@ pub(crate) fn run(args: &RunArgs, output: &mut Output) -> Verdict {
     check_limit(&whole, jobs, args.running.limit)?;
     let stop = output.stop()?;
     let several = scenarios.len() > 1;
+    if let Some(out) = args.running.out.as_deref().filter(|_| several) {
+        refuse_results(out)?;
+    }
     let width = if args.wide { None } else { output.width() };
     let mut document = RunsDocument {
         version: VERSION.to_owned(),

@@ -397,6 +397,20 @@ fn command_lines_about_folders_and_texts() {
                 error: r holds a sweep; use --force to write over it, or another --out
             bbrlab run examples.dumbbell --set duration=1s --set repeat=2 --no-pictures --quiet --out r > /dev/null; bbrlab run examples.dumbbell --set duration=1s --set repeat=2 --set flows.rtt=30ms --out r | exit 2
                 error: r holds another sweep (`examples.dumbbell`, 2 runs); use --force to write over it, or another --out
+            bbrlab run examples.dumbbell --set duration=1s --no-pictures --quiet --out r > /dev/null; bbrlab reproduce mahmud2020.sim-congested --out r --force; ls r | exit 0
+                stdout: queue.parquet
+                stdout: run.json
+                stdout: scenario.toml
+                stdout: series.parquet
+                stdout: summary.json
+                stdout: summary.parquet
+                error: r holds a run (`examples.dumbbell`), and folders of other results would not be found in it; use another --out
+            bbrlab run examples.dumbbell --set duration=1s --set repeat=2 --no-pictures --quiet --out r > /dev/null; bbrlab reproduce mahmud2020.sim-congested --out r | exit 2
+                error: r holds a sweep (`examples.dumbbell`), and folders of other results would not be found in it; use another --out
+            : > scenario.toml; bbrlab reproduce mahmud2020.sim-congested --out . | exit 2
+                error: . holds files of a run or of a scenario, and folders of other results would not be found in it; use another --out
+            bbrlab run examples.dumbbell --set duration=1s --no-pictures --quiet --out r > /dev/null; bbrlab run examples.dumbbell examples.two-bbr --out r | exit 2
+                error: r holds a run (`examples.dumbbell`), and folders of other results would not be found in it; use another --out
             mkdir empty; bbrlab report empty | exit 2
                 error: empty: expected a folder of results with summary.json in it: found none, neither here nor in the folders in it
             mkdir empty; bbrlab export empty --csv | exit 2

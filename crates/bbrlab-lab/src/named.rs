@@ -146,6 +146,25 @@ fn walk(folder: &Path, below: &Path, depth: u32, found: &mut Vec<Results>) {
     }
 }
 
+/// Refuses a folder that is to hold folders of results, but holds results itself: whoever reads it finds those, and none of
+/// the folders in it.
+///
+/// # Errors
+/// If it holds the results of a run or of a sweep, or a `scenario.toml`, which makes it read as one of a run.
+pub fn refuse_results(folder: &Path) -> Result<(), LabError> {
+    let Some(kind) = kind_of(folder) else { return Ok(()) };
+    let name = kept_name(folder).map_or_else(String::new, |(name, _)| format!(" (`{name}`)"));
+    let found = match kind {
+        Kind::Sweep => format!("a sweep{name}"),
+        Kind::Run if is_marked(folder) => format!("a run{name}"),
+        Kind::Run => "files of a run or of a scenario".to_owned(),
+    };
+    Err(LabError::Usage(format!(
+        "{} holds {found}, and folders of other results would not be found in it; use another --out",
+        folder.display()
+    )))
+}
+
 /// Whose results a folder holds, by the names of its files.
 pub(crate) fn kind_of(folder: &Path) -> Option<Kind> {
     let has = |name: &str| folder.join(name).is_file();
