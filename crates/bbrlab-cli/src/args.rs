@@ -370,7 +370,7 @@ pub(crate) struct PlotArgs {
     #[arg(long, value_name = "TIME")]
     pub(crate) to: Option<String>,
     /// Distributions instead: fct (completion times), rtt, queue (delay at the bottleneck)
-    #[arg(long, value_name = "OF", value_delimiter = ',')]
+    #[arg(long, value_name = "OF", value_delimiter = ',', conflicts_with_all = ["panels", "metric", "against", "x"])]
     pub(crate) cdf: Vec<String>,
     /// Draw two runs in one picture, the second on top of the first
     #[arg(long)]

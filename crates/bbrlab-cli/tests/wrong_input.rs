@@ -413,6 +413,14 @@ fn command_lines_about_folders_and_texts() {
                 error: r holds a run (`examples.dumbbell`), and folders of other results would not be found in it; use another --out
             mkdir empty; bbrlab report empty | exit 2
                 error: empty: expected a folder of results with summary.json in it: found none, neither here nor in the folders in it
+            bbrlab plot r --metric share --cdf rtt | exit 2
+                error: the argument '--metric <METRIC>' cannot be used with '--cdf <OF>'
+            bbrlab plot r --panels rtt --cdf rtt | exit 2
+                error: the argument '--panels <PANEL>' cannot be used with '--cdf <OF>'
+            bbrlab plot r --cdf rtt --x bottleneck.rate | exit 2
+                error: the argument '--cdf <OF>' cannot be used with '--x <KEY>'
+            bbrlab plot r --cdf rtt --against jain | exit 2
+                error: the argument '--cdf <OF>' cannot be used with '--against <METRIC>'
             mkdir empty; bbrlab export empty --csv | exit 2
                 error: empty: expected a folder of results with summary.json in it: found none, neither here nor in the folders in it
             bbrlab export nowhere --csv | exit 2
