@@ -413,6 +413,12 @@ fn command_lines_about_folders_and_texts() {
                 error: r holds a run (`examples.dumbbell`), and folders of other results would not be found in it; use another --out
             mkdir empty; bbrlab report empty | exit 2
                 error: empty: expected a folder of results with summary.json in it: found none, neither here nor in the folders in it
+            bbrlab run examples.dumbbell --set duration=1s --no-pictures --quiet --out r > /dev/null; mkdir empty; bbrlab compare r empty | exit 2
+                error: empty: expected a folder of results with summary.json in it: found none, neither here nor in the folders in it
+            bbrlab run examples.dumbbell --set duration=1s --no-pictures --quiet --out a/r > /dev/null; bbrlab compare a a/r | exit 2
+                error: a: expected a folder of results with summary.json in it: found folders of results in it; name one of them, such as a/r
+            bbrlab compare nowhere nowhere | exit 2
+                error: nowhere: expected a folder of results with summary.json in it: No such file or directory
             bbrlab plot r --metric share --cdf rtt | exit 2
                 error: the argument '--metric <METRIC>' cannot be used with '--cdf <OF>'
             bbrlab plot r --panels rtt --cdf rtt | exit 2

@@ -209,7 +209,17 @@ fn check_against_runs(folder: &Path, document: &RunsDocument) -> Result<(), LabE
 pub fn read_results(folder: &Path) -> Result<RunsDocument, LabError> {
     match kind_of(folder) {
         Some(Kind::Sweep) => document_of_sweep(folder),
-        Some(Kind::Run) | None => read_document(folder),
+        Some(Kind::Run) => read_document(folder),
+        None => {
+            let below = results_in(folder)?;
+            let first = below.first().map_or(folder, |results| &results.path);
+            Err(LabError::Usage(format!(
+                "{}: expected a folder of results with {SUMMARY_JSON} in it: found folders of results in it; name one of \
+                 them, such as {}",
+                folder.display(),
+                first.display()
+            )))
+        }
     }
 }
 
