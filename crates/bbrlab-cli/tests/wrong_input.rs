@@ -261,38 +261,6 @@ fn command_lines() {
             bbrlab run examples.dumbbell --set 'flows[7].cc=cubic' | exit 2
                 error: `--set`: expected a key of the scenario
                 --set:1:1 found `flows[7]`, but there are 1 [[flows]], counted from 0
-            bbrlab reproduce kato2025 --limit 1e6 | exit 2
-                error: kato2025.sixteen-340 with 5 seeds a point: this takes about 6.1e7 data packets, more than the limit of 1e6; raise it with --limit 6.2e7
-            bbrlab reproduce nobody2020 | exit 2
-                error: `nobody2020`: no such paper or experiment; the papers are lanigan2020, song2021, mahmud2020, kato2025, piotrowska2024, and `bbrlab list papers` lists their experiments
-            bbrlab reproduce lanigan2020.single-flo | exit 2
-                error: `lanigan2020.single-flo`: no such paper or experiment (did you mean `lanigan2020.single-flow`?); the papers are lanigan2020, song2021, mahmud2020, kato2025, piotrowska2024, and `bbrlab list papers` lists their experiments
-            bbrlab reproduce mahmud2020.sim-congested --seeds 0 | exit 2
-                error: invalid value '0' for '--seeds <N>': expected a whole number from 1 to 100000
-            bbrlab reproduce kato2025 --seeds -1 | exit 2
-                error: invalid value '-1' for '--seeds <N>': expected a whole number from 1 to 100000
-            bbrlab reproduce kato2025 --seeds 99999999999999999999 | exit 2
-                error: invalid value '99999999999999999999' for '--seeds <N>': expected a whole number from 1 to 100000
-            bbrlab reproduce kato2025 --seeds 100000 | exit 2
-                error: kato2025.sixteen-340 with 100000 seeds a point: this takes about 1.2e12 data packets, more than the limit of 1e10; raise it with --limit 1.3e12
-            bbrlab reproduce kato2025 --set x=y | exit 2
-                error: `--set x=y`: `reproduce` runs experiments as their papers have them; `bbrlab run` changes a key: bbrlab run kato2025.sixteen-340 --set x=y
-            bbrlab reproduce --set x=y | exit 2
-                error: `--set x=y`: `reproduce` runs experiments as their papers have them; `bbrlab run` changes a key: bbrlab run SCENARIO --set x=y
-            bbrlab reproduce mahmud2020.c18 | exit 2
-                error: `mahmud2020.c18` is a claim; it is judged with its experiment, by `bbrlab reproduce mahmud2020.testbed`
-            bbrlab reproduce kato2025.a01 | exit 2
-                error: `kato2025.a01` is an artifact; claims about it are judged by `bbrlab reproduce kato2025.ported kato2025.sixteen-340`
-            bbrlab reproduce contradictions.x08 | exit 2
-                error: `contradictions.x08` is a contradiction between papers, of which no paper printed an experiment; `bbrlab run contradictions.x08` runs its scenario, and `docs/contradictions.md` tells what comes of it
-            bbrlab reproduce contradictions.x14 | exit 2
-                error: `contradictions.x14` is a contradiction between papers without a scenario; its sides are piotrowska2024.c02, song2021.c44
-            bbrlab reproduce examples.dumbbell | exit 2
-                error: `examples.dumbbell` is a scenario, and no experiment of a paper; `bbrlab run examples.dumbbell` runs it
-            mkdir report.html; bbrlab reproduce mahmud2020.sim-congested --html report.html | exit 2
-                error: report.html is a folder; name a file
-            : > notes.txt; bbrlab reproduce mahmud2020.sim-congested --markdown notes.txt/report.md | exit 1
-                error: cannot make the folder notes.txt: a file is in the way
             bbrlab completions tcsh | exit 2
                 error: invalid value 'tcsh' for '<SHELL>'
                 [possible values: bash, elvish, fish, powershell, zsh]
@@ -325,6 +293,106 @@ fn command_lines() {
                 stdout: #compdef bbrlab
         "#]],
         |line| run(&Shell::new("lines"), line),
+    );
+}
+
+/// The same for what the papers have, and for reports of it.
+#[test]
+fn command_lines_about_papers() {
+    check(
+        &expect![[r#"
+            bbrlab run mahmud2020.c10 | exit 2
+                error: expected a scenario file
+                mahmud2020.c10
+                note: found no such file, and no built-in scenario of that name
+                help: `mahmud2020.c10` is a claim; it is judged with its experiment, by `bbrlab reproduce mahmud2020.sim-congested`
+            bbrlab check mahmud2020.a02 | exit 2
+                error: expected a scenario file
+                mahmud2020.a02
+                note: found no such file, and no built-in scenario of that name
+                help: `mahmud2020.a02` is an artifact; claims about it are judged by `bbrlab reproduce mahmud2020.sim-congested`
+            bbrlab run x05 | exit 2
+                error: expected a scenario file
+                x05
+                note: found no such file, and no built-in scenario of that name
+                help: `contradictions.x05` is a contradiction between papers, of which no paper printed an experiment; `bbrlab run contradictions.x05` runs its scenario, and `docs/contradictions.md` tells what comes of it
+            bbrlab run mahmud2020.c99 | exit 2
+                error: expected a scenario file
+                mahmud2020.c99
+                note: found no such file, and no built-in scenario of that name
+                help: `mahmud2020.c99`: no such claim; mahmud2020 has c01 to c18, and `bbrlab reproduce EXPERIMENT` judges them
+            bbrlab run mahmud2020 | exit 2
+                error: expected a scenario file
+                mahmud2020
+                note: found no such file, and no built-in scenario of that name
+                help: `mahmud2020` is a paper; `bbrlab reproduce mahmud2020` runs its experiments
+            bbrlab run lanigan2020.single-flow-traces | exit 2
+                error: expected a scenario file
+                lanigan2020.single-flow-traces
+                note: found no such file, and no built-in scenario of that name
+                help: `lanigan2020.single-flow-traces` is an experiment, measured from lanigan2020.single-flow; `bbrlab reproduce lanigan2020.single-flow-traces` runs it
+            bbrlab reproduce kato2025 --limit 1e6 | exit 2
+                error: kato2025.sixteen-340 with 5 seeds a point: this takes about 6.1e7 data packets, more than the limit of 1e6; raise it with --limit 6.2e7
+            bbrlab reproduce nobody2020 | exit 2
+                error: `nobody2020`: no such paper or experiment; the papers are lanigan2020, song2021, mahmud2020, kato2025, piotrowska2024, and `bbrlab list papers` lists their experiments
+            bbrlab reproduce lanigan2020.single-flo | exit 2
+                error: `lanigan2020.single-flo`: no such paper or experiment (did you mean `lanigan2020.single-flow` or `lanigan2020.single-flow-traces`?); the papers are lanigan2020, song2021, mahmud2020, kato2025, piotrowska2024, and `bbrlab list papers` lists their experiments
+            bbrlab reproduce mahmud2020.c99 | exit 2
+                error: `mahmud2020.c99`: no such claim; mahmud2020 has c01 to c18, and `bbrlab reproduce EXPERIMENT` judges them
+            bbrlab reproduce lanigan2020.c99 | exit 2
+                error: `lanigan2020.c99`: no such claim; lanigan2020 has c01 to c17, c20 to c24, c30 to c48, c50 to c70, and `bbrlab reproduce EXPERIMENT` judges them
+            bbrlab reproduce kato2025.a9 | exit 2
+                error: `kato2025.a9`: no such artifact; kato2025 has a01 to a03, and `bbrlab reproduce EXPERIMENT` judges the claims about them
+            bbrlab reproduce c10 | exit 2
+                error: `c10`: claims are named PAPER.cNN: lanigan2020.c10, song2021.c10, mahmud2020.c10, piotrowska2024.c10; `bbrlab reproduce EXPERIMENT` judges them
+            bbrlab reproduce a99 | exit 2
+                error: `a99`: artifacts are named PAPER.aNN; `bbrlab reproduce EXPERIMENT` judges the claims about them
+            bbrlab reproduce mahmud | exit 2
+                error: `mahmud`: no such paper or experiment (did you mean `mahmud2020`?); the papers are lanigan2020, song2021, mahmud2020, kato2025, piotrowska2024, and `bbrlab list papers` lists their experiments
+            bbrlab reproduce lanigan2020.single | exit 2
+                error: `lanigan2020.single`: no such paper or experiment (did you mean `lanigan2020.single-flow` or `lanigan2020.single-flow-traces`?); the papers are lanigan2020, song2021, mahmud2020, kato2025, piotrowska2024, and `bbrlab list papers` lists their experiments
+            bbrlab reproduce vs-cubic | exit 2
+                error: `vs-cubic`: no such paper or experiment (did you mean `lanigan2020.vs-cubic` or `song2021.vs-cubic` or `piotrowska2024.vs-cubic`?); the papers are lanigan2020, song2021, mahmud2020, kato2025, piotrowska2024, and `bbrlab list papers` lists their experiments
+            bbrlab reproduce '' | exit 2
+                error: ``: no such paper or experiment; the papers are lanigan2020, song2021, mahmud2020, kato2025, piotrowska2024, and `bbrlab list papers` lists their experiments
+            bbrlab reproduce kato2025.sixteen-340.as-run | exit 2
+                error: `kato2025.sixteen-340.as-run`: kato2025.sixteen-340 has no form `as-run` and no other; `bbrlab reproduce kato2025.sixteen-340` runs it
+            bbrlab reproduce lanigan2020.vs-cubic.as-described | exit 2
+                error: `lanigan2020.vs-cubic.as-described`: lanigan2020.vs-cubic has no form `as-described`; there are lanigan2020.vs-cubic and lanigan2020.vs-cubic.as-run
+            bbrlab reproduce mahmud2020.testbed,kato2025 | exit 2
+                error: `mahmud2020.testbed,kato2025`: expected names with spaces between them, found a comma: bbrlab reproduce mahmud2020.testbed kato2025
+            bbrlab reproduce , | exit 2
+                error: `,`: no such paper or experiment; the papers are lanigan2020, song2021, mahmud2020, kato2025, piotrowska2024, and `bbrlab list papers` lists their experiments
+            bbrlab reproduce mahmud2020.x05 | exit 2
+                error: `contradictions.x05` is a contradiction between papers, of which no paper printed an experiment; `bbrlab run contradictions.x05` runs its scenario, and `docs/contradictions.md` tells what comes of it
+            bbrlab reproduce mahmud2020.sim-congested --seeds 0 | exit 2
+                error: invalid value '0' for '--seeds <N>': expected a whole number from 1 to 100000
+            bbrlab reproduce kato2025 --seeds -1 | exit 2
+                error: invalid value '-1' for '--seeds <N>': expected a whole number from 1 to 100000
+            bbrlab reproduce kato2025 --seeds 99999999999999999999 | exit 2
+                error: invalid value '99999999999999999999' for '--seeds <N>': expected a whole number from 1 to 100000
+            bbrlab reproduce kato2025 --seeds 100000 | exit 2
+                error: kato2025.sixteen-340 with 100000 seeds a point: this takes about 1.2e12 data packets, more than the limit of 1e10; raise it with --limit 1.3e12
+            bbrlab reproduce kato2025 --set x=y | exit 2
+                error: `--set x=y`: `reproduce` runs experiments as their papers have them; `bbrlab run` changes a key: bbrlab run kato2025.sixteen-340 --set x=y
+            bbrlab reproduce --set x=y | exit 2
+                error: `--set x=y`: `reproduce` runs experiments as their papers have them; `bbrlab run` changes a key: bbrlab run SCENARIO --set x=y
+            bbrlab reproduce mahmud2020.c18 | exit 2
+                error: `mahmud2020.c18` is a claim; it is judged with its experiment, by `bbrlab reproduce mahmud2020.testbed`
+            bbrlab reproduce kato2025.a01 | exit 2
+                error: `kato2025.a01` is an artifact; claims about it are judged by `bbrlab reproduce kato2025.ported kato2025.sixteen-340`
+            bbrlab reproduce contradictions.x08 | exit 2
+                error: `contradictions.x08` is a contradiction between papers, of which no paper printed an experiment; `bbrlab run contradictions.x08` runs its scenario, and `docs/contradictions.md` tells what comes of it
+            bbrlab reproduce contradictions.x14 | exit 2
+                error: `contradictions.x14` is a contradiction between papers without a scenario; its sides are piotrowska2024.c02, song2021.c44
+            bbrlab reproduce examples.dumbbell | exit 2
+                error: `examples.dumbbell` is a scenario, and no experiment of a paper; `bbrlab run examples.dumbbell` runs it
+            mkdir report.html; bbrlab reproduce mahmud2020.sim-congested --html report.html | exit 2
+                error: report.html is a folder; name a file
+            : > notes.txt; bbrlab reproduce mahmud2020.sim-congested --markdown notes.txt/report.md | exit 1
+                error: cannot make the folder notes.txt: a file is in the way
+        "#]],
+        |line| run(&Shell::new("lines-about-papers"), line),
     );
 }
 

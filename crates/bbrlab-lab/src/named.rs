@@ -8,6 +8,7 @@ use bbrlab_run::SweepPoint;
 use bbrlab_scenario::Scenario;
 
 use crate::error::{LabError, plain};
+use crate::reproduce::names::not_a_scenario;
 use crate::run_folder::{
     RUN_JSON, SCENARIO, SERIES_PARQUET, SUMMARY_JSON, SWEEP_JSON, is_marked, kept_name,
 };
@@ -29,7 +30,17 @@ pub struct Named {
 pub fn open_named(name: &str, sets: &[String], elsewhere: bool) -> Result<Vec<Named>, LabError> {
     let path = Path::new(name);
     if !path.is_dir() {
-        return Ok(vec![Named { scenario: Scenario::open(name, sets)?, folder: None }]);
+        let scenario = Scenario::open(name, sets).map_err(|mut errors| {
+            // The scenarios do not know the papers, whose names users give as well.
+            if let [error] = errors.0.as_mut_slice()
+                && !path.exists()
+                && let Some(told) = not_a_scenario(name)
+            {
+                error.help = vec![told];
+            }
+            errors
+        })?;
+        return Ok(vec![Named { scenario, folder: None }]);
     }
     if !sets.is_empty() && !elsewhere {
         return Err(LabError::Usage(format!(

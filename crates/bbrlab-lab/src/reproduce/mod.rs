@@ -15,6 +15,7 @@ mod figures;
 mod judging;
 mod locate;
 mod metrics;
+pub(crate) mod names;
 mod notes;
 mod published;
 mod quick;
@@ -29,13 +30,14 @@ use std::path::PathBuf;
 
 use bbrlab_report::PublishedRow;
 use bbrlab_run::{Controls, Run};
-use bbrlab_scenario::{BUILTINS, Scenario, ScenarioErrors, nearest};
+use bbrlab_scenario::{Scenario, ScenarioErrors};
 
 pub use self::by_hand::ByHand;
 pub use self::claims::{ClaimFigure, Compared, FalsePoint, Judged, Looked, UnderSetting, Verdict};
 pub use self::counting::Counting;
 pub use self::explain::{Cause, Explained, SwitchEffect, explain};
 pub use self::judging::{claims_of, judge_claims};
+pub use self::names::select;
 use self::notes::note;
 pub use self::published::NO_KEY;
 use self::published::published_rows;
@@ -48,8 +50,8 @@ pub use self::work::Work;
 use crate::batch::{Batch, BatchOptions, SummaryOf, default_out, run_batch};
 use crate::error::LabError;
 use crate::limit::check_limit;
+use crate::papers::Experiment;
 pub use crate::papers::Key;
-use crate::papers::{Contradiction, Experiment, contradictions, papers};
 use crate::pool::Progress;
 use crate::stop::Stop;
 
@@ -116,98 +118,6 @@ pub struct Reproduced {
     pub left_out: Vec<Run>,
     /// Whether the runs were cut short to be quick.
     pub is_cut_short: bool,
-}
-
-/// The experiments that the user names: `PAPER`, `PAPER.EXPERIMENT`, or nothing for all.
-///
-/// # Errors
-/// If there is no such paper or experiment.
-pub fn select(names: &[String]) -> Result<Vec<&'static Experiment>, LabError> {
-    if names.is_empty() {
-        return Ok(papers().iter().flat_map(|paper| &paper.experiments).collect());
-    }
-    let mut selected: Vec<&'static Experiment> = Vec::new();
-    for name in names {
-        let paper = papers().iter().find(|paper| paper.key == *name);
-        let mut all = papers().iter().flat_map(|paper| &paper.experiments);
-        let named: Vec<&'static Experiment> = match (all.find(|e| e.id == *name), paper) {
-            (Some(experiment), _) => vec![experiment],
-            (None, Some(paper)) => paper.experiments.iter().collect(),
-            (None, None) => return Err(LabError::Usage(not_an_experiment(name))),
-        };
-        for experiment in named {
-            if !selected.iter().any(|e| e.id == experiment.id) {
-                selected.push(experiment);
-            }
-        }
-    }
-    Ok(selected)
-}
-
-/// What a name is that is neither a paper's nor an experiment's, and what would be right.
-fn not_an_experiment(name: &str) -> String {
-    let mut claims = papers().iter().flat_map(|paper| &paper.claims);
-    if let Some(claim) = claims.find(|claim| claim.id == name) {
-        let experiment = &claim.experiment;
-        return format!(
-            "`{name}` is a claim; it is judged with its experiment, by `bbrlab reproduce {experiment}`"
-        );
-    }
-    if papers().iter().any(|paper| paper.artifacts.iter().any(|it| it.id == name)) {
-        let claims = papers().iter().flat_map(|paper| &paper.claims);
-        let seen = claims.filter(|claim| claim.see.iter().any(|id| id == name));
-        let experiments: BTreeSet<&str> = seen.map(|claim| claim.experiment.as_str()).collect();
-        let experiments: Vec<&str> = experiments.into_iter().collect();
-        return match experiments.as_slice() {
-            [] => format!("`{name}` is an artifact that no claim is about; nothing is run for it"),
-            all => format!(
-                "`{name}` is an artifact; claims about it are judged by `bbrlab reproduce {}`",
-                all.join(" ")
-            ),
-        };
-    }
-    let is_contradiction = |it: &&Contradiction| name == format!("contradictions.{}", it.id);
-    let contradiction = contradictions().iter().find(is_contradiction);
-    let of_no_paper = |it: &&Contradiction| name.rsplit('.').next() == Some(it.id.as_str());
-    if contradiction.is_none()
-        && let Some(meant) = contradictions().iter().find(of_no_paper)
-    {
-        return not_an_experiment(&format!("contradictions.{}", meant.id));
-    }
-    let is_scenario = BUILTINS.iter().any(|builtin| builtin.id == name);
-    match (contradiction, is_scenario) {
-        (Some(_), true) => format!(
-            "`{name}` is a contradiction between papers, of which no paper printed an experiment; \
-             `bbrlab run {name}` runs its scenario, and `docs/contradictions.md` tells what comes of it"
-        ),
-        (Some(_), false) => format!(
-            "`{name}` is a contradiction between papers without a scenario; its sides are {}",
-            contradiction.map_or_else(String::new, |it| it.sides.join(", "))
-        ),
-        (None, true) => {
-            format!(
-                "`{name}` is a scenario, and no experiment of a paper; `bbrlab run {name}` runs it"
-            )
-        }
-        (None, false) => {
-            let keys: Vec<&str> = papers().iter().map(|paper| paper.key.as_str()).collect();
-            format!(
-                "`{name}`: no such paper or experiment{}; the papers are {}, and `bbrlab list papers` lists \
-                 their experiments",
-                did_you_mean(name),
-                keys.join(", ")
-            )
-        }
-    }
-}
-
-/// The paper or experiment whose name is nearest to a wrong one, as a question.
-fn did_you_mean(name: &str) -> String {
-    let ids = papers().iter().flat_map(|paper| {
-        let experiments = paper.experiments.iter().map(|experiment| experiment.id.as_str());
-        std::iter::once(paper.key.as_str()).chain(experiments)
-    });
-    nearest(name, ids).map_or_else(String::new, |it| format!(" (did you mean `{it}`?)"))
 }
 
 /// Runs an experiment and compares.
@@ -355,24 +265,4 @@ fn is_fast(run: &Run) -> bool {
     run.bottleneck
         .and_then(|link| run.links.get(link as usize)?.rate.at_start())
         .is_some_and(|rate| rate.0 >= FAST_BPS)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::select;
-
-    #[test]
-    fn papers_and_experiments_can_be_named() {
-        let ids = |names: &[&str]| -> Result<Vec<String>, String> {
-            let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
-            let selected = select(&names).map_err(|error| error.to_string())?;
-            Ok(selected.into_iter().map(|experiment| experiment.id.clone()).collect())
-        };
-        assert!(ids(&[]).unwrap().len() >= 28);
-        assert_eq!(ids(&["kato2025.sixteen-344"]).unwrap(), ["kato2025.sixteen-344"]);
-        assert_eq!(ids(&["song2021"]).unwrap().len(), 10);
-        assert!(
-            ids(&["song2022"]).unwrap_err().starts_with("`song2022`: no such paper or experiment")
-        );
-    }
 }
