@@ -389,6 +389,10 @@ fn command_lines_about_papers() {
                 error: `examples.dumbbell` is a scenario, and no experiment of a paper; `bbrlab run examples.dumbbell` runs it
             mkdir report.html; bbrlab reproduce mahmud2020.sim-congested --html report.html | exit 2
                 error: report.html is a folder; name a file
+            bbrlab reproduce mahmud2020.sim-congested --html - | exit 2
+                error: `-`: expected a file for the report, which does not go to standard output; `./-` is a file of that name
+            bbrlab reproduce mahmud2020.sim-congested --markdown - | exit 2
+                error: `-`: expected a file for the report, which does not go to standard output; `./-` is a file of that name
             : > notes.txt; bbrlab reproduce mahmud2020.sim-congested --markdown notes.txt/report.md | exit 1
                 error: cannot make the folder notes.txt: a file is in the way
         "#]],

@@ -102,9 +102,14 @@ pub fn sensitivity_table(found: &[Sensitivity]) -> String {
 /// Refuses files that cannot be written, before anything is run.
 ///
 /// # Errors
-/// If one is a folder, a device, read-only or a file of results, if its folder cannot be written to, or if two are the same.
+/// If one is `-`, a folder, a device, read-only or a file of results, if its folder cannot be written to, or if two are the same.
 pub fn check_reports(files: &[&PathBuf]) -> Result<(), LabError> {
     for file in files {
+        if file.as_os_str() == "-" {
+            let title = "`-`: expected a file for the report, which does not go to standard output; `./-` is a file of \
+                         that name";
+            return Err(LabError::Usage(title.to_owned()));
+        }
         refuse_unwritable(file)?;
         if file.exists() && is_of_results(file) {
             let shown = file.display();
@@ -206,6 +211,7 @@ fn paragraph(explained: &Explained) -> String {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::path::PathBuf;
 
     use super::check_reports;
     use crate::scratch::Scratch;
@@ -230,5 +236,8 @@ mod tests {
         let results = refused(&["summary.json"]).unwrap();
         assert!(results.contains("holds results"), "{results}");
         assert_eq!(refused(&["report.json"]), None);
+        // Not below the scratch folder, but as somebody writes it.
+        assert!(check_reports(&[&PathBuf::from("-")]).is_err());
+        assert_eq!(refused(&["-"]), None);
     }
 }
