@@ -112,6 +112,26 @@ fn figures_and_distributions_of_a_sweep_are_drawn_as_somebody_chose() {
         &["--metric", "rto_count"],
         "`rto_count` is a figure of single flows; a sweep is drawn by",
     );
+    refused(
+        &["--metric", "lost_packets"],
+        "summary.parquet, a row for each flow of each run, and in summary.json",
+    );
+    let columns = [
+        ("group_out_of_order_packets", "out_of_order_packets"),
+        ("group_rtt_ms_p95", "rtt_ms.p95"),
+        // Those of the run have the short name.
+        ("group_goodput_mbps", "flow_groups.goodput_mbps"),
+        ("run_goodput_mbps", "goodput_mbps"),
+        ("bottleneck_queue_delay_ms_mean", "queue_delay_ms.mean"),
+        // Those of groups have.
+        ("bottleneck_drops", "links.drops"),
+    ];
+    for (column, name) in columns {
+        let wanted = format!("the figure is called `{name}` here");
+        refused(&["--metric", column], &wanted);
+        let args = ["plot", "s", "--metric", name, "--format", "svg", "--out", "p"];
+        assert!(shell.output(&args).status.success(), "{name}");
+    }
     refused(&["--x", "rate"], "`rate` is not swept here; swept are bottleneck.buffer");
     refused(&["--x", "buffer", "--by", "buffer"], "is along the axis");
     refused(&["--panels", "rtt"], "this is a sweep");

@@ -138,7 +138,7 @@ pub(super) fn figure<'a>(
     } else if is_of::<LinkSummary>(of_link) && has_part(LINKS, of_link) {
         Metric::Bottleneck(of_link)
     } else {
-        return Err(unknown(wanted, groups));
+        return Err(column(wanted, groups, usual).unwrap_or_else(|| unknown(wanted, groups)));
     };
     if let Some(usual) = usual.iter().find(|answer| answer.metric == metric) {
         return Ok(usual.clone());
@@ -174,6 +174,27 @@ fn known() -> Vec<Leaf> {
     all
 }
 
+/// Where the name is that of a column of `summary.parquet` for a figure of runs, of groups of flows or of links: what the figure
+/// is called here.
+fn column(wanted: &str, groups: &[Group], usual: &[Answer<'_>]) -> Option<String> {
+    let named = |leaves: Vec<Leaf>, own: &str, prefix: &str| {
+        let leaf = leaves.into_iter().find(|leaf| leaf.name.replace('.', "_") == own)?;
+        Some((leaf.name.clone(), format!("{prefix}{}", leaf.name)))
+    };
+    let (short, full) = if let Some(own) = wanted.strip_prefix("group_") {
+        named(leaves_of::<FlowGroup>(), own, GROUPS)?
+    } else if let Some(own) = wanted.strip_prefix("bottleneck_") {
+        named(leaves_of::<LinkSummary>(), own, LINKS)?
+    } else {
+        named(leaves_of::<RunSummary>(), wanted.strip_prefix("run_")?, "")?
+    };
+    // A figure of a run and one of its groups or links may share the name that is short.
+    let meant = figure(&full, groups, usual).ok()?.metric;
+    let is_short = figure(&short, groups, usual).is_ok_and(|it| it.metric == meant);
+    let name = if is_short { &short } else { &full };
+    Some(format!("`{wanted}` is a column of summary.parquet; the figure is called `{name}` here"))
+}
+
 fn unknown(wanted: &str, groups: &[Group]) -> String {
     let mut names: Vec<String> = Vec::new();
     // Waits are named by links, which only the results know.
@@ -191,7 +212,9 @@ fn unknown(wanted: &str, groups: &[Group]) -> String {
     let near: Vec<&str> = names.iter().map(String::as_str).filter(is_near).collect();
     if is_of::<FlowSummary>(wanted.strip_prefix("flows.").unwrap_or(wanted)) {
         return format!(
-            "`{wanted}` is a figure of single flows; a sweep is drawn by those of runs, of groups of flows and of links{}",
+            "`{wanted}` is a figure of single flows; a sweep is drawn by those of runs, of groups of flows and of links{}. \
+             Its values stand in summary.parquet, a row for each flow of each run, and in summary.json \
+             and `bbrlab run FOLDER --json` under `flows`",
             if near.is_empty() {
                 String::new()
             } else {
