@@ -277,6 +277,14 @@ fn command_lines() {
                 error: empty: expected a folder of results with summary.json in it: found none, neither here nor in the folders in it
             bbrlab plot nowhere | exit 2
                 error: nowhere: expected a folder of results with summary.json in it: No such file or directory
+            bbrlab plot r --metric share --cdf rtt | exit 2
+                error: the argument '--metric <METRIC>' cannot be used with '--cdf <OF>'
+            bbrlab plot r --panels rtt --cdf rtt | exit 2
+                error: the argument '--panels <PANEL>' cannot be used with '--cdf <OF>'
+            bbrlab plot r --cdf rtt --x bottleneck.rate | exit 2
+                error: the argument '--cdf <OF>' cannot be used with '--x <KEY>'
+            bbrlab plot r --cdf rtt --against jain | exit 2
+                error: the argument '--cdf <OF>' cannot be used with '--against <METRIC>'
             mkdir empty; bbrlab validate packets empty | exit 2
                 error: empty/episodes.csv: no such file
             mkdir empty; printf '{ "half":' > empty/summary.json; bbrlab plot empty | exit 2
@@ -491,14 +499,6 @@ fn command_lines_about_folders_and_texts() {
                 error: a: expected a folder of results with summary.json in it: found folders of results in it; name one of them, such as a/r
             bbrlab compare nowhere nowhere | exit 2
                 error: nowhere: expected a folder of results with summary.json in it: No such file or directory
-            bbrlab plot r --metric share --cdf rtt | exit 2
-                error: the argument '--metric <METRIC>' cannot be used with '--cdf <OF>'
-            bbrlab plot r --panels rtt --cdf rtt | exit 2
-                error: the argument '--panels <PANEL>' cannot be used with '--cdf <OF>'
-            bbrlab plot r --cdf rtt --x bottleneck.rate | exit 2
-                error: the argument '--cdf <OF>' cannot be used with '--x <KEY>'
-            bbrlab plot r --cdf rtt --against jain | exit 2
-                error: the argument '--cdf <OF>' cannot be used with '--against <METRIC>'
             mkdir empty; bbrlab export empty --csv | exit 2
                 error: empty: expected a folder of results with summary.json in it: found none, neither here nor in the folders in it
             bbrlab export nowhere --csv | exit 2
