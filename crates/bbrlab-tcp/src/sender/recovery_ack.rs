@@ -111,7 +111,8 @@ impl Sender {
             state.rate.rs.rtt_us = i64::from(ca_rtt_us);
             // No loss probe is scheduled in a recovery: its timeout follows at the end.
             self.take_exact_rtt(rtt_us, ca_rtt_us, false);
-            // The RTT was measured on data sent before the head was sent last.
+            // The RTT was measured on data sent before the head was sent last. That holds while it was sent less than 71 minutes
+            // ago, which microseconds in 32 bits can tell; a timeout sends it again after 2 at most.
             restarts_timer =
                 rtt_us > 0 && self.board.is_head_sent_from((state.first_sackt + 1) * 1000);
             debug_assert_eq!(
