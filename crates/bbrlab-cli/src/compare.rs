@@ -16,7 +16,7 @@ pub(crate) fn compare(args: &CompareArgs, output: &mut Output) -> Verdict {
     output.notes_of_missing(&args.folders);
     let runs: Vec<&[RunSummary]> = documents.iter().map(|it| it.runs.as_slice()).collect();
     let comparison = bbrlab_report::compare(&runs);
-    if !comparison.points.iter().any(|point| point.is_in_all) {
+    if !comparison.points.iter().any(|point| point.is_in_all()) {
         let found: Vec<String> =
             args.folders.iter().zip(&runs).map(|(folder, runs)| points_of(folder, runs)).collect();
         return Err(LabError::Usage(format!(

@@ -109,6 +109,10 @@ fn figures_and_distributions_of_a_sweep_are_drawn_as_somebody_chose() {
     };
     refused(&["--metric", "goodputs"], "unknown metric `goodputs`; similar are goodput_mbps");
     refused(
+        &["--metric", "true_loss_pct"],
+        "`true_loss_pct` is a figure of mahmud2020's tables, which `bbrlab reproduce mahmud2020` prints",
+    );
+    refused(
         &["--metric", "rto_count"],
         "`rto_count` is a figure of single flows; a sweep is drawn by",
     );

@@ -13,6 +13,7 @@ use bbrlab_units::Span;
 use crate::error::LabError;
 use crate::named::{Kind, Results, folders_in, results_in};
 use crate::overlaid::{OverlayChoice, PANELS, plot_two};
+use crate::papers::papers;
 use crate::picture_files::{
     Format, RunFiles, document_of_sweep, plot, read_columns, read_run_files, title_of_sweep,
     write_formats,
@@ -93,7 +94,8 @@ pub fn plot_as(
     for results in results_in(folder)? {
         let mut pictures = chosen.pictures(&results).map_err(|reason| match reason {
             Reason::Choice(reason) => {
-                LabError::Usage(format!("{}: {reason}", results.path.display()))
+                let of_paper = figure_of_a_paper(&reason).unwrap_or_default();
+                LabError::Usage(format!("{}: {reason}{of_paper}", results.path.display()))
             }
             Reason::Lab(error) => error,
         })?;
@@ -107,6 +109,16 @@ pub fn plot_as(
         return Err(LabError::Usage(format!("{}: nothing is swept here", folder.display())));
     }
     Ok(files)
+}
+
+/// Where a figure stands that only a paper's tables have, if that is what was not known.
+fn figure_of_a_paper(reason: &str) -> Option<String> {
+    let name = reason.strip_prefix("unknown metric `")?.split('`').next()?;
+    let paper = papers().iter().find(|paper| paper.metrics.iter().any(|own| own.id == name))?;
+    Some(format!(
+        "; `{name}` is a figure of {key}'s tables, which `bbrlab reproduce {key}` prints",
+        key = paper.key
+    ))
 }
 
 /// Draws the second run on top of the first; returns the files' names.

@@ -25,11 +25,18 @@ pub struct Comparison {
 pub struct ComparedPoint {
     /// Swept keys with their values; empty where nothing is swept.
     pub point: SweepPoint,
-    /// Whether every folder has it.
-    #[serde(skip)]
-    pub is_in_all: bool,
+    /// The number of its runs in each folder, 0 where a folder does not have it.
+    pub seeds: Vec<usize>,
     /// By name, each a [`ComparedMetric`].
     pub metrics: Map<String, serde_json::Value>,
+}
+
+impl ComparedPoint {
+    /// Whether every folder has it.
+    #[must_use]
+    pub fn is_in_all(&self) -> bool {
+        !self.seeds.contains(&0)
+    }
 }
 
 /// A metric at a point. With more than two folders, `difference` and `ci95` are lists: of the second folder, the third ...
@@ -69,7 +76,9 @@ pub fn compare(folders: &[&[RunSummary]]) -> Comparison {
     }
     let compared = |(point, runs): (&SweepPoint, Vec<(usize, &RunSummary)>)| ComparedPoint {
         point: point.clone(),
-        is_in_all: (0..folders.len()).all(|folder| runs.iter().any(|&(of, _)| of == folder)),
+        seeds: (0..folders.len())
+            .map(|folder| runs.iter().filter(|&&(of, _)| of == folder).count())
+            .collect(),
         metrics: metrics(folders.len(), &runs),
     };
     Comparison { points: points.into_iter().map(compared).collect() }
@@ -226,11 +235,11 @@ mod tests {
         };
         let found = compare(&[&[at("1bdp")], &[at("2bdp")]]);
         assert_eq!(found.points.len(), 1);
-        assert!(found.points[0].is_in_all);
+        assert!(found.points[0].is_in_all());
         let keys: Vec<&String> = found.points[0].point.keys().collect();
         assert_eq!(keys, ["flows.cc"]);
         // A sweep of two points and another of one have none in common.
         let found = compare(&[&[at("1bdp"), at("2bdp")], &[at("4bdp")]]);
-        assert!(found.points.len() == 3 && !found.points.iter().any(|point| point.is_in_all));
+        assert!(found.points.len() == 3 && !found.points.iter().any(|point| point.is_in_all()));
     }
 }

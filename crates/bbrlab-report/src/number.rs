@@ -8,6 +8,8 @@ pub(crate) const NONE: &str = "–";
 pub fn fixed(value: impl Into<Option<f64>>, decimals: usize) -> String {
     match value.into() {
         Some(value) if value.is_finite() => {
+            // Counts that end in a half, as medians of two do, are all rounded up; formatting takes the even neighbour.
+            let value = if decimals == 0 { value.round() } else { value };
             let text = format!("{value:.decimals$}");
             // Write minus zero as zero.
             match text.strip_prefix('-') {
@@ -66,7 +68,7 @@ mod tests {
     fn figures_have_three_or_four_digits_that_count() {
         let written: Vec<String> =
             [0.0, 0.012_34, 0.5, 9.876, 98.76, 987.6, 9876.5].into_iter().map(figure).collect();
-        assert_eq!(written, ["0", "0.0123", "0.500", "9.88", "98.76", "987.6", "9876"]);
+        assert_eq!(written, ["0", "0.0123", "0.500", "9.88", "98.76", "987.6", "9877"]);
     }
 
     #[test]
@@ -75,6 +77,14 @@ mod tests {
         assert_eq!(fixed(f64::NAN, 2), "–");
         assert_eq!(fixed(-0.001, 2), "0.00");
         assert_eq!(fixed(-0.01, 2), "-0.01");
+    }
+
+    #[test]
+    fn halves_of_counts_are_rounded_away_from_zero() {
+        assert_eq!(
+            [80_802.5, 30_157.5, -2.5].map(|value| fixed(value, 0)),
+            ["80803", "30158", "-3"]
+        );
     }
 
     #[test]

@@ -47,7 +47,7 @@ pub(super) fn note(id: &str) -> &'static str {
         "piotrowska2024.single-flow" | "piotrowska2024.bandwidth-step" => {
             "Throughput is payload. A dip is the mean rate less the lowest 100 ms of a visit to PROBE_RTT, the median over \
              visits; a step is filled when inflight is 90 % of the new BDP. The paper prints the period of dips once, for \
-             all versions."
+             all versions; ours is a dash where a run has fewer than two visits."
         }
         "piotrowska2024.access-link" => {
             "Throughput is payload over a flow's own time, which is what the printed columns add up to. The paper ran each \

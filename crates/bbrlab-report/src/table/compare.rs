@@ -77,7 +77,23 @@ fn point_table(names: &[String], point: &ComparedPoint, width: Option<usize>) ->
     if equal > 0 {
         text.push_str(&format!("{equal} figures are equal\n"));
     }
+    text.push_str(&uneven_seeds(names, &point.seeds));
     text
+}
+
+/// A line that says over how many seeds each folder's means are, where they are not over equally many.
+fn uneven_seeds(names: &[String], seeds: &[usize]) -> String {
+    if seeds.windows(2).all(|two| two[0] == two[1]) {
+        return String::new();
+    }
+    let of: Vec<String> =
+        names.iter().zip(seeds).map(|(name, seeds)| format!("{seeds} in {name}")).collect();
+    let no_interval = if seeds.iter().any(|&seeds| seeds < 2) {
+        "; a difference has an interval if both have two or more"
+    } else {
+        ""
+    };
+    format!("seeds: {}{no_interval}\n", of.join(", "))
 }
 
 #[cfg(test)]
@@ -112,5 +128,16 @@ mod tests {
             30 figures are equal
         "#]]
         .assert_eq(&compare_table(&names, &compare(&[&[a], &[b]]), Some(100)));
+    }
+
+    #[test]
+    fn folders_with_other_numbers_of_seeds_say_so() {
+        let (a, mut b) = (sample_run(), sample_run());
+        b.seed += 1;
+        let names = ["sweep".to_owned(), "one".to_owned()];
+        let table = compare_table(&names, &compare(&[&[a.clone(), b], &[a]]), None);
+        let line =
+            "seeds: 2 in sweep, 1 in one; a difference has an interval if both have two or more\n";
+        assert!(table.ends_with(line), "{table}");
     }
 }
