@@ -114,10 +114,10 @@ pub(crate) enum Verb {
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Running {
     /// First seed, in place of the scenario's
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = seed)]
     pub(crate) seed: Option<u64>,
     /// Runs at a time [default: one per processor]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub(crate) jobs: Option<u32>,
     /// Folder for the results [default: bbrlab-runs/NAME-HASH]
     #[arg(long, value_name = "DIR")]
@@ -129,7 +129,7 @@ pub(crate) struct Running {
     #[arg(long)]
     pub(crate) no_pictures: bool,
     /// Refuse more than this many data packets (a row of the series counts as 100, a byte of memory as 1)
-    #[arg(long, value_name = "PACKETS", default_value = "1e10", value_parser = packets)]
+    #[arg(long, value_name = "PACKETS", allow_negative_numbers = true, default_value = "1e10", value_parser = packets)]
     pub(crate) limit: u64,
     /// No progress, no notes: results only
     #[arg(long, short)]
@@ -205,7 +205,7 @@ pub(crate) struct ReproduceArgs {
     /// get no verdict
     #[arg(long, conflicts_with = "seeds")]
     pub(crate) quick: bool,
-    /// For each claim that is thought an artifact: which switch makes it (first seed, outside any time limit)
+    /// For each claim that is thought an artifact: which switch makes it (first seed)
     #[arg(long, conflicts_with = "quick")]
     pub(crate) explain: bool,
     /// Which verdicts hang on what the papers leave unstated (first seed, unless --seeds is given)
@@ -257,13 +257,13 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
     /// First seed, in place of the scenario's
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = seed)]
     pub(crate) seed: Option<u64>,
     /// Runs at a time [default: one per processor]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub(crate) jobs: Option<u32>,
     /// The --limit that a run would have
-    #[arg(long, value_name = "PACKETS", default_value = "1e10", value_parser = packets)]
+    #[arg(long, value_name = "PACKETS", allow_negative_numbers = true, default_value = "1e10", value_parser = packets)]
     pub(crate) limit: u64,
     /// One JSON document on standard output
     #[arg(long)]
@@ -466,6 +466,10 @@ pub(crate) struct BenchCaseArgs {
 }
 
 /// A number of seeds.
+fn seed(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
+}
+
 fn seeds(text: &str) -> Result<u64, String> {
     let seeds = text.parse().ok().filter(|seeds| (1..=100_000).contains(seeds));
     seeds.ok_or_else(|| "expected a whole number from 1 to 100000".to_owned())

@@ -66,7 +66,10 @@ fn words(
         match (scenario.points(), seeds) {
             (1, 1) => "1".to_owned(),
             (points, seeds) => {
-                format!("{} ({points} points x {seeds} seeds)", count(estimate.runs))
+                let of =
+                    |n: u64, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+                let (points, seeds) = (of(points, "point"), of(seeds, "seed"));
+                format!("{} ({points} x {seeds})", count(estimate.runs))
             }
         },
     );

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use bbrlab_lab::{LabError, read_results};
-use bbrlab_report::{compare_table, value_text};
+use bbrlab_report::{ComparedPoint, compare_table, value_text};
 use bbrlab_run::RunSummary;
 
 use crate::args::CompareArgs;
@@ -16,7 +16,7 @@ pub(crate) fn compare(args: &CompareArgs, output: &mut Output) -> Verdict {
     output.notes_of_missing(&args.folders);
     let runs: Vec<&[RunSummary]> = documents.iter().map(|it| it.runs.as_slice()).collect();
     let comparison = bbrlab_report::compare(&runs);
-    if !comparison.points.iter().any(|point| point.is_in_all()) {
+    if !comparison.points.iter().any(ComparedPoint::is_in_all) {
         let found: Vec<String> =
             args.folders.iter().zip(&runs).map(|(folder, runs)| points_of(folder, runs)).collect();
         return Err(LabError::Usage(format!(

@@ -45,6 +45,13 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &mut Output) -> Verdict {
     let all = experiments.len();
     for (number, experiment) in (1..).zip(experiments) {
         let title = format!("{} ({number} of {all})", experiment.id);
+        let explained = to_explain(experiment, args).count();
+        if explained > 0 && !running.quiet {
+            output.note(&format!(
+                "{}: the switches behind {explained} claims come first, and then the table",
+                experiment.id
+            ));
+        }
         match one(experiment, &title, &options, args) {
             Ok(one) => {
                 if !running.json {
@@ -130,8 +137,7 @@ fn one(
         let mut work = Work::default();
         // These look at one seed and some points. A folder's summary is of the runs of the last call, so they come first.
         let mut explained = Vec::new();
-        let is_artifact = |claim: &&Claim| args.explain && claim.expected == Expected::Artifact;
-        for claim in claims_of(experiment).into_iter().filter(is_artifact) {
+        for claim in to_explain(experiment, args) {
             explained.extend(explain(experiment, claim, options, &mut work, show)?);
         }
         let sensitivity = if args.sensitivity {
@@ -146,6 +152,16 @@ fn one(
     let done = all();
     bar.end();
     done
+}
+
+/// The claims of which `--explain` looks for what makes them.
+fn to_explain(
+    experiment: &'static Experiment,
+    args: &ReproduceArgs,
+) -> impl Iterator<Item = &'static Claim> {
+    let is_asked = args.explain;
+    let claims = claims_of(experiment).into_iter();
+    claims.filter(move |claim| is_asked && claim.expected == Expected::Artifact)
 }
 
 /// What makes an artifact, and below it what each switch does.
@@ -210,7 +226,7 @@ fn work_words(one: &Told) -> String {
     let (runs, cpu_s) = one.switched.beyond(own);
     if runs > 0 {
         words.push_str(&format!(
-            ", of which {runs} runs and {cpu_s:.2} s are with something switched to find causes"
+            "; {runs} of these runs, with {cpu_s:.2} s, are beside the table's, with something switched or chosen otherwise"
         ));
     }
     words
@@ -292,6 +308,8 @@ struct OfLooked<'a> {
     points: u64,
     seeds_true: u64,
     seeds: u64,
+    /// The seeds in which it is true.
+    true_in: &'a [u64],
     values: Vec<OfFigure<'a>>,
     /// What was compared of what is computed from these.
     compared: Vec<OfCompared>,
@@ -323,6 +341,8 @@ struct OfSetting<'a> {
     set: &'a [String],
     /// Who counts the packets: the data file's `definitions`, or the authors' `program`.
     counting: &'a str,
+    /// The folders of its runs.
+    out: Vec<String>,
     measured: Option<OfLooked<'a>>,
     /// Of the seeds in which it is true there.
     interval: Option<[f64; 2]>,
@@ -339,6 +359,7 @@ fn of_claim(judged: &Judged) -> OfClaim<'_> {
         scenarios: &under.by_hand.scenarios,
         set: &under.by_hand.sets,
         counting: under.by_hand.counting.name(),
+        out: under.out.iter().map(|folder| folder.display().to_string()).collect(),
         measured: under.looked.as_ref().ok().map(of_looked),
         interval: under.interval(),
         missing: under.looked.as_ref().err().map(String::as_str),
@@ -389,6 +410,7 @@ fn of_looked(looked: &Looked) -> OfLooked<'_> {
         points_true: looked.points_true,
         points: looked.points,
         seeds_true: looked.seeds_true,
+        true_in: &looked.true_in,
         seeds: looked.seeds,
         values: looked.figures.iter().map(of_figure).collect(),
         compared: looked.compared.iter().map(of_compared).collect(),

@@ -240,6 +240,6 @@ mod tests {
         assert_eq!(keys, ["flows.cc"]);
         // A sweep of two points and another of one have none in common.
         let found = compare(&[&[at("1bdp"), at("2bdp")], &[at("4bdp")]]);
-        assert!(found.points.len() == 3 && !found.points.iter().any(|point| point.is_in_all()));
+        assert!(found.points.len() == 3 && !found.points.iter().any(ComparedPoint::is_in_all));
     }
 }

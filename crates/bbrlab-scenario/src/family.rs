@@ -1,4 +1,4 @@
-//! `bbr`, `bbr3`, `cubic` and `vegas` in `[stack]`: parameters of algorithms for all flows that do not set them in `cc_params`.
+//! `bbr`, `bbr2`, `bbr3`, `cubic` and `vegas` in `[stack]`: parameters of algorithms for all flows that do not set them in `cc_params`.
 //!
 //! A profile sets them to what the algorithm does there. They apply to the algorithms that have them, so that `bbr` is
 //! for BBR v1 and its variants, and the rest of `cc_params` stays with the flow.
@@ -14,12 +14,14 @@ use crate::reader::Reader;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Family {
     Bbr,
+    Bbr2,
     Bbr3,
     Cubic,
     Vegas,
 }
 
-const FAMILIES: [Family; 4] = [Family::Bbr, Family::Bbr3, Family::Cubic, Family::Vegas];
+const FAMILIES: [Family; 5] =
+    [Family::Bbr, Family::Bbr2, Family::Bbr3, Family::Cubic, Family::Vegas];
 
 impl Family {
     const fn algorithms(self) -> &'static [Algorithm] {
@@ -32,6 +34,7 @@ impl Family {
                 Algorithm::DelayBbr,
                 Algorithm::BbrAcd,
             ],
+            Self::Bbr2 => &[Algorithm::Bbr2, Algorithm::Bbr2Exp],
             Self::Bbr3 => &[Algorithm::Bbr3],
             Self::Cubic => &[Algorithm::Cubic],
             Self::Vegas => &[Algorithm::Vegas],
@@ -41,7 +44,7 @@ impl Family {
     /// The names in `[stack]` with those of the parameters.
     fn names(self) -> Vec<(&'static str, &'static str)> {
         match self {
-            Self::Bbr | Self::Bbr3 => {
+            Self::Bbr | Self::Bbr2 | Self::Bbr3 => {
                 self.algorithms()[0].params().iter().map(|p| (p.name, p.name)).collect()
             }
             Self::Cubic => vec![

@@ -177,11 +177,17 @@ impl Reader<'_> {
     /// Reports a value of the wrong kind.
     pub(crate) fn wrong(&mut self, node: &Node, name: &str, expected: &str) {
         let found = found(&node.value);
+        let mut help = Vec::new();
+        if matches!(node.value, Value::Array(_)) && !expected.contains("list") {
+            let swept =
+                "several values are swept: as a list in [sweep], or `--set 'sweep.KEY=[...]'`";
+            help.push(swept.to_owned());
+        }
         self.problem(
             node.at,
             format!("`{name}`: expected {expected}"),
             format!("found {found}"),
-            Vec::new(),
+            help,
         );
     }
 

@@ -498,6 +498,16 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         |spec| Some(spec.families.show(Family::Bbr)),
     ),
     key(
+        "bbr2",
+        "0.1.0",
+        Form::Params,
+        "the same of `bbr2` and `bbr2_exp`",
+        |spec: &mut StackSpec, given| {
+            spec.families.read(Family::Bbr2, given.reader, given.node, given.name);
+        },
+        |spec| Some(spec.families.show(Family::Bbr2)),
+    ),
+    key(
         "bbr3",
         "0.1.0",
         Form::Params,

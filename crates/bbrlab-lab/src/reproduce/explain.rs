@@ -17,7 +17,7 @@ use super::ReproduceOptions;
 use super::by_hand::ByHand;
 use super::claims::{Setting, look, settings_of};
 use super::counting::Counting;
-use super::judging::{Config, form_of, rows_under};
+use super::judging::{Config, form_of, run_under};
 use super::work::Work;
 use crate::error::LabError;
 use crate::papers::{Claim, Experiment};
@@ -375,8 +375,8 @@ impl<W: FnMut(Progress)> Trials<'_, W> {
 
     fn run(&mut self, config: &Config) -> Result<Result<bool, String>, LabError> {
         let Self { experiment, claim, options, .. } = *self;
-        let rows = rows_under(experiment, config, &[claim], options, self.work, self.watch)?;
-        Ok(rows.and_then(|rows| look(claim, &rows)).map(|looked| looked.is_true))
+        let ran = run_under(experiment, config, &[claim], options, self.work, self.watch)?;
+        Ok(ran.and_then(|ran| look(claim, &ran.rows)).map(|looked| looked.is_true))
     }
 }
 

@@ -1,6 +1,8 @@
 //! The claims of an experiment, judged from its runs and, where one is false, from runs in which the artifact that is said to
 //! make it true is made on purpose, or its cause is switched.
 
+use std::path::PathBuf;
+
 use bbrlab_scenario::Scenario;
 
 use super::by_hand::ByHand;
@@ -47,40 +49,34 @@ pub fn judge_claims(
     let is_false = |place: usize| looked[place].as_ref().is_ok_and(|it| !it.is_true);
     let open: Vec<usize> = (0..claims.len()).filter(|&place| is_false(place)).collect();
     let mut under: Vec<Vec<UnderSetting>> = claims.iter().map(|_| Vec::new()).collect();
-    // Claims that share a setting share its runs.
-    let mut asked: Vec<(Config, Vec<(usize, &'static Setting)>)> = Vec::new();
-    for &place in &open {
-        for setting in ways_of(claims[place]) {
-            let config = Config::of(setting);
-            match asked.iter_mut().find(|(known, _)| *known == config) {
-                // Two artifacts may be made in one way.
-                Some((_, places)) if places.iter().any(|(known, _)| *known == place) => {}
-                Some((_, places)) => places.push((place, setting)),
-                None => asked.push((config, vec![(place, setting)])),
-            }
-        }
-    }
-    for (config, mut places) in asked {
+    let ways: Vec<Vec<&'static Setting>> =
+        claims.iter().map(|claim| distinct(ways_of(claim))).collect();
+    // A setting after the other, each claim in its own order, from the narrowest to the widest.
+    for nth in 0.. {
         // A claim that an earlier setting has shown needs no other.
         let is_shown = |place: usize| {
             under[place].iter().any(|it| it.looked.as_ref().is_ok_and(|looked| looked.is_true))
         };
-        places.retain(|(place, _)| !is_shown(*place));
-        if places.is_empty() {
-            continue;
+        let left = open.iter().copied().filter(|&place| !is_shown(place));
+        let asked = by_config(left.filter_map(|place| Some((place, *ways[place].get(nth)?))));
+        if asked.is_empty() {
+            break;
         }
-        let of: Vec<&Claim> = places.iter().map(|&(place, _)| claims[place]).collect();
-        let rows = rows_under(experiment, &config, &of, options, work, &mut watch)?;
-        for (place, setting) in places {
-            under[place].push(UnderSetting {
-                of: setting.of.to_owned(),
-                setting: setting.words.to_owned(),
-                by_hand: config.by_hand(experiment, options),
-                looked: rows
-                    .as_ref()
-                    .map_err(Clone::clone)
-                    .and_then(|rows| look(claims[place], rows)),
-            });
+        for (config, places) in asked {
+            let of: Vec<&Claim> = places.iter().map(|&(place, _)| claims[place]).collect();
+            let ran = run_under(experiment, &config, &of, options, work, &mut watch)?;
+            for (place, setting) in places {
+                under[place].push(UnderSetting {
+                    of: setting.of.to_owned(),
+                    setting: setting.words.to_owned(),
+                    by_hand: config.by_hand(experiment, options),
+                    out: ran.as_ref().map(|ran| ran.out.clone()).unwrap_or_default(),
+                    looked: ran
+                        .as_ref()
+                        .map_err(Clone::clone)
+                        .and_then(|ran| look(claims[place], &ran.rows)),
+                });
+            }
         }
     }
     let judged = claims.iter().zip(looked).zip(under);
@@ -93,6 +89,32 @@ fn ways_of(claim: &Claim) -> Vec<&'static Setting> {
         Expected::Artifact => settings_of(claim),
         Expected::Holds | Expected::Unsure => causes_of(claim),
     }
+}
+
+/// The settings without those that run like an earlier one: two artifacts may be made in one way.
+fn distinct(settings: Vec<&'static Setting>) -> Vec<&'static Setting> {
+    let mut found: Vec<&Setting> = Vec::new();
+    for setting in settings {
+        if found.iter().all(|known| Config::of(known) != Config::of(setting)) {
+            found.push(setting);
+        }
+    }
+    found
+}
+
+/// Claims, by their places, that share a way to run share its runs.
+fn by_config(
+    asked: impl Iterator<Item = (usize, &'static Setting)>,
+) -> Vec<(Config, Vec<(usize, &'static Setting)>)> {
+    let mut found: Vec<(Config, Vec<(usize, &'static Setting)>)> = Vec::new();
+    for (place, setting) in asked {
+        let config = Config::of(setting);
+        match found.iter_mut().find(|(known, _)| *known == config) {
+            Some((_, places)) => places.push((place, setting)),
+            None => found.push((config, vec![(place, setting)])),
+        }
+    }
+    found
 }
 
 /// Why a claim gets no verdict from these runs, if it gets none.
@@ -136,19 +158,27 @@ impl Config {
     }
 }
 
-/// The rows that some claims need, of an experiment run in another way; its runs are added to `work`. The inner error says in
-/// words why there are none.
+/// Runs of an experiment in another way.
+pub(crate) struct RunUnder {
+    /// What was measured.
+    pub(crate) rows: Rows,
+    /// The folders that they are in.
+    pub(crate) out: Vec<PathBuf>,
+}
+
+/// Runs what some claims need of an experiment in another way; the runs are added to `work`. The inner error says in
+/// words why there is nothing.
 ///
 /// # Errors
 /// If a run or a write fails, or the user interrupts it.
-pub(crate) fn rows_under(
+pub(crate) fn run_under(
     experiment: &'static Experiment,
     config: &Config,
     claims: &[&Claim],
     options: &ReproduceOptions,
     work: &mut Work,
     watch: &mut impl FnMut(Progress),
-) -> Result<Result<Rows, String>, LabError> {
+) -> Result<Result<RunUnder, String>, LabError> {
     let form = match form_of(experiment, config.form) {
         Ok(form) => form,
         Err(reason) => return Ok(Err(reason)),
@@ -172,7 +202,9 @@ pub(crate) fn rows_under(
     }
     let finished: Vec<Finished<'_>> =
         ran.iter().map(|(scenario, batch)| Finished { scenario, batch }).collect();
-    counted_rows(form, &finished, config.counting).map(Ok)
+    let rows = counted_rows(form, &finished, config.counting)?;
+    let out = ran.iter().filter_map(|(_, batch)| batch.out.clone()).collect();
+    Ok(Ok(RunUnder { rows, out }))
 }
 
 /// An experiment in one of its forms; in words, that there is none.
@@ -188,4 +220,41 @@ pub(crate) fn form_of(
 
 fn first_line(text: &str) -> String {
     text.lines().next().unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Config, by_config, claims_of, distinct, ways_of};
+    use crate::papers::papers;
+
+    #[test]
+    fn each_claim_is_tried_from_the_narrowest_setting_to_the_widest() {
+        let mut experiments = papers().iter().flat_map(|paper| &paper.experiments);
+        let experiment = experiments.find(|it| it.id == "mahmud2020.sim-congested").unwrap();
+        let claims = claims_of(experiment);
+        let place = |id: &str| claims.iter().position(|claim| claim.id == id).unwrap();
+        // The second setting of c14 is one of c12's, too.
+        let ways = [place("mahmud2020.c12"), place("mahmud2020.c14")]
+            .map(|place| (place, distinct(ways_of(claims[place]))));
+        let first = by_config(ways.iter().map(|(place, ways)| (*place, ways[0])));
+        let sets: Vec<&[String]> = first.iter().map(|(config, _)| config.sets.as_slice()).collect();
+        assert_eq!(sets[0], ["stack.sack=false"]);
+        assert_eq!(sets[1], ["bottleneck.device_queue=100pkt", "bottleneck.buffer=28pkt"]);
+        let second = by_config(ways.iter().map(|(place, ways)| (*place, ways[1])));
+        assert_eq!(second.len(), 1, "they share its runs");
+        assert_eq!(second[0].1.len(), 2);
+    }
+
+    #[test]
+    fn a_claim_is_run_once_in_a_way_that_two_artifacts_have() {
+        for claim in papers().iter().flat_map(|paper| &paper.claims) {
+            let ways = distinct(ways_of(claim));
+            for (at, way) in ways.iter().enumerate() {
+                let is_same = |other: &&&crate::reproduce::claims::Setting| {
+                    Config::of(other) == Config::of(way)
+                };
+                assert!(!ways[..at].iter().any(|other| is_same(&other)), "{}", claim.id);
+            }
+        }
+    }
 }

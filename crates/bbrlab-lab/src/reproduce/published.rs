@@ -21,25 +21,31 @@ pub(super) fn published_rows(experiment: &Experiment, measured: &Rows) -> Vec<Pu
 
 /// A metric of a row as measured, with its interval, beside what is printed for the same place.
 pub(super) fn cell_of(experiment: &Experiment, row: &Row, metric: &str) -> PublishedCell {
-    let known = experiment.rows.iter().chain(&experiment.derived_rows);
+    let derived = experiment.derived_rows.iter().map(|row| (row, PrintedAs::Derived));
+    let known = experiment.rows.iter().map(|row| (row, printed_as(row))).chain(derived);
     let name = counterpart(row, metric);
-    let mut printed = known.filter(|printed| is_at(row, printed));
+    let mut printed = known.filter(|(printed, _)| is_at(row, printed));
     let printed = name.and_then(|name| {
-        printed.find_map(|row| row.get(name).and_then(number).map(|value| (value, row)))
+        printed.find_map(|(row, as_what)| Some((row.get(name).and_then(number)?, as_what)))
     });
-    let words = printed.and_then(|(_, row)| row.get("qualifier").and_then(Value::as_str));
     let values = row.metric(metric).unwrap_or_default();
     let found = median(&values.iter().copied().flatten().collect::<Vec<_>>());
     let unit = unit_of(&experiment.id, metric);
     PublishedCell {
         metric: metric.to_owned(),
         published: printed.map(|(value, _)| value),
-        printed_as: words.map_or(PrintedAs::Value, PrintedAs::from_words),
+        printed_as: printed.map(|(_, as_what)| as_what).unwrap_or_default(),
         measured: found.map(|found| found.median),
         interval: found.and_then(|found| found.interval),
         decimals: decimals(experiment, metric, &unit),
         unit,
     }
+}
+
+/// How the paper's words qualify a printed row.
+fn printed_as(row: &Table) -> PrintedAs {
+    let words = row.get("qualifier").and_then(Value::as_str);
+    words.map_or(PrintedAs::Value, PrintedAs::from_words)
 }
 
 /// The printed metric to put beside a measured one. Where another formula than the paper's is judged, the printed figure

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use bbrlab_report::{Align, Replication, ReplicationSection, Table};
+use bbrlab_report::{Align, PrintedAs, Replication, ReplicationSection, Table};
 
 use super::claims::{Judged, Verdict};
 use super::explain::Explained;
@@ -60,6 +60,12 @@ impl Reproduced {
         }
         if self.is_cut_short {
             words.push_str(" Runs are cut short.");
+        }
+        let mut cells = self.rows.iter().flat_map(|row| &row.cells);
+        if cells.any(|cell| cell.published.is_some() && cell.printed_as == PrintedAs::Derived) {
+            words.push_str(
+                " What has = before it is not in print and follows from figures that are.",
+            );
         }
         if !self.note.is_empty() {
             words.push(' ');
@@ -186,6 +192,12 @@ fn section(one: &Told, options: &ReproduceOptions) -> Result<ReplicationSection,
     }
     if let Some(seed) = options.seed {
         command.push_str(&format!(" --seed {seed}"));
+    }
+    if !one.explained.is_empty() {
+        command.push_str(" --explain");
+    }
+    if !one.sensitivity.is_empty() {
+        command.push_str(" --sensitivity");
     }
     Ok(ReplicationSection {
         id: reproduced.id.clone(),

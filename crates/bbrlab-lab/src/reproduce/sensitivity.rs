@@ -7,7 +7,7 @@
 use super::ReproduceOptions;
 use super::by_hand::ByHand;
 use super::claims::look;
-use super::judging::{Config, claims_of, rows_under};
+use super::judging::{Config, claims_of, run_under};
 use super::work::Work;
 use crate::error::LabError;
 use crate::papers::{Claim, Experiment};
@@ -265,9 +265,12 @@ fn outcomes(
     work: &mut Work,
     watch: &mut impl FnMut(Progress),
 ) -> Result<Result<Vec<Option<bool>>, String>, LabError> {
-    let rows = rows_under(experiment, config, claims, options, work, watch)?;
-    Ok(rows.map(|rows| {
-        claims.iter().map(|claim| look(claim, &rows).ok().map(|looked| looked.is_true)).collect()
+    let ran = run_under(experiment, config, claims, options, work, watch)?;
+    Ok(ran.map(|ran| {
+        claims
+            .iter()
+            .map(|claim| look(claim, &ran.rows).ok().map(|looked| looked.is_true))
+            .collect()
     }))
 }
 

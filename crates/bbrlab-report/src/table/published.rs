@@ -36,6 +36,8 @@ pub enum PrintedAs {
     Below,
     /// A lower bound: "over".
     Over,
+    /// Not in print; it follows from figures that are.
+    Derived,
 }
 
 impl PrintedAs {
@@ -62,18 +64,20 @@ impl PrintedAs {
             Self::UpTo => "≤",
             Self::Below => "<",
             Self::Over => ">",
+            Self::Derived => "=",
         }
     }
 
     /// Whether a difference from the figure says something.
     fn is_comparable(self) -> bool {
-        matches!(self, Self::Value | Self::About)
+        matches!(self, Self::Value | Self::About | Self::Derived)
     }
 }
 
 impl PublishedCell {
-    /// The printed figure, with a sign if it is a bound.
-    fn published_text(&self) -> String {
+    /// The printed figure, with a sign if it is a bound or follows from others.
+    #[must_use]
+    pub fn published_text(&self) -> String {
         let sign = if self.published.is_some() { self.printed_as.sign() } else { "" };
         format!("{sign}{}", fixed(self.published, self.decimals))
     }
@@ -90,12 +94,17 @@ impl PublishedCell {
         }
     }
 
-    /// Decimals of the measured figure: as many as are printed. Where whole numbers are printed, one that is not whole has
-    /// three significant digits, so that it does not contradict its difference.
+    /// Decimals of the measured figure: as many as are printed. Where whole numbers are printed, one that is not whole, or
+    /// whose interval is not, has three significant digits, so that it does not contradict its difference and shows its
+    /// interval.
     #[must_use]
     pub fn measured_decimals(&self) -> usize {
-        let measured = self.measured.filter(|value| self.decimals == 0 && value.fract() != 0.0);
-        measured.map_or(self.decimals, decimals_of)
+        let ends = self.interval.into_iter().flatten();
+        let mut figures = self.measured.into_iter().chain(ends);
+        if self.decimals > 0 || figures.clone().all(|value| value.fract() == 0.0) {
+            return self.decimals;
+        }
+        figures.find(|&value| value != 0.0).map_or(0, decimals_of)
     }
 }
 
@@ -369,6 +378,19 @@ mod tests {
         };
         assert_eq!((text(7.21, 0), text(0.25, 0)), ("7.21".to_owned(), "0.250".to_owned()));
         assert_eq!((text(33_424.0, 0), text(7.216, 2)), ("33424".to_owned(), "7.22".to_owned()));
+    }
+
+    /// A median of 1 beside 1.12: the seeds differ.
+    #[test]
+    fn a_whole_median_has_the_interval_that_is_not() {
+        let text = |measured, interval| {
+            let cell = cell("fill_time_s", None, measured);
+            measured_text(&PublishedCell { decimals: 0, interval: Some(interval), ..cell })
+        };
+        assert_eq!(text(1.0, [1.0, 1.12]), "1.00 [1.00, 1.12]");
+        assert_eq!(text(0.0, [0.0, 0.25]), "0.000 [0.000, 0.250]");
+        assert_eq!(text(3.0, [2.0, 4.0]), "3 [2, 4]");
+        assert_eq!(text(1.0, [1.0, 1.0]), "1");
     }
 
     /// "Up to 5 %" is not missed by 2 %.

@@ -21,6 +21,7 @@ fn algorithms_and_their_parameters() {
             "reno" -> "bbr_hsr"; cc_params = { lambda = "much" } | 10:24-29 | found "much"
         `flows[0].cc_params.lambda`: expected a number, true or false, or a string
             "reno" -> "bbr_hsr"; cc_params = { lambda = [1] } | 10:24-26 | found a list
+                help: several values are swept: as a list in [sweep], or `--set 'sweep.KEY=[...]'`
         `flows[0].cc_params`: expected a table such as { lambda = 0.125 }
             "reno" -> "bbr_hsr"; cc_params = 1 | 10:13-13 | found the number 1
     "#]]);
@@ -32,6 +33,7 @@ fn flows() {
         `flows`: expected at least one [[flows]]
             [[flows]]; cc = "reno"; rtt = "30ms"; -> | 1:1-1 | found nothing: the key is missing
             = duration = "1s"; flows = []            | 2:9-10 | found an empty list
+                help: several values are swept: as a list in [sweep], or `--set 'sweep.KEY=[...]'`
         `flows`: expected a list of tables [[flows]]
             [[flows]]; cc = "reno"; rtt = "30ms"; -> [flows]; cc = "reno"; | 8:1-7 | found a table
                 help: write [[flows]], with two brackets
@@ -140,6 +142,7 @@ fn arrivals() {
             + arrivals = { rate = "5/s", at_most = 1000000 }; bytes = "1KB"; [[flows]]; cc = "reno"; count = 500000 | 13:1-9 | found 1500000 so far
         `flows[0].arrivals`: expected a table such as { rate = "50/s" } or { load = "30%" }
             + arrivals = []; bytes = "1KB" | 11:12-13 | found an empty list
+                help: several values are swept: as a list in [sweep], or `--set 'sweep.KEY=[...]'`
         `flows[0].arrivals.rate`: expected from "0.000001/s" to "1000000/s"
             + arrivals = { rate = "1e-7/s" }; bytes = "1KB" | 11:21-28 | found "1e-7/s"
         `flows[0].bytes`: expected a number of bytes above zero such as "131072B"
@@ -177,6 +180,7 @@ fn sizes_of_flows() {
             + arrivals = { rate = "5/s" }; sizes = { distribution = "cdf", points = 5 } | 12:42-42 | found the number 5
         `flows[0].sizes.points`: expected pairs of a size and a share, such as ["10KB", "50%"]
             + arrivals = { rate = "5/s" }; sizes = { distribution = "cdf", points = [["1KB"]] } | 12:43-49 | found a list
+                help: several values are swept: as a list in [sweep], or `--set 'sweep.KEY=[...]'`
         `flows[0].sizes.points`: expected a number from 0 to 1, or a percentage such as "1%"
             + arrivals = { rate = "5/s" }; sizes = { distribution = "cdf", points = [["1KB", 2]] } | 12:51-51 | found the number 2
         `flows[0].sizes.points`: expected a number of bytes such as "131072B"

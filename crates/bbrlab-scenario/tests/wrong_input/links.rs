@@ -171,6 +171,7 @@ fn policers_and_what_holds_packets() {
             [bottleneck] + police = { rate = "1bit/s", burst = "1GB" } | 7:37-41 | found more than `tc` can say, which counts ticks of 64 ns in 32 bits
         `bottleneck.police`: expected a table such as { rate = "10Mbit/s", burst = "32KiB" }
             [bottleneck] + police = [] | 7:10-11 | found an empty list
+                help: several values are swept: as a list in [sweep], or `--set 'sweep.KEY=[...]'`
         `bottleneck.police.burst`: expected a number of bytes above zero such as "131072B"
             [bottleneck] + police = { rate = "1Mbit/s", burst = "5ms" } | 7:38-42 | found "5ms", whose unit is none of B, KB, KiB, MB, MiB, GB or GiB
                 help: did you mean "5MB"?
@@ -472,6 +473,7 @@ fn schedules() {
             "5ms" -> [["1s", "5ms"]] | 5:11-14 | found "1s" in entry 1
         `bottleneck.delay`: expected a schedule such as [["0s", "20ms"], ["15s", "45ms"]]
             "5ms" -> []                     | 5:9-10 | found an empty list
+                help: several values are swept: as a list in [sweep], or `--set 'sweep.KEY=[...]'`
             "5ms" -> [["0s", "5ms"], "9ms"] | 5:25-29 | found "9ms"
         `bottleneck.keep_order`: expected a `delay` that changes
             [bottleneck] + keep_order = false | 7:1-10 | found one that does not
@@ -502,6 +504,7 @@ fn schedules() {
                 help: write the unit, as in "50Mbit/s"
         `bottleneck.rate`: expected a schedule such as [["0s", "40Mbit/s"], ["40s", "80Mbit/s"]]
             "50Mbit/s" -> [] | 4:8-9 | found an empty list
+                help: several values are swept: as a list in [sweep], or `--set 'sweep.KEY=[...]'`
         `bottleneck.rate`: expected a rate above zero such as "50Mbit/s"
             "50Mbit/s" -> true | 4:8-11 | found true
         `bottleneck.rate.opportunities_ms`: expected a list of rising milliseconds
@@ -600,6 +603,7 @@ fn models_of_paths() {
             also | 4:9-25 | found nothing: the key is missing
         `bottleneck.trace.rate`: expected the lowest and the highest, such as ["50Mbit/s", "200Mbit/s"]
             rate = "50Mbit/s"; delay = "5ms" -> trace = { model = "leo", rate = ["1Mbit/s"], delay = ["2ms", "1ms"], every = "0s" } | 4:33-43 | found a list
+                help: several values are swept: as a list in [sweep], or `--set 'sweep.KEY=[...]'`
         `bottleneck.trace.delay`: expected the shortest and the longest, such as ["10ms", "30ms"]
             also | 4:54-67 | found "2ms" before "1ms"
         `bottleneck.trace.every`: expected a time above zero such as "30ms"

@@ -221,6 +221,7 @@ fn the_stack() {
             + [stack]; bbr = { margin = 2 } | 12:18-18 | found the number 2
         `stack.bbr.quantum`: expected a number, true or false, or a string
             + [stack]; bbr = { quantum = [1] } | 12:19-21 | found a list
+                help: several values are swept: as a list in [sweep], or `--set 'sweep.KEY=[...]'`
         `stack.bbr`: expected a table of parameters such as { margin = 0.01 }
             + [stack]; bbr = true | 12:7-10 | found true
         `stack.vegas.diff`: found "cwnd", expected "base" or "rtt"

@@ -110,6 +110,11 @@ const CAUSES: &[Setting] = &[
         "a cwnd gain of 1 in place of 2, as in the thesis's code, from which the paper took BBRv2; what stands in the queue is then bounded by one BDP a flow and not by two",
     ),
     Setting::keys(
+        "piotrowska2024.c36",
+        &["stack.bbr2.cwnd_gain=192", "stack.bbr3.cwnd_gain=192"],
+        "a cwnd gain of 0.75 in place of 2 in BBRv2 and BBRv3, by which a flow keeps less than a BDP in the network, loses less and fills and empties the queue less; with the 1 of the thesis's code, from which the paper took BBRv2, five of the six points are true",
+    ),
+    Setting::keys(
         "piotrowska2024.c13",
         &["access.rate=1Gbit/s"],
         "access links of 1 Gbit/s; behind one as fast as the bottleneck a flow alone cannot overfill the queue",

@@ -18,6 +18,8 @@ pub struct Looked {
     pub points: u64,
     /// Seeds in which it is true when they are looked at alone.
     pub seeds_true: u64,
+    /// Which those are.
+    pub true_in: Vec<u64>,
     /// Seeds that were run of all its points.
     pub seeds: u64,
     /// The medians that it asked for, each once.
@@ -94,6 +96,7 @@ pub(crate) fn look(claim: &Claim, rows: &Rows) -> Result<Looked, String> {
         points_true: 0,
         points: all.len() as u64,
         seeds_true: 0,
+        true_in: Vec::new(),
         seeds: seeds_of(&expr, &all, &scene, rows),
         figures: Vec::new(),
         compared: Vec::new(),
@@ -118,13 +121,17 @@ pub(crate) fn look(claim: &Claim, rows: &Rows) -> Result<Looked, String> {
         looked.false_points.push(FalsePoint { at: keys(point), figures, compared, fault });
     }
     looked.is_true = is_enough(claim, looked.points_true, all.len());
-    for seed in 0..looked.seeds {
-        let of_seed = of_seed(rows, usize::try_from(seed).unwrap_or(usize::MAX));
+    let counted = usize::try_from(looked.seeds).unwrap_or(usize::MAX);
+    for (place, &seed) in rows.seeds.iter().enumerate().take(counted) {
+        let of_seed = of_seed(rows, place);
         let scene = Scene { rows: &of_seed, ..scene };
         let is_hit =
             |point: &&Point| is_true(&expr, point, &scene, &mut Trace::default()) == Ok(true);
         let hits = all.iter().filter(is_hit).count();
-        looked.seeds_true += u64::from(is_enough(claim, hits as u64, all.len()));
+        if is_enough(claim, hits as u64, all.len()) {
+            looked.seeds_true += 1;
+            looked.true_in.push(seed);
+        }
     }
     Ok(looked)
 }
@@ -226,6 +233,7 @@ mod tests {
         assert!(looked.is_true);
         assert_eq!((looked.points_true, looked.points), (3, 3));
         assert_eq!((looked.seeds_true, looked.seeds), (2, 3));
+        assert_eq!(looked.true_in, [1, 3]);
         assert!((looked.figures[0].value - 0.6).abs() < 1e-12);
     }
 

@@ -1,5 +1,8 @@
 //! The verdict on a claim, and its reason in words.
 
+use std::iter;
+use std::path::PathBuf;
+
 use bbrlab_report::{ClaimLine, ClaimTrial, binomial_interval, figure, fixed};
 
 use super::evaluate::Compared;
@@ -51,6 +54,8 @@ pub struct UnderSetting {
     pub setting: String,
     /// The same as keys of scenarios.
     pub by_hand: ByHand,
+    /// The folders of its runs.
+    pub out: Vec<PathBuf>,
     /// How the claim fares there; in words, why nobody can tell.
     pub looked: Result<Looked, String>,
 }
@@ -283,17 +288,32 @@ fn figures_told(figures: &[ClaimFigure], point: &[(String, Key)]) -> String {
     let mut told = Vec::new();
     for of in figures {
         let others = figures.iter().filter(|other| other.metric == of.metric);
-        let hides = |text: &str, other: &ClaimFigure| {
-            #[expect(clippy::float_cmp, reason = "the same figure, or another")]
-            let differs = other.value != of.value;
-            differs && figure(other.value) == text
-        };
-        let short = figure(of.value);
-        let is_hidden = others.clone().any(|other| hides(&short, other));
-        let value = if is_hidden { of.value.to_string() } else { short };
+        let value = told_apart(of.value, others.map(|other| other.value));
         told.push(format!("{} {value}", name_told(of, point)));
     }
     told.join(", ")
+}
+
+/// A figure with as many decimals as tell it from each of the others that is not the same; whole numbers without any.
+fn told_apart(value: f64, others: impl Iterator<Item = f64>) -> String {
+    /// More than a double has behind the point of any figure that is printed.
+    const MOST: usize = 17;
+    let is_whole = value.fract() == 0.0;
+    let with = |decimals: Option<usize>, value: f64| match decimals {
+        Some(decimals) => fixed(value, decimals),
+        None if is_whole => fixed(value, 0),
+        None => figure(value),
+    };
+    #[expect(clippy::float_cmp, reason = "the same figure, or another")]
+    let others: Vec<f64> = others.filter(|other| *other != value).collect();
+    let least = with(None, value);
+    let has = least.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+    let ways = iter::once(None).chain((has + 1..=MOST).map(Some));
+    let tells = |decimals: &Option<usize>| {
+        let text = with(*decimals, value);
+        others.iter().all(|&other| with(*decimals, other) != text)
+    };
+    ways.into_iter().find(tells).map_or(least, |decimals| with(decimals, value))
 }
 
 /// `: 44.1 approx 42, within 1`: what is compared where that is none of the figures.
@@ -333,7 +353,7 @@ pub(crate) fn key_text(key: &Key) -> String {
 mod tests {
     use expect_test::{Expect, expect};
 
-    use super::{FalsePoint, Looked, UnderSetting, Verdict, judge};
+    use super::{FalsePoint, Looked, UnderSetting, Verdict, judge, told_apart};
     use crate::papers::{Claim, Key, papers};
     use crate::reproduce::by_hand::ByHand;
     use crate::reproduce::claims::ClaimFigure;
@@ -355,6 +375,7 @@ mod tests {
             points_true: if is_true { 2 } else { 1 },
             points: 2,
             seeds_true: if is_true { 4 } else { 0 },
+            true_in: Vec::new(),
             seeds: 5,
             figures: vec![figure],
             compared: Vec::new(),
@@ -367,6 +388,7 @@ mod tests {
             of: "a01".to_owned(),
             setting: "small buffers".to_owned(),
             by_hand: ByHand::default(),
+            out: Vec::new(),
             looked: Ok(looked(is_true)),
         });
         let judged = judge(claim(id), Ok(looked(here)), under.into_iter().collect());
@@ -441,5 +463,18 @@ mod tests {
         let judged = judge(claim("kato2025.c01"), Err("nothing there".to_owned()), Vec::new());
         assert_eq!((judged.verdict, judged.interval), (None, None));
         assert_eq!(judged.reason, "not judged: nothing there");
+    }
+
+    #[test]
+    fn figures_that_differ_are_told_apart_and_whole_ones_have_no_decimals() {
+        let told = |of: &[f64]| -> Vec<String> {
+            of.iter().map(|&value| told_apart(value, of.iter().copied())).collect()
+        };
+        assert_eq!(told(&[8.800_016_158_4, 8.799_018_455_4]), ["8.800", "8.799"]);
+        assert_eq!(told(&[15.138_963_3, 14.2]), ["15.14", "14.20"]);
+        assert_eq!(told(&[6.0, 0.0, 9.5]), ["6", "0", "9.50"]);
+        assert_eq!(told(&[1.0, 1.001]), ["1.000", "1.001"]);
+        let near = f64::from_bits(1.5f64.to_bits() + 1);
+        assert_eq!(told(&[1.5, near]), ["1.5000000000000000", "1.5000000000000002"]);
     }
 }

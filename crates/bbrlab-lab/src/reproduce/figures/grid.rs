@@ -119,7 +119,7 @@ fn figure(experiment: &Experiment, row: &Row, metric: &str, is_shaded: bool) -> 
     let interval = cell.interval.map(|[low, high]| format!("{} to {}", finely(low), finely(high)));
     TableCell {
         measured: cell.measured.map(finely),
-        published: cell.published.map(|value| fixed(value, cell.decimals)),
+        published: cell.published.map(|_| cell.published_text()),
         interval,
         shade: cell.measured.filter(|_| is_shaded),
     }

@@ -33,8 +33,12 @@ pub(super) const FIGURES: &[Figure] = &[
         &[throughput(&[("algorithm", Word("bbr1"))])],
     ),
     single("Figures 4.3 and 4.4", "BBR: RTT over time", &[rtt(&[("algorithm", Word("bbr1"))])]),
-    single("Figure 4.5", "BBR+: RTT over time", &[rtt(BBR_PLUS_LAMBDA)]),
-    single("Figures 4.6 and 4.7", "BBR+: throughput over time", &[throughput(BBR_PLUS_LAMBDA)]),
+    single("Figure 4.5", "BBR+ with a lambda of 0.5: RTT over time", &[rtt(BBR_PLUS_LAMBDA)]),
+    single(
+        "Figures 4.6 and 4.7",
+        "BBR+ with a lambda of 0.5: throughput over time",
+        &[throughput(BBR_PLUS_LAMBDA)],
+    ),
     single(
         "Figures 4.8 and 4.9",
         "BBRPlus: throughput and RTT over time",
