@@ -467,7 +467,8 @@ pub(crate) struct BenchCaseArgs {
 
 /// A number of seeds.
 fn seed(text: &str) -> Result<u64, String> {
-    text.parse().map_err(|_| format!("expected a whole number from 0 to {}", u64::MAX))
+    let seed = text.parse::<i64>().ok().and_then(|seed| u64::try_from(seed).ok());
+    seed.ok_or_else(|| format!("expected a whole number from 0 to {}", i64::MAX))
 }
 
 fn seeds(text: &str) -> Result<u64, String> {

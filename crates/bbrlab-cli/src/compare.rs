@@ -25,6 +25,18 @@ pub(crate) fn compare(args: &CompareArgs, output: &mut Output) -> Verdict {
         ))
         .into());
     }
+    let mut scenarios: Vec<&str> = Vec::new();
+    for run in runs.iter().copied().flatten() {
+        if !scenarios.contains(&run.scenario.as_str()) {
+            scenarios.push(&run.scenario);
+        }
+    }
+    if scenarios.len() > 1 {
+        let listed = scenarios.join(", ");
+        output.note(&format!(
+            "these are runs of different scenarios, matched by their keys: {listed}"
+        ));
+    }
     if args.json {
         return output.json(&comparison);
     }

@@ -445,7 +445,7 @@ fn command_lines_about_parts_and_numbers() {
             bbrlab run examples.dumbbell --limit lots | exit 2
                 error: invalid value 'lots' for '--limit <PACKETS>': expected a number of packets such as 1e11
             bbrlab run examples.dumbbell --seed -3 | exit 2
-                error: invalid value '-3' for '--seed <N>': expected a whole number from 0 to 18446744073709551615
+                error: invalid value '-3' for '--seed <N>': expected a whole number from 0 to 9223372036854775807
             bbrlab run examples.dumbbell --limit 1000 | exit 2
                 error: this takes about 1.6e4 data packets, more than the limit of 1000; raise it with --limit 1.7e4
         "#]],

@@ -173,6 +173,11 @@ pub(crate) fn unit_of(experiment: &str, metric: &str) -> String {
         Some("Mbps") if experiment.starts_with("lanigan2020") && metric.contains("throughput") => {
             "Mibit/s".to_owned()
         }
+        // As run it is what the thesis reads off its figure.
+        Some("Mbps") if metric == "rate_1s_mbps" && experiment.ends_with(".as-run") => {
+            "Mibit/s".to_owned()
+        }
+        None if metric.ends_with("_mbps") => "Mbit/s".to_owned(),
         Some("Mbps") => "Mbit/s".to_owned(),
         Some("1") | None => String::new(),
         Some(unit) => unit.to_owned(),
