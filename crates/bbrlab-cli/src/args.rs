@@ -465,12 +465,13 @@ pub(crate) struct BenchCaseArgs {
     pub(crate) out: Option<PathBuf>,
 }
 
-/// A number of seeds.
+/// A first seed.
 fn seed(text: &str) -> Result<u64, String> {
     let seed = text.parse::<i64>().ok().and_then(|seed| u64::try_from(seed).ok());
     seed.ok_or_else(|| format!("expected a whole number from 0 to {}", i64::MAX))
 }
 
+/// A number of seeds.
 fn seeds(text: &str) -> Result<u64, String> {
     let seeds = text.parse().ok().filter(|seeds| (1..=100_000).contains(seeds));
     seeds.ok_or_else(|| "expected a whole number from 1 to 100000".to_owned())

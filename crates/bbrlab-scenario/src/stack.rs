@@ -97,6 +97,23 @@ impl Default for StackSpec {
 
 const SOCKET_BUFFER: Form = Form::Any(&[Form::Choice(|| vec!["auto"]), Form::Bytes]);
 
+/// The key of a family of algorithms: a table of their parameters. A macro, since readers of keys are functions, which
+/// cannot hold the family.
+macro_rules! family {
+    ($key:literal, $family:ident, $help:literal) => {
+        key(
+            $key,
+            "0.1.0",
+            Form::Params,
+            $help,
+            |spec: &mut StackSpec, given| {
+                spec.families.read(Family::$family, given.reader, given.node, given.name);
+            },
+            |spec| Some(spec.families.show(Family::$family)),
+        )
+    };
+}
+
 /// The keys of `[stack]`.
 pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
     key(
@@ -487,56 +504,19 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
             Some(bytes) => show_bytes(bytes.0),
         },
     ),
-    key(
+    family!(
         "bbr",
-        "0.1.0",
-        Form::Params,
-        "parameters of `bbr1` and its variants for flows that do not set them in `cc_params`: see [the `ns3` profile](ns3-profile.md)",
-        |spec: &mut StackSpec, given| {
-            spec.families.read(Family::Bbr, given.reader, given.node, given.name);
-        },
-        |spec| Some(spec.families.show(Family::Bbr)),
+        Bbr,
+        "parameters of `bbr1` and its variants for flows that do not set them in `cc_params`: see [the `ns3` profile](ns3-profile.md)"
     ),
-    key(
-        "bbr2",
-        "0.1.0",
-        Form::Params,
-        "the same of `bbr2` and `bbr2_exp`",
-        |spec: &mut StackSpec, given| {
-            spec.families.read(Family::Bbr2, given.reader, given.node, given.name);
-        },
-        |spec| Some(spec.families.show(Family::Bbr2)),
-    ),
-    key(
-        "bbr3",
-        "0.1.0",
-        Form::Params,
-        "the same of `bbr3`",
-        |spec: &mut StackSpec, given| {
-            spec.families.read(Family::Bbr3, given.reader, given.node, given.name);
-        },
-        |spec| Some(spec.families.show(Family::Bbr3)),
-    ),
-    key(
+    family!("bbr2", Bbr2, "the same of `bbr2` and `bbr2_exp`"),
+    family!("bbr3", Bbr3, "the same of `bbr3`"),
+    family!(
         "cubic",
-        "0.1.0",
-        Form::Params,
-        "the same of `cubic`: `beta`, `fast_convergence`, `friendly` (its `tcp_friendliness`), `growth`, `hystart`, `wmax_on_rto`",
-        |spec: &mut StackSpec, given| {
-            spec.families.read(Family::Cubic, given.reader, given.node, given.name);
-        },
-        |spec| Some(spec.families.show(Family::Cubic)),
+        Cubic,
+        "the same of `cubic`: `beta`, `fast_convergence`, `friendly` (its `tcp_friendliness`), `growth`, `hystart`, `wmax_on_rto`"
     ),
-    key(
-        "vegas",
-        "0.1.0",
-        Form::Params,
-        "the same of `vegas`: `diff`, `growth`",
-        |spec: &mut StackSpec, given| {
-            spec.families.read(Family::Vegas, given.reader, given.node, given.name);
-        },
-        |spec| Some(spec.families.show(Family::Vegas)),
-    ),
+    family!("vegas", Vegas, "the same of `vegas`: `diff`, `growth`"),
 ];
 
 impl StackSpec {
