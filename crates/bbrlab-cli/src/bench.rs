@@ -24,6 +24,12 @@ pub(crate) fn bench(args: &BenchArgs, output: &mut Output) -> Verdict {
     };
     if let (Some(path), Some(earlier)) = (&args.against, &earlier) {
         check_shared(path, earlier, &names)?;
+        let has = |name: &&str| earlier.cases.iter().any(|case| case.name == *name);
+        let left: Vec<&str> = names.iter().copied().filter(|name| !has(name)).collect();
+        if !left.is_empty() && !args.quiet {
+            let (path, left) = (path.display(), left.join(", "));
+            output.note(&format!("not compared, since {path} does not have them: {left}"));
+        }
     }
     let mut document = match shown {
         Some(document) => document,
