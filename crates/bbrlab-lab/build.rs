@@ -1,4 +1,5 @@
-//! Records which commit the program was built from; every result carries it.
+//! Records which commit the program was built from, which every result carries, and with which compiler, which
+//! the measurements of its speed carry.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,6 +8,8 @@ fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     let commit = git(&["rev-parse", "HEAD"]).unwrap_or_else(|| "unknown".to_owned());
     println!("cargo::rustc-env=BBRLAB_COMMIT={commit}");
+    let compiler = compiler().unwrap_or_else(|| "unknown".to_owned());
+    println!("cargo::rustc-env=BBRLAB_RUSTC={compiler}");
     // Rebuild when the commit changes. Every commit adds a line to the log of HEAD; where there is no such log,
     // HEAD or the branch that it names changes. List only files that exist: cargo rebuilds every time if a
     // listed file is missing.
@@ -18,6 +21,15 @@ fn main() {
             println!("cargo::rerun-if-changed={path}");
         }
     }
+}
+
+/// Release, commit and host: `1.95.0 (59807616e 2026-04-14) x86_64-unknown-linux-gnu`.
+fn compiler() -> Option<String> {
+    let output = Command::new(std::env::var_os("RUSTC")?).arg("-vV").output().ok()?;
+    let told = String::from_utf8(output.stdout).ok()?;
+    let version = told.lines().next()?.strip_prefix("rustc ")?;
+    let host = told.lines().find_map(|line| line.strip_prefix("host: "))?;
+    Some(format!("{version} {host}"))
 }
 
 fn git(args: &[&str]) -> Option<String> {

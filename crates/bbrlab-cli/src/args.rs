@@ -93,7 +93,12 @@ pub(crate) enum Verb {
     Export(ExportArgs),
     /// Measure the speed of this machine and build
     #[command(
-        after_help = "Example: bbrlab bench a b --json > bench.json; bbrlab bench a b --against bench.json"
+        long_about = BENCH_ABOUT,
+        after_help = "Examples:
+  bbrlab bench a b c
+  bbrlab bench --json > before.json
+  bbrlab bench --against before.json
+  bbrlab bench a --show before.json"
     )]
     Bench(BenchArgs),
     /// One case of `bench`, in this process
@@ -427,14 +432,15 @@ pub(crate) struct BenchArgs {
     /// Cases of the table
     #[arg(value_name = "CASE", help = cases_help())]
     pub(crate) cases: Vec<String>,
-    /// Processes per case, of which the fastest counts
+    /// Processes per case, of which the one with the fewest CPU seconds counts
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) repeat: u32,
-    /// Print ratios to the figures of an earlier document as well; exits with 1 where a digest differs
+    /// Print ratios to the figures of an earlier document as well, those of now divided by those of then; exits with 1
+    /// where a digest differs. FILE is what --json has written, or - for standard input
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) against: Option<PathBuf>,
-    /// Measure nothing: print the figures of this document
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with_all = ["cases", "repeat"])]
+    /// Measure nothing: print the figures of this document, of all its cases unless some are named
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "repeat")]
     pub(crate) show: Option<PathBuf>,
     /// No notes
     #[arg(long, short)]
@@ -490,6 +496,18 @@ fn packets(text: &str) -> Result<u64, String> {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
     Ok(value as u64)
 }
+
+/// What the help says of `bench`.
+const BENCH_ABOUT: &str = "Measure the speed of this machine and build
+
+Each case is a fixed simulation, without files. Without suffix: (a) one flow at 50 Mbit/s, (b) 16 flows at 1 Gbit/s, \
+(c) 1,000 flows at 10 Gbit/s, (d) 100,000 flows at 100 Gbit/s, (d-tenth) 10,000 flows at 10 Gbit/s; all bbr1, a buffer \
+of 4 BDP, every packet paced on its own. A suffix says what differs. (wide) is one flow that nothing but the link limits. \
+docs/performance.md has them in full, with the figures of this project's machine.
+
+Speed is data packets that leave the bottleneck per second of CPU time, set-up included; memory is the most that the \
+process held. The digest is a hash of what happened to every packet: with equal digests, the same was computed. \
+Instructions and cache misses are counted by `cargo xtask bench`, with valgrind.";
 
 /// What the help says of the cases.
 fn cases_help() -> String {

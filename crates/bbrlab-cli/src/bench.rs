@@ -5,22 +5,26 @@
 mod document;
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
-use bbrlab_lab::{BENCH_CASES, BenchCase, BenchResult, LabError, bench_case};
+use bbrlab_lab::{BENCH_CASES, BenchCase, BenchResult, LabError, bench_case, refuse_second_stdin};
 use bbrlab_report::{Align, Table, count, figure, fixed};
 
-use self::document::{Document, Ratios, check_shared, ratios, read};
+use self::document::{Document, Ratios, check_shared, ratios, read, the_cases};
 use crate::args::{BenchArgs, BenchCaseArgs};
 use crate::output::{Output, Stopped, Verdict};
 
 pub(crate) fn bench(args: &BenchArgs, output: &mut Output) -> Verdict {
     // Read first, so that a wrong file is reported before minutes of measuring.
+    let files = [&args.show, &args.against].into_iter().flatten();
+    refuse_second_stdin(&files.map(|path| path.display().to_string()).collect::<Vec<_>>())?;
+    let cases = chosen(args)?;
+    let shown = args.show.as_deref().map(|path| shown(path, args)).transpose()?;
     let earlier = args.against.as_deref().map(read).transpose()?;
-    let shown = args.show.as_deref().map(read).transpose()?;
     let names: Vec<&str> = match &shown {
         Some(document) => document.cases.iter().map(|case| case.name.as_str()).collect(),
-        None => chosen(args)?.iter().map(|case| case.name).collect(),
+        None => cases.iter().map(|case| case.name).collect(),
     };
     if let (Some(path), Some(earlier)) = (&args.against, &earlier) {
         check_shared(path, earlier, &names)?;
@@ -33,7 +37,7 @@ pub(crate) fn bench(args: &BenchArgs, output: &mut Output) -> Verdict {
     }
     let mut document = match shown {
         Some(document) => document,
-        None => Document { cases: measure(args, output)?, ratios: Vec::new() },
+        None => Document::of(measure(&cases, args, output)?),
     };
     if let Some(earlier) = &earlier {
         document.ratios = ratios(&document.cases, &earlier.cases);
@@ -43,22 +47,32 @@ pub(crate) fn bench(args: &BenchArgs, output: &mut Output) -> Verdict {
     } else {
         output.text(&words(&document.cases))?;
     }
-    let Some(path) = &args.against else { return Ok(()) };
+    let (Some(path), Some(earlier)) = (&args.against, &earlier) else { return Ok(()) };
     if !args.json {
-        output.text(&format!("\nRatios to {}\n", path.display()))?;
+        let path = path.display();
+        output.text(&format!("\nRatios of the figures above to those of {path}\n"))?;
         output.text(&ratio_words(&document.ratios))?;
     }
-    let others: Vec<&str> =
-        document.ratios.iter().filter(|of| !of.same_digest).map(|of| of.name.as_str()).collect();
+    if let Some(told) = document.other_machine(earlier)
+        && !args.quiet
+    {
+        output.note(&told);
+    }
+    let others = document.ratios.iter().filter(|of| !of.same_digest);
+    let others: Vec<String> = others.map(|of| other_digest(of, &document)).collect();
     if others.is_empty() {
         return Ok(());
     }
-    let others = others.join(", ");
-    let told = format!(
-        "{others}: expected the digest of {}, found another one: not the same was computed",
-        path.display()
-    );
+    let others = others.join("; ");
+    let told = format!("{others} in {}: not the same was computed", path.display());
     Err(LabError::Failed(told).into())
+}
+
+/// `a: found the digest 2c67afc55edbf284, expected 0123456789abcdef as`.
+fn other_digest(of: &Ratios, document: &Document) -> String {
+    let case = document.cases.iter().find(|case| case.name == of.name);
+    let found = case.map_or("none", |case| case.digest.as_str());
+    format!("{}: found the digest {found}, expected {} as", of.name, of.earlier_digest)
 }
 
 /// The cases that were named, or those that are measured unless some are.
@@ -66,11 +80,43 @@ fn chosen(args: &BenchArgs) -> Result<Vec<&'static BenchCase>, LabError> {
     if args.cases.is_empty() {
         return Ok(BENCH_CASES.iter().filter(|case| case.is_default).collect());
     }
+    if let Some(name) = (1..args.cases.len())
+        .map(|at| (&args.cases[at], &args.cases[..at]))
+        .find_map(|(name, before)| before.contains(name).then_some(name))
+    {
+        return Err(LabError::Usage(format!(
+            "`{name}`: expected each case once, found it again; --repeat says how often one is measured"
+        )));
+    }
     args.cases.iter().map(|name| bench_case(name)).collect()
 }
 
-fn measure(args: &BenchArgs, output: &mut Output) -> Result<Vec<BenchResult>, Stopped> {
-    let cases = chosen(args)?;
+/// The document in a file, with the cases that were named.
+fn shown(path: &Path, args: &BenchArgs) -> Result<Document, LabError> {
+    let mut document = read(path)?;
+    if args.cases.is_empty() {
+        return Ok(document);
+    }
+    let mut rest = std::mem::take(&mut document.cases);
+    for name in &args.cases {
+        let Some(at) = rest.iter().position(|case| case.name == *name) else {
+            rest.append(&mut document.cases);
+            let has: Vec<&str> = rest.iter().map(|case| case.name.as_str()).collect();
+            let (path, has) = (path.display(), the_cases(&has));
+            return Err(LabError::Usage(format!(
+                "--show {path}: expected the case {name}, found {has}"
+            )));
+        };
+        document.cases.push(rest.remove(at));
+    }
+    Ok(document)
+}
+
+fn measure(
+    cases: &[&BenchCase],
+    args: &BenchArgs,
+    output: &mut Output,
+) -> Result<Vec<BenchResult>, Stopped> {
     if cfg!(debug_assertions) && !args.quiet {
         output.note("this is a debug build: its figures say nothing about speed");
     }
@@ -101,22 +147,24 @@ pub(crate) fn one(args: &BenchCaseArgs, output: &mut Output) -> Verdict {
     output.json(&result)
 }
 
+/// A table without the columns in which no case has a figure.
 fn words(results: &[BenchResult]) -> String {
-    let has_ns3 = results.iter().any(|result| result.ns3_data_packets_per_cpu_s.is_some());
+    let has = |of: fn(&BenchResult) -> Option<f64>| results.iter().any(|case| of(case).is_some());
+    let has_instructions = has(|case| case.instructions_per_packet);
+    let has_misses = has(|case| case.l1_misses_per_packet.or(case.l2_misses_per_packet));
+    let has_ns3 = has(|case| case.ns3_data_packets_per_cpu_s);
     let mut table = Table::new()
         .column("case", "", Align::Left)
         .column("simulated", "s", Align::Right)
         .column("data packets", "", Align::Right)
         .column("events", "", Align::Right)
         .column("CPU", "s", Align::Right)
-        .column("speed", "Mpkt/s", Align::Right)
-        .column("instructions", "per pkt", Align::Right)
-        .column("L1 misses", "per pkt", Align::Right)
-        .column("L2 misses", "per pkt", Align::Right)
+        .column("speed", "Mpkt/CPU s", Align::Right);
+    table = counted_columns(table, "per pkt", has_instructions, has_misses)
         .column("memory", "MB", Align::Right)
         .column("digest", "", Align::Left);
     if has_ns3 {
-        table = table.column("ns-3", "Mpkt/s", Align::Right).column("ratio", "", Align::Right);
+        table = table.column("ns-3", "Mpkt/CPU s", Align::Right).column("ratio", "", Align::Right);
     }
     for result in results {
         #[expect(clippy::cast_precision_loss, reason = "for display")]
@@ -128,12 +176,16 @@ fn words(results: &[BenchResult]) -> String {
             count(result.events),
             fixed(result.cpu_s, 3),
             fixed(result.data_packets_per_cpu_s / 1e6, 2),
-            fixed(result.instructions_per_packet, 0),
-            fixed(result.l1_misses_per_packet, 2),
-            fixed(result.l2_misses_per_packet, 2),
-            fixed(memory, 1),
-            result.digest.clone(),
         ];
+        if has_instructions {
+            row.push(fixed(result.instructions_per_packet, 0));
+        }
+        if has_misses {
+            row.push(fixed(result.l1_misses_per_packet, 2));
+            row.push(fixed(result.l2_misses_per_packet, 2));
+        }
+        row.push(fixed(memory, 1));
+        row.push(result.digest.clone());
         if has_ns3 {
             let ns3 = result.ns3_data_packets_per_cpu_s;
             row.push(fixed(ns3.map(|speed| speed / 1e6), 4));
@@ -144,25 +196,42 @@ fn words(results: &[BenchResult]) -> String {
     table.render_in(None)
 }
 
+/// The columns of what valgrind counts.
+fn counted_columns(mut table: Table, unit: &str, instructions: bool, misses: bool) -> Table {
+    if instructions {
+        table = table.column("instructions", unit, Align::Right);
+    }
+    if misses {
+        table = table.column("L1 misses", unit, Align::Right);
+        table = table.column("L2 misses", unit, Align::Right);
+    }
+    table
+}
+
 fn ratio_words(ratios: &[Ratios]) -> String {
-    let mut table = Table::new()
-        .column("case", "", Align::Left)
-        .column("instructions", "", Align::Right)
-        .column("L1 misses", "", Align::Right)
-        .column("L2 misses", "", Align::Right)
-        .column("speed", "", Align::Right)
-        .column("memory", "", Align::Right)
+    let has = |of: fn(&Ratios) -> Option<f64>| ratios.iter().any(|case| of(case).is_some());
+    let has_instructions = has(|case| case.instructions_per_packet);
+    let has_misses = has(|case| case.l1_misses_per_packet.or(case.l2_misses_per_packet));
+    let table = Table::new().column("case", "", Align::Left).column(
+        "speed",
+        "more is better",
+        Align::Right,
+    );
+    let mut table = counted_columns(table, "less is better", has_instructions, has_misses)
+        .column("memory", "less is better", Align::Right)
         .column("digest", "", Align::Left);
     for of in ratios {
-        table.row(vec![
-            of.name.clone(),
-            fixed(of.instructions_per_packet, 3),
-            fixed(of.l1_misses_per_packet, 2),
-            fixed(of.l2_misses_per_packet, 2),
-            fixed(of.data_packets_per_cpu_s, 2),
-            fixed(of.peak_rss_bytes, 2),
-            if of.same_digest { "same" } else { "another" }.to_owned(),
-        ]);
+        let mut row = vec![of.name.clone(), fixed(of.data_packets_per_cpu_s, 2)];
+        if has_instructions {
+            row.push(fixed(of.instructions_per_packet, 3));
+        }
+        if has_misses {
+            row.push(fixed(of.l1_misses_per_packet, 2));
+            row.push(fixed(of.l2_misses_per_packet, 2));
+        }
+        row.push(fixed(of.peak_rss_bytes, 2));
+        row.push(if of.same_digest { "same" } else { "another" }.to_owned());
+        table.row(row);
     }
     table.render_in(None)
 }
@@ -197,5 +266,16 @@ mod tests {
         results[0].ns3_data_packets_per_cpu_s = Some(40_000.0);
         let text = words(&results);
         assert!(text.contains("ns-3") && text.contains("0.0400") && text.contains("100"), "{text}");
+    }
+
+    #[test]
+    fn what_was_not_counted_has_no_columns() {
+        let mut results = [result("a", None, "1"), result("b", None, "2")];
+        results[0].l2_misses_per_packet = None;
+        let text = words(&results);
+        assert!(!text.contains("instructions") && !text.contains("misses"), "{text}");
+        results[1].instructions_per_packet = Some(1540.0);
+        let text = words(&results);
+        assert!(text.contains("instructions") && text.contains('–'), "{text}");
     }
 }

@@ -96,6 +96,7 @@ fn speed_tables() {
     shell.write("other.json", document("b", "2c67afc55edbf284"));
     shell.write("nonsense.json", document("z", "2c67afc55edbf284"));
     shell.write("empty.json", "{\"cases\":[]}");
+    shell.write("nothing.json", "");
     let told = |args: &[&str]| {
         let output = shell.output(args);
         let words = String::from_utf8(output.stderr).unwrap();
@@ -111,14 +112,21 @@ fn speed_tables() {
         told(&["bench", "--show", "empty.json"]),
         told(&["bench", "a", "--against", "empty.json"]),
         told(&["bench", "e"]),
+        told(&["bench", "D-tenht"]),
+        told(&["bench", "a", "b", "a"]),
+        told(&["bench", "a", "--against", "nothing.json"]),
+        told(&["bench", "a", "--against", "nowhere.json"]),
+        told(&["bench", "a", "--show", "now.json", "--against", "now.json"]),
+        told(&["bench", "b", "--show", "now.json"]),
+        told(&["bench", "--show", "-", "--against", "-"]),
     ];
     expect![[r#"
         exit 0
-        error: a: expected the digest of then.json, found another one: not the same was computed
+        error: a: found the digest 2c67afc55edbf284, expected 0123456789abcdef as in then.json: not the same was computed
         exit 1
-        error: a: expected the digest of then.json, found another one: not the same was computed
+        error: a: found the digest 2c67afc55edbf284, expected 0123456789abcdef as in then.json: not the same was computed
         exit 1
-        error: --against other.json: expected one of a, found b
+        error: --against other.json: expected the case a, found the case b
         exit 2
         error: nonsense.json: not a document of `bench --json`: cases[0].name: `z`: no such case; there are a, b, c, d-tenth, d, a-1bdp, b-1bdp, c-1bdp, a-tso, b-tso, c-tso, a-bbr3, b-bbr3, c-bbr3, a-cubic, b-cubic, c-cubic, a-codel, a-fq-codel, b-departures, b-jitter, b-reorder, b-two-links, b-trace, wide
         exit 2
@@ -127,6 +135,19 @@ fn speed_tables() {
         error: empty.json: not a document of `bench --json`: expected a case, found none in `cases`
         exit 2
         error: `e`: no such case; there are a, b, c, d-tenth, d, a-1bdp, b-1bdp, c-1bdp, a-tso, b-tso, c-tso, a-bbr3, b-bbr3, c-bbr3, a-cubic, b-cubic, c-cubic, a-codel, a-fq-codel, b-departures, b-jitter, b-reorder, b-two-links, b-trace, wide
+        exit 2
+        error: `D-tenht`: no such case (did you mean `d-tenth`?); there are a, b, c, d-tenth, d, a-1bdp, b-1bdp, c-1bdp, a-tso, b-tso, c-tso, a-bbr3, b-bbr3, c-bbr3, a-cubic, b-cubic, c-cubic, a-codel, a-fq-codel, b-departures, b-jitter, b-reorder, b-two-links, b-trace, wide
+        exit 2
+        error: `a`: expected each case once, found it again; --repeat says how often one is measured
+        exit 2
+        error: nothing.json: expected a document of `bench --json`, found nothing in it; a shell empties a file that it writes to (`> FILE`) before the command starts
+        exit 2
+        error: nowhere.json: No such file or directory
+        exit 2
+        exit 0
+        error: --show now.json: expected the case b, found the case a
+        exit 2
+        error: `-`: expected it once, found it 2 times: standard input can be read only once
         exit 2
     "#]].assert_eq(&answers.concat());
 }

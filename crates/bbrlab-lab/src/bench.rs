@@ -12,7 +12,7 @@ use std::path::Path;
 
 use bbrlab_link::{CodelParams, Queue};
 use bbrlab_run::{Controls, Run};
-use bbrlab_scenario::Scenario;
+use bbrlab_scenario::{Scenario, nearest};
 use bbrlab_units::Span;
 use serde::{Deserialize, Serialize};
 
@@ -107,7 +107,7 @@ pub struct BenchResult {
     /// Misses of a modelled second-level cache of 2 MiB, by cachegrind; null where they were not counted.
     #[serde(default)]
     pub l2_misses_per_packet: Option<f64>,
-    /// Simulated seconds of the two lengths whose difference is counted.
+    /// Simulated seconds of the two lengths whose difference `cargo xtask bench` counts.
     #[serde(default)]
     pub counted_s: Option<[f64; 2]>,
     /// What ns-3 does on the same dumbbell; null where it was not run.
@@ -195,8 +195,8 @@ pub const BENCH_CASES: &[BenchCase] = &[
     BenchCase { name: "b-reorder", way: Way::Reorder, ..B },
     BenchCase { name: "b-two-links", way: Way::TwoLinks, ..B },
     BenchCase { name: "b-trace", way: Way::Trace, ..B },
-    // One flow whose sockets and whose queue do not limit it at any rate, for `cargo xtask growth`: 4 BDP of the lowest rates are
-    // three packets, in which every probe loses some.
+    // One flow whose sockets and whose queue do not limit it at any rate, for `cargo xtask growth`: 4 BDP of the lowest
+    // rates are three packets, in which every probe loses some.
     BenchCase {
         name: "wide",
         is_default: false,
@@ -214,7 +214,9 @@ pub const BENCH_CASES: &[BenchCase] = &[
 pub fn bench_case(name: &str) -> Result<&'static BenchCase, LabError> {
     BENCH_CASES.iter().find(|case| case.name == name).ok_or_else(|| {
         let names: Vec<&str> = BENCH_CASES.iter().map(|case| case.name).collect();
-        LabError::Usage(format!("`{name}`: no such case; there are {}", names.join(", ")))
+        let meant = nearest(name, names.iter().copied());
+        let meant = meant.map(|meant| format!(" (did you mean `{meant}`?)")).unwrap_or_default();
+        LabError::Usage(format!("`{name}`: no such case{meant}; there are {}", names.join(", ")))
     })
 }
 

@@ -74,7 +74,7 @@ pub use execute::{Executed, execute};
 pub use export::export_csv;
 pub use golden::{Golden, validate_golden};
 pub use limit::{DEFAULT_LIMIT, check_limit};
-pub use machine::processors;
+pub use machine::{processor, processors};
 pub use merge::{Merged, merge};
 pub use named::{Named, open_named, refuse_results, refuse_second_stdin};
 pub use packets::{PacketReplays, validate_packets};
@@ -84,7 +84,7 @@ pub use papers::{
 };
 pub use picture_files::{Opened, missing_runs, open_results, read_results, read_run};
 pub use pool::Progress;
-pub use provenance::{COMMIT, VERSION};
+pub use provenance::{COMMIT, RUSTC, VERSION};
 pub use queues::{QueueReplays, validate_queues};
 pub use report_page::write_report;
 pub use reproduce::{

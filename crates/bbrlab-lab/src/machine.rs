@@ -25,7 +25,7 @@ pub(crate) fn peak_rss_bytes() -> Option<u64> {
 
 /// The processor's name, or its architecture. The system takes a millisecond or more to tell it, so it is asked once.
 #[must_use]
-pub(crate) fn processor() -> &'static str {
+pub fn processor() -> &'static str {
     static NAME: OnceLock<String> = OnceLock::new();
     NAME.get_or_init(|| {
         let name = fs::read_to_string("/proc/cpuinfo").ok().and_then(|info| {

@@ -1,22 +1,58 @@
 //! The document of `bench --json`: read, checked, compared.
 
 use std::fs;
+use std::io::{self, Read as _};
 use std::path::Path;
 
-use bbrlab_lab::{BenchResult, LabError, bench_case};
+use bbrlab_lab::{BenchResult, COMMIT, LabError, RUSTC, VERSION, bench_case, processor};
 use serde::{Deserialize, Serialize};
 
-/// `bench --json`.
+use crate::output::plain;
+
+/// `bench --json`. Documents of `cargo xtask bench` do not have everything that says what was measured.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Document {
+    #[serde(default)]
+    version: Option<String>,
+    #[serde(default)]
+    commit: Option<String>,
+    /// The compiler that built it.
+    #[serde(default)]
+    rustc: Option<String>,
+    /// Where it ran.
+    #[serde(default)]
+    processor: Option<String>,
     pub(super) cases: Vec<BenchResult>,
-    /// With `--against`: a ratio per figure, now to then.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    /// With `--against`: a ratio per figure, now to then. Those of an earlier comparison are not read.
+    #[serde(skip_deserializing, skip_serializing_if = "Vec::is_empty")]
     pub(super) ratios: Vec<Ratios>,
 }
 
+impl Document {
+    /// What this program has measured on this machine.
+    pub(super) fn of(cases: Vec<BenchResult>) -> Self {
+        let told = |text: &str| Some(text.to_owned());
+        Self {
+            version: told(VERSION),
+            commit: told(COMMIT),
+            rustc: told(RUSTC),
+            processor: told(processor()),
+            cases,
+            ratios: Vec::new(),
+        }
+    }
+
+    /// Why speeds do not compare, where the documents say so.
+    pub(super) fn other_machine(&self, earlier: &Self) -> Option<String> {
+        let (now, then) = self.processor.as_deref().zip(earlier.processor.as_deref())?;
+        (now != then).then(|| {
+            format!("speeds are of two processors and do not compare: {now} now, {then} then")
+        })
+    }
+}
+
 /// The figures of a case, as ratios to those of an earlier document.
-#[derive(Serialize, Deserialize)]
+#[derive(Serialize)]
 pub(super) struct Ratios {
     pub(super) name: String,
     pub(super) instructions_per_packet: Option<f64>,
@@ -26,17 +62,35 @@ pub(super) struct Ratios {
     pub(super) peak_rss_bytes: Option<f64>,
     /// Whether the same was computed.
     pub(super) same_digest: bool,
+    /// That of the earlier document.
+    pub(super) earlier_digest: String,
 }
 
-/// A document that `--json` or `cargo xtask bench` has written.
+/// A document that `--json` or `cargo xtask bench` has written; `-` is standard input.
 pub(super) fn read(path: &Path) -> Result<Document, LabError> {
     let wrong = |reason: String| LabError::Usage(format!("{}: {reason}", path.display()));
-    let text = fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+    let text = text(path).map_err(|error| wrong(plain(&error)))?;
+    if text.trim().is_empty() {
+        return Err(wrong(
+            "expected a document of `bench --json`, found nothing in it; a shell empties a file \
+             that it writes to (`> FILE`) before the command starts"
+                .to_owned(),
+        ));
+    }
     let document: Document = serde_json::from_str(&text)
         .map_err(|error| wrong(format!("not a document of `bench --json`: {error}")))?;
     check(&document)
         .map_err(|reason| wrong(format!("not a document of `bench --json`: {reason}")))?;
     Ok(document)
+}
+
+fn text(path: &Path) -> io::Result<String> {
+    if path != Path::new("-") {
+        return fs::read_to_string(path);
+    }
+    let mut text = String::new();
+    io::stdin().read_to_string(&mut text)?;
+    Ok(text)
 }
 
 /// Refuses what `bench` cannot have measured: somebody would take it for a measurement.
@@ -102,11 +156,18 @@ pub(super) fn check_shared(
     if names.iter().any(|name| then.contains(name)) {
         return Ok(());
     }
-    let (now, then) = (names.join(", "), then.join(", "));
+    let (now, then) = (the_cases(names), the_cases(&then));
+    let one_of = if names.len() == 1 { "" } else { "one of " };
     Err(LabError::Usage(format!(
-        "--against {}: expected one of {now}, found {then}",
+        "--against {}: expected {one_of}{now}, found {then}",
         path.display()
     )))
+}
+
+/// `the case a`, `the cases a, b`.
+pub(super) fn the_cases(names: &[&str]) -> String {
+    let noun = if names.len() == 1 { "the case" } else { "the cases" };
+    format!("{noun} {}", names.join(", "))
 }
 
 /// The cases that both documents have.
@@ -127,6 +188,7 @@ pub(super) fn ratios(now: &[BenchResult], earlier: &[BenchResult]) -> Vec<Ratios
         ),
         peak_rss_bytes: ratio(bytes(now), bytes(then)),
         same_digest: now.digest == then.digest,
+        earlier_digest: then.digest.clone(),
     })
     .collect()
 }
@@ -177,7 +239,7 @@ pub(super) mod tests {
     #[test]
     fn what_cannot_have_been_measured_is_refused() {
         let right = || result("a", Some(1500.0), "2c67afc55edbf284");
-        let told = |cases: Vec<BenchResult>| check(&Document { cases, ratios: Vec::new() });
+        let told = |cases: Vec<BenchResult>| check(&Document::of(cases));
         assert_eq!(told(vec![right()]), Ok(()));
         let wrong = [
             (vec![], "expected a case, found none"),
@@ -210,11 +272,26 @@ pub(super) mod tests {
     }
 
     #[test]
+    fn speeds_of_two_processors_do_not_compare() {
+        let on = |processor: Option<&str>| Document {
+            processor: processor.map(str::to_owned),
+            ..Document::of(vec![result("a", None, "1")])
+        };
+        let told = on(Some("one")).other_machine(&on(Some("another"))).unwrap();
+        assert!(told.ends_with("one now, another then"), "{told}");
+        assert_eq!(on(Some("one")).other_machine(&on(Some("one"))), None);
+        assert_eq!(on(Some("one")).other_machine(&on(None)), None);
+    }
+
+    #[test]
     fn documents_without_a_case_in_common_are_not_compared() {
-        let earlier = Document { cases: vec![result("b", None, "1")], ratios: Vec::new() };
+        let earlier = Document::of(vec![result("b", None, "1")]);
         let path = Path::new("then.json");
         assert!(check_shared(path, &earlier, &["a", "b"]).is_ok());
         let told = check_shared(path, &earlier, &["a", "a-tso"]).unwrap_err().to_string();
-        assert_eq!(told, "--against then.json: expected one of a, a-tso, found b");
+        assert_eq!(
+            told,
+            "--against then.json: expected one of the cases a, a-tso, found the case b"
+        );
     }
 }
