@@ -128,15 +128,15 @@ fn speed_tables() {
         exit 1
         error: --against other.json: expected the case a, found the case b
         exit 2
-        error: nonsense.json: not a document of `bench --json`: cases[0].name: `z`: no such case; there are a, b, c, d-tenth, d, a-1bdp, b-1bdp, c-1bdp, a-tso, b-tso, c-tso, a-bbr3, b-bbr3, c-bbr3, a-cubic, b-cubic, c-cubic, a-codel, a-fq-codel, b-departures, b-jitter, b-reorder, b-two-links, b-trace, wide
+        error: nonsense.json: not a document of `bench --json`: cases[0].name: `z`: no such case; there are a, b, c, d-tenth, d, a-1bdp, b-1bdp, c-1bdp, a-tso, b-tso, c-tso, a-bbr3, b-bbr3, c-bbr3, a-cubic, b-cubic, c-cubic, a-codel, a-fq-codel, b-departures, b-jitter, b-reorder, b-two-links, b-access, b-trace, wide
         exit 2
         error: empty.json: not a document of `bench --json`: expected a case, found none in `cases`
         exit 2
         error: empty.json: not a document of `bench --json`: expected a case, found none in `cases`
         exit 2
-        error: `e`: no such case; there are a, b, c, d-tenth, d, a-1bdp, b-1bdp, c-1bdp, a-tso, b-tso, c-tso, a-bbr3, b-bbr3, c-bbr3, a-cubic, b-cubic, c-cubic, a-codel, a-fq-codel, b-departures, b-jitter, b-reorder, b-two-links, b-trace, wide
+        error: `e`: no such case; there are a, b, c, d-tenth, d, a-1bdp, b-1bdp, c-1bdp, a-tso, b-tso, c-tso, a-bbr3, b-bbr3, c-bbr3, a-cubic, b-cubic, c-cubic, a-codel, a-fq-codel, b-departures, b-jitter, b-reorder, b-two-links, b-access, b-trace, wide
         exit 2
-        error: `D-tenht`: no such case (did you mean `d-tenth`?); there are a, b, c, d-tenth, d, a-1bdp, b-1bdp, c-1bdp, a-tso, b-tso, c-tso, a-bbr3, b-bbr3, c-bbr3, a-cubic, b-cubic, c-cubic, a-codel, a-fq-codel, b-departures, b-jitter, b-reorder, b-two-links, b-trace, wide
+        error: `D-tenht`: no such case (did you mean `d-tenth`?); there are a, b, c, d-tenth, d, a-1bdp, b-1bdp, c-1bdp, a-tso, b-tso, c-tso, a-bbr3, b-bbr3, c-bbr3, a-cubic, b-cubic, c-cubic, a-codel, a-fq-codel, b-departures, b-jitter, b-reorder, b-two-links, b-access, b-trace, wide
         exit 2
         error: `a`: expected each case once, found it again; --repeat says how often one is measured
         exit 2

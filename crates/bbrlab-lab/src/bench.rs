@@ -40,6 +40,8 @@ enum Way {
     Reorder,
     /// A link of the same rate behind the first one.
     TwoLinks,
+    /// A link of the same rate before it and one behind it, of their own for each flow.
+    AccessLinks,
     /// The link sends at the instants of a Mahimahi trace, as many a millisecond as fit its rate.
     Trace,
 }
@@ -54,6 +56,7 @@ impl Way {
             Self::Jitter => ", jitter of 0.1ms",
             Self::Reorder => ", 1 % reordered by 1ms",
             Self::TwoLinks => ", two links",
+            Self::AccessLinks => ", access links",
             Self::Trace => ", a trace",
         }
     }
@@ -194,6 +197,7 @@ pub const BENCH_CASES: &[BenchCase] = &[
     BenchCase { name: "b-jitter", way: Way::Jitter, ..B },
     BenchCase { name: "b-reorder", way: Way::Reorder, ..B },
     BenchCase { name: "b-two-links", way: Way::TwoLinks, ..B },
+    BenchCase { name: "b-access", way: Way::AccessLinks, ..B },
     BenchCase { name: "b-trace", way: Way::Trace, ..B },
     // One flow whose sockets and whose queue do not limit it at any rate, for `cargo xtask growth`: 4 BDP of the lowest
     // rates are three packets, in which every probe loses some.
@@ -302,6 +306,7 @@ impl BenchCase {
                 "",
                 format!("[[links]]\nname = \"second\"\nrate = {rate}\nbuffer = \"{buffer}\"\n"),
             ),
+            Way::AccessLinks => ("", format!("[access]\nrate = {rate}\nbuffer = \"1000pkt\"\n")),
             Way::Plain | Way::Departures | Way::Trace => ("", String::new()),
         };
         let path = if *way == Way::TwoLinks { "path = [\"bottleneck\", \"second\"]\n" } else { "" };
@@ -364,7 +369,7 @@ mod tests {
     fn events_for_departures_change_nothing_that_becomes_of_a_packet() {
         let digest = |name: &str| bench_case(name).unwrap().run(100, None).unwrap().digest;
         assert_eq!(digest("b-departures"), digest("b"));
-        for other in ["b-jitter", "b-reorder", "b-two-links", "b-trace"] {
+        for other in ["b-jitter", "b-reorder", "b-two-links", "b-access", "b-trace"] {
             assert_ne!(digest(other), digest("b"), "{other}");
         }
     }

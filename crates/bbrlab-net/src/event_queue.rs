@@ -1,18 +1,20 @@
-//! The event queue: a heap, and beside it those timers that are armed often, on days.
+//! The event queue: a heap, and beside it the heads of lanes and those timers that are armed often, on days.
 
 use bbrlab_units::Time;
 
 use crate::days::{Days, Place};
 use crate::event::{Key, Kind, id_tie, tie};
+use crate::heads::Heads;
 use crate::heap::Heap;
 use crate::packet::FlowId;
 
-/// Events by key, and timers on days, of which each flow has one at most.
+/// Events by key, the heads of lanes, and timers on days, of which each flow has one at most.
 #[derive(Debug)]
 pub(crate) struct EventQueue {
     /// When the first event is due, `NEVER` if there is none. The last event popped is over.
     next: Time,
     heap: Heap,
+    heads: Heads,
     days: Days,
     /// What the timers on days have in the low bits of their keys.
     low_of_days: u32,
@@ -23,13 +25,21 @@ pub(crate) struct EventQueue {
 pub(crate) enum First {
     /// On top of the heap.
     InHeap,
+    /// The head of this lane.
+    Head(u32),
     /// The next timer on a day.
     OnDay,
 }
 
 impl EventQueue {
     pub(crate) fn new() -> Self {
-        Self { next: Time::NEVER, heap: Heap::new(), days: Days::new(), low_of_days: 0 }
+        Self {
+            next: Time::NEVER,
+            heap: Heap::new(),
+            heads: Heads::new(),
+            days: Days::new(),
+            low_of_days: 0,
+        }
     }
 
     /// Says what the timers on days have in the low bits of their keys.
@@ -42,6 +52,11 @@ impl EventQueue {
         self.days.add();
     }
 
+    /// Adds a lane, which is empty. They are numbered from 0.
+    pub(crate) fn add_lane(&mut self) {
+        self.heads.add();
+    }
+
     /// When the first event is due.
     #[inline]
     pub(crate) fn next(&self) -> Time {
@@ -50,7 +65,7 @@ impl EventQueue {
 
     /// The key of the first event, `Key::NEVER` if there is none.
     pub(crate) fn first_key(&self) -> Key {
-        self.heap.top().0.min(self.first_key_of_days())
+        self.heap.top().0.min(self.heads.first().0).min(self.first_key_of_days())
     }
 
     fn first_key_of_days(&self) -> Key {
@@ -64,14 +79,31 @@ impl EventQueue {
     #[inline]
     pub(crate) fn first(&self) -> First {
         let (in_heap, on_day) = (self.heap.top().0.time(), self.days.next());
-        let is_on_day = on_day < in_heap || (on_day == in_heap && self.is_day_first());
-        if is_on_day { First::OnDay } else { First::InHeap }
+        let (head, lane) = self.heads.first();
+        if head.time() < in_heap.min(on_day) {
+            return First::Head(lane);
+        }
+        if in_heap < on_day.min(head.time()) {
+            return First::InHeap;
+        }
+        if on_day < in_heap.min(head.time()) {
+            return First::OnDay;
+        }
+        self.first_by_key()
     }
 
-    /// Whether the next timer on a day comes before the top of the heap, by their keys.
+    /// The same if several may be due at that time. The key tells.
     #[inline(never)]
-    fn is_day_first(&self) -> bool {
-        self.first_key_of_days() < self.heap.top().0
+    fn first_by_key(&self) -> First {
+        let (head, lane) = self.heads.first();
+        let (in_heap, on_day) = (self.heap.top().0, self.first_key_of_days());
+        if in_heap < head.min(on_day) {
+            First::InHeap
+        } else if head < on_day {
+            First::Head(lane)
+        } else {
+            First::OnDay
+        }
     }
 
     /// Takes the first event, which is in the heap.
@@ -102,9 +134,24 @@ impl EventQueue {
         }
     }
 
+    /// A packet has become the head of a lane.
+    #[inline(never)]
+    pub(crate) fn becomes_head(&mut self, lane: u32, key: Key) {
+        self.heads.set(lane, key);
+        self.next = self.next.min(key.time());
+    }
+
+    /// The head of a lane, which was the first event, has left it. This is the next one, `Key::NEVER` if there is none.
+    #[inline]
+    pub(crate) fn leaves(&mut self, lane: u32, next: Key) {
+        self.heads.set(lane, next);
+        self.find_next();
+    }
+
     #[inline]
     fn find_next(&mut self) {
-        self.next = self.heap.top().0.time().min(self.days.next());
+        let head = self.heads.first().0.time();
+        self.next = self.heap.top().0.time().min(head).min(self.days.next());
     }
 
     /// All entries of the heap in arbitrary order.

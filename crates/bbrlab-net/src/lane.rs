@@ -107,9 +107,12 @@ impl Lane {
     }
 }
 
-/// The heads of this many lanes are compared with the event queue's top, in place of being in the queue. The first lanes
+/// The heads of this many lanes are compared with the event queue's first, in place of being in the queue. The first lanes
 /// are those of the first flow, and where flows share a path, of all.
 const BESIDE: usize = 2;
+
+/// The number of the first lane whose head is in the event queue.
+const FIRST_IN_QUEUE: u32 = 2;
 
 /// All lanes, by number.
 #[derive(Debug)]
@@ -129,12 +132,14 @@ impl Lanes {
         self.len
     }
 
-    /// Adds a lane.
-    pub(crate) fn add(&mut self) {
+    /// Adds a lane. True if its head belongs in the event queue.
+    pub(crate) fn add(&mut self) -> bool {
         self.len += 1;
-        if self.len > BESIDE {
+        let is_in_queue = self.len > BESIDE;
+        if is_in_queue {
             self.others.push(Lane::EMPTY);
         }
+        is_in_queue
     }
 
     /// The heads of the lanes beside the event queue.
@@ -157,9 +162,16 @@ impl Lanes {
         if number < BESIDE { &mut self.beside[number] } else { &mut self.others[number - BESIDE] }
     }
 
-    /// The head of a lane if it belongs in the event queue.
-    pub(crate) fn head_in_queue(&self, number: u32) -> Option<Key> {
-        (number as usize).checked_sub(BESIDE).map(|place| self.others[place].head)
+    /// Where a lane's head is in the event queue, and which it is; `None` if it does not belong there.
+    pub(crate) fn head_in_queue(&self, number: u32) -> Option<(u32, Key)> {
+        let place = number.checked_sub(FIRST_IN_QUEUE)?;
+        Some((place, self.others[place as usize].head))
+    }
+
+    /// A lane by its number in the event queue.
+    #[inline]
+    pub(crate) fn in_queue(&mut self, place: u32) -> &mut Lane {
+        &mut self.others[place as usize]
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Lane> {

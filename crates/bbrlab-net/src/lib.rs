@@ -15,7 +15,7 @@
 //! | `packet.rs` | packets as the engine sees them; the stores of packets that are in no lane, and of what few carry |
 //! | `event.rs` | the order of events: one 128-bit key |
 //! | `event_queue.rs` | the event queue |
-//! | `heap.rs`, `days.rs` | its parts: events by key, and timers that are armed again and again |
+//! | `heap.rs`, `heads.rs`, `days.rs` | its parts: events by key, the heads of lanes, and timers that are armed again and again |
 //! | `chunks.rs` | the queues of lanes and links, in memory that they share |
 //! | `lane.rs` | packets on one constant delay; only the first is in the event queue |
 //! | `timers.rs` | lazy timers |
@@ -48,6 +48,7 @@ mod digest;
 mod engine;
 mod event;
 mod event_queue;
+mod heads;
 mod heap;
 mod lane;
 mod link;

@@ -2,7 +2,7 @@
 
 use bbrlab_units::Span;
 
-use super::{Flow, Network, SOLO};
+use super::{Flow, Network};
 use crate::accounts::BurstSize;
 use crate::event::{IDS_MAX, Kind, KindNumber, sent_by, tie};
 use crate::link::{Link, LinkMode};
@@ -116,11 +116,10 @@ impl<P: Load> Network<P> {
     }
 
     fn lane(&mut self, source: Source, delay: Span, target: Target) -> u32 {
-        let next = u32::try_from(self.lanes.len()).expect("fewer than 2^31 lanes");
-        assert!(next < SOLO, "more than 2^31 lanes");
+        let next = u32::try_from(self.lanes.len()).expect("fewer than 2^32 lanes");
         let lane = *self.lane_of.entry((source, delay, target)).or_insert(next);
-        if lane == next {
-            self.lanes.add();
+        if lane == next && self.lanes.add() {
+            self.queue.add_lane();
         }
         lane
     }

@@ -31,9 +31,6 @@ use airtime::Medium;
 
 pub use conservation::Conservation;
 
-/// Set in the index of an event-queue entry for a single packet that is in no lane.
-const SOLO: u32 = 1 << 31;
-
 /// The most timers that one end of a flow can have.
 pub const TIMERS_MAX: u8 = 16;
 
@@ -302,17 +299,20 @@ impl<P: Load> Network<P> {
                     continue;
                 }
                 Next::First | Next::Second => self.take_head(next as usize),
-                Next::InQueue => {
-                    if self.queue.first() == First::OnDay {
+                Next::InQueue => match self.queue.first() {
+                    First::Head(place) => self.take_head_in_queue(place),
+                    First::OnDay => {
                         self.even_timer_fires(handler);
                         continue;
                     }
-                    let (key, index) = self.queue.pop();
-                    let packet = self.handle(key, index, handler);
-                    self.queue.close();
-                    let Some(packet) = packet else { continue };
-                    packet
-                }
+                    First::InHeap => {
+                        let (key, index) = self.queue.pop();
+                        let packet = self.handle(key, index, handler);
+                        self.queue.close();
+                        let Some(packet) = packet else { continue };
+                        packet
+                    }
+                },
             };
             self.arrives(&packet, handler);
         }
@@ -412,8 +412,9 @@ impl<P: Load> Network<P> {
                 Popped::Stale => {}
             },
             Kind::Departure => self.departure(LinkId(index), sequence_of(key.tie())),
+            // One that is in no lane.
             Kind::LinkArrival | Kind::AtReceiver | Kind::AtSender => {
-                return self.take(key, index);
+                return Some(self.packets.remove(index));
             }
             Kind::Timer => {
                 match self.timers.popped(index, self.due) {
@@ -466,6 +467,16 @@ impl<P: Load> Network<P> {
         packet
     }
 
+    /// The same of a lane whose head is in the event queue, by its place there.
+    #[inline]
+    fn take_head_in_queue(&mut self, place: u32) -> Packet<P> {
+        let lane = self.lanes.in_queue(place);
+        let packet = lane.pop(&mut self.way);
+        self.queue.leaves(place, lane.head());
+        self.kind = KindNumber::of(packet.tie);
+        packet
+    }
+
     /// A packet reaches the end of its leg.
     #[inline]
     fn arrives<H: Handler<P>>(&mut self, packet: &Packet<P>, handler: &mut H) {
@@ -500,24 +511,6 @@ impl<P: Load> Network<P> {
             self.events += 1;
             self.arrive_at_link(*packet);
         }
-    }
-
-    /// The packet of an entry of the event queue, `None` if the entry is stale: a packet was inserted ahead of the former
-    /// head. The next packet of its lane becomes its head.
-    fn take(&mut self, key: Key, index: u32) -> Option<Packet<P>> {
-        if index & SOLO != 0 {
-            return Some(self.packets.remove(index & !SOLO));
-        }
-        let lane = self.lanes.get(index);
-        if lane.head() != key {
-            return None;
-        }
-        let packet = lane.pop(&mut self.way);
-        let next = lane.head();
-        if next != Key::NEVER {
-            self.queue.push(next, index);
-        }
-        Some(packet)
     }
 
     #[inline(always)]

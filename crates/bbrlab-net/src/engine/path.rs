@@ -3,7 +3,7 @@
 use bbrlab_queue::{Cause, Queued, Rule as _};
 use bbrlab_units::{Span, Time};
 
-use super::{Network, SOLO};
+use super::Network;
 use crate::accounts::{Accounts, Lost};
 use crate::digest::{self, Record};
 use crate::event::{self, Key, Kind, id_tie, tie};
@@ -240,7 +240,7 @@ impl<P: Load> Network<P> {
         }
         if is_alone {
             let handle = self.packets.insert(packet);
-            self.queue.push(Key::new(at, packet.tie), handle | SOLO);
+            self.queue.push(Key::new(at, packet.tie), handle);
         } else {
             self.enter_lane(lane, at, packet);
         }
@@ -483,8 +483,8 @@ fn stops_in_front<P: Load>(
 #[cold]
 #[inline(never)]
 pub(super) fn becomes_head(lanes: &Lanes, lane: u32, queue: &mut EventQueue) {
-    if let Some(key) = lanes.head_in_queue(lane) {
-        queue.push(key, lane);
+    if let Some((place, key)) = lanes.head_in_queue(lane) {
+        queue.becomes_head(place, key);
     }
 }
 
