@@ -14,6 +14,8 @@ pub(crate) struct EventQueue {
     /// When the first event is due, `NEVER` if there is none. The last event popped is over.
     next: Time,
     heap: Heap,
+    /// When the first of those is due that are beside the heap.
+    beside: Time,
     heads: Heads,
     days: Days,
     /// What the timers on days have in the low bits of their keys.
@@ -36,6 +38,7 @@ impl EventQueue {
         Self {
             next: Time::NEVER,
             heap: Heap::new(),
+            beside: Time::NEVER,
             heads: Heads::new(),
             days: Days::new(),
             low_of_days: 0,
@@ -78,15 +81,16 @@ impl EventQueue {
     /// Where the first event is, which there is.
     #[inline]
     pub(crate) fn first(&self) -> First {
-        let (in_heap, on_day) = (self.heap.top().0.time(), self.days.next());
-        let (head, lane) = self.heads.first();
-        if head.time() < in_heap.min(on_day) {
-            return First::Head(lane);
-        }
-        if in_heap < on_day.min(head.time()) {
+        let in_heap = self.heap.top().0.time();
+        if in_heap < self.beside {
             return First::InHeap;
         }
-        if on_day < in_heap.min(head.time()) {
+        let (on_day, (head, lane)) = (self.days.next(), self.heads.first());
+        let head = head.time();
+        if head < on_day.min(in_heap) {
+            return First::Head(lane);
+        }
+        if on_day < head.min(in_heap) {
             return First::OnDay;
         }
         self.first_by_key()
@@ -138,6 +142,7 @@ impl EventQueue {
     #[inline(never)]
     pub(crate) fn becomes_head(&mut self, lane: u32, key: Key) {
         self.heads.set(lane, key);
+        self.beside = self.beside.min(key.time());
         self.next = self.next.min(key.time());
     }
 
@@ -145,13 +150,18 @@ impl EventQueue {
     #[inline]
     pub(crate) fn leaves(&mut self, lane: u32, next: Key) {
         self.heads.set(lane, next);
+        self.find_next_beside();
         self.find_next();
     }
 
     #[inline]
     fn find_next(&mut self) {
-        let head = self.heads.first().0.time();
-        self.next = self.heap.top().0.time().min(head).min(self.days.next());
+        self.next = self.heap.top().0.time().min(self.beside);
+    }
+
+    #[inline]
+    fn find_next_beside(&mut self) {
+        self.beside = self.heads.first().0.time().min(self.days.next());
     }
 
     /// All entries of the heap in arbitrary order.
@@ -163,6 +173,7 @@ impl EventQueue {
     #[inline]
     pub(crate) fn fire(&mut self, now: Time) -> FlowId {
         let flow = self.days.fire(now);
+        self.find_next_beside();
         self.find_next();
         FlowId(flow)
     }
@@ -172,8 +183,9 @@ impl EventQueue {
     #[inline]
     pub(crate) fn arm(&mut self, flow: FlowId, at: Time, now: Time) -> bool {
         let is_armed = self.days.arm(flow.0, at, now);
-        if is_armed && at < self.next {
-            self.next = at;
+        if is_armed && at < self.beside {
+            self.beside = at;
+            self.next = self.next.min(at);
         }
         is_armed
     }
@@ -191,6 +203,7 @@ impl EventQueue {
     /// From `now` on that timer has no day.
     pub(crate) fn disarm(&mut self, flow: FlowId, now: Time) {
         self.days.disarm(flow.0, now);
+        self.find_next_beside();
         // After an event that was popped, the next one is found when it is over.
         if !self.heap.is_in_event() {
             self.find_next();
