@@ -72,14 +72,14 @@ const CAUSES: &[Setting] = &[
     ),
     Setting::keys("song2021.c75", &["duration=300s"], "300 s, since the paper gives no duration"),
     Setting::keys("song2021.c76", &["stack.sender_qdisc=fq"], PACED_BY_FQ),
-    Setting {
-        form: Some("as-described"),
-        ..Setting::keys(
-            "mahmud2020.c16",
-            &["bottleneck.rate=5Mbit/s"],
-            "the algorithm of the text, whose detection acts, on 5 Mbit/s, where a packet takes 0.9 ms; at 1 Mbit/s it takes 4.3 ms, beside which no alpha of 0.5 to 1.5 ms tells anything",
-        )
-    },
+    Setting::keys(
+        "mahmud2020.c16",
+        &["sweep.flows.cc_params=[\
+                { halving = \"recovery\", detection = \"rtt\", alpha_us = 500 }, \
+                { halving = \"recovery\", detection = \"rtt\", alpha_us = 1000 }, \
+                { halving = \"recovery\", detection = \"rtt\", alpha_us = 1500 }]"],
+        "the authors' program with the detection of the text, which acts: a recovery halves cwnd only if the RTT says that the path is congested",
+    ),
     Setting::keys(
         "mahmud2020.c18",
         &["flows.rtt=80ms"],
