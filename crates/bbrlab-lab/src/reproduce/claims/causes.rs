@@ -67,8 +67,8 @@ const CAUSES: &[Setting] = &[
     Setting::keys("song2021.c71", &["stack.tso=whole"], WHOLE_BURSTS),
     Setting::keys(
         "song2021.c73",
-        &["stack.tso=whole", "access.rate=1Gbit/s"],
-        "bursts that cross the network whole, where a queue counts each of them as one packet, from hosts with interfaces of 1 Gbit/s; who loses in a small buffer is then no longer the one whose bursts are longer in packets",
+        &["stack.bbr2.bw_probe_pif_gain=288"],
+        "probes of BBRv2 that end with 1.125 BDP in flight, not with 1.25: a buffer of 0.2 BDP holds 1.2, so that Linux's overfill it each time, and CUBIC loses with them",
     ),
     Setting::keys("song2021.c75", &["duration=300s"], "300 s, since the paper gives no duration"),
     Setting::keys("song2021.c76", &["stack.sender_qdisc=fq"], PACED_BY_FQ),
