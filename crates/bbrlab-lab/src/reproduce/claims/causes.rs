@@ -38,8 +38,8 @@ const CAUSES: &[Setting] = &[
     ),
     Setting::keys(
         "song2021.c11",
-        &["stack.bbr.probe_phase=timed", "stack.bbr.margin=0"],
-        "probing phases of one minimum RTT without the pacing margin of 1 %, by which three cycles find a factor of 1.95 and not of 1.90; Linux stays in the phase until 1.25 BDP are in flight, which on a path that is not full takes until the estimate has caught up",
+        &["bottleneck.loss=0.6%"],
+        "a path that loses 0.6 % of its packets, where a loss ends most probes after one RTT; without losses Linux goes on probing until 1.25 BDP are in flight, which on a path that is not full takes until the estimate has caught up",
     ),
     Setting::keys("song2021.c14", &["stack.tso=whole"], WHOLE_BURSTS),
     Setting::keys(
