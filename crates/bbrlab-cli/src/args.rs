@@ -433,7 +433,7 @@ pub(crate) struct BenchArgs {
     #[arg(value_name = "CASE", help = cases_help())]
     pub(crate) cases: Vec<String>,
     /// Processes per case, of which the one with the fewest CPU seconds counts
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) repeat: u32,
     /// Print ratios to the figures of an earlier document as well, those of now divided by those of then; exits with 1
     /// where a digest differs. FILE is what --json has written, or - for standard input
@@ -502,12 +502,14 @@ const BENCH_ABOUT: &str = "Measure the speed of this machine and build
 
 Each case is a fixed simulation, without files. Without suffix: (a) one flow at 50 Mbit/s, (b) 16 flows at 1 Gbit/s, \
 (c) 1,000 flows at 10 Gbit/s, (d) 100,000 flows at 100 Gbit/s, (d-tenth) 10,000 flows at 10 Gbit/s; all bbr1, a buffer \
-of 4 BDP, every packet paced on its own. A suffix says what differs. (wide) is one flow that nothing but the link limits. \
-docs/performance.md has them in full, with the figures of this project's machine.
+of 4 BDP, every packet paced on its own, no delay before the bottleneck. A suffix says what differs. (wide) is one flow \
+that nothing but the link limits. docs/performance.md has them in full, with the figures of this project's machine. All \
+but (d) and (wide) take about half a minute of CPU time, (d) 8 s a process.
 
-Speed is data packets that leave the bottleneck per second of CPU time, set-up included; memory is the most that the \
-process held. The digest is a hash of what happened to every packet: with equal digests, the same was computed. \
-Instructions and cache misses are counted by `cargo xtask bench`, with valgrind.";
+Speed is data packets that leave the bottleneck per second of CPU time, set-up included. Noise is by how much longer \
+the median process took than the fastest: a smaller difference of two speeds says nothing. Memory is the most that the process \
+held, the program's own 5 MB included. The digest is a hash of what happened to every packet: with equal digests, the \
+same was computed. Instructions and cache misses are counted by `cargo xtask bench`, with valgrind.";
 
 /// What the help says of the cases.
 fn cases_help() -> String {

@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 use bbrlab_lab::{BENCH_CASES, BenchCase, BenchResult, LabError, bench_case, refuse_second_stdin};
 use bbrlab_report::{Align, Table, count, figure, fixed};
 
-use self::document::{Document, Ratios, check_shared, ratios, read, the_cases};
+use self::document::{Document, Ratios, check_counts, check_shared, ratios, read, the_cases};
 use crate::args::{BenchArgs, BenchCaseArgs};
 use crate::output::{Output, Stopped, Verdict};
 
@@ -26,12 +26,13 @@ pub(crate) fn bench(args: &BenchArgs, output: &mut Output) -> Verdict {
         Some(document) => document.cases.iter().map(|case| case.name.as_str()).collect(),
         None => cases.iter().map(|case| case.name).collect(),
     };
+    let mut not_compared = Vec::new();
     if let (Some(path), Some(earlier)) = (&args.against, &earlier) {
         check_shared(path, earlier, &names)?;
         let has = |name: &&str| earlier.cases.iter().any(|case| case.name == *name);
-        let left: Vec<&str> = names.iter().copied().filter(|name| !has(name)).collect();
-        if !left.is_empty() && !args.quiet {
-            let (path, left) = (path.display(), left.join(", "));
+        not_compared.extend(names.iter().filter(|name| !has(name)).map(|&name| name.to_owned()));
+        if !not_compared.is_empty() && !args.quiet {
+            let (path, left) = (path.display(), not_compared.join(", "));
             output.note(&format!("not compared, since {path} does not have them: {left}"));
         }
     }
@@ -39,21 +40,25 @@ pub(crate) fn bench(args: &BenchArgs, output: &mut Output) -> Verdict {
         Some(document) => document,
         None => Document::of(measure(&cases, args, output)?),
     };
-    if let Some(earlier) = &earlier {
+    if let (Some(path), Some(earlier)) = (&args.against, &earlier) {
+        check_counts(path, &document.cases, earlier)?;
         document.ratios = ratios(&document.cases, &earlier.cases);
+        document.against = Some(earlier.origin.clone());
+        document.not_compared = not_compared;
     }
     if args.json {
         output.json(&document)?;
     } else {
+        output.text(&format!("{}\n\n", document.origin.words()))?;
         output.text(&words(&document.cases))?;
     }
     let (Some(path), Some(earlier)) = (&args.against, &earlier) else { return Ok(()) };
     if !args.json {
-        let path = path.display();
-        output.text(&format!("\nRatios of the figures above to those of {path}\n"))?;
+        let (path, origin) = (path.display(), earlier.origin.words());
+        output.text(&format!("\nRatios of the figures above to those of {path}: {origin}\n\n"))?;
         output.text(&ratio_words(&document.ratios))?;
     }
-    if let Some(told) = document.other_machine(earlier)
+    if let Some(told) = document.origin.other_machine(&earlier.origin)
         && !args.quiet
     {
         output.note(&told);
@@ -63,16 +68,15 @@ pub(crate) fn bench(args: &BenchArgs, output: &mut Output) -> Verdict {
     if others.is_empty() {
         return Ok(());
     }
-    let others = others.join("; ");
-    let told = format!("{others} in {}: not the same was computed", path.display());
-    Err(LabError::Failed(told).into())
+    let (path, others) = (path.display(), others.join("; "));
+    Err(LabError::Failed(format!("not the same was computed as in {path}: {others}")).into())
 }
 
-/// `a: found the digest 2c67afc55edbf284, expected 0123456789abcdef as`.
+/// `a: expected the digest 0123456789abcdef, found 2c67afc55edbf284`.
 fn other_digest(of: &Ratios, document: &Document) -> String {
     let case = document.cases.iter().find(|case| case.name == of.name);
     let found = case.map_or("none", |case| case.digest.as_str());
-    format!("{}: found the digest {found}, expected {} as", of.name, of.earlier_digest)
+    format!("{}: expected the digest {}, found {found}", of.name, of.earlier_digest)
 }
 
 /// The cases that were named, or those that are measured unless some are.
@@ -86,6 +90,11 @@ fn chosen(args: &BenchArgs) -> Result<Vec<&'static BenchCase>, LabError> {
     {
         return Err(LabError::Usage(format!(
             "`{name}`: expected each case once, found it again; --repeat says how often one is measured"
+        )));
+    }
+    if let Some(file) = args.cases.iter().find(|name| Path::new(name).is_file()) {
+        return Err(LabError::Usage(format!(
+            "`{file}`: expected a case, found a file; --show prints the figures of one"
         )));
     }
     args.cases.iter().map(|name| bench_case(name)).collect()
@@ -126,14 +135,15 @@ fn measure(
             let sim_s = f64::from(case.duration_ms) / 1e3;
             output.note(&format!("{}: {} ({sim_s} s simulated)", case.name, case.title()));
         }
+        let again = output.again();
+        let mut all = (0..args.repeat)
+            .map(|_| in_a_process(case, again))
+            .collect::<Result<Vec<BenchResult>, Stopped>>()?;
+        all.sort_by(|a, b| a.cpu_s.total_cmp(&b.cpu_s));
+        let of_all: Vec<f64> = all.iter().map(|result| result.cpu_s).collect();
         // Other programs only ever make a process slower, so the fastest one is the measurement.
-        let mut best = in_a_process(case, output.again())?;
-        for _ in 1..args.repeat {
-            let other = in_a_process(case, output.again())?;
-            if other.cpu_s < best.cpu_s {
-                best = other;
-            }
-        }
+        let mut best = all.swap_remove(0);
+        best.cpu_s_of_all = if of_all.len() > 1 { of_all } else { Vec::new() };
         results.push(best);
     }
     Ok(results)
@@ -152,6 +162,7 @@ fn words(results: &[BenchResult]) -> String {
     let has = |of: fn(&BenchResult) -> Option<f64>| results.iter().any(|case| of(case).is_some());
     let has_instructions = has(|case| case.instructions_per_packet);
     let has_misses = has(|case| case.l1_misses_per_packet.or(case.l2_misses_per_packet));
+    let has_noise = has(BenchResult::noise);
     let has_ns3 = has(|case| case.ns3_data_packets_per_cpu_s);
     let mut table = Table::new()
         .column("case", "", Align::Left)
@@ -160,11 +171,15 @@ fn words(results: &[BenchResult]) -> String {
         .column("events", "", Align::Right)
         .column("CPU", "s", Align::Right)
         .column("speed", "Mpkt/CPU s", Align::Right);
+    if has_noise {
+        table = table.column("noise", "%", Align::Right);
+    }
     table = counted_columns(table, "per pkt", has_instructions, has_misses)
         .column("memory", "MB", Align::Right)
         .column("digest", "", Align::Left);
     if has_ns3 {
-        table = table.column("ns-3", "Mpkt/CPU s", Align::Right).column("ratio", "", Align::Right);
+        table =
+            table.column("ns-3", "Mpkt/CPU s", Align::Right).column("times ns-3", "", Align::Right);
     }
     for result in results {
         #[expect(clippy::cast_precision_loss, reason = "for display")]
@@ -174,9 +189,12 @@ fn words(results: &[BenchResult]) -> String {
             figure(result.sim_s),
             count(result.data_packets),
             count(result.events),
-            fixed(result.cpu_s, 3),
+            fixed(result.cpu_s, 4),
             fixed(result.data_packets_per_cpu_s / 1e6, 2),
         ];
+        if has_noise {
+            row.push(fixed(result.noise().map(|noise| noise * 100.0), 0));
+        }
         if has_instructions {
             row.push(fixed(result.instructions_per_packet, 0));
         }
@@ -212,16 +230,23 @@ fn ratio_words(ratios: &[Ratios]) -> String {
     let has = |of: fn(&Ratios) -> Option<f64>| ratios.iter().any(|case| of(case).is_some());
     let has_instructions = has(|case| case.instructions_per_packet);
     let has_misses = has(|case| case.l1_misses_per_packet.or(case.l2_misses_per_packet));
-    let table = Table::new().column("case", "", Align::Left).column(
+    let has_noise = has(|case| case.noise);
+    let mut table = Table::new().column("case", "", Align::Left).column(
         "speed",
         "more is better",
         Align::Right,
     );
-    let mut table = counted_columns(table, "less is better", has_instructions, has_misses)
+    if has_noise {
+        table = table.column("noise", "%", Align::Right);
+    }
+    table = counted_columns(table, "less is better", has_instructions, has_misses)
         .column("memory", "less is better", Align::Right)
         .column("digest", "", Align::Left);
     for of in ratios {
         let mut row = vec![of.name.clone(), fixed(of.data_packets_per_cpu_s, 2)];
+        if has_noise {
+            row.push(fixed(of.noise.map(|noise| noise * 100.0), 0));
+        }
         if has_instructions {
             row.push(fixed(of.instructions_per_packet, 3));
         }

@@ -122,9 +122,9 @@ fn speed_tables() {
     ];
     expect![[r#"
         exit 0
-        error: a: found the digest 2c67afc55edbf284, expected 0123456789abcdef as in then.json: not the same was computed
+        error: not the same was computed as in then.json: a: expected the digest 0123456789abcdef, found 2c67afc55edbf284
         exit 1
-        error: a: found the digest 2c67afc55edbf284, expected 0123456789abcdef as in then.json: not the same was computed
+        error: not the same was computed as in then.json: a: expected the digest 0123456789abcdef, found 2c67afc55edbf284
         exit 1
         error: --against other.json: expected the case a, found the case b
         exit 2

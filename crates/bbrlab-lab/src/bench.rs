@@ -100,6 +100,9 @@ pub struct BenchResult {
     pub events: u64,
     /// CPU seconds of the thread that ran it, set-up included.
     pub cpu_s: f64,
+    /// Those of all processes that ran it, the fastest first; empty where there was one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cpu_s_of_all: Vec<f64>,
     /// Data packets per CPU second, the measure of speed.
     pub data_packets_per_cpu_s: f64,
     /// By callgrind, over the difference of two lengths; null where they were not counted.
@@ -165,6 +168,16 @@ const D: BenchCase = BenchCase {
     rtt_ms: 100,
     ..A
 };
+
+impl BenchResult {
+    /// By which share the median process took longer than the fastest; `None` if there was one.
+    #[must_use]
+    pub fn noise(&self) -> Option<f64> {
+        let all = &self.cpu_s_of_all;
+        let (fastest, median) = (all.first()?, all.get(all.len() / 2)?);
+        (all.len() > 1).then(|| median / fastest - 1.0)
+    }
+}
 
 /// The cases, those without a variant first.
 pub const BENCH_CASES: &[BenchCase] = &[
@@ -276,6 +289,7 @@ impl BenchCase {
             data_packets,
             events: summary.events.expect("the simulator counts them"),
             cpu_s: executed.cpu_s,
+            cpu_s_of_all: Vec::new(),
             data_packets_per_cpu_s: data_packets as f64 / executed.cpu_s,
             instructions_per_packet: None,
             l1_misses_per_packet: None,

@@ -46,7 +46,8 @@ impl Costs {
 fn rounded(value: Option<f64>) -> Value {
     value.map_or(Value::Null, |value| {
         let digits = if value > 100.0 { 10.0 } else { 1000.0 };
-        json!((value * digits).round() / digits)
+        // No negative zero.
+        json!((value * digits).round() / digits + 0.0)
     })
 }
 

@@ -9,9 +9,26 @@ use serde::{Deserialize, Serialize};
 
 use crate::output::plain;
 
-/// `bench --json`. Documents of `cargo xtask bench` do not have everything that says what was measured.
+/// `bench --json`.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Document {
+    #[serde(flatten)]
+    pub(super) origin: Origin,
+    pub(super) cases: Vec<BenchResult>,
+    /// With `--against`: the origin of the earlier document. That of an earlier comparison is not read.
+    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
+    pub(super) against: Option<Origin>,
+    /// With `--against`: a ratio per figure, now to then.
+    #[serde(skip_deserializing, skip_serializing_if = "Vec::is_empty")]
+    pub(super) ratios: Vec<Ratios>,
+    /// With `--against`: the cases that the earlier document lacks.
+    #[serde(skip_deserializing, skip_serializing_if = "Vec::is_empty")]
+    pub(super) not_compared: Vec<String>,
+}
+
+/// What was measured, and where. Documents of `cargo xtask bench --bless` name compiler and processor only.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct Origin {
     #[serde(default)]
     version: Option<String>,
     #[serde(default)]
@@ -19,27 +36,38 @@ pub(super) struct Document {
     /// The compiler that built it.
     #[serde(default)]
     rustc: Option<String>,
-    /// Where it ran.
     #[serde(default)]
     processor: Option<String>,
-    pub(super) cases: Vec<BenchResult>,
-    /// With `--against`: a ratio per figure, now to then. Those of an earlier comparison are not read.
-    #[serde(skip_deserializing, skip_serializing_if = "Vec::is_empty")]
-    pub(super) ratios: Vec<Ratios>,
 }
 
 impl Document {
     /// What this program has measured on this machine.
     pub(super) fn of(cases: Vec<BenchResult>) -> Self {
         let told = |text: &str| Some(text.to_owned());
-        Self {
+        let origin = Origin {
             version: told(VERSION),
             commit: told(COMMIT),
             rustc: told(RUSTC),
             processor: told(processor()),
-            cases,
-            ratios: Vec::new(),
-        }
+        };
+        Self { origin, cases, against: None, ratios: Vec::new(), not_compared: Vec::new() }
+    }
+}
+
+impl Origin {
+    /// `bbrlab 0.1.0 (df93bbe), rustc 1.95.0, AMD EPYC`, without what is not known.
+    pub(super) fn words(&self) -> String {
+        let short = |commit: &String| format!(" ({})", commit.get(..12).unwrap_or(commit));
+        let version = self.version.as_ref().map(|version| {
+            format!("bbrlab {version}{}", self.commit.as_ref().map(short).unwrap_or_default())
+        });
+        let release = |rustc: &String| {
+            let release = rustc.split_whitespace().next().unwrap_or_default();
+            format!("rustc {release}")
+        };
+        let parts = [version, self.rustc.as_ref().map(release), self.processor.clone()];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        if parts.is_empty() { "of unknown origin".to_owned() } else { parts.join(", ") }
     }
 
     /// Why speeds do not compare, where the documents say so.
@@ -59,6 +87,8 @@ pub(super) struct Ratios {
     pub(super) l1_misses_per_packet: Option<f64>,
     pub(super) l2_misses_per_packet: Option<f64>,
     pub(super) data_packets_per_cpu_s: Option<f64>,
+    /// By which share the median process took longer than the fastest, now or then; null where there was one each.
+    pub(super) noise: Option<f64>,
     pub(super) peak_rss_bytes: Option<f64>,
     /// Whether the same was computed.
     pub(super) same_digest: bool,
@@ -115,6 +145,16 @@ fn check(document: &Document) -> Result<(), String> {
                 ));
             }
         }
+        let peak_rss_bytes = case.peak_rss_bytes.unwrap_or(1);
+        for (field, value) in [
+            ("data_packets", case.data_packets),
+            ("events", case.events),
+            ("peak_rss_bytes", peak_rss_bytes),
+        ] {
+            if value == 0 {
+                return Err(format!("cases[{at}].{field}: expected a number above zero, found 0"));
+            }
+        }
         for (field, value) in [
             ("instructions_per_packet", case.instructions_per_packet),
             ("l1_misses_per_packet", case.l1_misses_per_packet),
@@ -137,10 +177,41 @@ fn check(document: &Document) -> Result<(), String> {
             ));
         }
         let digest = &case.digest;
-        if digest.len() != 16 || !digest.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        if digest.len() != 16 || !digest.bytes().all(is_digit) {
             return Err(format!(
                 "cases[{at}].digest: expected 16 hexadecimal digits, found {digest:?}"
             ));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses documents that agree in a digest and not in what was counted: one of both was changed by hand.
+pub(super) fn check_counts(
+    path: &Path,
+    now: &[BenchResult],
+    earlier: &Document,
+) -> Result<(), LabError> {
+    for now in now {
+        let same = |then: &&BenchResult| then.name == now.name && then.digest == now.digest;
+        let Some(then) = earlier.cases.iter().find(same) else { continue };
+        #[expect(clippy::float_cmp, reason = "a setting, written and read")]
+        let same_length = now.sim_s == then.sim_s;
+        if !same_length || (now.data_packets, now.events) != (then.data_packets, then.events) {
+            let told = |of: &BenchResult| {
+                format!(
+                    "{} data packets and {} events in {} s",
+                    of.data_packets, of.events, of.sim_s
+                )
+            };
+            return Err(LabError::Usage(format!(
+                "--against {}: {}: expected {}, since the digests are the same, found {}",
+                path.display(),
+                now.name,
+                told(now),
+                told(then)
+            )));
         }
     }
     Ok(())
@@ -186,6 +257,7 @@ pub(super) fn ratios(now: &[BenchResult], earlier: &[BenchResult]) -> Vec<Ratios
             Some(now.data_packets_per_cpu_s),
             Some(then.data_packets_per_cpu_s),
         ),
+        noise: now.noise().into_iter().chain(then.noise()).reduce(f64::max),
         peak_rss_bytes: ratio(bytes(now), bytes(then)),
         same_digest: now.digest == then.digest,
         earlier_digest: then.digest.clone(),
@@ -202,7 +274,7 @@ fn ratio(now: Option<f64>, then: Option<f64>) -> Option<f64> {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use super::{BenchResult, Document, check, check_shared, ratios};
+    use super::{BenchResult, Document, Origin, check, check_counts, check_shared, ratios};
     use std::path::Path;
 
     pub(crate) fn result(name: &str, instructions: Option<f64>, digest: &str) -> BenchResult {
@@ -212,6 +284,7 @@ pub(super) mod tests {
             data_packets: 2_000_000,
             events: 5_000_000,
             cpu_s: 0.5,
+            cpu_s_of_all: Vec::new(),
             data_packets_per_cpu_s: 4e6,
             instructions_per_packet: instructions,
             l1_misses_per_packet: None,
@@ -273,14 +346,34 @@ pub(super) mod tests {
 
     #[test]
     fn speeds_of_two_processors_do_not_compare() {
-        let on = |processor: Option<&str>| Document {
+        let on = |processor: Option<&str>| Origin {
             processor: processor.map(str::to_owned),
-            ..Document::of(vec![result("a", None, "1")])
+            ..Document::of(Vec::new()).origin
         };
         let told = on(Some("one")).other_machine(&on(Some("another"))).unwrap();
         assert!(told.ends_with("one now, another then"), "{told}");
         assert_eq!(on(Some("one")).other_machine(&on(Some("one"))), None);
         assert_eq!(on(Some("one")).other_machine(&on(None)), None);
+    }
+
+    #[test]
+    fn equal_digests_are_of_equal_counts() {
+        let now = [result("a", None, "1"), result("b", None, "2")];
+        let path = Path::new("then.json");
+        let told = |then: BenchResult| check_counts(path, &now, &Document::of(vec![then]));
+        assert!(told(result("a", None, "1")).is_ok());
+        assert!(told(BenchResult { events: 1, ..result("a", None, "3") }).is_ok());
+        let error = told(BenchResult { events: 1, ..result("a", None, "1") }).unwrap_err();
+        assert!(error.to_string().contains("1 events in 1 s"), "{error}");
+    }
+
+    #[test]
+    fn the_noise_is_that_of_the_median_process() {
+        let of = |cpu_s_of_all: &[f64]| {
+            BenchResult { cpu_s_of_all: cpu_s_of_all.to_vec(), ..result("a", None, "1") }.noise()
+        };
+        assert_eq!((of(&[]), of(&[1.0])), (None, None));
+        assert_eq!(of(&[1.0, 1.5, 4.0]), Some(0.5));
     }
 
     #[test]
