@@ -3,6 +3,8 @@
 //! A profile sets them to what the algorithm does there. They apply to the algorithms that have them, so that `bbr` is
 //! for BBR v1 and its variants, and the rest of `cc_params` stays with the flow.
 
+use std::sync::{Arc, LazyLock};
+
 use bbrlab_cc::{Algorithm, ParamValue, Params};
 
 use crate::document::Node;
@@ -67,18 +69,23 @@ impl Family {
     }
 }
 
-/// The values of all families, each under its name in `[stack]`.
+/// The values of all families, each under its name in `[stack]`. Runs share those that none of them sets.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct FamilyParams([Params; FAMILIES.len()]);
+pub(crate) struct FamilyParams([Arc<Params>; FAMILIES.len()]);
+
+/// Made once: each run of a sweep begins with them.
+static DEFAULTS: LazyLock<FamilyParams> = LazyLock::new(|| {
+    FamilyParams(FAMILIES.map(|family| {
+        let value = |(name, param): (&str, &str)| (name.to_owned(), family.default_of(param));
+        let mut values: Params = family.names().into_iter().map(value).collect();
+        values.sort_by(|(a, _), (b, _)| a.cmp(b));
+        Arc::new(values)
+    }))
+});
 
 impl Default for FamilyParams {
     fn default() -> Self {
-        Self(FAMILIES.map(|family| {
-            let value = |(name, param): (&str, &str)| (name.to_owned(), family.default_of(param));
-            let mut values: Params = family.names().into_iter().map(value).collect();
-            values.sort_by(|(a, _), (b, _)| a.cmp(b));
-            values
-        }))
+        DEFAULTS.clone()
     }
 }
 
@@ -119,7 +126,7 @@ impl FamilyParams {
                 reader.problem(entry.value.at, title, found, Vec::new());
                 continue;
             }
-            let mut values = self.0[family as usize].iter_mut();
+            let mut values = Arc::make_mut(&mut self.0[family as usize]).iter_mut();
             let place = values.find(|(name, _)| name == known).expect("all names are there");
             place.1 = value;
         }
@@ -133,8 +140,12 @@ impl FamilyParams {
     /// The parameters of a flow: its own, and those of the family that differ from the algorithm's defaults.
     pub(crate) fn of_flow(&self, cc: Algorithm, own: &Params) -> Params {
         let mut params = own.clone();
-        for family in FAMILIES.into_iter().filter(|family| family.algorithms().contains(&cc)) {
-            for (name, value) in &self.0[family as usize] {
+        let is_set = |family: &Family| {
+            let place = *family as usize;
+            family.algorithms().contains(&cc) && !Arc::ptr_eq(&self.0[place], &DEFAULTS.0[place])
+        };
+        for family in FAMILIES.into_iter().filter(is_set) {
+            for (name, value) in &*self.0[family as usize] {
                 let names = family.names();
                 let (_, param) = names.iter().find(|(known, _)| known == name).expect("a name");
                 let has_it = cc.params().iter().any(|spec| spec.name == *param);
