@@ -92,12 +92,13 @@ fn chosen(args: &BenchArgs) -> Result<Vec<&'static BenchCase>, LabError> {
             "`{name}`: expected each case once, found it again; --repeat says how often one is measured"
         )));
     }
-    if let Some(file) = args.cases.iter().find(|name| Path::new(name).is_file()) {
-        return Err(LabError::Usage(format!(
-            "`{file}`: expected a case, found a file; --show prints the figures of one"
-        )));
-    }
-    args.cases.iter().map(|name| bench_case(name)).collect()
+    let case = |name: &String| match bench_case(name) {
+        Err(_) if Path::new(name).is_file() => Err(LabError::Usage(format!(
+            "`{name}`: expected a case, found a file; --show prints the figures of one"
+        ))),
+        case => case,
+    };
+    args.cases.iter().map(case).collect()
 }
 
 /// The document in a file, with the cases that were named.

@@ -118,6 +118,7 @@ fn speed_tables() {
         told(&["bench", "a", "--against", "nowhere.json"]),
         told(&["bench", "a", "--show", "now.json", "--against", "now.json"]),
         told(&["bench", "b", "--show", "now.json"]),
+        told(&["bench", "now.json"]),
         told(&["bench", "--show", "-", "--against", "-"]),
     ];
     expect![[r#"
@@ -146,6 +147,8 @@ fn speed_tables() {
         exit 2
         exit 0
         error: --show now.json: expected the case b, found the case a
+        exit 2
+        error: `now.json`: expected a case, found a file; --show prints the figures of one
         exit 2
         error: `-`: expected it once, found it 2 times: standard input can be read only once
         exit 2

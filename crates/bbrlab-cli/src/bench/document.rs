@@ -145,6 +145,15 @@ fn check(document: &Document) -> Result<(), String> {
                 ));
             }
         }
+        let all = &case.cpu_s_of_all;
+        if !all.is_sorted()
+            || all.first().is_some_and(|fastest| fastest.total_cmp(&case.cpu_s).is_ne())
+        {
+            return Err(format!(
+                "cases[{at}].cpu_s_of_all: expected numbers from {} on, the smallest first, found {all:?}",
+                case.cpu_s
+            ));
+        }
         let peak_rss_bytes = case.peak_rss_bytes.unwrap_or(1);
         for (field, value) in [
             ("data_packets", case.data_packets),
@@ -332,6 +341,14 @@ pub(super) mod tests {
             (
                 vec![BenchResult { cpu_s: 0.0, ..right() }],
                 "cpu_s: expected a number above zero, found 0",
+            ),
+            (
+                vec![BenchResult { cpu_s_of_all: vec![0.5, 0.4], ..right() }],
+                "cpu_s_of_all: expected numbers from 0.5 on, the smallest first, found [0.5, 0.4]",
+            ),
+            (
+                vec![BenchResult { cpu_s_of_all: vec![0.6], ..right() }],
+                "cpu_s_of_all: expected numbers from 0.5 on, the smallest first, found [0.6]",
             ),
             (
                 vec![BenchResult { data_packets: 1, ..right() }],
