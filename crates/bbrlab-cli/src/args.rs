@@ -507,8 +507,8 @@ that nothing but the link limits. docs/performance.md has them in full, with the
 but (d) and (wide) take about half a minute of CPU time, (d) 8 s a process.
 
 Speed is data packets that leave the bottleneck per second of CPU time, set-up included. Noise is by how much longer \
-the median process took than the fastest: a smaller difference of two speeds says nothing. Memory is the most that the process \
-held, the program's own 5 MB included. The digest is a hash of what happened to every packet: with equal digests, the \
+the median process took than the fastest, beside ratios the larger of both documents: a smaller difference of two speeds \
+says nothing. Memory is the most that the process held, the program's own 5 MB included; a megabyte of it differs from call to call. The digest is a hash of what happened to every packet: with equal digests, the \
 same was computed. Instructions and cache misses are counted by `cargo xtask bench`, with valgrind.";
 
 /// What the help says of the cases.

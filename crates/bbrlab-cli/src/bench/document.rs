@@ -87,7 +87,8 @@ pub(super) struct Ratios {
     pub(super) l1_misses_per_packet: Option<f64>,
     pub(super) l2_misses_per_packet: Option<f64>,
     pub(super) data_packets_per_cpu_s: Option<f64>,
-    /// By which share the median process took longer than the fastest, now or then; null where there was one each.
+    /// By which share the median process took longer than the fastest, the larger of now and then; null where one of both
+    /// had one process.
     pub(super) noise: Option<f64>,
     pub(super) peak_rss_bytes: Option<f64>,
     /// Whether the same was computed.
@@ -266,7 +267,7 @@ pub(super) fn ratios(now: &[BenchResult], earlier: &[BenchResult]) -> Vec<Ratios
             Some(now.data_packets_per_cpu_s),
             Some(then.data_packets_per_cpu_s),
         ),
-        noise: now.noise().into_iter().chain(then.noise()).reduce(f64::max),
+        noise: now.noise().zip(then.noise()).map(|(now, then)| now.max(then)),
         peak_rss_bytes: ratio(bytes(now), bytes(then)),
         same_digest: now.digest == then.digest,
         earlier_digest: then.digest.clone(),

@@ -39,7 +39,7 @@ const CAUSES: &[Setting] = &[
     Setting::keys(
         "song2021.c11",
         &["bottleneck.loss=0.6%"],
-        "a path that loses 0.6 % of its packets, where a loss ends most probes after one RTT; without losses Linux goes on probing until 1.25 BDP are in flight, which on a path that is not full takes until the estimate has caught up",
+        "a path that loses 0.6 % of its packets, where losses end probes before the estimate has caught up; without them Linux goes on until 1.25 BDP are in flight, and one probe finds the new rate",
     ),
     Setting::keys("song2021.c14", &["stack.tso=whole"], WHOLE_BURSTS),
     Setting::keys(
@@ -68,7 +68,7 @@ const CAUSES: &[Setting] = &[
     Setting::keys(
         "song2021.c73",
         &["stack.bbr2.bw_probe_pif_gain=288"],
-        "probes of BBRv2 that end with 1.125 BDP in flight, not with 1.25: a buffer of 0.2 BDP holds 1.2, so that Linux's overfill it each time, and CUBIC loses with them",
+        "probes of BBRv2 that end with 1.125 BDP in flight and not with 1.25, and so add less to a small buffer that CUBIC shares",
     ),
     Setting::keys("song2021.c75", &["duration=300s"], "300 s, since the paper gives no duration"),
     Setting::keys("song2021.c76", &["stack.sender_qdisc=fq"], PACED_BY_FQ),
@@ -78,7 +78,7 @@ const CAUSES: &[Setting] = &[
                 { halving = \"recovery\", detection = \"rtt\", alpha_us = 500 }, \
                 { halving = \"recovery\", detection = \"rtt\", alpha_us = 1000 }, \
                 { halving = \"recovery\", detection = \"rtt\", alpha_us = 1500 }]"],
-        "the authors' program with the detection of the text, which acts: a recovery halves cwnd only if the RTT says that the path is congested",
+        "the authors' program with the detection of the text: a recovery halves cwnd only if the RTT says that the path is congested, and not always",
     ),
     Setting::keys(
         "mahmud2020.c18",
