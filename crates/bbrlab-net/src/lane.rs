@@ -109,7 +109,7 @@ impl Lane {
 
 /// The heads of this many lanes are compared with the event queue's first, in place of being in the queue. The first lanes
 /// are those of the first flow, and where flows share a path, of all.
-const BESIDE: usize = 2;
+const BESIDE: usize = FIRST_IN_QUEUE as usize;
 
 /// The number of the first lane whose head is in the event queue.
 const FIRST_IN_QUEUE: u32 = 2;
