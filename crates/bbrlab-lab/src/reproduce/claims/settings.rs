@@ -35,7 +35,7 @@ impl Setting {
     }
 
     /// Another form of the experiment.
-    pub(super) const fn form(of: &'static str, form: &'static str, words: &'static str) -> Self {
+    const fn form(of: &'static str, form: &'static str, words: &'static str) -> Self {
         Self { form: Some(form), ..Self::keys(of, &[], words) }
     }
 }
