@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use bbrlab_lab::BENCH_CASES;
-use bbrlab_scenario::BUILTINS;
-use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, ValueHint};
+
+use crate::builtin_id::BuiltinId;
 
 /// A laboratory for TCP congestion control.
 #[derive(Debug, Parser)]
@@ -231,11 +231,12 @@ pub(crate) struct ReproduceArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct ShowArgs {
-    /// A built-in scenario
+    /// A built-in scenario: `bbrlab list scenarios` lists them
     #[arg(
         value_name = "ID",
         required_unless_present = "schema",
-        value_parser = PossibleValuesParser::new(BUILTINS.iter().map(|builtin| builtin.id))
+        hide_possible_values = true,
+        value_parser = BuiltinId
     )]
     pub(crate) id: Option<String>,
     /// The JSON Schema of scenario files, for editors

@@ -5,6 +5,7 @@
 
 mod args;
 mod bench;
+mod builtin_id;
 mod check;
 mod compare;
 mod list;

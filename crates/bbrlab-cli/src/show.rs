@@ -1,14 +1,14 @@
 //! `bbrlab show` and `bbrlab new`: scenarios as text, to read and to begin with.
 
-use bbrlab_lab::write_new;
-use bbrlab_scenario::{BUILTINS, STARTER, schema};
+use bbrlab_lab::{builtin_text, write_new};
+use bbrlab_scenario::{STARTER, schema};
 
 use crate::args::{NewArgs, ShowArgs};
 use crate::output::{Output, Verdict};
 
 pub(crate) fn show(args: &ShowArgs, output: &mut Output) -> Verdict {
-    match BUILTINS.iter().find(|builtin| Some(builtin.id) == args.id.as_deref()) {
-        Some(builtin) => output.text(builtin.text),
+    match &args.id {
+        Some(id) => output.text(builtin_text(id)?),
         None => output.json(&schema()),
     }
 }

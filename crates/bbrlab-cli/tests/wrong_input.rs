@@ -537,9 +537,15 @@ fn command_lines_about_folders_and_texts() {
             mkdir -p a/r b/r; bbrlab export a/r b/r --csv --out t | exit 2
                 error: a/r and b/r would both be r in --out; name them one by one
             bbrlab show examples.dumbell | exit 2
-                error: invalid value 'examples.dumbell' for '[ID]'
-                [possible values: lanigan2020.single-flow, lanigan2020.single-flow.as-run, lanigan2020.bandwidth-step, lanigan2020.bandwidth-step.as-run, lanigan2020.intra-protocol, lanigan2020.intra-protocol.as-run, lanigan2020.vs-vegas, lanigan2020.vs-vegas.as-run, lanigan2020.vs-cubic, lanigan2020.vs-cubic.as-run, song2021.single-buffer, song2021.bandwidth-step, song2021.random-loss, song2021.two-flows, song2021.five-flows, song2021.v1-vs-v2, song2021.rtt-sweep, song2021.rtt-buffer, song2021.vs-cubic, song2021.two-vs-two-cubic, mahmud2020.testbed, mahmud2020.testbed.as-described, mahmud2020.sim-congested, mahmud2020.sim-congested.as-described, mahmud2020.alpha-sweep, mahmud2020.alpha-sweep.as-described, kato2025.sixteen-340, kato2025.sixteen-344, kato2025.ported, piotrowska2024.single-flow, piotrowska2024.bandwidth-step, piotrowska2024.rtt-ratio, piotrowska2024.access-link, piotrowska2024.vs-cubic, contradictions.x01, contradictions.x02, contradictions.x03, contradictions.x04, contradictions.x05, contradictions.x06, contradictions.x07, contradictions.x08, contradictions.x09, contradictions.x10, contradictions.x11, contradictions.x12, contradictions.x12-vs-vegas, contradictions.x13, contradictions.x16, ecn.bbr2, ecn.bbr3, ecn.dctcp, ecn.cubic, queues.vs-cubic, queues.alone, examples.dumbbell, examples.bbr3-vs-cubic, examples.completion-times, examples.rtt-unfairness, examples.bufferbloat, examples.queue-disciplines, examples.l4s, examples.expedited, examples.web-traffic, examples.web-search, examples.rpc, examples.video, examples.udp, examples.rate-drop, examples.two-bbr, examples.parking-lot, examples.two-way, networks.measured-path, networks.wifi, networks.shared-airtime, networks.cellular, networks.blockage, networks.leo, networks.geo, networks.cable, networks.cable-grants, networks.dsl, networks.route-change, networks.carrier-policer, networks.ack-filter]
-                tip: a similar value exists: 'examples.dumbbell'
+                error: expected a built-in scenario
+                examples.dumbell
+                note: found no such id
+                help: did you mean `examples.dumbbell`?
+            bbrlab show mahmud2020.c18 | exit 2
+                error: expected a built-in scenario
+                mahmud2020.c18
+                note: found no such id
+                help: `mahmud2020.c18` is a claim; it is judged with its experiment, by `bbrlab reproduce mahmud2020.testbed`
             bbrlab show | exit 2
                 error: the following required arguments were not provided:
                 <ID>

@@ -76,7 +76,7 @@ pub use golden::{Golden, validate_golden};
 pub use limit::{DEFAULT_LIMIT, check_limit};
 pub use machine::{processor, processors};
 pub use merge::{Merged, merge};
-pub use named::{Named, open_named, refuse_results, refuse_second_stdin};
+pub use named::{Named, builtin_text, open_named, refuse_results, refuse_second_stdin};
 pub use packets::{PacketReplays, validate_packets};
 pub use papers::{
     Artifact, Calc, Claim, Contradiction, Expected, Experiment, FORMS, Metric, Paper, Published,

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use bbrlab_run::SweepPoint;
-use bbrlab_scenario::Scenario;
+use bbrlab_scenario::{Builtin, Scenario, ScenarioErrors};
 
 use crate::error::{LabError, plain};
 use crate::reproduce::names::not_a_scenario;
@@ -30,16 +30,9 @@ pub struct Named {
 pub fn open_named(name: &str, sets: &[String], elsewhere: bool) -> Result<Vec<Named>, LabError> {
     let path = Path::new(name);
     if !path.is_dir() {
-        let scenario = Scenario::open(name, sets).map_err(|mut errors| {
-            // The scenarios do not know the papers, whose names users give as well.
-            if let [error] = errors.0.as_mut_slice()
-                && !path.exists()
-                && let Some(told) = not_a_scenario(name)
-            {
-                error.help = vec![told];
-            }
-            errors
-        })?;
+        let opened = Scenario::open(name, sets);
+        let scenario =
+            opened.map_err(|errors| if path.exists() { errors } else { told_of(name, errors) })?;
         return Ok(vec![Named { scenario, folder: None }]);
     }
     if !sets.is_empty() && !elsewhere {
@@ -52,6 +45,25 @@ pub fn open_named(name: &str, sets: &[String], elsewhere: bool) -> Result<Vec<Na
         Ok(Named { scenario, folder: Some(results.path) })
     };
     results_in(path)?.into_iter().map(open).collect()
+}
+
+/// The text of a built-in scenario.
+///
+/// # Errors
+/// If none has this id.
+pub fn builtin_text(id: &str) -> Result<&'static str, LabError> {
+    let found = Builtin::find(id).map_err(|errors| told_of(id, errors))?;
+    Ok(found.text)
+}
+
+/// The same error with what the papers have of this name: the scenarios do not know them, and users give their names as well.
+fn told_of(name: &str, mut errors: ScenarioErrors) -> ScenarioErrors {
+    if let [error] = errors.0.as_mut_slice()
+        && let Some(told) = not_a_scenario(name)
+    {
+        error.help = vec![told];
+    }
+    errors
 }
 
 /// Standard input can be read once.

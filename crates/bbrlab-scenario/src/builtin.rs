@@ -1,5 +1,6 @@
 //! The scenarios that are part of the program: the files below `scenarios/` in the repository.
 
+use crate::error::{ScenarioError, ScenarioErrors};
 use crate::nearest::nearest;
 
 /// A built-in scenario.
@@ -115,9 +116,19 @@ builtins! {
     "networks.ack-filter": "networks/ack-filter.toml",
 }
 
-/// The built-in scenario with this id.
-pub(crate) fn find(id: &str) -> Option<&'static Builtin> {
-    BUILTINS.iter().find(|builtin| builtin.id == id)
+impl Builtin {
+    /// The built-in scenario with this id.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn find(id: &str) -> Result<&'static Self, ScenarioErrors> {
+        BUILTINS.iter().find(|builtin| builtin.id == id).ok_or_else(|| {
+            let title = "expected a built-in scenario";
+            let mut error = ScenarioError::of_file(id, title, "found no such id");
+            error.help.extend(nearest_id(id).map(|id| format!("did you mean `{id}`?")));
+            error.into()
+        })
+    }
 }
 
 /// The id that the user probably meant.

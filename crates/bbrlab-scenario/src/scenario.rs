@@ -6,7 +6,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::builtin;
+use crate::builtin::{self, Builtin};
 use crate::canonical::sha256;
 use crate::document::{self, At, Source, Step, Table};
 use crate::error::{ScenarioError, ScenarioErrors};
@@ -74,8 +74,8 @@ impl Scenario {
             return Self::stdin(sets);
         }
         let path = Path::new(file_or_id);
-        match builtin::find(file_or_id) {
-            Some(found) if !path.exists() => Self::builtin(found.id, sets),
+        match Builtin::find(file_or_id) {
+            Ok(found) if !path.exists() => Self::builtin(found.id, sets),
             _ => Self::read(path, sets),
         }
     }
@@ -124,9 +124,7 @@ impl Scenario {
     /// # Errors
     /// If there is none with this id, or if a `--set` is wrong.
     pub fn builtin(id: &str, sets: &[String]) -> Result<Self, ScenarioErrors> {
-        let Some(found) = builtin::find(id) else {
-            return Err(no_such_scenario(id).into());
-        };
+        let found = Builtin::find(id)?;
         Self::parse(found.id, found.file, found.text, None, sets)
     }
 
@@ -581,12 +579,6 @@ pub fn plain_name(text: &str, most: usize) -> String {
     let spaced: String = kept.collect();
     let joined = spaced.split_whitespace().collect::<Vec<_>>().join("-");
     joined.trim_matches(['.', '-']).chars().take(most).collect()
-}
-
-fn no_such_scenario(id: &str) -> ScenarioError {
-    let mut error = ScenarioError::of_file(id, "expected a built-in scenario", "found no such id");
-    error.help.extend(builtin::nearest_id(id).map(|id| format!("did you mean `{id}`?")));
-    error
 }
 
 /// The number of keys and list elements of a tree, with those of its traces or without.

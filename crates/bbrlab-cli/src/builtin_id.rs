@@ -1,0 +1,28 @@
+//! The id of a built-in scenario on the command line: shells complete it, and a wrong one is told by the command, which
+//! knows what else has such a name, not by the list of all.
+
+use std::ffi::OsStr;
+
+use bbrlab_scenario::BUILTINS;
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use clap::{Arg, Command, Error};
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BuiltinId;
+
+impl TypedValueParser for BuiltinId {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        arg: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<String, Error> {
+        StringValueParser::new().parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue>>> {
+        Some(Box::new(BUILTINS.iter().map(|builtin| PossibleValue::new(builtin.id))))
+    }
+}
