@@ -158,108 +158,69 @@ pub(crate) fn one(args: &BenchCaseArgs, output: &mut Output) -> Verdict {
     output.json(&result)
 }
 
-/// A table without the columns in which no case has a figure.
 fn words(results: &[BenchResult]) -> String {
-    let has = |of: fn(&BenchResult) -> Option<f64>| results.iter().any(|case| of(case).is_some());
-    let has_instructions = has(|case| case.instructions_per_packet);
-    let has_misses = has(|case| case.l1_misses_per_packet.or(case.l2_misses_per_packet));
-    let has_noise = has(BenchResult::noise);
-    let has_ns3 = has(|case| case.ns3_data_packets_per_cpu_s);
     let mut table = Table::new()
         .column("case", "", Align::Left)
         .column("simulated", "s", Align::Right)
         .column("data packets", "", Align::Right)
         .column("events", "", Align::Right)
         .column("CPU", "s", Align::Right)
-        .column("speed", "Mpkt/CPU s", Align::Right);
-    if has_noise {
-        table = table.column("noise", "%", Align::Right);
-    }
-    table = counted_columns(table, "per pkt", has_instructions, has_misses)
+        .column("speed", "Mpkt/CPU s", Align::Right)
+        .column("noise", "%", Align::Right)
+        .column("instructions", "per pkt", Align::Right)
+        .column("L1 misses", "per pkt", Align::Right)
+        .column("L2 misses", "per pkt", Align::Right)
         .column("memory", "MB", Align::Right)
-        .column("digest", "", Align::Left);
-    if has_ns3 {
-        table =
-            table.column("ns-3", "Mpkt/CPU s", Align::Right).column("times ns-3", "", Align::Right);
-    }
+        .column("digest", "", Align::Left)
+        .column("ns-3", "Mpkt/CPU s", Align::Right)
+        .column("times ns-3", "", Align::Right);
     for result in results {
         #[expect(clippy::cast_precision_loss, reason = "for display")]
         let memory = result.peak_rss_bytes.map(|bytes| bytes as f64 / 1e6);
-        let mut row = vec![
+        let ns3 = result.ns3_data_packets_per_cpu_s;
+        table.row(vec![
             result.name.clone(),
             figure(result.sim_s),
             count(result.data_packets),
             count(result.events),
             fixed(result.cpu_s, 4),
             fixed(result.data_packets_per_cpu_s / 1e6, 2),
-        ];
-        if has_noise {
-            row.push(fixed(result.noise().map(|noise| noise * 100.0), 0));
-        }
-        if has_instructions {
-            row.push(fixed(result.instructions_per_packet, 0));
-        }
-        if has_misses {
-            row.push(fixed(result.l1_misses_per_packet, 2));
-            row.push(fixed(result.l2_misses_per_packet, 2));
-        }
-        row.push(fixed(memory, 1));
-        row.push(result.digest.clone());
-        if has_ns3 {
-            let ns3 = result.ns3_data_packets_per_cpu_s;
-            row.push(fixed(ns3.map(|speed| speed / 1e6), 4));
-            row.push(fixed(ns3.map(|speed| result.data_packets_per_cpu_s / speed), 0));
-        }
-        table.row(row);
+            fixed(result.noise().map(|noise| noise * 100.0), 0),
+            fixed(result.instructions_per_packet, 0),
+            fixed(result.l1_misses_per_packet, 2),
+            fixed(result.l2_misses_per_packet, 2),
+            fixed(memory, 1),
+            result.digest.clone(),
+            fixed(ns3.map(|speed| speed / 1e6), 4),
+            fixed(ns3.map(|speed| result.data_packets_per_cpu_s / speed), 0),
+        ]);
     }
-    table.render_in(None)
-}
-
-/// The columns of what valgrind counts.
-fn counted_columns(mut table: Table, unit: &str, instructions: bool, misses: bool) -> Table {
-    if instructions {
-        table = table.column("instructions", unit, Align::Right);
-    }
-    if misses {
-        table = table.column("L1 misses", unit, Align::Right);
-        table = table.column("L2 misses", unit, Align::Right);
-    }
-    table
+    table.without_empty_columns().render_in(None)
 }
 
 fn ratio_words(ratios: &[Ratios]) -> String {
-    let has = |of: fn(&Ratios) -> Option<f64>| ratios.iter().any(|case| of(case).is_some());
-    let has_instructions = has(|case| case.instructions_per_packet);
-    let has_misses = has(|case| case.l1_misses_per_packet.or(case.l2_misses_per_packet));
-    let has_noise = has(|case| case.noise);
-    let mut table = Table::new().column("case", "", Align::Left).column(
-        "speed",
-        "more is better",
-        Align::Right,
-    );
-    if has_noise {
-        table = table.column("noise", "%", Align::Right);
-    }
-    table = counted_columns(table, "less is better", has_instructions, has_misses)
+    let mut table = Table::new()
+        .column("case", "", Align::Left)
+        .column("speed", "more is better", Align::Right)
+        .column("noise", "%", Align::Right)
+        .column("instructions", "less is better", Align::Right)
+        .column("L1 misses", "less is better", Align::Right)
+        .column("L2 misses", "less is better", Align::Right)
         .column("memory", "less is better", Align::Right)
         .column("digest", "", Align::Left);
     for of in ratios {
-        let mut row = vec![of.name.clone(), fixed(of.data_packets_per_cpu_s, 2)];
-        if has_noise {
-            row.push(fixed(of.noise.map(|noise| noise * 100.0), 0));
-        }
-        if has_instructions {
-            row.push(fixed(of.instructions_per_packet, 3));
-        }
-        if has_misses {
-            row.push(fixed(of.l1_misses_per_packet, 2));
-            row.push(fixed(of.l2_misses_per_packet, 2));
-        }
-        row.push(fixed(of.peak_rss_bytes, 2));
-        row.push(if of.same_digest { "same" } else { "another" }.to_owned());
-        table.row(row);
+        table.row(vec![
+            of.name.clone(),
+            fixed(of.data_packets_per_cpu_s, 2),
+            fixed(of.noise.map(|noise| noise * 100.0), 0),
+            fixed(of.instructions_per_packet, 3),
+            fixed(of.l1_misses_per_packet, 2),
+            fixed(of.l2_misses_per_packet, 2),
+            fixed(of.peak_rss_bytes, 2),
+            if of.same_digest { "same" } else { "another" }.to_owned(),
+        ]);
     }
-    table.render_in(None)
+    table.without_empty_columns().render_in(None)
 }
 
 fn in_a_process(case: &BenchCase, again: &[OsString]) -> Result<BenchResult, Stopped> {

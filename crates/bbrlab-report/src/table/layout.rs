@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use crate::number::NONE;
+
 /// The largest width of a table, in characters.
 pub const WIDTH: usize = 100;
 
@@ -51,6 +53,20 @@ impl Table {
     pub fn row(&mut self, cells: Vec<String>) {
         assert_eq!(cells.len(), self.columns.len(), "one cell per column");
         self.rows.push(cells);
+    }
+
+    /// Without the columns in which no row has a figure.
+    #[must_use]
+    pub fn without_empty_columns(mut self) -> Self {
+        let has_figure = |at: usize| self.rows.iter().any(|row| row[at] != NONE);
+        let kept: Vec<bool> = (0..self.columns.len()).map(has_figure).collect();
+        let mut at = kept.iter().copied();
+        self.columns.retain(|_| at.next().unwrap_or(true));
+        for row in &mut self.rows {
+            let mut at = kept.iter().copied();
+            row.retain(|_| at.next().unwrap_or(true));
+        }
+        self
     }
 
     /// Whether there is no row.
@@ -211,6 +227,7 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Align, Table, WIDTH};
+    use crate::number::fixed;
     use expect_test::expect;
 
     #[test]
@@ -227,6 +244,21 @@ mod tests {
             cubic    10.25
         "#]]
         .assert_eq(&table.render());
+    }
+
+    #[test]
+    fn columns_in_which_no_row_has_a_figure_can_be_left_out() {
+        let mut table = ["case", "speed", "misses"]
+            .iter()
+            .fold(Table::new(), |table, title| table.column(title, "", Align::Right));
+        table.row(vec!["a".to_owned(), fixed(None, 2), fixed(None, 2)]);
+        table.row(vec!["b".to_owned(), fixed(7.0, 2), fixed(None, 2)]);
+        expect![[r#"
+            case  speed
+            ───────────
+               a      –
+               b   7.00
+        "#]].assert_eq(&table.without_empty_columns().render());
     }
 
     #[test]
