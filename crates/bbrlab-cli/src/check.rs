@@ -91,6 +91,13 @@ fn words(
             bytes(two_digits(estimate.memory_bytes, at_most.memory))
         ),
     );
+    if estimate.records_bytes > 0 {
+        let held = bytes(two_digits(estimate.records_bytes, false));
+        line(
+            "",
+            format!("about {held} for the figures of all runs, held until the last has ended"),
+        );
+    }
     let disk = about(at_most.disk);
     line(
         "series",
@@ -140,6 +147,7 @@ struct OfScenario {
     events: u64,
     cpu_s: f64,
     memory_bytes: u64,
+    records_bytes: u64,
     series_rows: u64,
     series_bytes: u64,
     disk_bytes: u64,
@@ -175,6 +183,7 @@ fn of_scenario(
         events: estimate.events,
         cpu_s: estimate.work * seconds_per_event,
         memory_bytes: estimate.memory_bytes,
+        records_bytes: estimate.records_bytes,
         series_rows: estimate.series_rows,
         series_bytes: estimate.series_bytes,
         disk_bytes: estimate.disk_bytes,

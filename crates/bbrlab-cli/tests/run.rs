@@ -345,19 +345,20 @@ fn what_a_run_would_take_is_told_without_running() {
         &shell,
         &["check", "examples.two-bbr"],
         &expect![[r#"
-        examples.two-bbr: valid
-        runs # (# points x # seeds)
-        flows # in the largest run
-        simulated # s
-        data packets about #
-        events about #
-        time about # s of CPU on this machine, up to # runs at a time
-        memory about # MB per run
-        series about # rows, about # MB on disk
-        disk about # MB in all, without pictures
-        about: right within a factor of two (time: as this machine is now); at most: an upper bound
-        --- exit 0
-    "#]],
+            examples.two-bbr: valid
+            runs # (# points x # seeds)
+            flows # in the largest run
+            simulated # s
+            data packets about #
+            events about #
+            time about # s of CPU on this machine, up to # runs at a time
+            memory about # MB per run
+            about # kB for the figures of all runs, held until the last has ended
+            series about # rows, about # MB on disk
+            disk about # MB in all, without pictures
+            about: right within a factor of two (time: as this machine is now); at most: an upper bound
+            --- exit 0
+        "#]],
     );
     assert!(!shell.folder().join("bbrlab-runs").exists());
 }

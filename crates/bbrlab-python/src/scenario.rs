@@ -293,8 +293,8 @@ impl PyScenario {
         self.changed(py, sets)
     }
 
-    /// What running it takes, without running it: `runs`, `data_packets`, `events`, `cpu_s`, `memory_bytes` (of the largest run)
-    /// and `series_rows`. Within a factor of two where flows fill the link.
+    /// What running it takes, without running it: `runs`, `data_packets`, `events`, `cpu_s`, `memory_bytes` (of the largest run),
+    /// `records_bytes` (of the figures of all, which a sweep holds until its end) and `series_rows`. Within a factor of two where flows fill the link.
     ///
     /// >>> import bbrlab as bl
     /// >>> 10_000 < bl.Scenario("examples.dumbbell").estimate()["data_packets"] < 20_000
@@ -308,6 +308,7 @@ impl PyScenario {
         fields.set_item("events", estimate.events)?;
         fields.set_item("cpu_s", estimate.work * s_per_event)?;
         fields.set_item("memory_bytes", estimate.memory_bytes)?;
+        fields.set_item("records_bytes", estimate.records_bytes)?;
         fields.set_item("series_rows", estimate.series_rows)?;
         Ok(fields)
     }

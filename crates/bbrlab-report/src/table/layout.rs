@@ -258,7 +258,8 @@ mod tests {
             ───────────
                a      –
                b   7.00
-        "#]].assert_eq(&table.without_empty_columns().render());
+        "#]]
+        .assert_eq(&table.without_empty_columns().render());
     }
 
     #[test]
