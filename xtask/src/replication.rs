@@ -129,7 +129,7 @@ fn claim(of: &Value) -> Value {
             "seeds_true": measured["seeds_true"], "seeds": measured["seeds"],
         })
     };
-    json!({
+    let mut kept = json!({
         "id": of["id"],
         "experiment": of["experiment"],
         "statement": of["statement"],
@@ -138,7 +138,30 @@ fn claim(of: &Value) -> Value {
         "measured": counts(&of["measured"]),
         "interval": of["interval"],
         "reason": of["reason"],
-    })
+    });
+    let causes = of["causes"].as_array().into_iter().flatten();
+    let found = causes.into_iter().find(|cause| is_true(&cause["measured"], &of["rule"]));
+    let kept_cause = of.get("cause").cloned();
+    let cause = found.map(|cause| {
+        json!({
+            "set": cause["set"],
+            "setting": cause["setting"],
+            "measured": counts(&cause["measured"]),
+        })
+    });
+    if let Some(cause) = cause.or(kept_cause) {
+        kept["cause"] = cause;
+    }
+    kept
+}
+
+/// Whether a claim is true at as many points as its rule asks for.
+#[expect(clippy::cast_precision_loss, reason = "a few hundred points")]
+fn is_true(measured: &Value, rule: &Value) -> bool {
+    let count = |key: &str| measured[key].as_u64().map(|count| count as f64);
+    let share = rule["min_fraction"].as_f64();
+    let counted = count("points_true").zip(count("points")).zip(share);
+    counted.is_some_and(|((hits, all), share)| hits >= share * all)
 }
 
 #[cfg(test)]
@@ -156,7 +179,8 @@ mod tests {
             json!({
                 "id": format!("{id}.c01"), "experiment": id, "statement": "s", "expected": "holds",
                 "verdict": verdict, "measured": measured, "interval": [0.1, 0.9], "reason": "r",
-                "artifacts": [],
+                "artifacts": [], "rule": { "min_fraction": 0.5 },
+                "causes": [{ "set": ["k=v"], "setting": "w", "measured": measured, "out": [] }],
             })
         };
         json!({
@@ -177,6 +201,9 @@ mod tests {
         assert_eq!(kept["cpu_s"], json!(12));
         assert_eq!(kept["claims"][0]["measured"]["seeds_true"], json!(3));
         assert!(kept["claims"][0]["measured"].get("values").is_none());
+        let measured = &kept["claims"][0]["measured"];
+        let cause = json!({ "set": ["k=v"], "setting": "w", "measured": measured });
+        assert_eq!(kept["claims"][0]["cause"], cause);
     }
 
     #[test]

@@ -310,6 +310,8 @@ struct OfLooked<'a> {
     seeds: u64,
     /// The seeds in which it is true.
     true_in: &'a [u64],
+    /// The points at which it is not, in the medians.
+    false_at: Vec<Map<String, Value>>,
     values: Vec<OfFigure<'a>>,
     /// What was compared of what is computed from these.
     compared: Vec<OfCompared>,
@@ -411,6 +413,7 @@ fn of_looked(looked: &Looked) -> OfLooked<'_> {
         points: looked.points,
         seeds_true: looked.seeds_true,
         true_in: &looked.true_in,
+        false_at: looked.false_points.iter().map(|point| of_keys(&point.at)).collect(),
         seeds: looked.seeds,
         values: looked.figures.iter().map(of_figure).collect(),
         compared: looked.compared.iter().map(of_compared).collect(),

@@ -109,6 +109,7 @@ fn speed_tables() {
         told(&["bench", "--show", "now.json", "--against", "then.json", "--json"]),
         against("other.json"),
         told(&["bench", "--show", "nonsense.json"]),
+        told(&["bench", "--show", "a"]),
         told(&["bench", "--show", "empty.json"]),
         told(&["bench", "a", "--against", "empty.json"]),
         told(&["bench", "e"]),
@@ -130,6 +131,8 @@ fn speed_tables() {
         error: --against other.json: expected the case a, found the case b
         exit 2
         error: nonsense.json: not a document of `bench --json`: cases[0].name: `z`: no such case; there are a, b, c, d-tenth, d, a-1bdp, b-1bdp, c-1bdp, a-tso, b-tso, c-tso, a-bbr3, b-bbr3, c-bbr3, a-cubic, b-cubic, c-cubic, a-codel, a-fq-codel, b-departures, b-jitter, b-reorder, b-two-links, b-access, b-trace, wide
+        exit 2
+        error: a: No such file or directory; it is a case, and cases stand behind the file
         exit 2
         error: empty.json: not a document of `bench --json`: expected a case, found none in `cases`
         exit 2
@@ -432,6 +435,36 @@ fn command_lines_about_papers() {
     );
 }
 
+/// The same for the ids of built-in scenarios.
+#[test]
+fn command_lines_about_ids() {
+    check(
+        &expect![[r#"
+            bbrlab show examples.dumbell | exit 2
+                error: expected a built-in scenario
+                examples.dumbell
+                note: found no such id
+                help: did you mean `examples.dumbbell`?
+            bbrlab show | exit 2
+                error: the following required arguments were not provided:
+                <ID>
+            bbrlab show --schema examples.dumbbell | exit 2
+                error: the argument '--schema' cannot be used with '[ID]'
+            bbrlab show mahmud2020.c18 | exit 2
+                error: expected a built-in scenario
+                mahmud2020.c18
+                note: found no such id
+                help: `mahmud2020.c18` is a claim; it is judged with its experiment, by `bbrlab reproduce mahmud2020.testbed`
+            bbrlab show bbr2 | exit 2
+                error: expected a built-in scenario
+                bbr2
+                note: found no such id
+                help: `bbrlab list scenarios` lists the ids
+        "#]],
+        |line| run(&Shell::new("lines-about-ids"), line),
+    );
+}
+
 /// The same for parts of a sweep, and for numbers.
 #[test]
 fn command_lines_about_parts_and_numbers() {
@@ -536,21 +569,6 @@ fn command_lines_about_folders_and_texts() {
                 error: r/series.parquet is damaged: EOF: Parquet file too small. Size is 4 but need 8
             mkdir -p a/r b/r; bbrlab export a/r b/r --csv --out t | exit 2
                 error: a/r and b/r would both be r in --out; name them one by one
-            bbrlab show examples.dumbell | exit 2
-                error: expected a built-in scenario
-                examples.dumbell
-                note: found no such id
-                help: did you mean `examples.dumbbell`?
-            bbrlab show mahmud2020.c18 | exit 2
-                error: expected a built-in scenario
-                mahmud2020.c18
-                note: found no such id
-                help: `mahmud2020.c18` is a claim; it is judged with its experiment, by `bbrlab reproduce mahmud2020.testbed`
-            bbrlab show | exit 2
-                error: the following required arguments were not provided:
-                <ID>
-            bbrlab show --schema examples.dumbbell | exit 2
-                error: the argument '--schema' cannot be used with '[ID]'
             : > s.toml; bbrlab new s.toml | exit 2
                 error: s.toml exists; use --force to write over it
             mkdir s.toml; bbrlab new s.toml --force | exit 2

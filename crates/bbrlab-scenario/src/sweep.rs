@@ -125,9 +125,12 @@ impl Sweep {
                     (true, false) => format!("the sweep of `{}`", swept.key),
                     (false, _) => format!("`sweep.points`, which set `{}`", swept.key),
                 };
-                let help =
-                    format!("`--set 'sweep.{}=[...]'` replaces the list of values", swept.key);
-                let help = (is_list && !is_of_set).then_some(help);
+                let help = if is_list {
+                    format!("`--set 'sweep.{}=[...]'` replaces the list of values", swept.key)
+                } else {
+                    "`--set 'sweep.points=[{ KEY = VALUE, ... }]'` replaces the points, by one of them for instance".to_owned()
+                };
+                let help = (!is_of_set).then_some(help);
                 let found = format!("found `{}` beside {by}", set.key);
                 reader.problem(set.key_at, title, found, help.into_iter().collect());
                 false

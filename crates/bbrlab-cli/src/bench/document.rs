@@ -4,7 +4,9 @@ use std::fs;
 use std::io::{self, Read as _};
 use std::path::Path;
 
-use bbrlab_lab::{BenchResult, COMMIT, LabError, RUSTC, VERSION, bench_case, processor};
+use bbrlab_lab::{
+    BENCH_CASES, BenchResult, COMMIT, LabError, RUSTC, VERSION, bench_case, processor,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::output::plain;
@@ -100,7 +102,12 @@ pub(super) struct Ratios {
 /// A document that `--json` or `cargo xtask bench` has written; `-` is standard input.
 pub(super) fn read(path: &Path) -> Result<Document, LabError> {
     let wrong = |reason: String| LabError::Usage(format!("{}: {reason}", path.display()));
-    let text = text(path).map_err(|error| wrong(plain(&error)))?;
+    let text = text(path).map_err(|error| {
+        let name = path.display().to_string();
+        let is_case = BENCH_CASES.iter().any(|case| case.name == name);
+        let hint = if is_case { "; it is a case, and cases stand behind the file" } else { "" };
+        wrong(format!("{}{hint}", plain(&error)))
+    })?;
     if text.trim().is_empty() {
         return Err(wrong(
             "expected a document of `bench --json`, found nothing in it; a shell empties a file \

@@ -24,7 +24,7 @@ const CAUSES: &[Setting] = &[
     Setting::keys(
         "lanigan2020.c32",
         SOCKET_BUFFERS,
-        "ns-3's socket buffers of 131072 bytes, which bound what Delay-BBR keeps in flight; without them it loses more than BBR+ in 1.5 and 3 BDP",
+        "ns-3's socket buffers of 131072 bytes, which bound what Delay-BBR keeps in flight; without them it loses more than BBR+ in most buffers of 1.5 and 3 BDP",
     ),
     Setting::keys(
         "lanigan2020.c65",
@@ -34,7 +34,7 @@ const CAUSES: &[Setting] = &[
     Setting::keys(
         "lanigan2020.c69",
         &["stack.recovery=classic"],
-        "ns-3.27's recovery, where a retransmission that is lost again waits for a timeout: BBR+ then has dozens of timeouts, and BBR none",
+        "ns-3.27's recovery, with which BBR+ has dozens of timeouts and loses two to three times as much; with Linux's its own flow loses more than BBR's as well, but CUBIC beside it half as much, and the sum counts both",
     ),
     Setting::keys(
         "song2021.c11",
@@ -102,7 +102,7 @@ const CAUSES: &[Setting] = &[
     Setting::keys(
         "piotrowska2024.c02",
         &["stack.bbr2.pacing_margin_percent=0"],
-        "BBRv2 paced at its estimate, as in the thesis's code, from which the paper took it; paced 1 % below, as in Linux, it empties the queue and so renews its minimum RTT, and visits PROBE_RTT once in 200 s",
+        "BBRv2 paced at its estimate, as in the thesis's code, from which the paper took it; paced 1 % below, as in Linux, a lone flow meets its minimum RTT again before it is old, and visits PROBE_RTT once in 200 s, the first visit, which cuts deepest",
     ),
     Setting::keys(
         "piotrowska2024.c39",

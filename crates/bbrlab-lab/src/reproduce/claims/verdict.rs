@@ -240,7 +240,7 @@ fn shares(looked: &Looked) -> String {
     format!("{points}, in {} of {} seeds{turns}", looked.seeds_true, looked.seeds)
 }
 
-/// The same with the figures: those of the first points at which it is false or, where it is true, the first.
+/// The same with the figures: those of the first points at which it is false or, where there are none, the first.
 fn told(looked: &Looked) -> String {
     told_with(looked, "")
 }
@@ -248,7 +248,7 @@ fn told(looked: &Looked) -> String {
 /// The same with words behind the seeds.
 fn told_with(looked: &Looked, seeds: &str) -> String {
     let mut text = format!("{}{seeds}", shares(looked));
-    if looked.is_true {
+    if looked.false_points.is_empty() {
         let first = &looked.figures[..looked.figures.len().min(FIGURES_TOLD)];
         let mut figures = figures_told(first, &[]);
         let left = looked.figures.len() - first.len();
@@ -265,7 +265,8 @@ fn told_with(looked: &Looked, seeds: &str) -> String {
     if left > 0 {
         points.push(format!("and {left} more"));
     }
-    text.push_str(&format!(" ({})", points.join("; ")));
+    let lead = if looked.is_true { "not at " } else { "" };
+    text.push_str(&format!(" ({lead}{})", points.join("; ")));
     text
 }
 
