@@ -90,7 +90,7 @@ pub use report_page::write_report;
 pub use reproduce::{
     ByHand, Cause, ClaimFigure, Compared, Counting, DEFAULT_SEEDS, Explained, FalsePoint, Finished,
     Judged, Key, Looked, NO_KEY, ReproduceOptions, Reproduced, Row, Rows, RunAt, Sensitivity,
-    SwitchEffect, Told, UnderSetting, Verdict, Work, check_reports, claims_of, explain,
+    SwitchEffect, Told, UnderSetting, Verdict, Work, cause_keys, check_reports, claims_of, explain,
     judge_claims, measured_rows, reproduce, scenario_hashes, select, sensitivity,
     sensitivity_table, write_replication,
 };

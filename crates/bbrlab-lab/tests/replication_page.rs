@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use bbrlab_lab::{Claim, Expected, Paper, Published, papers, scenario_hashes};
+use bbrlab_lab::{Claim, Expected, Paper, Published, cause_keys, papers, scenario_hashes};
 use page_section::{hold, with_section};
 use serde_json::Value;
 
@@ -76,6 +76,21 @@ fn every_claim_is_in_the_results() {
     let kept: Vec<&str> = list(&results, "claims").iter().map(|claim| text(claim, "id")).collect();
     for claim in papers().iter().flat_map(|paper| &paper.claims) {
         assert!(kept.contains(&claim.id.as_str()), "{}", claim.id);
+    }
+}
+
+#[test]
+fn the_causes_in_the_results_are_those_of_today() {
+    let results = results();
+    for claim in papers().iter().flat_map(|paper| &paper.claims) {
+        let kept = list(&results, "claims").iter().find(|it| text(it, "id") == claim.id).unwrap();
+        let Some(set) = kept["cause"]["set"].as_array() else {
+            assert!(cause_keys(claim).is_empty() || kept["verdict"] != "fails", "{}", claim.id);
+            continue;
+        };
+        let is_this =
+            |keys: &&[&str]| set.iter().map(Value::as_str).eq(keys.iter().map(|&key| Some(key)));
+        assert!(cause_keys(claim).iter().any(is_this), "{}: run its experiment again", claim.id);
     }
 }
 

@@ -33,7 +33,9 @@ use bbrlab_run::{Controls, Run};
 use bbrlab_scenario::{Scenario, ScenarioErrors};
 
 pub use self::by_hand::ByHand;
-pub use self::claims::{ClaimFigure, Compared, FalsePoint, Judged, Looked, UnderSetting, Verdict};
+pub use self::claims::{
+    ClaimFigure, Compared, FalsePoint, Judged, Looked, UnderSetting, Verdict, cause_keys,
+};
 pub use self::counting::Counting;
 pub use self::explain::{Cause, Explained, SwitchEffect, explain};
 pub use self::judging::{claims_of, judge_claims};

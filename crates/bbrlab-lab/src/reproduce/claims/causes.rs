@@ -141,6 +141,12 @@ pub(crate) fn causes_of(claim: &Claim) -> Vec<&'static Setting> {
     CAUSES.iter().filter(|cause| cause.of == claim.id).collect()
 }
 
+/// The keys of what may make a claim true that fails, for each cause that is known, as `--set` has them.
+#[must_use]
+pub fn cause_keys(claim: &Claim) -> Vec<&'static [&'static str]> {
+    causes_of(claim).into_iter().map(|cause| cause.sets).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::CAUSES;

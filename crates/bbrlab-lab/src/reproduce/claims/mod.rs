@@ -29,6 +29,7 @@ mod token;
 mod undecidable;
 mod verdict;
 
+pub use self::causes::cause_keys;
 pub(super) use self::causes::causes_of;
 pub use self::evaluate::Compared;
 #[cfg(test)]
