@@ -128,7 +128,7 @@ impl Sweep {
                 let help = if is_list {
                     format!("`--set 'sweep.{}=[...]'` replaces the list of values", swept.key)
                 } else {
-                    "`--set 'sweep.points=[{ KEY = VALUE, ... }]'` replaces the points, by one of them for instance".to_owned()
+                    "`--set 'sweep.points=[{ \"KEY\" = VALUE, ... }]'` replaces the points, by one of them for instance".to_owned()
                 };
                 let help = (!is_of_set).then_some(help);
                 let found = format!("found `{}` beside {by}", set.key);

@@ -138,15 +138,15 @@ fn a_setting_is_not_overwritten_by_a_sweep_without_a_word() {
         bottleneck.police.burst=64KB and bottleneck.police.rate=3Mbit/s beside points
         --set:1 `--set`: expected a key that no point of the sweep sets anew
           found `bottleneck.police.rate` beside `sweep.points`, which set `bottleneck.police.rate`
-          help: `--set 'sweep.points=[{ KEY = VALUE, ... }]'` replaces the points, by one of them for instance
+          help: `--set 'sweep.points=[{ "KEY" = VALUE, ... }]'` replaces the points, by one of them for instance
         bottleneck.police={ rate = "3Mbit/s", burst = "64KB" } beside points
         --set:1 `--set`: expected a key that no point of the sweep sets anew
           found `bottleneck.police` beside `sweep.points`, which set `bottleneck.police.rate`
-          help: `--set 'sweep.points=[{ KEY = VALUE, ... }]'` replaces the points, by one of them for instance
+          help: `--set 'sweep.points=[{ "KEY" = VALUE, ... }]'` replaces the points, by one of them for instance
         flows.cc=bbr1 beside points
         --set:1 `--set`: expected a key that no point of the sweep sets anew
           found `flows.cc` beside `sweep.points`, which set `flows.cc`
-          help: `--set 'sweep.points=[{ KEY = VALUE, ... }]'` replaces the points, by one of them for instance
+          help: `--set 'sweep.points=[{ "KEY" = VALUE, ... }]'` replaces the points, by one of them for instance
         bottleneck.queue.target=5ms beside "bottleneck.queue"
         --set:1 `--set`: expected a key that no point of the sweep sets anew
           found `bottleneck.queue.target` beside the sweep of `bottleneck.queue`
