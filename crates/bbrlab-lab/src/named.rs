@@ -52,7 +52,7 @@ pub fn open_named(name: &str, sets: &[String], elsewhere: bool) -> Result<Vec<Na
 /// # Errors
 /// If none has this id.
 pub fn builtin_text(id: &str) -> Result<&'static str, LabError> {
-    let found = Builtin::find(id).map_err(|errors| {
+    let found = Builtin::named(id).map_err(|errors| {
         let mut errors = told_of(id, errors);
         for error in errors.0.iter_mut().filter(|error| error.help.is_empty()) {
             error.help = vec!["`bbrlab list scenarios` lists the ids".to_owned()];

@@ -116,13 +116,18 @@ builtins! {
     "networks.ack-filter": "networks/ack-filter.toml",
 }
 
+/// The built-in scenario with this id.
+pub(crate) fn find(id: &str) -> Option<&'static Builtin> {
+    BUILTINS.iter().find(|builtin| builtin.id == id)
+}
+
 impl Builtin {
-    /// The built-in scenario with this id.
+    /// The built-in scenario that a user has named by its id.
     ///
     /// # Errors
-    /// If there is none.
-    pub fn find(id: &str) -> Result<&'static Self, ScenarioErrors> {
-        BUILTINS.iter().find(|builtin| builtin.id == id).ok_or_else(|| {
+    /// If there is none; the nearest id is told.
+    pub fn named(id: &str) -> Result<&'static Self, ScenarioErrors> {
+        find(id).ok_or_else(|| {
             let title = "expected a built-in scenario";
             let mut error = ScenarioError::of_file(id, title, "found no such id");
             error.help.extend(nearest_id(id).map(|id| format!("did you mean `{id}`?")));

@@ -74,8 +74,8 @@ impl Scenario {
             return Self::stdin(sets);
         }
         let path = Path::new(file_or_id);
-        match Builtin::find(file_or_id) {
-            Ok(found) if !path.exists() => Self::builtin(found.id, sets),
+        match builtin::find(file_or_id) {
+            Some(found) if !path.exists() => Self::builtin(found.id, sets),
             _ => Self::read(path, sets),
         }
     }
@@ -124,7 +124,7 @@ impl Scenario {
     /// # Errors
     /// If there is none with this id, or if a `--set` is wrong.
     pub fn builtin(id: &str, sets: &[String]) -> Result<Self, ScenarioErrors> {
-        let found = Builtin::find(id)?;
+        let found = Builtin::named(id)?;
         Self::parse(found.id, found.file, found.text, None, sets)
     }
 
