@@ -140,7 +140,7 @@ fn claim(of: &Value) -> Value {
         "reason": of["reason"],
     });
     let causes = of["causes"].as_array().into_iter().flatten();
-    let found = causes.into_iter().find(|cause| is_true(&cause["measured"], &of["rule"]));
+    let found = causes.into_iter().find(|cause| cause["measured"]["is_true"] == true);
     let kept_cause = of.get("cause").cloned();
     let cause = found.map(|cause| {
         json!({
@@ -155,15 +155,6 @@ fn claim(of: &Value) -> Value {
     kept
 }
 
-/// Whether a claim is true at as many points as its rule asks for.
-#[expect(clippy::cast_precision_loss, reason = "a few hundred points")]
-fn is_true(measured: &Value, rule: &Value) -> bool {
-    let count = |key: &str| measured[key].as_u64().map(|count| count as f64);
-    let share = rule["min_fraction"].as_f64();
-    let counted = count("points_true").zip(count("points")).zip(share);
-    counted.is_some_and(|((hits, all), share)| hits >= share * all)
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
@@ -172,14 +163,13 @@ mod tests {
 
     /// A document of the experiments `e` and, in the study's first one, `f`, with a claim each.
     fn document(commit: &str, experiments: &[&str], verdict: &str) -> Value {
-        let measured =
-            json!({ "points_true": 1, "points": 2, "seeds_true": 3, "seeds": 5, "values": [1.5] });
+        let measured = json!({ "is_true": true, "points_true": 1, "points": 2, "seeds_true": 3, "seeds": 5, "values": [1.5] });
         let experiment = |id: &&str| json!({ "id": id, "hashes": [commit], "rows": [1, 2] });
         let claim = |id: &&str| {
             json!({
                 "id": format!("{id}.c01"), "experiment": id, "statement": "s", "expected": "holds",
                 "verdict": verdict, "measured": measured, "interval": [0.1, 0.9], "reason": "r",
-                "artifacts": [], "rule": { "min_fraction": 0.5 },
+                "artifacts": [],
                 "causes": [{ "set": ["k=v"], "setting": "w", "measured": measured, "out": [] }],
             })
         };

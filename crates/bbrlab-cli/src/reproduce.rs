@@ -304,6 +304,8 @@ struct OfRule<'a> {
 
 #[derive(Serialize)]
 struct OfLooked<'a> {
+    /// Whether it is true at as many points as it asks for, in the medians.
+    is_true: bool,
     points_true: u64,
     points: u64,
     seeds_true: u64,
@@ -409,6 +411,7 @@ fn of_key(key: &Key) -> Value {
 
 fn of_looked(looked: &Looked) -> OfLooked<'_> {
     OfLooked {
+        is_true: looked.is_true,
         points_true: looked.points_true,
         points: looked.points,
         seeds_true: looked.seeds_true,
