@@ -92,7 +92,7 @@ pub use reproduce::{
     Judged, Key, Looked, NO_KEY, ReproduceOptions, Reproduced, Row, Rows, RunAt, Sensitivity,
     SwitchEffect, Told, UnderSetting, Verdict, Work, cause_keys, check_reports, claims_of, explain,
     judge_claims, measured_rows, reproduce, scenario_hashes, select, sensitivity,
-    sensitivity_table, write_replication,
+    sensitivity_table, word_of_a_shell, write_replication,
 };
 pub use stepped::Stepped;
 pub use stop::Stop;

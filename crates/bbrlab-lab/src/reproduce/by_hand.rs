@@ -45,7 +45,8 @@ impl ByHand {
 }
 
 /// A text as one word of a shell: in quotes, unless nothing in it means anything to a shell.
-fn word_of_a_shell(text: &str) -> String {
+#[must_use]
+pub fn word_of_a_shell(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-=/:,%+@".contains(c);
     if text.chars().all(is_plain) {
         text.to_owned()

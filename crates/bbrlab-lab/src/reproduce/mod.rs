@@ -32,7 +32,7 @@ use bbrlab_report::PublishedRow;
 use bbrlab_run::{Controls, Run};
 use bbrlab_scenario::{Scenario, ScenarioErrors};
 
-pub use self::by_hand::ByHand;
+pub use self::by_hand::{ByHand, word_of_a_shell};
 pub use self::claims::{
     ClaimFigure, Compared, FalsePoint, Judged, Looked, UnderSetting, Verdict, cause_keys,
 };
