@@ -3,7 +3,7 @@
 //! Where groups of flows compete, it is their shares; where transfers end, their completion times; else goodput, queue
 //! delay and retransmissions. Tables and pictures take their columns and panels from here.
 
-use bbrlab_run::{FlowGroup, Group, RunSummary};
+use bbrlab_run::{Group, RunSummary};
 
 /// A figure of a sweep.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,49 +50,79 @@ const fn answer(
     Answer { title, unit, scale, decimals, metric }
 }
 
-/// The figures for these runs; `groups` are the same by point.
-pub(crate) fn answers(runs: &[RunSummary], groups: &[Group]) -> Vec<Answer<'static>> {
-    let of_groups = || runs.iter().flat_map(|run| &run.flow_groups);
-    let of_links = || runs.iter().flat_map(|run| &run.links);
-    let competes = runs.iter().any(|run| run.flow_groups.len() > 1);
-    let transfers = of_groups().any(FlowGroup::has_transfers);
-    let mut all = Vec::new();
-    if competes {
-        all.push(answer("share", "%", 100.0, 1, Metric::PerGroup("share")));
-    }
-    if transfers {
-        for (title, metric) in
-            [("FCT p50", "fct_ms.p50"), ("FCT p95", "fct_ms.p95"), ("FCT p99", "fct_ms.p99")]
-        {
-            all.push(answer(title, "ms", 1.0, 0, Metric::PerGroup(metric)));
+/// The most of some runs, which decides what is worth showing of them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Most {
+    flow_groups: usize,
+    flows: usize,
+    /// Groups of flows with transfers.
+    transfers: usize,
+    unfinished: u64,
+    random_losses: u64,
+    policer_drops: u64,
+    marks: u64,
+}
+
+impl Most {
+    /// Takes another run into account.
+    pub(crate) fn see(&mut self, run: &RunSummary) {
+        let most = |known: &mut u64, found: Option<u64>| *known = found.unwrap_or(0).max(*known);
+        let transfers = run.flow_groups.iter().filter(|group| group.has_transfers()).count();
+        self.flow_groups = self.flow_groups.max(run.flow_groups.len());
+        self.flows = self.flows.max(run.flows.len());
+        self.transfers = self.transfers.max(transfers);
+        for group in &run.flow_groups {
+            most(&mut self.unfinished, group.fct_ms.unfinished);
         }
-        if of_groups().any(|group| group.fct_ms.unfinished > Some(0)) {
-            let unfinished = Metric::PerGroup("fct_ms.unfinished");
-            all.push(answer("unfinished", "", 1.0, 0, unfinished));
+        for link in &run.links {
+            most(&mut self.random_losses, link.random_losses);
+            most(&mut self.policer_drops, link.policer_drops);
+            most(&mut self.marks, link.marks);
         }
     }
-    all.extend([
-        answer("goodput", "Mbit/s", 1.0, 2, Metric::Run("goodput_mbps")),
-        answer("queue delay", "ms", 1.0, 2, Metric::Bottleneck("queue_delay_ms.mean")),
-        answer("retrans", "pkt", 1.0, 0, Metric::PerGroup("retransmitted_packets")),
-        answer("RTT mean", "ms", 1.0, 2, Metric::PerGroup("rtt_ms.mean")),
-        answer("used", "%", 100.0, 1, Metric::Bottleneck("utilization")),
-        answer("dropped", "%", 100.0, 2, Metric::Bottleneck("drop_ratio")),
-    ]);
-    if of_links().any(|link| link.random_losses.unwrap_or(0) > 0) {
-        all.push(answer("lost", "pkt", 1.0, 0, Metric::Bottleneck("random_losses")));
-    }
-    if of_links().any(|link| link.policer_drops.unwrap_or(0) > 0) {
-        all.push(answer("policed", "pkt", 1.0, 0, Metric::Bottleneck("policer_drops")));
-    }
-    if of_links().any(|link| link.marks.unwrap_or(0) > 0) {
-        all.push(answer("marked", "pkt", 1.0, 0, Metric::Bottleneck("marks")));
-    }
-    if runs.iter().any(|run| run.flows.len() > 1) {
-        all.push(answer("Jain", "", 1.0, 3, Metric::Run("jain")));
-    }
-    all.retain(|answer| !places(groups, answer.metric).is_empty());
-    all
+}
+
+/// The figures for these points; `most` is of their runs.
+pub(crate) fn answers(most: &Most, groups: &[Group]) -> Vec<Answer<'static>> {
+    let is_worth_showing = |answer: &Answer<'_>| match answer.metric.name() {
+        "share" => most.flow_groups > 1,
+        "fct_ms.unfinished" => most.unfinished > 0,
+        name if name.starts_with("fct_ms") => most.transfers > 0,
+        "random_losses" => most.random_losses > 0,
+        "policer_drops" => most.policer_drops > 0,
+        "marks" => most.marks > 0,
+        "jain" => most.flows > 1,
+        _ => true,
+    };
+    let is_there = |answer: &&Answer<'_>| !places(groups, answer.metric).is_empty();
+    ALL.iter().filter(|answer| is_worth_showing(answer)).filter(is_there).cloned().collect()
+}
+
+/// What may be shown of a sweep, in order.
+const ALL: [Answer<'static>; 15] = [
+    answer("share", "%", 100.0, 1, Metric::PerGroup("share")),
+    answer("FCT p50", "ms", 1.0, 0, Metric::PerGroup("fct_ms.p50")),
+    answer("FCT p95", "ms", 1.0, 0, Metric::PerGroup("fct_ms.p95")),
+    answer("FCT p99", "ms", 1.0, 0, Metric::PerGroup("fct_ms.p99")),
+    answer("unfinished", "", 1.0, 0, Metric::PerGroup("fct_ms.unfinished")),
+    answer("goodput", "Mbit/s", 1.0, 2, Metric::Run("goodput_mbps")),
+    answer("queue delay", "ms", 1.0, 2, Metric::Bottleneck("queue_delay_ms.mean")),
+    answer("retrans", "pkt", 1.0, 0, Metric::PerGroup("retransmitted_packets")),
+    answer("RTT mean", "ms", 1.0, 2, Metric::PerGroup("rtt_ms.mean")),
+    answer("used", "%", 100.0, 1, Metric::Bottleneck("utilization")),
+    answer("dropped", "%", 100.0, 2, Metric::Bottleneck("drop_ratio")),
+    answer("lost", "pkt", 1.0, 0, Metric::Bottleneck("random_losses")),
+    answer("policed", "pkt", 1.0, 0, Metric::Bottleneck("policer_drops")),
+    answer("marked", "pkt", 1.0, 0, Metric::Bottleneck("marks")),
+    answer("Jain", "", 1.0, 3, Metric::Run("jain")),
+];
+
+/// Whether a metric of that name is one of those that may be shown. Groups of flows are told by their goodput.
+pub(crate) fn is_of_an_answer(name: &str) -> bool {
+    ALL.iter().any(|answer| {
+        let start = name.strip_suffix(answer.metric.name());
+        start.is_some_and(|start| start.is_empty() || start.ends_with('.'))
+    })
 }
 
 /// The places of the groups of flows that have this figure at some point; of a figure that is of no group, the first. What
@@ -133,19 +163,24 @@ pub(crate) fn flow_groups(group: &Group) -> impl Iterator<Item = &str> {
 
 /// The mean at a point, and half its interval; `place` is that of a group of flows.
 pub(crate) fn value(group: &Group, metric: Metric<'_>, place: usize) -> (Option<f64>, Option<f64>) {
-    let found = match metric {
-        Metric::Run(name) => group.metrics.get(name),
-        Metric::Bottleneck(name) => {
-            let of_link =
-                |key: &str| key.starts_with("links.") && key.ends_with(&format!(".{name}"));
-            group.metrics.get(&format!("links.bottleneck.{name}")).or_else(|| {
-                group.metrics.iter().find(|(key, _)| of_link(key)).map(|(_, metric)| metric)
-            })
-        }
-        Metric::PerGroup(name) => flow_groups(group)
-            .nth(place)
-            .and_then(|of| group.metrics.get(&format!("{PREFIX}{of}.{name}"))),
-    };
+    let found = position(group, metric, place).and_then(|at| group.metrics.at(at));
     let Some(found) = found else { return (None, None) };
     (found.mean, found.mean.zip(found.ci95).map(|(mean, [_, high])| high - mean))
+}
+
+/// Where among a point's metrics it is.
+pub(crate) fn position(group: &Group, metric: Metric<'_>, place: usize) -> Option<usize> {
+    match metric {
+        Metric::Run(name) => group.metrics.position(name),
+        Metric::Bottleneck(name) => {
+            let ending = format!(".{name}");
+            let of_link = |key: &str| key.starts_with("links.") && key.ends_with(&ending);
+            let of_bottleneck = group.metrics.position(&format!("links.bottleneck.{name}"));
+            of_bottleneck.or_else(|| group.metrics.names().position(of_link))
+        }
+        Metric::PerGroup(name) => {
+            let of = flow_groups(group).nth(place)?;
+            group.metrics.position(&format!("{PREFIX}{of}.{name}"))
+        }
+    }
 }

@@ -1,71 +1,158 @@
 //! Means over seeds: runs that differ only in the seed become one group.
+//!
+//! Runs are taken one at a time, and those of a group twice: once for the mean, once for the distances from it.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use bbrlab_run::{
-    Field, FlowGroup, Group, GroupMetric, Kind, Leaf, LinkSummary, Metrics, Role, RunSummary,
+    Field, FlowGroup, Group, GroupMetric, Kind, Leaf, LinkSummary, Metrics, Role, RunSummary, Runs,
     TinSummary, WaitSummary, leaves,
 };
 
-use crate::student_t::interval;
+use crate::student_t::half_width;
 
 /// The groups of some runs, in the order in which each group's first run appears.
 #[must_use]
 pub fn groups(runs: &[RunSummary]) -> Vec<Group> {
-    each_group(runs).collect()
+    let Ok(members) = Members::of(runs, |_| {});
+    let Ok(groups) = members.groups(runs).collect();
+    groups
 }
 
-/// The same, one at a time.
-pub fn each_group(runs: &[RunSummary]) -> impl Iterator<Item = Group> {
-    let mut members: BTreeMap<(&str, &str), (usize, Vec<&RunSummary>)> = BTreeMap::new();
-    for (place, run) in runs.iter().enumerate() {
-        members
-            .entry((&run.scenario, &run.scenario_hash))
-            .or_insert_with(|| (place, Vec::new()))
-            .1
-            .push(run);
-    }
-    let mut in_order: Vec<(usize, Vec<&RunSummary>)> = members.into_values().collect();
-    in_order.sort_by_key(|(place, _)| *place);
-    let mut names: Arc<[String]> = Arc::default();
-    in_order.into_iter().map(move |(_, members)| {
-        let own = metric_names(members[0]);
-        // The points of a sweep share their names.
-        if *names != *own {
-            names = own.into();
-        }
-        group(&members, Arc::clone(&names))
-    })
+/// Which runs are in which group.
+#[derive(Clone, Debug)]
+pub struct Members {
+    /// Of each group, the places of its runs; those of a sweep follow each other.
+    places: Vec<Vec<Range<usize>>>,
 }
 
-fn group(runs: &[&RunSummary], names: Arc<[String]>) -> Group {
-    let first = runs[0];
-    let identical_digests = runs.len() > 1
-        && first.digest.is_some()
-        && runs.iter().all(|run| run.digest == first.digest);
-    // Every run of a group has the same links and flows, so the same metrics at the same places.
-    let mut samples: Vec<Vec<f64>> = vec![Vec::new(); names.len()];
-    for run in runs {
-        for (sample, value) in samples.iter_mut().zip(metric_values(run)) {
-            sample.extend(value);
+impl Members {
+    /// Looks at all runs, and shows each to `see`.
+    ///
+    /// # Errors
+    /// If one cannot be read.
+    pub fn of<R: Runs + ?Sized>(
+        runs: &R,
+        mut see: impl FnMut(&RunSummary),
+    ) -> Result<Self, R::Error> {
+        let mut known: BTreeMap<(String, String), usize> = BTreeMap::new();
+        let mut places: Vec<Vec<Range<usize>>> = Vec::new();
+        for (place, run) in runs.each().enumerate() {
+            let run = run?;
+            see(&run);
+            let key = (run.scenario.clone(), run.scenario_hash.clone());
+            let of_group = *known.entry(key).or_insert_with(|| {
+                places.push(Vec::new());
+                places.len() - 1
+            });
+            match places[of_group].last_mut() {
+                Some(last) if last.end == place => last.end += 1,
+                _ => places[of_group].push(place..place + 1),
+            }
         }
+        Ok(Self { places })
     }
-    let metrics = samples.iter().map(|sample| {
-        let found = interval(sample);
+
+    /// How many groups there are.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.places.len()
+    }
+
+    /// The places of a group's runs, in order.
+    pub(crate) fn places(&self, group: usize) -> impl Iterator<Item = usize> {
+        self.places[group].iter().cloned().flatten()
+    }
+
+    /// The groups of these runs one at a time, in the order in which each group's first run appears.
+    pub fn groups<R: Runs + ?Sized>(
+        &self,
+        runs: &R,
+    ) -> impl Iterator<Item = Result<Group, R::Error>> {
+        let mut names: Arc<[String]> = Arc::default();
+        (0..self.count()).map(move |at| self.group(at, runs, &mut names))
+    }
+
+    /// A group. The points of a sweep share the names of their metrics.
+    fn group<R: Runs + ?Sized>(
+        &self,
+        at: usize,
+        runs: &R,
+        names: &mut Arc<[String]>,
+    ) -> Result<Group, R::Error> {
+        let first = runs.get(self.places[at][0].start)?;
+        let own = metric_names(&first);
+        if **names != *own {
+            *names = own.into();
+        }
+        // Every run of a group has the same links and flows, so the same metrics at the same places.
+        let mut means = vec![Mean::default(); names.len()];
+        let mut seeds = Vec::new();
+        let mut identical_digests = first.digest.is_some();
+        for place in self.places(at) {
+            let run = runs.get(place)?;
+            seeds.push(run.seed);
+            identical_digests &= run.digest == first.digest;
+            for (mean, value) in means.iter_mut().zip(metric_values(&run)) {
+                mean.add(value);
+            }
+        }
+        identical_digests &= seeds.len() > 1;
+        let means: Vec<(usize, Option<f64>)> = means.iter().map(|of| (of.n, of.mean())).collect();
+        let mut squares = vec![0.0; names.len()];
         // The same run again and again says nothing about chance.
-        let half = found.half.filter(|_| !identical_digests);
-        let ci95 = found.mean.zip(half).map(|(mean, half)| [mean - half, mean + half]);
-        GroupMetric { n: found.n as u64, mean: found.mean, ci95 }
-    });
-    Group {
-        scenario: first.scenario.clone(),
-        scenario_hash: first.scenario_hash.clone(),
-        profile: first.profile.clone(),
-        point: first.point.clone(),
-        seeds: runs.iter().map(|run| run.seed).collect(),
-        identical_digests,
-        metrics: Metrics::new(names, metrics.collect()),
+        let is_spread = seeds.len() > 1 && !identical_digests;
+        for place in self.places(at).filter(|_| is_spread) {
+            let values = metric_values(&*runs.get(place)?);
+            for ((sum, value), (_, mean)) in squares.iter_mut().zip(values).zip(&means) {
+                *sum +=
+                    value.zip(*mean).map_or(0.0, |(value, mean)| (value - mean) * (value - mean));
+            }
+        }
+        let metrics = means.iter().zip(&squares).map(|(&(n, mean), &squares)| {
+            let half = half_width(n, squares).filter(|_| is_spread);
+            let ci95 = mean.zip(half).map(|(mean, half)| [mean - half, mean + half]);
+            GroupMetric { n: n as u64, mean, ci95 }
+        });
+        Ok(Group {
+            scenario: first.scenario.clone(),
+            scenario_hash: first.scenario_hash.clone(),
+            profile: first.profile.clone(),
+            point: first.point.clone(),
+            seeds,
+            identical_digests,
+            metrics: Metrics::new(Arc::clone(names), metrics.collect()),
+        })
+    }
+}
+
+/// The mean of the values of a metric that are there.
+#[derive(Clone, Copy)]
+struct Mean {
+    n: usize,
+    sum: f64,
+}
+
+impl Default for Mean {
+    /// The sum of no numbers is -0.0: it leaves a single -0.0 as it is.
+    fn default() -> Self {
+        Self { n: 0, sum: -0.0 }
+    }
+}
+
+impl Mean {
+    fn add(&mut self, value: Option<f64>) {
+        if let Some(value) = value {
+            self.n += 1;
+            self.sum += value;
+        }
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "runs are counted in millions at most")]
+    fn mean(self) -> Option<f64> {
+        (self.n > 0).then(|| self.sum / self.n as f64)
     }
 }
 
@@ -102,7 +189,7 @@ fn metric_names(run: &RunSummary) -> Vec<String> {
 }
 
 /// The values of the same metrics.
-fn metric_values(run: &RunSummary) -> Vec<Option<f64>> {
+pub(crate) fn metric_values(run: &RunSummary) -> Vec<Option<f64>> {
     let mut values = numbers_of(run);
     for link in shared_links(run) {
         values.extend(numbers_of(link));

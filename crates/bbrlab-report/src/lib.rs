@@ -15,6 +15,7 @@ mod number;
 mod page;
 mod paper_item;
 mod picture;
+mod points;
 mod replication;
 mod student_t;
 mod table;
@@ -22,7 +23,7 @@ mod table;
 pub use binomial::binomial_interval;
 pub use claims::{ClaimLine, ClaimTrial, claims_markdown, claims_text, verdict_counts};
 pub use compare::{ComparedMetric, ComparedPoint, Comparison, compare};
-pub use groups::{each_group, flat_metrics, groups};
+pub use groups::{Members, flat_metrics, groups};
 pub use median::{Median, median};
 pub use number::{count, figure, fixed};
 pub use page::{PageSection, page};
@@ -36,6 +37,7 @@ pub use picture::{OverTime, Overlay, OverlayPair, OverlayPanel, overlay_picture}
 pub use picture::{Picture, Shape};
 pub use picture::{RunChoice, RunPanel, RunPicture, chosen_run_picture, run_picture};
 pub use picture::{SweepChoice, chosen_sweep_pictures, sweep_pictures};
+pub use points::Points;
 pub use replication::{Replication, ReplicationSection};
 pub use student_t::{Interval, interval, t_975};
 pub use table::{

@@ -3,7 +3,7 @@
 //! Sources: up to 30 degrees of freedom the usual table of quantiles; beyond it the expansion of the quantile
 //! in 1/df around the normal one (Abramowitz and Stegun 26.7.5), which is accurate to 1e-6 there.
 
-use bbrlab_run::{mean, variance};
+use bbrlab_run::{mean, squares};
 
 /// 97.5 % quantiles of Student's t for 1 to 30 degrees of freedom.
 const T_975: [f64; 30] = [
@@ -106,15 +106,21 @@ pub struct Interval {
 
 /// The mean of independent values and its 95 % interval.
 #[must_use]
-#[expect(clippy::cast_precision_loss, reason = "runs are counted in thousands at most")]
 pub fn interval(values: &[f64]) -> Interval {
-    let n = values.len();
-    let mean = mean(values);
-    if n < 2 {
-        return Interval { n, mean, half: None };
+    Interval {
+        n: values.len(),
+        mean: mean(values),
+        half: half_width(values.len(), squares(values)),
     }
-    let standard_error = (variance(values) / n as f64).sqrt();
-    Interval { n, mean, half: Some(t_975(n - 1) * standard_error) }
+}
+
+/// Half the width of the 95 % interval of a mean, from the number of the values and the sum of their squared distances from it;
+/// none below two values.
+#[expect(clippy::cast_precision_loss, reason = "runs are counted in millions at most")]
+pub(crate) fn half_width(n: usize, squares: f64) -> Option<f64> {
+    let degrees_of_freedom = n.checked_sub(1).filter(|&df| df > 0)?;
+    let standard_error = (squares / degrees_of_freedom as f64 / n as f64).sqrt();
+    Some(t_975(degrees_of_freedom) * standard_error)
 }
 
 #[cfg(test)]

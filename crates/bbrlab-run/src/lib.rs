@@ -12,6 +12,7 @@ mod metrics;
 mod profile;
 mod record;
 mod run;
+mod runs;
 mod statistics;
 mod tables;
 mod traffic;
@@ -30,6 +31,7 @@ pub use record::{
     Wait, WaitSummary,
 };
 pub use run::{Flow, FlowClass, Hop, Outside, Run, Sample, Source, SweepPoint};
+pub use runs::Runs;
 pub use statistics::{jain, mean, percentile, squares, variance};
 pub use tables::{TABLES, runs_of, tables_of};
 pub use traffic::{Arrivals, Bursts, Law, Pause, Random, Requests};

@@ -40,7 +40,19 @@ impl Metrics {
     /// The metric of that name, such as `jain` or `flow_groups.bbr1.share`.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&GroupMetric> {
-        self.iter().find(|(known, _)| *known == name).map(|(_, metric)| metric)
+        self.at(self.position(name)?)
+    }
+
+    /// The place of the metric of that name.
+    #[must_use]
+    pub fn position(&self, name: &str) -> Option<usize> {
+        self.names().position(|known| known == name)
+    }
+
+    /// The metric at a place, from 0.
+    #[must_use]
+    pub fn at(&self, place: usize) -> Option<&GroupMetric> {
+        self.values.get(place)
     }
 
     /// The names, in order.

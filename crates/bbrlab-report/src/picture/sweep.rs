@@ -24,8 +24,8 @@ use super::palette;
 use super::panel::{Names, Panel, SMALL};
 use super::shape::{LOWEST_PANEL, Shape};
 use super::swept::Swept;
-use crate::answers::{self, Answer, Metric, answers, flow_groups, most_groups};
-use crate::groups::groups;
+use crate::answers::{self, Answer, Metric, flow_groups, most_groups};
+use crate::points::Points;
 use crate::table::{value_text, varying_keys};
 
 const PANEL_HEIGHT: f64 = 220.0;
@@ -44,7 +44,16 @@ const MULTIPLES_SHOWN: usize = 12;
 /// There is none if no key is swept.
 #[must_use]
 pub fn sweep_pictures(title: &str, runs: &[RunSummary]) -> Vec<Picture> {
-    chosen_sweep_pictures(title, runs, &SweepChoice::default()).unwrap_or_default()
+    let Ok(points) = Points::of(runs);
+    points.pictures(title)
+}
+
+impl Points {
+    /// The same of points.
+    #[must_use]
+    pub fn pictures(&self, title: &str) -> Vec<Picture> {
+        pictures(title, self, &SweepChoice::default()).unwrap_or_default()
+    }
 }
 
 /// The pictures of a sweep with the figures, the axis, the colours and the size that somebody chose.
@@ -56,19 +65,22 @@ pub fn chosen_sweep_pictures(
     runs: &[RunSummary],
     choice: &SweepChoice,
 ) -> Result<Vec<Picture>, String> {
+    pictures(title, &Points::with_every_metric(runs), choice)
+}
+
+fn pictures(title: &str, points: &Points, choice: &SweepChoice) -> Result<Vec<Picture>, String> {
     if let Some(across) = &choice.against {
-        return against::against(title, runs, across, choice);
+        return against::against(title, points, across, choice);
     }
-    let groups = groups(runs);
-    let swept = varying_keys(&groups);
-    let usual = answers(runs, &groups);
-    let figures = choice.figures(&groups, &usual)?;
+    let Points { groups, usual, .. } = points;
+    let swept = varying_keys(groups);
+    let figures = choice.figures(groups, usual)?;
     let is_chosen = !figures.is_empty();
-    let figures = if is_chosen { figures } else { usual };
+    let figures = if is_chosen { &figures } else { usual };
     let mut pictures = Vec::new();
-    for axis_key in choice.axes(&swept, &groups)? {
-        let keys = choice.keys(axis_key, &swept, &groups)?;
-        let sheet = Sheet::new(title, runs, &groups, keys, choice.shape, &figures, is_chosen)?;
+    for axis_key in choice.axes(&swept, groups)? {
+        let keys = choice.keys(axis_key, &swept, groups)?;
+        let sheet = Sheet::new(title, points, keys, choice.shape, figures, is_chosen)?;
         pictures.push(Picture {
             name: format!("sweep-{}", axis_key.replace(['.', '[', ']'], "-")),
             svg: sheet.draw(),
@@ -106,9 +118,7 @@ fn named(key: &str, value: &str) -> String {
 struct Sheet<'a> {
     title: &'a str,
     shape: Shape,
-    groups: &'a [Group],
-    /// For each group, each of its runs by itself.
-    seeds: Vec<Vec<Group>>,
+    points: &'a Points,
     keys: Keys<'a>,
     swept: Swept,
     /// Values of the key that colours tell apart; a single one without such a key.
@@ -127,24 +137,13 @@ struct Sheet<'a> {
 impl<'a> Sheet<'a> {
     fn new(
         title: &'a str,
-        runs: &[RunSummary],
-        groups: &'a [Group],
+        points: &'a Points,
         keys: Keys<'a>,
         shape: Shape,
         figures: &[Answer<'a>],
         is_chosen: bool,
     ) -> Result<Self, String> {
-        let seeds = groups
-            .iter()
-            .map(|group| {
-                let of_group = |run: &&RunSummary| {
-                    run.scenario == group.scenario && run.scenario_hash == group.scenario_hash
-                };
-                let is_spread = group.seeds.len() > 1 && !group.identical_digests;
-                let members = runs.iter().filter(of_group).filter(|_| is_spread);
-                members.flat_map(|run| crate::groups(std::slice::from_ref(run))).collect()
-            })
-            .collect();
+        let groups = &points.groups;
         let swept = Swept::new(keys.axis, &values_of(groups, keys.axis));
         let lines =
             keys.color.map_or_else(|| vec![String::new()], |color| values_of(groups, color));
@@ -178,8 +177,7 @@ impl<'a> Sheet<'a> {
         let mut sheet = Self {
             title,
             shape,
-            groups,
-            seeds,
+            points,
             keys,
             swept,
             lines,
@@ -343,13 +341,13 @@ impl<'a> Sheet<'a> {
 
     /// How points came about.
     fn note(&self) -> String {
-        let seeds = self.groups.iter().map(|group| group.seeds.len()).max().unwrap_or(0);
-        let least = self.groups.iter().map(|group| group.seeds.len()).min().unwrap_or(0);
+        let seeds = self.points.groups.iter().map(|group| group.seeds.len()).max().unwrap_or(0);
+        let least = self.points.groups.iter().map(|group| group.seeds.len()).min().unwrap_or(0);
         // Points of a sweep that is not complete have fewer.
         let of_seeds =
             if least < seeds { format!("{least} to {seeds}") } else { seeds.to_string() };
-        let same = self.groups.iter().filter(|group| group.identical_digests).count();
-        let all = self.groups.len();
+        let same = self.points.groups.iter().filter(|group| group.identical_digests).count();
+        let all = self.points.groups.len();
         let short = self.shape.is_narrow();
         let mut note = match (seeds, short) {
             (0 | 1, _) => "one run a point".to_owned(),
@@ -443,7 +441,7 @@ impl<'a> Sheet<'a> {
                 let on_line = |at: &&usize| {
                     self.keys
                         .color
-                        .is_none_or(|key| value_at(&self.groups[**at], key) == *line_value)
+                        .is_none_or(|key| value_at(&self.points.groups[**at], key) == *line_value)
                 };
                 let mut samples: Vec<Sample> = members
                     .iter()
@@ -460,20 +458,21 @@ impl<'a> Sheet<'a> {
     }
 
     fn sample(&self, at: usize, figure: &Answer<'_>, place: usize) -> Option<Sample> {
-        let group = &self.groups[at];
+        let group = &self.points.groups[at];
         // Of a single group of flows the share says nothing, and it is neither of the two elsewhere.
         if figure.metric == Metric::PerGroup("share") && flow_groups(group).count() == 1 {
             return None;
         }
+        let metric = answers::position(group, figure.metric, place)?;
         let (mean, half) = answers::value(group, figure.metric, place);
         let scaled = |value: f64| value * figure.scale;
         Some(Sample {
             x: self.swept.place(&value_at(group, self.keys.axis))?,
             mean: scaled(mean?),
             half: half.map(scaled),
-            seeds: self.seeds[at]
+            seeds: self.points.seeds[at]
                 .iter()
-                .filter_map(|seed| answers::value(seed, figure.metric, place).0.map(scaled))
+                .filter_map(|seed| seed.get(metric).copied().flatten().map(scaled))
                 .collect(),
         })
     }

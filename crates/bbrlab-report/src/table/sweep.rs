@@ -7,28 +7,37 @@ use bbrlab_run::{Group, RunSummary};
 use super::block::{Block, html, text};
 use super::layout::{Align, Table};
 use super::run::value_text;
-use crate::answers::{Answer, answers, group_names, places, value};
-use crate::groups::groups;
+use crate::answers::{Answer, group_names, places, value};
 use crate::number::{NONE, fixed, with_half};
+use crate::points::Points;
 
 /// All runs of a sweep, or of one point with several seeds: means with 95 % intervals. `width` in characters is that of
 /// the terminal; without one, the table has all its columns.
 #[must_use]
 pub fn sweep_table(runs: &[RunSummary], width: Option<usize>) -> String {
-    text(&blocks(runs), width)
+    let Ok(points) = Points::of(runs);
+    points.table(width)
 }
 
 /// The same as HTML.
 #[must_use]
 pub fn sweep_html(runs: &[RunSummary]) -> String {
-    html(&blocks(runs))
+    let Ok(points) = Points::of(runs);
+    html(&blocks(&points))
 }
 
-fn blocks(runs: &[RunSummary]) -> Vec<Block> {
-    let groups = groups(runs);
-    let keys = varying_keys(&groups);
-    let answers = answers(runs, &groups);
-    let names = group_names(&groups);
+impl Points {
+    /// A row for each point: means with 95 % intervals. `width` is as in [`sweep_table`].
+    #[must_use]
+    pub fn table(&self, width: Option<usize>) -> String {
+        text(&blocks(self), width)
+    }
+}
+
+fn blocks(points: &Points) -> Vec<Block> {
+    let Points { groups, usual: answers, .. } = points;
+    let keys = varying_keys(groups);
+    let names = group_names(groups);
     let most_seeds = groups.iter().map(|group| group.seeds.len()).max().unwrap_or(0);
     let mut table = Table::new();
     for key in &keys {
@@ -41,8 +50,8 @@ fn blocks(runs: &[RunSummary]) -> Vec<Block> {
         table = table.column("seeds", "", Align::Right);
     }
     let mut columns: Vec<(&Answer, usize)> = Vec::new();
-    for answer in &answers {
-        for place in places(&groups, answer.metric) {
+    for answer in answers {
+        for place in places(groups, answer.metric) {
             columns.push((answer, place));
             table = if answer.metric.is_per_group() && names.len() > 1 {
                 table.column(&names[place], &unit_of(answer), Align::Right)
@@ -51,7 +60,7 @@ fn blocks(runs: &[RunSummary]) -> Vec<Block> {
             };
         }
     }
-    for group in &groups {
+    for group in groups {
         let mut cells: Vec<String> = keys
             .iter()
             .map(|key| group.point.get(key).map_or_else(|| NONE.to_owned(), value_text))

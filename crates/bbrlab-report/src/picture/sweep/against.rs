@@ -3,12 +3,11 @@
 //! A point for each combination of swept values. Colours tell one key apart; small multiples the others, except for one,
 //! along whose values points are joined: the larger the value, the larger the mark.
 
-use bbrlab_run::{Group, RunSummary};
+use bbrlab_run::Group;
 
 use super::choice::{SweepChoice, figure, swept_key};
 use super::{MULTIPLES_SHOWN, named, names_of_flow_groups, stem, title_of, value_at, values_of};
-use crate::answers::{self, Answer, Metric, answers};
-use crate::groups::groups;
+use crate::answers::{self, Answer, Metric};
 use crate::picture::Picture;
 use crate::picture::axis::{Axis, Ratios};
 use crate::picture::canvas::{Canvas, Stroke, TextLook, draw};
@@ -20,6 +19,7 @@ use crate::picture::marks::{Form, Mark};
 use crate::picture::palette;
 use crate::picture::panel::{Panel, SMALL};
 use crate::picture::swept::Swept;
+use crate::points::Points;
 use crate::table::varying_keys;
 
 const PANEL_HEIGHT: f64 = 200.0;
@@ -35,19 +35,18 @@ const SIZES: (f64, f64) = (2.2, 4.6);
 /// If a figure or a key is unknown, there are more colours than can be told apart, or the panels do not fit the size.
 pub(super) fn against(
     title: &str,
-    runs: &[RunSummary],
+    points: &Points,
     across: &str,
     choice: &SweepChoice,
 ) -> Result<Vec<Picture>, String> {
-    let groups = groups(runs);
-    let swept = varying_keys(&groups);
-    let usual = answers(runs, &groups);
-    let across = figure(across, &groups, &usual)?;
-    let chosen = choice.figures(&groups, &usual)?;
+    let Points { groups, usual, .. } = points;
+    let swept = varying_keys(groups);
+    let across = figure(across, groups, usual)?;
+    let chosen = choice.figures(groups, usual)?;
     let figures = if chosen.is_empty() { &usual[..usual.len().min(1)] } else { &chosen[..] };
-    let parts = Parts::new(choice, &swept, &groups)?;
+    let parts = Parts::new(choice, &swept, groups)?;
     let draw = |figure: &Answer<'_>| {
-        let sheet = Sheet::new(title, &groups, &parts, choice, figure, &across)?;
+        let sheet = Sheet::new(title, groups, &parts, choice, figure, &across)?;
         let name = |answer: &Answer<'_>| answer.metric.name().replace(['.', '[', ']'], "-");
         Ok(Picture {
             name: format!("{}-against-{}", name(figure), name(&across)),
