@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use bbrlab_lab::{LabError, Stop};
+use bbrlab_lab::{LabError, Stop, Unwritten};
 use serde::Serialize;
 
 /// Why a verb ended early.
@@ -104,6 +104,17 @@ impl Output {
         let written = serde_json::to_writer_pretty(self.out(), document);
         written.map_err(|error| Stopped::Output(error.into()))?;
         self.text("\n")
+    }
+
+    /// The same for a document that is not in memory as a whole: `write` writes it.
+    pub(crate) fn json_by(
+        &mut self,
+        write: impl FnOnce(&mut dyn Write) -> Result<(), Unwritten>,
+    ) -> Verdict {
+        write(self.out()).map_err(|error| match error {
+            Unwritten::Io(error) => Stopped::Output(error),
+            Unwritten::Without(error) => Stopped::Lab(error),
+        })
     }
 
     /// A message about what is being done. It is no failure if standard error cannot be written to.

@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use bbrlab_lab::{
-    Batch, BatchOptions, COMMIT, LabError, Named, Stop, SummaryOf, VERSION, check_limit,
+    Batch, BatchOptions, LabError, Named, RECORDS_HELD, Records, Stop, SummaryOf, check_limit,
     default_out, open_named, part_of, processors, refuse_results, refuse_second_stdin, run_batch,
+    write_runs_json,
 };
-use bbrlab_report::{groups, run_table, sweep_table};
-use bbrlab_run::{Controls, RunsDocument};
+use bbrlab_report::{Points, run_table};
+use bbrlab_run::{Controls, Runs as _};
 use bbrlab_scenario::Scenario;
 
 use crate::args::{RunArgs, Running, Shard};
@@ -40,45 +41,34 @@ pub(crate) fn run(args: &RunArgs, output: &mut Output) -> Verdict {
         refuse_results(out)?;
     }
     let width = if args.wide { None } else { output.width() };
-    let mut document = RunsDocument {
-        version: VERSION.to_owned(),
-        commit: COMMIT.to_owned(),
-        runs: Vec::new(),
-        groups: None,
-    };
+    let mut records = Vec::new();
     for (named, part) in scenarios.iter().zip(parts) {
         let scenario = &named.scenario;
         let of = part.as_ref().map(|part| part.len() as u64);
         let batch = one(named, part, &args.running, jobs, several, &stop, output)?;
         if !args.running.json {
-            output.text(&table(&batch, width))?;
+            output.text(&table(&batch, width)?)?;
         }
         if let (Some(shard), Some(of), false) = (args.shard, of, args.running.quiet) {
             output.note(&of_shard(shard, of, &batch, scenario));
         }
         let interrupted = batch.is_interrupted;
         let left = leftover(&batch, scenario);
-        document.runs.extend(batch.runs);
+        records.push(batch.records);
         if interrupted {
-            finish(args.running.json, &mut document, output)?;
+            finish(args.running.json, &records, output)?;
             return Err(LabError::Interrupted(left).into());
         }
     }
-    finish(args.running.json, &mut document, output)
+    finish(args.running.json, &records, output)
 }
 
-fn finish(json: bool, document: &mut RunsDocument, output: &mut Output) -> Verdict {
-    if !json {
-        return Ok(());
-    }
-    if document.runs.len() > 1 {
-        document.groups = Some(groups(&document.runs));
-    }
-    output.json(document)
+fn finish(json: bool, records: &[Records<'_>], output: &mut Output) -> Verdict {
+    if json { output.json_by(|out| write_runs_json(out, records)) } else { Ok(()) }
 }
 
 /// How far the sweep is that a shard is a part of.
-fn of_shard(shard: Shard, of: u64, batch: &Batch, scenario: &Scenario) -> String {
+fn of_shard(shard: Shard, of: u64, batch: &Batch<'_>, scenario: &Scenario) -> String {
     let Shard { number, of: shards } = shard;
     let mut text = format!("shard {number} of {shards}: {of} of {}", runs(scenario.runs()));
     if let (Some(complete), Some(out)) = (batch.complete, &batch.out) {
@@ -89,15 +79,15 @@ fn of_shard(shard: Shard, of: u64, batch: &Batch, scenario: &Scenario) -> String
     text
 }
 
-fn one(
-    named: &Named,
+fn one<'s>(
+    named: &'s Named,
     only: Option<BTreeSet<u64>>,
     running: &Running,
     jobs: usize,
     several: bool,
     stop: &Stop,
     output: &mut Output,
-) -> Result<Batch, Stopped> {
+) -> Result<Batch<'s>, Stopped> {
     let scenario = &named.scenario;
     let out = match &running.out {
         // If the user names one folder for several scenarios, each gets its own folder in it.
@@ -115,6 +105,7 @@ fn one(
         pictures: !running.no_pictures,
         summary: if only.is_some() { SummaryOf::Whole } else { SummaryOf::These },
         only,
+        held: RECORDS_HELD,
         controls: Controls::none(),
         stop: stop.clone(),
     };
@@ -136,16 +127,17 @@ fn one(
     Ok(batch)
 }
 
-fn table(batch: &Batch, width: Option<usize>) -> String {
-    match (batch.runs.as_slice(), &batch.partial) {
-        ([run], _) => run_table(run, width),
-        ([], Some(partial)) => run_table(partial, width),
-        ([], None) => String::new(),
-        (runs, _) => sweep_table(runs, width),
-    }
+fn table(batch: &Batch<'_>, width: Option<usize>) -> Result<String, LabError> {
+    let records = &batch.records;
+    Ok(match (records.count(), &batch.partial) {
+        (1, _) => run_table(&*records.get(0)?, width),
+        (0, Some(partial)) => run_table(partial, width),
+        (0, None) => String::new(),
+        _ => Points::of(records)?.table(width),
+    })
 }
 
-fn leftover(batch: &Batch, scenario: &Scenario) -> String {
+fn leftover(batch: &Batch<'_>, scenario: &Scenario) -> String {
     let out = batch.out.as_ref().map(|out| out.display().to_string()).unwrap_or_default();
     if let Some(partial) = &batch.partial {
         return format!(
@@ -155,7 +147,7 @@ fn leftover(batch: &Batch, scenario: &Scenario) -> String {
     }
     format!(
         "interrupted: {} of {} are finished and in {out}; the same command continues from there",
-        batch.runs.len(),
+        batch.records.count(),
         runs(scenario.runs())
     )
 }

@@ -1,5 +1,6 @@
 //! Files that are either complete or absent: written under another name, synced, then renamed.
 
+use std::convert::Infallible;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
@@ -14,7 +15,34 @@ pub(crate) const PARTIAL: &str = ".partial";
 /// # Errors
 /// If the file cannot be written, for example because the disk is full.
 pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), LabError> {
-    write_by(path, |file| file.write_all(bytes))
+    write_by(path, |file| Ok(file.write_all(bytes)?))
+}
+
+/// Why a file is not written.
+#[derive(Debug)]
+pub enum Unwritten {
+    /// It cannot be.
+    Io(io::Error),
+    /// What would be in it cannot be had.
+    Without(LabError),
+}
+
+impl From<io::Error> for Unwritten {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+impl From<LabError> for Unwritten {
+    fn from(error: LabError) -> Self {
+        Self::Without(error)
+    }
+}
+
+impl From<Infallible> for Unwritten {
+    fn from(never: Infallible) -> Self {
+        match never {}
+    }
 }
 
 /// The same for a file that is not in memory as a whole: `fill` writes it.
@@ -23,19 +51,22 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), LabError> {
 /// If the file cannot be written, or `fill` fails.
 pub(crate) fn write_by(
     path: &Path,
-    fill: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+    fill: impl FnOnce(&mut BufWriter<File>) -> Result<(), Unwritten>,
 ) -> Result<(), LabError> {
     let partial = partial_name(path);
     let written = (|| {
         let mut file = BufWriter::new(File::create(&partial)?);
         fill(&mut file)?;
         file.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
-        fs::rename(&partial, path)
+        Ok(fs::rename(&partial, path)?)
     })();
     written.map_err(|error| {
         // Do not leave the unfinished file behind. If this fails as well, the first error is the one to report.
         let _ = fs::remove_file(&partial);
-        LabError::io("write", path, &error)
+        match error {
+            Unwritten::Io(error) => LabError::io("write", path, &error),
+            Unwritten::Without(error) => error,
+        }
     })
 }
 

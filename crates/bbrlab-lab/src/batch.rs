@@ -8,28 +8,24 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock};
 use std::thread;
 use std::time::Duration;
 
-use bbrlab_report::{Picture, sweep_pictures};
-use bbrlab_run::{Controls, Run, RunSummary, SweepPoint};
+use bbrlab_run::{Controls, Run, RunSummary, Runs as _};
 use bbrlab_scenario::{Scenario, plain_name};
 
-use crate::atomic_file::{make_folder, remove_leftovers, sync_folder, write_by};
-use crate::columns::write_summary;
+use crate::atomic_file::{make_folder, remove_leftovers};
 use crate::error::LabError;
 use crate::execute::{Executed, execute};
+use crate::finish::{finish, write_sweep};
 use crate::lock::Lock;
 use crate::named::holds_text_of;
-use crate::picture_files::{
-    picture_of, picture_of_folder, pictures_are_there, write_missing_pictures, write_pictures,
-};
+use crate::picture_files::{picture_of, picture_of_folder, pictures_are_there, write_pictures};
 use crate::pool::{Pool, Progress, Worker};
-use crate::provenance::{COMMIT, VERSION};
+use crate::records::{Records, folder_of, named_as_in};
 use crate::run_folder::{
-    Files, Found, RunKey, SCENARIO, SUMMARY_JSON, SUMMARY_PARQUET, begin_run, begin_sweep,
-    complete_key, is_marked, look, look_for_sweep, outdated_run, write_run, write_summary_json,
+    Files, Found, RunKey, SCENARIO, begin_run, begin_sweep, is_marked, look, look_for_sweep,
+    outdated_run, write_run,
 };
 use crate::stop::Stop;
 
@@ -48,6 +44,8 @@ pub struct BatchOptions {
     pub only: Option<BTreeSet<u64>>,
     /// What the folder's summary and pictures are of.
     pub summary: SummaryOf,
+    /// Bytes of records that are held in memory; those beyond are read from the runs' folders when they are needed.
+    pub held: u64,
     /// The congestion controls from outside that the scenario declares. If it declares any, all runs are computed on the caller's
     /// thread, one after the other, and anew: what these controls will do, nothing in a folder can tell.
     pub controls: Controls,
@@ -67,14 +65,10 @@ pub enum SummaryOf {
 }
 
 /// The outcome of a batch.
-#[derive(Clone, Debug)]
-pub struct Batch {
+#[derive(Debug)]
+pub struct Batch<'s> {
     /// The finished runs in the scenario's order.
-    pub runs: Vec<RunSummary>,
-    /// Their numbers in the scenario.
-    pub numbers: Vec<u64>,
-    /// Their folders, if they have any.
-    pub folders: Vec<Option<PathBuf>>,
+    pub records: Records<'s>,
     /// The folder of the batch.
     pub out: Option<PathBuf>,
     /// Runs computed by this call.
@@ -137,11 +131,17 @@ impl Computed {
 /// The outcome of one run.
 struct Ended {
     summary: Box<RunSummary>,
-    folder: Option<PathBuf>,
     is_complete: bool,
-    was_there: bool,
-    /// Whether somebody who was killed had begun it.
-    was_begun: bool,
+    how: How,
+}
+
+/// How a run came to be complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum How {
+    WasThere,
+    Computed,
+    /// Computed, after somebody who was killed had begun it.
+    Repeated,
 }
 
 /// Runs a scenario. The caller has checked the limits.
@@ -151,11 +151,11 @@ struct Ended {
 ///
 /// # Panics
 /// If an assertion in the simulator fails, which is a bug.
-pub fn run_batch(
-    scenario: &Scenario,
+pub fn run_batch<'s>(
+    scenario: &'s Scenario,
     options: &BatchOptions,
     mut watch: impl FnMut(Progress),
-) -> Result<Batch, LabError> {
+) -> Result<Batch<'s>, LabError> {
     check_controls(scenario, options)?;
     let is_single = scenario.runs() == 1;
     let mut _used = None;
@@ -172,57 +172,51 @@ pub fn run_batch(
             _used = Some(begin_sweep(out, scenario)?);
         }
     }
-    let tasks = tasks(scenario, options.only.as_ref());
-    let outdated = outdated_of(scenario, &tasks, options);
+    let work = Work::of(scenario, options);
+    let outdated = work.outdated();
     if outdated > 0 {
-        watch(Progress { done: 0, total: tasks.len() as u64, share: 0.0, outdated });
+        watch(Progress { done: 0, total: work.count() as u64, share: 0.0, outdated });
     }
-    let ended = all_runs(scenario, &tasks, options, watch)?;
+    let Outcome { states, mut records_at, mut records, partial } = work.all_runs(watch)?;
     // Held until the end: of two processes that end at once, the second one's summary holds the first one's runs.
     let _lock =
         options.out.as_ref().filter(|_| !is_single).map(|out| Lock::take(out)).transpose()?;
-    let mut batch = Batch {
-        runs: Vec::new(),
-        numbers: Vec::new(),
-        folders: Vec::new(),
-        out: options.out.clone(),
-        computed: 0,
-        repeated: 0,
-        found: 0,
-        complete: None,
-        is_interrupted: false,
-        partial: None,
-    };
-    for (task, ended) in tasks.iter().zip(ended) {
-        let ended = match ended {
+    let (mut computed, mut repeated, mut found) = (0, 0, 0);
+    for (place, state) in states.into_iter().enumerate() {
+        let (how, held) = match state {
+            State::Complete(how) => (how, records_at[place].take()),
             // This process was interrupted, but another may have gone on.
-            None if !is_single => found_complete(&scenario.run(task.run), task, options)?,
-            ended => ended,
-        };
-        match ended {
-            Some(ended) if ended.is_complete => {
-                batch.found += u64::from(ended.was_there);
-                batch.computed += u64::from(!ended.was_there);
-                batch.repeated += u64::from(ended.was_begun);
-                batch.runs.push(*ended.summary);
-                batch.numbers.push(task.run);
-                batch.folders.push(ended.folder);
+            State::Elsewhere => {
+                let run = scenario.run(work.number(place));
+                match found_complete(&run, work.folder(&run).as_deref(), scenario, options)? {
+                    Some(ended) => {
+                        (ended.how, records.has_room(&ended.summary).then_some(ended.summary))
+                    }
+                    None => continue,
+                }
             }
-            Some(ended) if is_single => batch.partial = Some(ended.summary),
-            _ => {}
+            State::Open => continue,
+        };
+        match how {
+            How::WasThere => found += 1,
+            How::Computed => computed += 1,
+            How::Repeated => (computed, repeated) = (computed + 1, repeated + 1),
         }
+        records.push(work.number(place), held);
     }
-    batch.is_interrupted = batch.runs.len() < tasks.len();
+    let is_interrupted = records.count() < work.count();
+    let mut complete = None;
     if let Some(out) = options.out.as_ref().filter(|_| !is_single) {
         match options.summary {
-            SummaryOf::These => finish_folder(scenario, &batch.runs, out, options.pictures)?,
+            SummaryOf::These => write_sweep(scenario, &records, out, options.pictures)?,
             SummaryOf::Whole => {
-                batch.complete = Some(finish(scenario, out, options.pictures)?.complete);
+                complete = Some(finish(scenario, out, options.pictures)?.complete);
             }
             SummaryOf::Later => {}
         }
     }
-    Ok(batch)
+    let out = options.out.clone();
+    Ok(Batch { records, out, computed, repeated, found, complete, is_interrupted, partial })
 }
 
 /// That somebody brings the congestion controls from outside, and that a folder can tell them from others.
@@ -255,63 +249,11 @@ pub fn part_of(scenario: &Scenario, number: u64, parts: u64) -> BTreeSet<u64> {
 /// something too.
 #[must_use]
 pub fn heaviest_first(scenario: &Scenario) -> Vec<(u64, u64)> {
-    let tasks = tasks(scenario, None);
+    let weights = Weights::of(scenario, 0..scenario.points());
     let mut runs: Vec<(u64, u64)> =
-        tasks.iter().map(|task| (task.run, task.packets + PACKETS_OF_SET_UP)).collect();
+        (0..scenario.runs()).map(|run| (run, weights.weight(scenario, run))).collect();
     runs.sort_by_key(|&(run, packets)| (Reverse(packets), run));
     runs
-}
-
-/// A run's records under the name and the place in the sweep that it has in this scenario: the same run may have been computed
-/// for another one.
-fn placed_in(summary: RunSummary, run: &Run) -> RunSummary {
-    RunSummary { point: run.point.clone(), scenario: run.scenario.clone(), ..summary }
-}
-
-/// How far the whole of a sweep is.
-#[derive(Clone, Debug)]
-pub struct Whole {
-    /// How many of its runs are complete in its folder.
-    pub complete: u64,
-    /// Their records, if all are.
-    pub runs: Vec<RunSummary>,
-}
-
-/// Writes summary and pictures of a sweep if all its runs are complete in its folder.
-///
-/// # Errors
-/// If a file cannot be written.
-pub fn finish_whole(scenario: &Scenario, out: &Path, pictures: bool) -> Result<Whole, LabError> {
-    let _lock = Lock::take(out)?;
-    finish(scenario, out, pictures)
-}
-
-/// The same for who holds the folder's lock.
-fn finish(scenario: &Scenario, out: &Path, pictures: bool) -> Result<Whole, LabError> {
-    let is_there = |number: &u64| {
-        let run = scenario.run(*number);
-        complete_key(&out.join(folder_name(&run))) == Some(RunKey::of(&run))
-    };
-    let there = (0..scenario.runs()).filter(is_there).count() as u64;
-    if there < scenario.runs() {
-        return Ok(Whole { complete: there, runs: Vec::new() });
-    }
-    let whole = |number| {
-        let run = scenario.run(number);
-        match look(&out.join(folder_name(&run)), &RunKey::of(&run)) {
-            Found::Complete(summary) => Some(placed_in(*summary, &run)),
-            _ => None,
-        }
-    };
-    // Now their files are checked as well.
-    let mut runs: Vec<RunSummary> = (0..scenario.runs()).filter_map(whole).collect();
-    let complete = runs.len() as u64;
-    if complete == scenario.runs() {
-        finish_folder(scenario, &runs, out, pictures)?;
-    } else {
-        runs.clear();
-    }
-    Ok(Whole { complete, runs })
 }
 
 /// The cost of setting up a run, as a number of data packets.
@@ -320,194 +262,257 @@ const PACKETS_OF_SET_UP: u64 = 10_000;
 /// Events of a data packet on a dumbbell, roughly.
 const EVENTS_OF_A_PACKET: u64 = 3;
 
-/// A run to compute.
-struct Task {
-    /// Its number in the scenario.
-    run: u64,
-    /// Expected data packets, or as many as would have its events.
-    packets: u64,
-    /// Its folder, once it has been chosen.
-    folder: OnceLock<Option<PathBuf>>,
+/// How many data packets a run is expected to have, or as many as would have its events; the seeds of a point have the same.
+struct Weights {
+    /// By point.
+    packets: Vec<u64>,
 }
 
-fn tasks(scenario: &Scenario, only: Option<&BTreeSet<u64>>) -> Vec<Task> {
-    let mut known = None;
-    let mut task = |run| {
+impl Weights {
+    /// Those of some points.
+    fn of(scenario: &Scenario, points: impl IntoIterator<Item = u64>) -> Self {
+        let mut packets = vec![0; usize::try_from(scenario.points()).expect("it fits memory")];
+        for point in points {
+            let estimate = scenario.estimate_run(point * scenario.repeat());
+            let of_point = estimate.data_packets.max(estimate.events / EVENTS_OF_A_PACKET);
+            packets[usize::try_from(point).expect("it fits memory")] = of_point;
+        }
+        Self { packets }
+    }
+
+    fn packets(&self, scenario: &Scenario, run: u64) -> u64 {
         let (point, _) = scenario.point_and_seed(run);
-        let packets = match known {
-            Some((of, packets)) if of == point => packets,
-            _ => {
-                let estimate = scenario.estimate_run(run);
-                estimate.data_packets.max(estimate.events / EVENTS_OF_A_PACKET)
-            }
-        };
-        known = Some((point, packets));
-        Task { run, packets, folder: OnceLock::new() }
-    };
-    match only {
-        Some(only) => only.iter().map(|&run| task(run)).collect(),
-        None => (0..scenario.runs()).map(task).collect(),
+        usize::try_from(point).ok().and_then(|at| self.packets.get(at)).copied().unwrap_or(0)
+    }
+
+    fn weight(&self, scenario: &Scenario, run: u64) -> u64 {
+        self.packets(scenario, run) + PACKETS_OF_SET_UP
     }
 }
 
-/// How many of the runs lie in the folder complete, but made by another version or commit.
-fn outdated_of(scenario: &Scenario, tasks: &[Task], options: &BatchOptions) -> u64 {
-    let Some(out) = options.out.as_ref().filter(|_| !options.force) else { return 0 };
-    let outdated: BTreeSet<(String, u64)> = if scenario.runs() == 1 {
-        outdated_run(out).into_iter().collect()
-    } else {
-        let folders = fs::read_dir(out).into_iter().flatten().flatten();
-        folders.filter_map(|folder| outdated_run(&folder.path())).collect()
-    };
-    // Of a folder without such a run nothing more is looked at.
-    if outdated.is_empty() {
-        return 0;
-    }
-    let is_outdated = |task: &&Task| {
-        let run = scenario.run(task.run);
-        outdated.contains(&(run.scenario_hash, run.seed))
-    };
-    tasks.iter().filter(is_outdated).count() as u64
+/// The runs of a batch, of each of which no more than a few bytes are kept.
+struct Work<'a, 's> {
+    scenario: &'s Scenario,
+    options: &'a BatchOptions,
+    /// Their numbers in the scenario; all for `None`.
+    numbers: Option<Vec<u64>>,
+    weights: Weights,
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Open,
+    /// Another process was computing it.
+    Elsewhere,
+    Complete(How),
+}
+
+/// What has come of the work.
+struct Outcome<'s> {
+    /// By place, as the records that are held.
+    states: Vec<State>,
+    records_at: Vec<Option<Box<RunSummary>>>,
+    /// None yet, with the room that the records have left.
+    records: Records<'s>,
+    /// Of a single run that was interrupted.
+    partial: Option<Box<RunSummary>>,
 }
 
 /// How long to wait before looking again at the runs that another process computes.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Computes or finds all runs. Those that another process is computing are left to it; when nothing else is to be done,
-/// they are waited for, and taken over if it ends without them.
-fn all_runs(
-    scenario: &Scenario,
-    tasks: &[Task],
-    options: &BatchOptions,
-    mut watch: impl FnMut(Progress),
-) -> Result<Vec<Option<Ended>>, LabError> {
-    let claimed = Mutex::new(BTreeSet::new());
-    let pool = Pool { jobs: options.jobs, stop: &options.stop };
-    let weight = |place: usize| tasks[place].packets + PACKETS_OF_SET_UP;
-    let weight_of = |places: &[usize]| places.iter().map(|&place| weight(place)).sum::<u64>();
-    let mut ended: Vec<Option<Ended>> = tasks.iter().map(|_| None).collect();
-    let mut left: Vec<usize> = (0..tasks.len()).collect();
-    let whole = weight_of(&left);
-    while !left.is_empty() {
-        let (elsewhere, their_weight) = (AtomicU64::new(0), AtomicU64::new(0));
-        let (before, ours) = (tasks.len() - left.len(), weight_of(&left));
-        let weight_at = |at: usize| weight(left[at]);
-        let work = |&place: &usize, worker: &Worker<'_>| {
-            let computed = one_run(scenario, &tasks[place], options, &claimed, worker)?;
-            if matches!(computed, Computed::Over(Attempt::Elsewhere)) {
-                elsewhere.fetch_add(1, Ordering::Relaxed);
-                their_weight.fetch_add(weight(place), Ordering::Relaxed);
+impl<'a, 's> Work<'a, 's> {
+    fn of(scenario: &'s Scenario, options: &'a BatchOptions) -> Self {
+        let numbers = options.only.as_ref().map(|only| only.iter().copied().collect::<Vec<u64>>());
+        let weights = match &numbers {
+            None => Weights::of(scenario, 0..scenario.points()),
+            Some(numbers) => {
+                let points: BTreeSet<u64> =
+                    numbers.iter().map(|&run| scenario.point_and_seed(run).0).collect();
+                Weights::of(scenario, points)
             }
-            Ok(computed)
         };
-        let tell = |progress: Progress| {
-            let theirs = their_weight.load(Ordering::Relaxed);
-            #[expect(clippy::cast_precision_loss, reason = "for a progress bar")]
-            let share = (whole - ours) as f64 + progress.share * ours as f64 - theirs as f64;
-            let done = progress.done.saturating_sub(elsewhere.load(Ordering::Relaxed));
-            watch(Progress {
-                done: before as u64 + done,
-                total: tasks.len() as u64,
-                #[expect(clippy::cast_precision_loss, reason = "for a progress bar")]
-                share: (share / whole as f64).clamp(0.0, 1.0),
-                outdated: 0,
-            });
-        };
-        let attempts = if scenario.outside().is_empty() {
-            pool.each_kept(&left, weight_at, work, Computed::keep, tell)?
-        } else {
-            pool.each_kept_here(&left, weight_at, work, Computed::keep, tell)?
-        };
-        let mut theirs = Vec::new();
-        for (&place, attempt) in left.iter().zip(attempts) {
-            match attempt {
-                Some(Attempt::Ended(run)) => ended[place] = Some(run),
-                Some(Attempt::Elsewhere) => theirs.push(place),
-                None => {}
-            }
-        }
-        if options.stop.is_requested() {
-            break;
-        }
-        left = theirs;
-        if !left.is_empty() {
-            thread::sleep(PAUSE);
-        }
+        Self { scenario, options, numbers, weights }
     }
-    Ok(ended)
-}
 
-fn one_run(
-    scenario: &Scenario,
-    task: &Task,
-    options: &BatchOptions,
-    claimed: &Mutex<BTreeSet<PathBuf>>,
-    worker: &Worker<'_>,
-) -> Result<Computed, LabError> {
-    let is_single = scenario.runs() == 1;
-    let run = scenario.run(task.run);
-    let folder = task.folder.get_or_init(|| {
-        let out = options.out.as_ref()?;
-        Some(if is_single { out.clone() } else { claim(out.join(folder_name(&run)), claimed) })
-    });
-    if let Some(ended) = found_complete(&run, task, options)? {
-        return Ok(Computed::Over(Attempt::Ended(ended)));
+    fn count(&self) -> usize {
+        let all = || usize::try_from(self.scenario.runs()).expect("it fits memory");
+        self.numbers.as_ref().map_or_else(all, Vec::len)
     }
-    let toml = scenario.run_toml(task.run);
-    if let Some(folder) = folder
-        && is_single
-        && !options.force
-        && folder.join(SCENARIO).exists()
-        && !is_marked(folder)
-        && !holds_text_of(folder, scenario)
-    {
-        return Err(refuse(folder, Found::Foreign));
+
+    /// The number in the scenario of the run at a place.
+    fn number(&self, place: usize) -> u64 {
+        self.numbers.as_ref().map_or(place as u64, |numbers| numbers[place])
     }
-    let lock = match folder {
-        Some(folder) => match Lock::try_take(folder)? {
-            Some(lock) => Some(lock),
-            None => return Ok(Computed::Over(Attempt::Elsewhere)),
-        },
-        None => None,
-    };
-    let was_begun = lock.as_ref().is_some_and(|lock| lock.was_left);
-    // Before the lock was free, another process may have completed it.
-    if let Some(ended) = found_complete(&run, task, options)? {
-        return Ok(Computed::Over(Attempt::Ended(ended)));
+
+    fn weight(&self, place: usize) -> u64 {
+        self.weights.weight(self.scenario, self.number(place))
     }
-    if let Some(folder) = folder.as_ref().filter(|_| is_single) {
-        begin_run(folder, &toml)?;
+
+    fn folder(&self, run: &Run) -> Option<PathBuf> {
+        self.options.out.as_deref().map(|out| folder_of(out, self.scenario, run, run.seed))
     }
-    let executed = execute(&run, task.packets, &options.controls, worker.stop, |share| {
-        worker.advance(share);
-    });
-    let executed =
-        executed.map_err(|reason| LabError::Failed(format!("{}: {reason}", run.scenario)))?;
-    let is_complete = executed.is_complete;
-    if let Some(folder) = folder.as_ref().filter(|_| is_single) {
-        write_run(folder, &toml, &executed)?;
-        if options.pictures {
-            write_pictures(folder, &[picture_of(&run, &executed.result)])?;
+
+    /// How many of the runs lie in the folder complete, but made by another version or commit.
+    fn outdated(&self) -> u64 {
+        let Some(out) = self.options.out.as_ref().filter(|_| !self.options.force) else { return 0 };
+        let outdated: BTreeSet<(String, u64)> = if self.scenario.runs() == 1 {
+            outdated_run(out).into_iter().collect()
+        } else {
+            let folders = fs::read_dir(out).into_iter().flatten().flatten();
+            folders.filter_map(|folder| outdated_run(&folder.path())).collect()
+        };
+        // Of a folder without such a run nothing more is looked at.
+        if outdated.is_empty() {
+            return 0;
         }
+        let is_outdated = |place: &usize| {
+            let run = self.scenario.run(self.number(*place));
+            outdated.contains(&(run.scenario_hash, run.seed))
+        };
+        (0..self.count()).filter(is_outdated).count() as u64
     }
-    // A run of a sweep is written by another thread.
-    let to_write = folder.as_ref().filter(|_| !is_single).zip(lock);
-    let files = to_write.as_ref().filter(|_| is_complete).map(|_| Files::of(&toml, &executed));
-    let summary = Box::new(executed.result.summary);
-    let folder_of_run = folder.clone();
-    let ended = Ended { summary, folder: folder_of_run, is_complete, was_there: false, was_begun };
-    match (to_write, files) {
-        (Some((folder, lock)), Some(files)) => {
-            let folder = folder.clone();
-            Ok(Computed::ToWrite(Box::new(ToWrite { folder, lock, files, ended })))
+
+    /// Computes or finds all runs. Those that another process is computing are left to it; when nothing else is to be done,
+    /// they are waited for, and taken over if it ends without them.
+    fn all_runs(&self, mut watch: impl FnMut(Progress)) -> Result<Outcome<'s>, LabError> {
+        let Self { scenario, options, .. } = self;
+        let pool = Pool { jobs: options.jobs, stop: &options.stop };
+        let weight_of = |places: &[usize]| places.iter().map(|&at| self.weight(at)).sum::<u64>();
+        let mut states = vec![State::Open; self.count()];
+        let mut records_at: Vec<Option<Box<RunSummary>>> = states.iter().map(|_| None).collect();
+        let mut records = Records::new(scenario, options.out.clone(), options.held);
+        let mut partial = None;
+        let mut left: Vec<usize> = (0..self.count()).collect();
+        let whole = weight_of(&left);
+        while !left.is_empty() {
+            let (elsewhere, their_weight) = (AtomicU64::new(0), AtomicU64::new(0));
+            let (before, ours) = (self.count() - left.len(), weight_of(&left));
+            let weight_at = |at: usize| self.weight(left[at]);
+            let work = |&place: &usize, worker: &Worker<'_>| {
+                let computed = self.one_run(place, worker)?;
+                if matches!(computed, Computed::Over(Attempt::Elsewhere)) {
+                    elsewhere.fetch_add(1, Ordering::Relaxed);
+                    their_weight.fetch_add(self.weight(place), Ordering::Relaxed);
+                }
+                Ok(computed)
+            };
+            let take = |at: usize, attempt| {
+                let place = left[at];
+                states[place] = match attempt {
+                    Attempt::Elsewhere => State::Elsewhere,
+                    Attempt::Ended(ended) if ended.is_complete => {
+                        if records.has_room(&ended.summary) {
+                            records_at[place] = Some(ended.summary);
+                        }
+                        State::Complete(ended.how)
+                    }
+                    Attempt::Ended(ended) => {
+                        partial = (scenario.runs() == 1).then_some(ended.summary);
+                        State::Open
+                    }
+                };
+            };
+            let tell = |progress: Progress| {
+                let theirs = their_weight.load(Ordering::Relaxed);
+                #[expect(clippy::cast_precision_loss, reason = "for a progress bar")]
+                let share = (whole - ours) as f64 + progress.share * ours as f64 - theirs as f64;
+                let done = progress.done.saturating_sub(elsewhere.load(Ordering::Relaxed));
+                watch(Progress {
+                    done: before as u64 + done,
+                    total: self.count() as u64,
+                    #[expect(clippy::cast_precision_loss, reason = "for a progress bar")]
+                    share: (share / whole as f64).clamp(0.0, 1.0),
+                    outdated: 0,
+                });
+            };
+            if scenario.outside().is_empty() {
+                pool.each_kept(&left, weight_at, work, Computed::keep, take, tell)?;
+            } else {
+                pool.each_kept_here(&left, weight_at, work, Computed::keep, take, tell)?;
+            }
+            if options.stop.is_requested() {
+                break;
+            }
+            left.retain(|&place| states[place] == State::Elsewhere);
+            if !left.is_empty() {
+                thread::sleep(PAUSE);
+            }
         }
-        (Some((folder, lock)), None) => {
-            // An interrupted run of a sweep has written nothing.
-            drop(lock);
-            let _ = fs::remove_dir(folder);
-            Ok(Computed::Over(Attempt::Ended(ended)))
+        Ok(Outcome { states, records_at, records, partial })
+    }
+
+    fn one_run(&self, place: usize, worker: &Worker<'_>) -> Result<Computed, LabError> {
+        let Self { scenario, options, .. } = self;
+        let is_single = scenario.runs() == 1;
+        let number = self.number(place);
+        let run = scenario.run(number);
+        let folder = &self.folder(&run);
+        if let Some(ended) = found_complete(&run, folder.as_deref(), scenario, options)? {
+            return Ok(Computed::Over(Attempt::Ended(ended)));
         }
-        (None, _) => Ok(Computed::Over(Attempt::Ended(ended))),
+        let toml = scenario.run_toml(number);
+        if let Some(folder) = folder
+            && is_single
+            && !options.force
+            && folder.join(SCENARIO).exists()
+            && !is_marked(folder)
+            && !holds_text_of(folder, scenario)
+        {
+            return Err(refuse(folder, Found::Foreign));
+        }
+        let lock = match folder {
+            Some(folder) => match Lock::try_take(folder)? {
+                Some(lock) => Some(lock),
+                None => return Ok(Computed::Over(Attempt::Elsewhere)),
+            },
+            None => None,
+        };
+        let was_begun = lock.as_ref().is_some_and(|lock| lock.was_left);
+        // Before the lock was free, another process may have completed it.
+        if let Some(ended) = found_complete(&run, folder.as_deref(), scenario, options)? {
+            return Ok(Computed::Over(Attempt::Ended(ended)));
+        }
+        if let Some(folder) = folder.as_ref().filter(|_| is_single) {
+            begin_run(folder, &toml)?;
+        }
+        let executed = execute(
+            &run,
+            self.weights.packets(scenario, number),
+            &options.controls,
+            worker.stop,
+            |share| {
+                worker.advance(share);
+            },
+        );
+        let executed =
+            executed.map_err(|reason| LabError::Failed(format!("{}: {reason}", run.scenario)))?;
+        let is_complete = executed.is_complete;
+        if let Some(folder) = folder.as_ref().filter(|_| is_single) {
+            write_run(folder, &toml, &executed)?;
+            if options.pictures {
+                write_pictures(folder, &[picture_of(&run, &executed.result)])?;
+            }
+        }
+        // A run of a sweep is written by another thread.
+        let to_write = folder.as_ref().filter(|_| !is_single).zip(lock);
+        let files = to_write.as_ref().filter(|_| is_complete).map(|_| Files::of(&toml, &executed));
+        let how = if was_begun { How::Repeated } else { How::Computed };
+        let ended = Ended { summary: Box::new(executed.result.summary), is_complete, how };
+        match (to_write, files) {
+            (Some((folder, lock)), Some(files)) => {
+                let folder = folder.clone();
+                Ok(Computed::ToWrite(Box::new(ToWrite { folder, lock, files, ended })))
+            }
+            (Some((folder, lock)), None) => {
+                // An interrupted run of a sweep has written nothing.
+                drop(lock);
+                let _ = fs::remove_dir(folder);
+                Ok(Computed::Over(Attempt::Ended(ended)))
+            }
+            (None, _) => Ok(Computed::Over(Attempt::Ended(ended))),
+        }
     }
 }
 
@@ -517,23 +522,22 @@ fn one_run(
 /// If the folder holds something else.
 fn found_complete(
     run: &Run,
-    task: &Task,
+    folder: Option<&Path>,
+    scenario: &Scenario,
     options: &BatchOptions,
 ) -> Result<Option<Ended>, LabError> {
-    let Some(Some(folder)) = task.folder.get().filter(|_| !options.force) else { return Ok(None) };
+    let Some(folder) = folder.filter(|_| !options.force) else { return Ok(None) };
     let key = RunKey::of(run);
     match look(folder, &key) {
         Found::Complete(_) if run.classes.iter().any(|class| class.outside.is_some()) => Ok(None),
         Found::Complete(summary) => {
             Lock::clear(folder)?;
-            let summary = Box::new(placed_in(*summary, run));
-            let is_single = options.out.as_ref() == Some(folder);
+            let summary = Box::new(named_as_in(scenario, &run.point, *summary));
+            let is_single = options.out.as_deref() == Some(folder);
             if is_single && options.pictures && !pictures_are_there(folder) {
                 write_pictures(folder, &[picture_of_folder(folder)?])?;
             }
-            let folder = Some(folder.clone());
-            let was_begun = false;
-            Ok(Some(Ended { summary, folder, is_complete: true, was_there: true, was_begun }))
+            Ok(Some(Ended { summary, is_complete: true, how: How::WasThere }))
         }
         Found::Nothing => Ok(None),
         found => Err(refuse(folder, found)),
@@ -585,80 +589,4 @@ fn refuse(folder: &Path, found: Found) -> LabError {
             "{folder} holds files that are no run's; use --force to write beside them, or another --out"
         ),
     })
-}
-
-/// A sweep may name the same point twice; each gets a folder of its own.
-fn claim(folder: PathBuf, claimed: &Mutex<BTreeSet<PathBuf>>) -> PathBuf {
-    let mut claimed = claimed.lock().expect("no worker panics while it holds this");
-    let name =
-        folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let mut free = folder;
-    let mut copy = 2;
-    while !claimed.insert(free.clone()) {
-        free = free.with_file_name(format!("{name}-copy{copy}"));
-        copy += 1;
-    }
-    free
-}
-
-/// The name of a run's folder in that of its sweep.
-#[must_use]
-pub fn run_folder_name(run: &RunSummary) -> String {
-    name_of_folder(&run.point, run.seed, &run.scenario_hash)
-}
-
-pub(crate) fn folder_name(run: &Run) -> String {
-    name_of_folder(&run.point, run.seed, &run.scenario_hash)
-}
-
-/// The folder of a run in a sweep: the swept values, the seed, and enough of the hash to be unique.
-fn name_of_folder(point: &SweepPoint, seed: u64, hash: &str) -> String {
-    let mut parts: Vec<String> = point
-        .values()
-        .map(|value| match value {
-            serde_json::Value::String(text) => plain_name(text, 24),
-            other => plain_name(&other.to_string(), 24),
-        })
-        .filter(|part| !part.is_empty())
-        .take(5)
-        .collect();
-    parts.push(format!("seed{seed}"));
-    parts.push(hash.get(..10).unwrap_or(hash).to_owned());
-    parts.join("_")
-}
-
-/// The summary of all runs of a sweep, and its pictures.
-fn finish_folder(
-    scenario: &Scenario,
-    runs: &[RunSummary],
-    out: &Path,
-    pictures: bool,
-) -> Result<(), LabError> {
-    if runs.is_empty() {
-        return Ok(());
-    }
-    write_by(&out.join(SUMMARY_PARQUET), |file| {
-        write_summary(file, runs, &sweep_origin(scenario))
-    })?;
-    write_by(&out.join(SUMMARY_JSON), |file| write_summary_json(file, runs, true))?;
-    if pictures {
-        write_missing_pictures(out, &sweep_pictures_of(scenario, runs))?;
-    }
-    sync_folder(out)
-}
-
-/// Metadata of a sweep's Parquet file; seeds and hashes are columns in it.
-fn sweep_origin(scenario: &Scenario) -> [(&'static str, String); 3] {
-    [
-        ("bbrlab.version", VERSION.to_owned()),
-        ("bbrlab.commit", COMMIT.to_owned()),
-        ("bbrlab.scenario", scenario.name().to_owned()),
-    ]
-}
-
-/// The pictures of a sweep under the scenario's title.
-#[must_use]
-pub(crate) fn sweep_pictures_of(scenario: &Scenario, runs: &[RunSummary]) -> Vec<Picture> {
-    let title = if scenario.title().is_empty() { scenario.name() } else { scenario.title() };
-    sweep_pictures(title, runs)
 }

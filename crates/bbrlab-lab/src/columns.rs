@@ -1,14 +1,17 @@
 //! The records of runs as columns: one row per flow, as in `summary.parquet`, or one per link.
 
 use std::borrow::Cow;
-use std::io::{self, Write};
+use std::io::Write;
+use std::ops::Range;
+use std::rc::Rc;
 
 use bbrlab_run::{
-    Cell, Column, Field, FlowGroup, FlowSummary, Kind, Leaf, LinkSummary, Role, RunSummary, Values,
-    leaves,
+    Cell, Column, Field, FlowGroup, FlowSummary, Kind, Leaf, LinkSummary, Role, RunSummary, Runs,
+    Values, leaves,
 };
 use serde_json::Value;
 
+use crate::atomic_file::Unwritten;
 use crate::parquet_file::{Origin, ParquetWriter};
 use crate::provenance::{COMMIT, VERSION};
 
@@ -20,48 +23,71 @@ const ROWS_AT_A_TIME: usize = 1 << 12;
 /// the first link), which are the same in all rows of a run.
 ///
 /// # Errors
-/// If `out` cannot be written to.
-pub(crate) fn write_summary(
+/// If `out` cannot be written to, or a run cannot be read.
+pub(crate) fn write_summary<R>(
     out: impl Write + Send,
-    runs: &[RunSummary],
+    runs: &R,
     origin: Origin<'_>,
-) -> io::Result<()> {
-    let rows = runs.iter().map(|run| run.flows.len()).sum();
-    let mut parts = flow_columns(runs);
-    let first = parts.next().expect("without rows there are columns of none");
+) -> Result<(), Unwritten>
+where
+    R: Runs + ?Sized,
+    Unwritten: From<R::Error>,
+{
+    let swept = Swept::new(runs)?;
+    let rows = swept.rows;
+    let mut parts = parts(runs, swept);
+    let first = parts.next().expect("without rows there are columns of none")?;
     let mut file = ParquetWriter::new(out, &first, rows, origin)?;
     file.group(&first)?;
     for part in parts {
-        file.group(&part)?;
+        file.group(&part?)?;
     }
-    file.finish()
+    Ok(file.finish()?)
 }
 
 /// Some flows of a run: rows of the summary.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct RowsOfRun<'a> {
-    run: &'a RunSummary,
-    flows: &'a [FlowSummary],
+    run: Rc<Cow<'a, RunSummary>>,
+    flows: Range<usize>,
+}
+
+impl RowsOfRun<'_> {
+    fn flows(&self) -> &[FlowSummary] {
+        &self.run.flows[self.flows.clone()]
+    }
 }
 
 /// The columns of `summary.parquet`, for some thousand rows at a time; once those of no rows, if there are none.
 pub fn flow_columns(runs: &[RunSummary]) -> impl Iterator<Item = Vec<Column>> {
-    let swept = Swept::new(runs);
-    let is_empty = runs.iter().all(|run| run.flows.is_empty());
-    let mut parts = Parts { runs, flows: 0 };
+    let Ok(swept) = Swept::new(runs);
+    parts(runs, swept).map(|part| {
+        let Ok(part) = part;
+        part
+    })
+}
+
+fn parts<R: Runs + ?Sized>(
+    runs: &R,
+    swept: Swept,
+) -> impl Iterator<Item = Result<Vec<Column>, R::Error>> {
+    let mut parts = Parts { runs, place: 0, current: None, flows: 0 };
     let mut is_first = true;
     std::iter::from_fn(move || {
-        let part = parts.next();
+        let part = match parts.next() {
+            Ok(part) => part,
+            Err(error) => return Some(Err(error)),
+        };
         let is_wanted = !part.is_empty() || is_first;
         is_first = false;
-        is_wanted.then(|| columns(&part, &swept, is_empty))
+        is_wanted.then(|| Ok(columns(&part, &swept)))
     })
 }
 
 /// The links of runs, one row each: the columns that identify the run, then the link's figures.
 #[must_use]
 pub fn link_columns(runs: &[RunSummary]) -> Vec<Column> {
-    let swept = Swept::new(runs);
+    let Ok(swept) = Swept::new(runs);
     let repeats: Vec<Repeated<'_>> =
         runs.iter().map(|run| Repeated { run, rows: run.links.len() }).collect();
     let mut columns = names(&repeats, &swept);
@@ -79,14 +105,14 @@ struct Repeated<'a> {
     rows: usize,
 }
 
-impl<'a> From<&RowsOfRun<'a>> for Repeated<'a> {
-    fn from(of: &RowsOfRun<'a>) -> Self {
-        Self { run: of.run, rows: of.flows.len() }
+impl<'a> From<&'a RowsOfRun<'_>> for Repeated<'a> {
+    fn from(of: &'a RowsOfRun<'_>) -> Self {
+        Self { run: &of.run, rows: of.flows.len() }
     }
 }
 
 /// The columns that say of which run a row is.
-fn names(repeats: &[Repeated<'_>], swept: &Swept<'_>) -> Vec<Column> {
+fn names(repeats: &[Repeated<'_>], swept: &Swept) -> Vec<Column> {
     let rows: usize = repeats.iter().map(|of| of.rows).sum();
     let cells_of_runs: Vec<Vec<Cell>> = repeats.iter().map(|of| cells(of.run)).collect();
     let of_runs = |at: usize| {
@@ -111,42 +137,51 @@ fn names(repeats: &[Repeated<'_>], swept: &Swept<'_>) -> Vec<Column> {
 }
 
 /// The rows of runs in parts of a bounded size.
-struct Parts<'a> {
-    /// The runs that are left, the first perhaps in part.
-    runs: &'a [RunSummary],
-    /// Flows of the first that are done.
+struct Parts<'a, R: ?Sized> {
+    runs: &'a R,
+    /// The next run to be read.
+    place: usize,
+    /// A run of which some flows are left.
+    current: Option<Rc<Cow<'a, RunSummary>>>,
+    /// Flows of it that are done.
     flows: usize,
 }
 
-impl<'a> Parts<'a> {
+impl<'a, R: Runs + ?Sized> Parts<'a, R> {
     /// The next part; empty at the end.
-    fn next(&mut self) -> Vec<RowsOfRun<'a>> {
+    fn next(&mut self) -> Result<Vec<RowsOfRun<'a>>, R::Error> {
         let mut part = Vec::new();
         let mut room = ROWS_AT_A_TIME;
-        while room > 0
-            && let Some((run, others)) = self.runs.split_first()
-        {
-            let left = &run.flows[self.flows..];
-            let flows = &left[..left.len().min(room)];
-            room -= flows.len().max(1);
-            self.flows += flows.len();
-            if self.flows == run.flows.len() {
-                (self.runs, self.flows) = (others, 0);
+        while room > 0 {
+            let run = match self.current.take() {
+                Some(run) => run,
+                None if self.place == self.runs.count() => break,
+                None => {
+                    self.place += 1;
+                    Rc::new(self.runs.get(self.place - 1)?)
+                }
+            };
+            let from = self.flows;
+            let to = run.flows.len().min(from + room);
+            room -= (to - from).max(1);
+            self.flows = 0;
+            if to < run.flows.len() {
+                (self.current, self.flows) = (Some(Rc::clone(&run)), to);
             }
-            part.push(RowsOfRun { run, flows });
+            part.push(RowsOfRun { run, flows: from..to });
         }
-        part
+        Ok(part)
     }
 }
 
 /// The columns of some rows; without flows only those that every run has.
-fn columns(part: &[RowsOfRun<'_>], swept: &Swept<'_>, is_empty: bool) -> Vec<Column> {
+fn columns(part: &[RowsOfRun<'_>], swept: &Swept) -> Vec<Column> {
     let repeats: Vec<Repeated<'_>> = part.iter().map(Repeated::from).collect();
     let mut columns = names(&repeats, swept);
-    if is_empty {
+    if swept.rows == 0 {
         return columns;
     }
-    let flows: Vec<Vec<Cell>> = part.iter().flat_map(|of| of.flows.iter().map(cells)).collect();
+    let flows: Vec<Vec<Cell>> = part.iter().flat_map(|of| of.flows().iter().map(cells)).collect();
     for (at, leaf) in of_flow().iter().enumerate() {
         columns.push(optional(leaf, flows.iter().map(|cells| &cells[at])));
     }
@@ -159,7 +194,7 @@ fn columns(part: &[RowsOfRun<'_>], swept: &Swept<'_>, is_empty: bool) -> Vec<Col
         }
     }
     drop(groups);
-    let cells_of_runs: Vec<Vec<Cell>> = part.iter().map(|of| cells(of.run)).collect();
+    let cells_of_runs: Vec<Vec<Cell>> = part.iter().map(|of| cells(&**of.run)).collect();
     // One row per flow: each value of a run is repeated for each of its flows.
     let of_runs = |at: usize| {
         let per_run = part.iter().zip(&cells_of_runs);
@@ -173,7 +208,7 @@ fn columns(part: &[RowsOfRun<'_>], swept: &Swept<'_>, is_empty: bool) -> Vec<Col
     let of_link = of_link();
     let links: Vec<Vec<Cell>> = part
         .iter()
-        .map(|of| bottleneck(of.run).map_or_else(|| vec![Cell::Null; of_link.len()], cells))
+        .map(|of| bottleneck(&of.run).map_or_else(|| vec![Cell::Null; of_link.len()], cells))
         .collect();
     for (at, leaf) in of_link.iter().enumerate() {
         let per_run = part.iter().zip(&links);
@@ -209,7 +244,7 @@ fn cells_of_groups(of: &RowsOfRun<'_>) -> Vec<Vec<Cell>> {
         let found = groups.iter().find(|(name, _)| *name == flow.group);
         found.map_or_else(|| nothing.clone(), |(_, cells)| cells.clone())
     };
-    of.flows.iter().map(of_flow).collect()
+    of.flows().iter().map(of_flow).collect()
 }
 
 fn of_flow() -> Vec<Leaf> {
@@ -267,83 +302,104 @@ fn base_value<'a>(run: &'a RunSummary, key: &str) -> Option<(f64, &'a str)> {
     Some((found["value"].as_f64()?, found["unit"].as_str()?))
 }
 
-/// The swept keys of some runs: their columns must be known before the first row is written.
-struct Swept<'a>(Vec<SweptKey<'a>>);
-
-struct SweptKey<'a> {
-    name: &'a str,
-    /// Integers if all present values are integers, else numbers if all are numbers, else words.
-    kind: Kind,
-    /// The units that occur, if it is a quantity.
-    units: Vec<&'a str>,
+/// What must be known of all runs before the first row is written: the columns of the swept keys, and whether there are rows.
+struct Swept {
+    keys: Vec<SweptKey>,
+    rows: usize,
 }
 
-impl<'a> Swept<'a> {
-    fn new(runs: &'a [RunSummary]) -> Self {
-        let mut names: Vec<&str> = Vec::new();
-        for key in runs.iter().flat_map(|run| run.point.keys()) {
-            if !names.contains(&key.as_str()) {
-                names.push(key);
-            }
+struct SweptKey {
+    name: String,
+    /// Whether there is a value, and what all values are: integers, else numbers, else words.
+    has_values: bool,
+    are_whole: bool,
+    are_numbers: bool,
+    /// The units that occur, if it is a quantity.
+    units: Vec<String>,
+}
+
+impl Swept {
+    fn new<R: Runs + ?Sized>(runs: &R) -> Result<Self, R::Error> {
+        let mut swept = Self { keys: Vec::new(), rows: 0 };
+        for run in runs.each() {
+            swept.see(&*run?);
         }
-        let key = |name| {
-            let mut units = Vec::new();
-            for (_, unit) in runs.iter().filter_map(|run| base_value(run, name)) {
-                if !units.contains(&unit) {
-                    units.push(unit);
-                }
-            }
-            let values = runs.iter().filter_map(|run| run.point.get(name));
-            SweptKey { name, kind: kind_of(values.filter(|value| !value.is_null())), units }
-        };
-        Self(names.into_iter().map(key).collect())
+        Ok(swept)
+    }
+
+    /// Takes a run into account.
+    fn see(&mut self, run: &RunSummary) {
+        self.rows += run.flows.len();
+        for (name, value) in &run.point {
+            let place = self.keys.iter().position(|key| key.name == *name).unwrap_or_else(|| {
+                self.keys.push(SweptKey::new(name));
+                self.keys.len() - 1
+            });
+            self.keys[place].see(value, base_value(run, name));
+        }
     }
 
     /// The keys that do not have a column already, each quantity also as a number in its base unit.
     fn columns(&self, part: &[Repeated<'_>], taken: &[Column]) -> Vec<Column> {
-        let is_new = |key: &&SweptKey<'_>| taken.iter().all(|column| column.name != key.name);
-        self.0.iter().filter(is_new).flat_map(|key| key.columns(part)).collect()
+        let is_new = |key: &&SweptKey| taken.iter().all(|column| column.name != key.name);
+        self.keys.iter().filter(is_new).flat_map(|key| key.columns(part)).collect()
     }
 }
 
-impl SweptKey<'_> {
+impl SweptKey {
+    fn new(name: &str) -> Self {
+        let name = name.to_owned();
+        Self { name, has_values: false, are_whole: true, are_numbers: true, units: Vec::new() }
+    }
+
+    fn see(&mut self, value: &Value, base: Option<(f64, &str)>) {
+        if !value.is_null() {
+            self.has_values = true;
+            self.are_whole &= value.is_u64() || value.is_i64();
+            self.are_numbers &= value.is_number();
+        }
+        if let Some((_, unit)) = base
+            && !self.units.iter().any(|known| known == unit)
+        {
+            self.units.push(unit.to_owned());
+        }
+    }
+
+    fn kind(&self) -> Kind {
+        if self.has_values && self.are_whole {
+            Kind::Whole
+        } else if self.are_numbers {
+            Kind::Number
+        } else {
+            Kind::Word
+        }
+    }
+
     /// The key as it is spelled, then a column for each unit.
     fn columns(&self, part: &[Repeated<'_>]) -> Vec<Column> {
         let values = part.iter().flat_map(|of| {
-            std::iter::repeat_n(of.run.point.get(self.name).unwrap_or(&Value::Null), of.rows)
+            std::iter::repeat_n(of.run.point.get(&self.name).unwrap_or(&Value::Null), of.rows)
         });
         let words = |value: &Value| match value {
             Value::Null => None,
             Value::String(text) => Some(text.clone()),
             other => Some(other.to_string()),
         };
-        let spelled = match self.kind {
+        let spelled = match self.kind() {
             Kind::Whole => Values::OptInt(values.map(Value::as_i64).collect()),
             Kind::Number => Values::OptFloat(values.map(Value::as_f64).collect()),
             _ => Values::OptText(values.map(words).collect()),
         };
-        let mut columns = vec![Column::new(self.name, spelled)];
+        let mut columns = vec![Column::new(self.name.as_str(), spelled)];
         for unit in &self.units {
             let values = part.iter().flat_map(|of| {
-                let found = base_value(of.run, self.name).filter(|(_, of)| of == unit);
+                let found = base_value(of.run, &self.name).filter(|(_, of)| of == unit);
                 std::iter::repeat_n(found.map(|(value, _)| value), of.rows)
             });
             let values = Values::OptFloat(values.collect());
             columns.push(Column::new(format!("{}_{unit}", self.name), values));
         }
         columns
-    }
-}
-
-/// The kind of a column of these values.
-fn kind_of<'a>(values: impl Iterator<Item = &'a Value> + Clone) -> Kind {
-    let mut all = values.clone();
-    if values.clone().next().is_some() && all.all(|value| value.is_u64() || value.is_i64()) {
-        Kind::Whole
-    } else if values.into_iter().all(Value::is_number) {
-        Kind::Number
-    } else {
-        Kind::Word
     }
 }
 

@@ -68,22 +68,15 @@ fn to_csv(parquet: &Path, csv: &Path) -> Result<(), LabError> {
         |reason: &String| LabError::Usage(format!("{} is damaged: {reason}", parquet.display()));
     let bytes = fs::read(parquet).map_err(|error| LabError::io("read", parquet, &error))?;
     let reader = ParquetReader::new(bytes).map_err(|reason| damaged(&reason))?;
-    // Rows are read piece by piece, so damage may show only when a part of the file is written.
-    let mut wrong = None;
-    let written = write_by(csv, |out| {
+    write_by(csv, |out| {
         write_names(out, &reader.names())?;
+        // Rows are read piece by piece, so damage may show only when a part of the file is written.
         for group in 0..reader.groups() {
-            match reader.group(group) {
-                Ok(columns) => write_rows(out, &columns)?,
-                Err(reason) => {
-                    wrong = Some(reason);
-                    return Err(io::ErrorKind::InvalidData.into());
-                }
-            }
+            let columns = reader.group(group).map_err(|reason| damaged(&reason))?;
+            write_rows(out, &columns)?;
         }
         Ok(())
-    });
-    wrong.map_or(written, |reason| Err(damaged(&reason)))
+    })
 }
 
 fn write_names(out: &mut impl Write, names: &[String]) -> io::Result<()> {

@@ -10,9 +10,12 @@
 //! | `execute.rs` | one run in slices, watched and interruptible |
 //! | `stepped.rs` | one run in the caller's steps |
 //! | `batch.rs` | all runs of a scenario, or a part of them, on all cores |
+//! | `finish.rs` | the summary of a sweep and its pictures |
 //! | `merge.rs` | parts of a sweep put together |
+//! | `records.rs` | the records of runs, in memory or in their folders |
 //! | `run_folder.rs` | a run's files and the mark of completeness |
 //! | `columns.rs`, `parquet_file.rs` | records as columns, columns as Parquet |
+//! | `document.rs` | records as JSON |
 //! | `lock.rs` | several processes share the runs of a folder |
 //! | `named.rs` | what users name: scenarios, and folders of results |
 //! | `export.rs` | Parquet files as CSV |
@@ -33,9 +36,11 @@ mod bench;
 mod calibration;
 mod chosen_pictures;
 mod columns;
+mod document;
 mod error;
 mod execute;
 mod export;
+mod finish;
 mod golden;
 mod limit;
 pub mod linux;
@@ -51,6 +56,7 @@ mod picture_files;
 mod pool;
 mod provenance;
 mod queues;
+mod records;
 mod report_page;
 mod reproduce;
 mod run_folder;
@@ -59,19 +65,20 @@ mod scratch;
 mod stepped;
 mod stop;
 
-pub use atomic_file::write_new;
+pub use atomic_file::{Unwritten, write_new};
 pub use batch::{
-    Batch, BatchOptions, SummaryOf, Whole, default_out, finish_whole, heaviest_first, part_of,
-    run_batch, run_folder_name, save_run,
+    Batch, BatchOptions, SummaryOf, default_out, heaviest_first, part_of, run_batch, save_run,
 };
 pub use bbrlab_oracle::LogError;
 pub use bench::{BENCH_CASES, BenchCase, BenchResult, bench_case};
 pub use calibration::seconds_per_event;
 pub use chosen_pictures::{PlotChoice, plot_as, plot_overlay};
 pub use columns::{flow_columns, link_columns, of_series};
+pub use document::write_runs_json;
 pub use error::LabError;
 pub use execute::{Executed, execute};
 pub use export::export_csv;
+pub use finish::{Whole, finish_whole};
 pub use golden::{Golden, validate_golden};
 pub use limit::{DEFAULT_LIMIT, check_limit};
 pub use machine::{processor, processors};
@@ -86,6 +93,7 @@ pub use picture_files::{Opened, missing_runs, open_results, read_results, read_r
 pub use pool::Progress;
 pub use provenance::{COMMIT, RUSTC, VERSION};
 pub use queues::{QueueReplays, validate_queues};
+pub use records::{RECORDS_HELD, Records};
 pub use report_page::write_report;
 pub use reproduce::{
     ByHand, Cause, ClaimFigure, Compared, Counting, DEFAULT_SEEDS, Explained, FalsePoint, Finished,
@@ -94,5 +102,6 @@ pub use reproduce::{
     judge_claims, measured_rows, reproduce, scenario_hashes, select, sensitivity,
     sensitivity_table, word_of_a_shell, write_replication,
 };
+pub use run_folder::run_folder_name;
 pub use stepped::Stepped;
 pub use stop::Stop;

@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 use bbrlab_scenario::Scenario;
 
 use crate::atomic_file::{PARTIAL, make_folder, sync_folder, write};
-use crate::batch::{finish_whole, folder_name};
 use crate::error::{LabError, plain};
+use crate::finish::finish_whole;
 use crate::lock::{LOCK, Lock};
 use crate::named::{folders_in, open_named};
 use crate::pool::Progress;
 use crate::provenance::{COMMIT, VERSION};
+use crate::records::folder_of;
 use crate::run_folder::{
     Found, RUN_JSON, RunKey, begin_sweep, complete_key, look, look_for_sweep, read_sweep,
 };
@@ -71,9 +72,8 @@ pub fn merge(
         }
         let run = scenario.run(number);
         let key = RunKey::of(&run);
-        let target = out.join(folder_name(&run));
+        let target = folder_of(out, &scenario, &run, run.seed);
         let is_there = |folder: &Path| matches!(look(folder, &key), Found::Complete(_));
-        // The same point may stand in a sweep twice; the run is then copied once.
         let sources = parts.remove(&(key.scenario_hash.clone(), key.seed)).unwrap_or_default();
         if !is_there(&target) {
             for source in sources.iter().filter(|source| **source != target) {

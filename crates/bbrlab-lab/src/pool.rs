@@ -1,7 +1,8 @@
 //! Independent pieces of work on several threads.
 //!
 //! Each worker takes the heaviest piece that is left, so that no long piece is begun last. Results are returned
-//! in the caller's order, whatever the threads do. After a failure or a panic no further piece is begun; a
+//! in the caller's order, whatever the threads do, or handed over one by one as they come: then the pool holds a few bytes a
+//! piece, however large they are. After a failure or a panic no further piece is begun; a
 //! panic is raised again in the caller's thread.
 //!
 //! Where the work must not leave the caller's thread, it is done there, piece by piece ([`Pool::each_kept_here`]).
@@ -11,6 +12,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
@@ -85,11 +87,14 @@ impl Pool<'_> {
         work: impl Fn(&T, &Worker<'_>) -> Result<R, E> + Sync,
         watch: impl FnMut(Progress),
     ) -> Result<Vec<Option<R>>, E> {
-        self.through(0, items, weight, work, Ok, watch)
+        let mut results: Vec<Option<R>> = items.iter().map(|_| None).collect();
+        let take = |place: usize, result| results[place] = Some(result);
+        self.through(0, items, weight, work, Ok, take, watch)?;
+        Ok(results)
     }
 
     /// The same; what `work` has computed, `keep` makes a result of. It runs on other threads, and is called for every piece
-    /// that was computed, also after a request to stop.
+    /// that was computed, also after a request to stop. `take` gets each result with its place in the list, on this thread.
     ///
     /// # Errors
     /// As [`Self::each`].
@@ -102,9 +107,10 @@ impl Pool<'_> {
         weight: impl Fn(usize) -> u64,
         work: impl Fn(&T, &Worker<'_>) -> Result<C, E> + Sync,
         keep: impl Fn(C) -> Result<R, E> + Sync,
+        take: impl FnMut(usize, R),
         watch: impl FnMut(Progress),
-    ) -> Result<Vec<Option<R>>, E> {
-        self.through(KEEPERS, items, weight, work, keep, watch)
+    ) -> Result<(), E> {
+        self.through(KEEPERS, items, weight, work, keep, take, watch)
     }
 
     /// The same on this thread, piece by piece in their order; `watch` is called whenever a piece advances.
@@ -117,11 +123,11 @@ impl Pool<'_> {
         weight: impl Fn(usize) -> u64,
         work: impl Fn(&T, &Worker<'_>) -> Result<C, E>,
         keep: impl Fn(C) -> Result<R, E>,
+        mut take: impl FnMut(usize, R),
         watch: impl FnMut(Progress),
-    ) -> Result<Vec<Option<R>>, E> {
-        let weights: Vec<u64> = (0..items.len()).map(weight).collect();
-        let (so_far, watch) = (RefCell::new(SoFar::new(&weights)), RefCell::new(watch));
-        let mut results: Vec<Option<R>> = items.iter().map(|_| None).collect();
+    ) -> Result<(), E> {
+        let so_far = RefCell::new(SoFar::new(items.len(), weight));
+        let watch = RefCell::new(watch);
         for (place, item) in items.iter().enumerate() {
             if self.stop.is_requested() {
                 break;
@@ -130,14 +136,15 @@ impl Pool<'_> {
                 so_far.borrow_mut().advance(place, share);
                 watch.borrow_mut()(so_far.borrow().progress());
             };
-            results[place] = Some(keep(work(item, &Worker { stop: self.stop, tell: &tell })?)?);
-            so_far.borrow_mut().done += 1;
-            tell(1.0);
+            take(place, keep(work(item, &Worker { stop: self.stop, tell: &tell })?)?);
+            so_far.borrow_mut().end(place);
+            watch.borrow_mut()(so_far.borrow().progress());
         }
-        Ok(results)
+        Ok(())
     }
 
     /// Without keepers, the workers keep what they have computed.
+    #[expect(clippy::too_many_arguments, reason = "what is done with a piece, step by step")]
     fn through<T: Sync, C: Send, R: Send, E: Send>(
         self,
         keepers: usize,
@@ -145,11 +152,11 @@ impl Pool<'_> {
         weight: impl Fn(usize) -> u64,
         work: impl Fn(&T, &Worker<'_>) -> Result<C, E> + Sync,
         keep: impl Fn(C) -> Result<R, E> + Sync,
+        mut take: impl FnMut(usize, R),
         mut watch: impl FnMut(Progress),
-    ) -> Result<Vec<Option<R>>, E> {
-        let weights: Vec<u64> = (0..items.len()).map(weight).collect();
+    ) -> Result<(), E> {
         let mut order: Vec<usize> = (0..items.len()).collect();
-        order.sort_by_key(|&place| (Reverse(weights[place]), place));
+        order.sort_unstable_by_key(|&place| (Reverse(weight(place)), place));
         let next = AtomicUsize::new(0);
         let stop = self.stop.inner();
         // Sending fails only if the receiving thread has panicked.
@@ -190,7 +197,6 @@ impl Pool<'_> {
                 }
             }
         };
-        let mut results: Vec<Option<R>> = items.iter().map(|_| None).collect();
         let mut failed: Option<(usize, E)> = None;
         thread::scope(|scope| {
             let (send, receive) = mpsc::channel();
@@ -209,14 +215,13 @@ impl Pool<'_> {
                 threads.push(scope.spawn(move || keep_all(&send, &computed)));
             }
             drop((send, hand_over, computed));
-            let mut so_far = SoFar::new(&weights);
+            let mut so_far = SoFar::new(items.len(), weight);
             for (place, news) in receive {
                 match news {
                     Report::Advanced(share) => so_far.advance(place, share),
                     Report::Ended(Ok(result)) => {
-                        results[place] = Some(result);
-                        so_far.advance(place, 1.0);
-                        so_far.done += 1;
+                        take(place, result);
+                        so_far.end(place);
                     }
                     Report::Ended(Err(error)) => {
                         if failed.as_ref().is_none_or(|(first, _)| place < *first) {
@@ -231,7 +236,7 @@ impl Pool<'_> {
                 ended.unwrap_or_else(|panic| resume_unwind(panic));
             }
         });
-        failed.map_or(Ok(results), |(_, error)| Err(error))
+        failed.map_or(Ok(()), |(_, error)| Err(error))
     }
 }
 
@@ -247,30 +252,37 @@ impl Drop for WishOnPanic<'_> {
 }
 
 /// The progress of all pieces together.
-struct SoFar<'a> {
-    weights: &'a [u64],
-    shares: Vec<f64>,
+struct SoFar<W> {
+    total: usize,
+    weight: W,
+    /// Of the pieces in progress.
+    shares: BTreeMap<usize, f64>,
     work: f64,
     done_work: f64,
     done: u64,
 }
 
 #[expect(clippy::cast_precision_loss, reason = "for a progress bar")]
-impl<'a> SoFar<'a> {
-    fn new(weights: &'a [u64]) -> Self {
-        let work = weights.iter().map(|&weight| weight as f64).sum::<f64>().max(1.0);
-        Self { weights, shares: vec![0.0; weights.len()], work, done_work: 0.0, done: 0 }
+impl<W: Fn(usize) -> u64> SoFar<W> {
+    fn new(total: usize, weight: W) -> Self {
+        let work = (0..total).map(|place| weight(place) as f64).sum::<f64>().max(1.0);
+        Self { total, weight, shares: BTreeMap::new(), work, done_work: 0.0, done: 0 }
     }
 
     fn advance(&mut self, place: usize, share: f64) {
-        self.done_work += (share - self.shares[place]) * self.weights[place] as f64;
-        self.shares[place] = share;
+        let before = self.shares.insert(place, share).unwrap_or(0.0);
+        self.done_work += (share - before) * (self.weight)(place) as f64;
+    }
+
+    fn end(&mut self, place: usize) {
+        self.advance(place, 1.0);
+        self.shares.remove(&place);
+        self.done += 1;
     }
 
     fn progress(&self) -> Progress {
-        let total = self.weights.len() as u64;
         let share = (self.done_work / self.work).min(1.0);
-        Progress { done: self.done, total, share, outdated: 0 }
+        Progress { done: self.done, total: self.total as u64, share, outdated: 0 }
     }
 }
 
@@ -311,7 +323,8 @@ mod tests {
     fn work_that_stays_here_is_done_in_order_and_told_as_it_advances() {
         let stop = Stop::new();
         let (here, mut heard) = (thread::current().id(), Vec::new());
-        let results = Pool { jobs: 8, stop: &stop }.each_kept_here(
+        let mut results = [None; 3];
+        let ended = Pool { jobs: 8, stop: &stop }.each_kept_here(
             &[1, 3, 5],
             |place| [1, 3, 5][place],
             |&item, worker| {
@@ -323,15 +336,17 @@ mod tests {
                 Ok::<_, Infallible>(item)
             },
             |item| Ok(2 * item),
+            |place, result| results[place] = Some(result),
             |progress| heard.push((progress.done, progress.share * 9.0)),
         );
-        assert_eq!(results.unwrap(), [Some(2), Some(6), None]);
+        assert_eq!((ended, results), (Ok(()), [Some(2), Some(6), None]));
         assert_eq!(heard, [(0, 0.5), (1, 1.0), (1, 2.5), (2, 4.0)]);
         let failed = Pool { jobs: 1, stop: &Stop::new() }.each_kept_here(
             &[1, 2],
             |_| 1,
             |&item, _| if item == 1 { Err("the first is damaged") } else { Ok(item) },
             Ok,
+            |_, _| {},
             |_| {},
         );
         assert_eq!(failed.unwrap_err(), "the first is damaged");
@@ -432,7 +447,8 @@ mod tests {
     #[test]
     fn others_are_computed_while_one_is_kept() {
         let (begun, kept) = (std::sync::Barrier::new(2), Mutex::new(Vec::new()));
-        let results = Pool { jobs: 1, stop: &Stop::new() }.each_kept(
+        let mut results = [None; 2];
+        let ended = Pool { jobs: 1, stop: &Stop::new() }.each_kept(
             &["first", "second"],
             |_| 0,
             |&item, _| {
@@ -448,9 +464,10 @@ mod tests {
                 kept.lock().unwrap().push(item);
                 Ok(item.len())
             },
+            |place, result| results[place] = Some(result),
             |_| {},
         );
-        assert_eq!(results.unwrap(), [Some(5), Some(6)]);
+        assert_eq!((ended, results), (Ok(()), [Some(5), Some(6)]));
         assert_eq!(kept.lock().unwrap().len(), 2);
     }
 
@@ -464,8 +481,10 @@ mod tests {
             Ok::<_, &str>(item)
         };
         let pool = Pool { jobs: 1, stop: &stop };
-        let results = pool.each_kept(&[1, 2, 3], |_| 0, work, Ok, |_| {});
-        assert_eq!(results.unwrap(), [Some(1), Some(2), None]);
+        let mut results = [None; 3];
+        let take = |place: usize, result| results[place] = Some(result);
+        let ended = pool.each_kept(&[1, 2, 3], |_| 0, work, Ok, take, |_| {});
+        assert_eq!((ended, results), (Ok(()), [Some(1), Some(2), None]));
     }
 
     #[test]
@@ -480,8 +499,8 @@ mod tests {
             Ok(item)
         };
         let items: Vec<u64> = (0..1000).collect();
-        let result =
-            Pool { jobs: 2, stop: &Stop::new() }.each_kept(&items, |_| 0, work, keep, |_| {});
+        let pool = Pool { jobs: 2, stop: &Stop::new() };
+        let result = pool.each_kept(&items, |_| 0, work, keep, |_, ()| {}, |_| {});
         assert_eq!(result.unwrap_err(), "the disk is full");
         assert!(*begun.lock().unwrap() < 10);
     }

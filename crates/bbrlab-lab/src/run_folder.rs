@@ -6,17 +6,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 
-use bbrlab_report::each_group;
 use bbrlab_run::{Run, RunSummary, RunsDocument, SweepPoint};
-use bbrlab_scenario::Scenario;
-use serde::{Deserialize, Serialize, Serializer};
+use bbrlab_scenario::{Scenario, plain_name};
+use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::atomic_file::{PARTIAL, make_folder, remove_leftovers, sync_folder, write};
+use crate::atomic_file::{PARTIAL, Unwritten, make_folder, remove_leftovers, sync_folder, write};
 use crate::columns::{of_series, write_summary};
+use crate::document::write_summary_json;
 use crate::error::LabError;
 use crate::execute::Executed;
 use crate::lock::{LOCK, Use};
@@ -49,9 +49,6 @@ pub(crate) fn is_of_results(file: &Path) -> bool {
     names.clone().any(|name| file.ends_with(name)) && names.filter(|name| beside(name)).count() > 1
 }
 
-/// With more flows nobody reads the records line by line, and indentation would be most of their bytes.
-const FLOWS_INDENTED: usize = 1000;
-
 /// Identifies a run: the same scenario and seed give the same results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RunKey {
@@ -66,6 +63,28 @@ impl RunKey {
     pub(crate) fn of(run: &Run) -> Self {
         Self { scenario_hash: run.scenario_hash.clone(), seed: run.seed }
     }
+}
+
+/// The name of a run's folder in that of its sweep.
+#[must_use]
+pub fn run_folder_name(run: &RunSummary) -> String {
+    folder_name(&run.point, run.seed, &run.scenario_hash)
+}
+
+/// The same: the swept values, the seed, and enough of the hash to be unique.
+pub(crate) fn folder_name(point: &SweepPoint, seed: u64, hash: &str) -> String {
+    let mut parts: Vec<String> = point
+        .values()
+        .map(|value| match value {
+            serde_json::Value::String(text) => plain_name(text, 24),
+            other => plain_name(&other.to_string(), 24),
+        })
+        .filter(|part| !part.is_empty())
+        .take(5)
+        .collect();
+    parts.push(format!("seed{seed}"));
+    parts.push(hash.get(..10).unwrap_or(hash).to_owned());
+    parts.join("_")
 }
 
 /// `run.json`: what differs from one computation of a run to the next, and the mark of completeness.
@@ -166,6 +185,32 @@ pub(crate) fn look(folder: &Path, wanted: &RunKey) -> Found {
         }
         None => Found::Nothing,
     }
+}
+
+/// The record of a run that was found complete in its folder, or written there, before.
+///
+/// # Errors
+/// If it is not there any more.
+pub(crate) fn read_again(folder: &Path, wanted: &RunKey) -> Result<RunSummary, LabError> {
+    let path = folder.join(SUMMARY_JSON);
+    let read = |name: &str| {
+        fs::read(folder.join(name))
+            .map_err(|error| LabError::io("read", &folder.join(name), &error))
+    };
+    let mark: Option<RunFile> = serde_json::from_slice(&read(RUN_JSON)?).ok();
+    let bytes = read(SUMMARY_JSON)?;
+    let is_of_run = |mark: &RunFile| {
+        mark.complete
+            && (&mark.scenario_hash, mark.seed) == (&wanted.scenario_hash, wanted.seed)
+            && mark.files.get(SUMMARY_JSON) == Some(&sha256(&bytes))
+    };
+    let Some(mark) = mark.filter(is_of_run) else {
+        return Err(damaged(&path, "it was altered since the run wrote it"));
+    };
+    let document = serde_json::from_slice::<RunsDocument>(&bytes);
+    let document = document.map_err(|error| damaged(&path, &error.to_string()))?;
+    let run = document.runs.into_iter().next().ok_or_else(|| damaged(&path, "no run in it"))?;
+    Ok(RunSummary { cpu_s: Some(mark.cpu_s), ..run })
 }
 
 /// What is in `folder`, which is meant to contain the folders of the runs of `wanted`: `Nothing` if it is empty, or belongs to
@@ -447,56 +492,7 @@ fn origin(run: &RunSummary) -> [(&'static str, String); 6] {
     ]
 }
 
-/// Writes `summary.json`: the records, with the same bytes on every machine, and of a sweep its groups.
-///
-/// # Errors
-/// If `out` cannot be written to.
-pub(crate) fn write_summary_json(
-    mut out: impl Write,
-    runs: &[RunSummary],
-    is_sweep: bool,
-) -> io::Result<()> {
-    let groups = is_sweep.then_some(Groups(runs));
-    let document =
-        SummaryDocument { version: VERSION, commit: COMMIT, runs: WithoutTime(runs), groups };
-    let flows: usize = runs.iter().map(|run| run.flows.len()).sum();
-    if flows <= FLOWS_INDENTED {
-        serde_json::to_writer_pretty(&mut out, &document)?;
-    } else {
-        serde_json::to_writer(&mut out, &document)?;
-    }
-    out.write_all(b"\n")
-}
-
-/// A [`RunsDocument`] as it is written, one record at a time: of many runs a second copy would be large.
-#[derive(Serialize)]
-struct SummaryDocument<'a> {
-    version: &'a str,
-    commit: &'a str,
-    runs: WithoutTime<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    groups: Option<Groups<'a>>,
-}
-
-/// The records without their CPU time, which differs from one computation to the next.
-struct WithoutTime<'a>(&'a [RunSummary]);
-
-impl Serialize for WithoutTime<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.iter().map(|run| RunSummary { cpu_s: None, ..run.clone() }))
-    }
-}
-
-/// The groups of some runs.
-struct Groups<'a>(&'a [RunSummary]);
-
-impl Serialize for Groups<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(each_group(self.0))
-    }
-}
-
-fn in_memory(write: impl FnOnce(&mut Vec<u8>) -> io::Result<()>) -> Vec<u8> {
+fn in_memory(write: impl FnOnce(&mut Vec<u8>) -> Result<(), Unwritten>) -> Vec<u8> {
     let mut bytes = Vec::new();
     write(&mut bytes).expect("writing to memory cannot fail");
     bytes

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 
 use bbrlab_lab::{
-    Batch, Executed, Opened, Whole, flow_columns, link_columns, of_series, open_results,
+    Batch, Executed, LabError, Opened, flow_columns, link_columns, of_series, open_results,
     run_folder_name, save_run,
 };
 use bbrlab_report::{groups, run_html, run_table, sweep_html, sweep_table};
@@ -137,14 +137,20 @@ pub(crate) struct SweepRecords {
 }
 
 impl SweepRecords {
-    pub(crate) fn of_batch(batch: Batch) -> Self {
-        let Batch { runs, numbers, out, computed, repeated, found, .. } = batch;
-        Self { runs, numbers, out, computed, repeated, found }
+    pub(crate) fn of_batch(batch: Batch<'_>) -> Result<Self, LabError> {
+        let Batch { records, out, computed, repeated, found, .. } = batch;
+        let numbers = records.numbers().to_vec();
+        Ok(Self { runs: records.into_vec()?, numbers, out, computed, repeated, found })
     }
 
     /// A whole sweep in its folder, of which others have computed so many.
-    pub(crate) fn of_whole(whole: Whole, out: PathBuf, computed: u64, repeated: u64) -> Self {
-        let Whole { complete, runs } = whole;
+    pub(crate) fn of_whole(
+        runs: Vec<RunSummary>,
+        out: PathBuf,
+        computed: u64,
+        repeated: u64,
+    ) -> Self {
+        let complete = runs.len() as u64;
         let numbers = (0..complete).collect();
         let found = complete.saturating_sub(computed);
         Self { runs, numbers, out: Some(out), computed, repeated, found }
@@ -321,9 +327,7 @@ pub(crate) fn open_folder(py: Python<'_>, folder: PathBuf) -> PyResult<Py<PyAny>
             Ok(Py::new(py, RunRecords::new(*result, scenario, Some(folder)))?.into_any())
         }
         Opened::Sweep(document) => {
-            let complete = document.runs.len() as u64;
-            let whole = Whole { complete, runs: document.runs };
-            Ok(Py::new(py, SweepRecords::of_whole(whole, folder, 0, 0))?.into_any())
+            Ok(Py::new(py, SweepRecords::of_whole(document.runs, folder, 0, 0))?.into_any())
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use bbrlab_lab::{
-    BatchOptions, DEFAULT_LIMIT, LabError, Progress, Stop, SummaryOf, check_limit, execute,
+    BatchOptions, DEFAULT_LIMIT, LabError, Progress, Stop, SummaryOf, Whole, check_limit, execute,
     finish_whole, heaviest_first, processors, read_run, run_batch,
 };
 use bbrlab_run::{Column, Values};
@@ -72,6 +72,7 @@ pub(crate) fn run(
                 pictures,
                 only: None,
                 summary: SummaryOf::These,
+                held: u64::MAX,
                 controls: controls.clone(),
                 stop: stop.clone(),
             };
@@ -124,13 +125,13 @@ pub(crate) fn sweep(
             pictures,
             summary: if only.is_some() { SummaryOf::Later } else { SummaryOf::These },
             only,
+            held: u64::MAX,
             controls,
             stop: stop.clone(),
         };
-        run_batch(scenario, &options, tell)
+        SweepRecords::of_batch(run_batch(scenario, &options, tell)?)
     };
-    let batch = computed(py, progress.as_ref(), scenario, &failure, work)?;
-    Ok(SweepRecords::of_batch(batch))
+    computed(py, progress.as_ref(), scenario, &failure, work)
 }
 
 /// The numbers of a scenario's runs with their weights, the heaviest first: columns `run` and `weight`.
@@ -161,14 +162,16 @@ pub(crate) fn finish(
 ) -> PyResult<SweepRecords> {
     let scenario = &scenario.get().inner;
     let failed = |error| raised(py, error);
-    let whole = py.detach(|| finish_whole(scenario, &out, pictures)).map_err(failed)?;
-    if whole.complete < scenario.runs() {
-        return Err(failed(LabError::Failed(format!(
-            "{}: {} of {} runs are there; the workers write to a folder that this machine does not see",
-            out.display(),
-            whole.complete,
-            scenario.runs()
-        ))));
-    }
-    Ok(SweepRecords::of_whole(whole, out, computed, repeated))
+    let runs = py.detach(|| {
+        let Whole { complete, records } = finish_whole(scenario, &out, pictures)?;
+        if complete < scenario.runs() {
+            return Err(LabError::Failed(format!(
+                "{}: {complete} of {} runs are there; the workers write to a folder that this machine does not see",
+                out.display(),
+                scenario.runs()
+            )));
+        }
+        records.into_vec()
+    });
+    Ok(SweepRecords::of_whole(runs.map_err(failed)?, out, computed, repeated))
 }

@@ -10,7 +10,7 @@ use super::claims::{Judged, Needed, Setting, UnderSetting, causes_of, judge, loo
 use super::counting::Counting;
 use super::quick::SHORT_S;
 use super::row::Rows;
-use super::rows::{Finished, counted_rows};
+use super::rows::counted_rows;
 use super::work::Work;
 use super::{ReproduceOptions, Reproduced, run_scenario};
 use crate::error::LabError;
@@ -190,8 +190,8 @@ pub(crate) fn run_under(
         let quiet = ReproduceOptions { pictures: false, ..options.clone() };
         match run_scenario(scenario, &config.sets, &quiet, is_idle, &mut *watch) {
             Ok(some) => {
-                if let Some((_, batch)) = &some {
-                    work.add(batch);
+                if let Some(finished) = &some {
+                    work.add(finished);
                 }
                 ran.extend(some);
             }
@@ -200,10 +200,8 @@ pub(crate) fn run_under(
             Err(error) => return Err(error),
         }
     }
-    let finished: Vec<Finished<'_>> =
-        ran.iter().map(|(scenario, batch)| Finished { scenario, batch }).collect();
-    let rows = counted_rows(form, &finished, config.counting)?;
-    let out = ran.iter().filter_map(|(_, batch)| batch.out.clone()).collect();
+    let rows = counted_rows(form, &ran, config.counting)?;
+    let out = ran.into_iter().map(|finished| finished.out).collect();
     Ok(Ok(RunUnder { rows, out }))
 }
 

@@ -29,7 +29,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use bbrlab_report::PublishedRow;
-use bbrlab_run::{Controls, Run};
+use bbrlab_run::{Controls, Run, Runs as _};
 use bbrlab_scenario::{Scenario, ScenarioErrors};
 
 pub use self::by_hand::{ByHand, word_of_a_shell};
@@ -49,7 +49,7 @@ use self::rows::first_runs;
 pub use self::rows::{Finished, RunAt, measured_rows};
 pub use self::sensitivity::{Sensitivity, sensitivity};
 pub use self::work::Work;
-use crate::batch::{Batch, BatchOptions, SummaryOf, default_out, run_batch};
+use crate::batch::{BatchOptions, SummaryOf, default_out, run_batch};
 use crate::error::LabError;
 use crate::limit::check_limit;
 use crate::papers::Experiment;
@@ -151,22 +151,21 @@ pub fn reproduce(
         };
         ran.extend(run_scenario(id, &sets, options, is_left_out, &mut watch)?);
     }
-    let finished: Vec<Finished<'_>> =
-        ran.iter().map(|(scenario, batch)| Finished { scenario, batch }).collect();
-    let measured = measured_rows(experiment, &finished)?;
-    let batches = || ran.iter().map(|(_, batch)| batch);
+    let measured = measured_rows(experiment, &ran)?;
     let mut work = Work::default();
-    batches().for_each(|batch| work.add(batch));
+    for finished in &ran {
+        work.add(finished);
+    }
     Ok(Reproduced {
         id: experiment.id.clone(),
         title: experiment.title.clone(),
         source: experiment.source.clone(),
         note: note(&experiment.id),
-        scenario_hashes: ran.iter().map(|(scenario, _)| scenario.hash().to_owned()).collect(),
+        scenario_hashes: ran.iter().map(|of| of.scenario.hash().to_owned()).collect(),
         rows: published_rows(experiment, &measured),
-        runs: first_runs(experiment, &finished),
+        runs: first_runs(experiment, &ran),
         measured,
-        out: batches().filter_map(|batch| batch.out.clone()).collect(),
+        out: ran.iter().map(|of| of.out.clone()).collect(),
         work,
         left_out,
         is_cut_short,
@@ -209,7 +208,7 @@ fn run_scenario(
     options: &ReproduceOptions,
     mut is_left_out: impl FnMut(&Scenario, u64) -> bool,
     watch: impl FnMut(Progress),
-) -> Result<Option<(Scenario, Batch)>, LabError> {
+) -> Result<Option<Finished>, LabError> {
     let seeds = options.seeds_of_a_point();
     let scenario = seeded(id, sets, seeds, options.seed)?;
     let mut points = Vec::new();
@@ -248,6 +247,8 @@ fn run_scenario(
         pictures: options.pictures,
         only: Some(only),
         summary: SummaryOf::These,
+        // The records are what is evaluated.
+        held: u64::MAX,
         controls: Controls::none(),
         stop: options.stop.clone(),
     };
@@ -255,11 +256,13 @@ fn run_scenario(
     if batch.is_interrupted {
         return Err(LabError::Interrupted(format!(
             "interrupted: {} of {wanted} runs of {id} are finished and in {}; the same command continues from there",
-            batch.runs.len(),
+            batch.records.count(),
             out.display()
         )));
     }
-    Ok(Some((scenario, batch)))
+    let (computed, numbers) = (batch.computed, batch.records.numbers().to_vec());
+    let runs = batch.records.into_vec()?;
+    Ok(Some(Finished { scenario, runs, numbers, out, computed }))
 }
 
 /// Whether a link of a run has 1 Gbit/s or more.

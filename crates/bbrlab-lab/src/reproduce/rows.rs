@@ -2,47 +2,53 @@
 
 use std::path::PathBuf;
 
-use bbrlab_run::Run;
+use bbrlab_run::{Run, RunSummary};
 use bbrlab_scenario::Scenario;
 
 use super::counting::Counting;
 use super::locate::Keys;
 use super::metrics::{Measured, RunRow, place_of, rows_of_run, with_compared};
 use super::row::{Row, Rows};
-use crate::batch::Batch;
 use crate::error::LabError;
 use crate::papers::{Experiment, Key};
+use crate::records::folder_of;
 
-/// A built-in scenario with its finished runs.
-#[derive(Clone, Copy)]
-pub struct Finished<'a> {
+/// The finished runs of a built-in scenario, or of some of its points.
+#[derive(Clone, Debug)]
+pub struct Finished {
     /// The scenario, with all its seeds.
-    pub scenario: &'a Scenario,
-    /// Its runs, in folders.
-    pub batch: &'a Batch,
+    pub scenario: Scenario,
+    /// The records, in the scenario's order.
+    pub runs: Vec<RunSummary>,
+    /// The runs' numbers in the scenario.
+    pub numbers: Vec<u64>,
+    /// The folder of all of them.
+    pub out: PathBuf,
+    /// Runs computed by this call.
+    pub computed: u64,
 }
 
 /// The measured rows of an experiment, from the finished runs of all its scenarios.
 ///
 /// # Errors
 /// If a series cannot be read.
-pub fn measured_rows(experiment: &Experiment, finished: &[Finished<'_>]) -> Result<Rows, LabError> {
+pub fn measured_rows(experiment: &Experiment, finished: &[Finished]) -> Result<Rows, LabError> {
     counted_rows(experiment, finished, Counting::Definitions)
 }
 
 /// The same, with packets counted by either rule.
 pub(super) fn counted_rows(
     experiment: &Experiment,
-    finished: &[Finished<'_>],
+    finished: &[Finished],
     counting: Counting,
 ) -> Result<Rows, LabError> {
     let mut seeds: Vec<u64> = Vec::new();
     for of in finished {
-        seeds.extend(of.batch.runs.iter().map(|run| run.seed));
+        seeds.extend(of.runs.iter().map(|run| run.seed));
     }
     seeds.sort_unstable();
     seeds.dedup();
-    let mut points: Vec<OfPoint<'_>> = finished.iter().flat_map(|of| points_of(*of)).collect();
+    let mut points: Vec<OfPoint<'_>> = finished.iter().flat_map(points_of).collect();
     let ccs: Vec<_> = points.iter().map(|point| point.run.class(0).cc).collect();
     points.sort_by_key(|point| ccs.iter().position(|&cc| cc == point.run.class(0).cc));
     let mut rows = Vec::new();
@@ -63,10 +69,10 @@ pub struct RunAt {
 }
 
 /// The first run of each point of an experiment that has a folder, in the order of the scenarios.
-pub(super) fn first_runs(experiment: &Experiment, finished: &[Finished<'_>]) -> Vec<RunAt> {
-    let points = finished.iter().flat_map(|of| points_of(*of));
+pub(super) fn first_runs(experiment: &Experiment, finished: &[Finished]) -> Vec<RunAt> {
+    let points = finished.iter().flat_map(points_of);
     let run = |point: OfPoint<'_>| {
-        let folder = point.batch.folders[*point.members.first()?].clone()?;
+        let folder = point.folder(&point.of.runs[*point.members.first()?]);
         let place = place_of(experiment, &point.run);
         let keys = place.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         Some(RunAt { keys, folder })
@@ -78,21 +84,28 @@ pub(super) fn first_runs(experiment: &Experiment, finished: &[Finished<'_>]) -> 
 struct OfPoint<'a> {
     /// One of them, resolved.
     run: Run,
-    batch: &'a Batch,
-    /// Their indices in the batch.
+    of: &'a Finished,
+    /// Their places among the finished ones.
     members: Vec<usize>,
 }
 
-fn points_of(of: Finished<'_>) -> Vec<OfPoint<'_>> {
-    let Finished { scenario, batch } = of;
+impl OfPoint<'_> {
+    /// The folder of one of them.
+    fn folder(&self, run: &RunSummary) -> PathBuf {
+        folder_of(&self.of.out, &self.of.scenario, &self.run, run.seed)
+    }
+}
+
+fn points_of(finished: &Finished) -> Vec<OfPoint<'_>> {
+    let Finished { scenario, numbers, .. } = finished;
     let mut points: Vec<(u64, OfPoint<'_>)> = Vec::new();
-    for (place, &number) in batch.numbers.iter().enumerate() {
+    for (place, &number) in numbers.iter().enumerate() {
         let (point, _) = scenario.point_and_seed(number);
         match points.last_mut() {
             Some((last, of)) if *last == point => of.members.push(place),
             _ => {
                 let run = scenario.run(number);
-                points.push((point, OfPoint { run, batch, members: vec![place] }));
+                points.push((point, OfPoint { run, of: finished, members: vec![place] }));
             }
         }
     }
@@ -108,10 +121,10 @@ fn rows_of_point(
     let place = place_of(experiment, &point.run);
     let mut rows: Vec<(RunRow, Row)> = Vec::new();
     for &member in &point.members {
-        let summary = &point.batch.runs[member];
+        let summary = &point.of.runs[member];
         let at = seeds.iter().position(|&seed| seed == summary.seed).expect("all were collected");
-        let folder = point.batch.folders[member].as_deref();
-        let of_run = Measured::new(&point.run, summary, folder, counting);
+        let folder = point.folder(summary);
+        let of_run = Measured::new(&point.run, summary, Some(&folder), counting);
         for found in rows_of_run(experiment, &of_run)? {
             let known = rows.iter().position(|(first, _)| first.keys == found.keys);
             let known = known.unwrap_or_else(|| {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::batch::Batch;
+use super::rows::Finished;
 
 /// Some runs. One that several things are read from counts once.
 #[derive(Clone, Debug, Default)]
@@ -14,9 +14,9 @@ pub struct Work {
 }
 
 impl Work {
-    pub(super) fn add(&mut self, batch: &Batch) {
-        self.computed += batch.computed;
-        for run in &batch.runs {
+    pub(super) fn add(&mut self, finished: &Finished) {
+        self.computed += finished.computed;
+        for run in &finished.runs {
             self.runs.insert((run.scenario_hash.clone(), run.seed), run.cpu_s.unwrap_or(0.0));
         }
     }

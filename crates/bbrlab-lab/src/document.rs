@@ -1,0 +1,174 @@
+//! The JSON document of some runs, `bbrlab_run::RunsDocument`, written one record at a time: a second copy of many would be large,
+//! and not all of a sweep's need be in memory.
+
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::fmt::Display;
+use std::io::{self, Write};
+
+use bbrlab_report::Members;
+use bbrlab_run::{RunSummary, Runs};
+use serde::ser::{Error as _, SerializeSeq as _};
+use serde::{Serialize, Serializer};
+
+use crate::atomic_file::Unwritten;
+use crate::error::LabError;
+use crate::provenance::{COMMIT, VERSION};
+use crate::records::Records;
+
+/// With more flows nobody reads the records line by line, and indentation would be most of their bytes.
+const FLOWS_INDENTED: usize = 1000;
+
+/// Writes `summary.json`: the records, with the same bytes on every machine, and of a sweep its groups.
+///
+/// # Errors
+/// If `out` cannot be written to, or a run cannot be read.
+pub(crate) fn write_summary_json<R>(
+    out: impl Write,
+    runs: &R,
+    is_sweep: bool,
+) -> Result<(), Unwritten>
+where
+    R: Runs + ?Sized,
+    R::Error: Display,
+    Unwritten: From<R::Error>,
+{
+    let mut flows = 0;
+    let members = Members::of(runs, |run| flows += run.flows.len())?;
+    let form = Form { has_time: false, has_groups: is_sweep, is_indented: flows <= FLOWS_INDENTED };
+    write(out, runs, &members, form)
+}
+
+/// Writes what `--json` prints of the runs of several batches: the records with their CPU time and, if there are several, their
+/// groups.
+///
+/// # Errors
+/// If `out` cannot be written to, or a run cannot be read.
+pub fn write_runs_json(out: impl Write, batches: &[Records<'_>]) -> Result<(), Unwritten> {
+    let runs = &Joined(batches);
+    let members = Members::of(runs, |_| {})?;
+    let form = Form { has_time: true, has_groups: runs.count() > 1, is_indented: true };
+    write(out, runs, &members, form)
+}
+
+/// What is in a document, and how it looks.
+#[derive(Clone, Copy)]
+struct Form {
+    has_time: bool,
+    has_groups: bool,
+    is_indented: bool,
+}
+
+fn write<R>(mut out: impl Write, runs: &R, members: &Members, form: Form) -> Result<(), Unwritten>
+where
+    R: Runs + ?Sized,
+    R::Error: Display,
+    Unwritten: From<R::Error>,
+{
+    let failed = RefCell::new(None);
+    let document = Document {
+        version: VERSION,
+        commit: COMMIT,
+        runs: EachRun { runs, has_time: form.has_time, failed: &failed },
+        groups: form.has_groups.then_some(EachGroup { runs, members, failed: &failed }),
+    };
+    let written = if form.is_indented {
+        serde_json::to_writer_pretty(&mut out, &document)
+    } else {
+        serde_json::to_writer(&mut out, &document)
+    };
+    if let Some(error) = failed.take() {
+        return Err(error.into());
+    }
+    written.map_err(io::Error::from)?;
+    Ok(out.write_all(b"\n")?)
+}
+
+/// The runs of several batches, one after the other.
+struct Joined<'a, 's>(&'a [Records<'s>]);
+
+impl Runs for Joined<'_, '_> {
+    type Error = LabError;
+
+    fn count(&self) -> usize {
+        self.0.iter().map(Runs::count).sum()
+    }
+
+    fn get(&self, place: usize) -> Result<Cow<'_, RunSummary>, LabError> {
+        let mut place = place;
+        for records in self.0 {
+            if place < records.count() {
+                return records.get(place);
+            }
+            place -= records.count();
+        }
+        panic!("there is no run at place {place}")
+    }
+}
+
+#[derive(Serialize)]
+#[serde(bound = "R::Error: Display")]
+struct Document<'a, R: Runs + ?Sized> {
+    version: &'a str,
+    commit: &'a str,
+    runs: EachRun<'a, R>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    groups: Option<EachGroup<'a, R>>,
+}
+
+/// The records, in files without their CPU time, which differs from one computation to the next.
+struct EachRun<'a, R: Runs + ?Sized> {
+    runs: &'a R,
+    has_time: bool,
+    /// Why a record could not be had.
+    failed: &'a RefCell<Option<R::Error>>,
+}
+
+impl<R: Runs + ?Sized> Serialize for EachRun<'_, R>
+where
+    R::Error: Display,
+{
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let as_written = |run: Cow<'_, RunSummary>| {
+            let cpu_s = run.cpu_s.filter(|_| self.has_time);
+            RunSummary { cpu_s, ..run.into_owned() }
+        };
+        each(serializer, self.runs.each().map(|run| run.map(as_written)), self.failed)
+    }
+}
+
+/// The groups of some runs.
+struct EachGroup<'a, R: Runs + ?Sized> {
+    runs: &'a R,
+    members: &'a Members,
+    failed: &'a RefCell<Option<R::Error>>,
+}
+
+impl<R: Runs + ?Sized> Serialize for EachGroup<'_, R>
+where
+    R::Error: Display,
+{
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        each(serializer, self.members.groups(self.runs), self.failed)
+    }
+}
+
+/// A sequence of what can be had one at a time, until one cannot.
+fn each<S: Serializer, T: Serialize, E: Display>(
+    serializer: S,
+    records: impl Iterator<Item = Result<T, E>>,
+    failed: &RefCell<Option<E>>,
+) -> Result<S::Ok, S::Error> {
+    let mut sequence = serializer.serialize_seq(None)?;
+    for record in records {
+        match record {
+            Ok(record) => sequence.serialize_element(&record)?,
+            Err(error) => {
+                let told = S::Error::custom(&error);
+                failed.replace(Some(error));
+                return Err(told);
+            }
+        }
+    }
+    sequence.end()
+}

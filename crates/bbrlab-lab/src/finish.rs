@@ -1,0 +1,104 @@
+//! The summary of a sweep and its pictures, once its runs are in their folders.
+
+use std::path::Path;
+
+use bbrlab_report::Points;
+use bbrlab_run::{Run, Runs as _};
+use bbrlab_scenario::Scenario;
+
+use crate::atomic_file::{sync_folder, write_by};
+use crate::columns::write_summary;
+use crate::document::write_summary_json;
+use crate::error::LabError;
+use crate::lock::Lock;
+use crate::picture_files::write_missing_pictures;
+use crate::provenance::{COMMIT, VERSION};
+use crate::records::{RECORDS_HELD, Records, folder_of, named_as_in};
+use crate::run_folder::{Found, RunKey, SUMMARY_JSON, SUMMARY_PARQUET, complete_key, look};
+
+/// How far the whole of a sweep is.
+#[derive(Debug)]
+pub struct Whole<'s> {
+    /// How many of its runs are complete in its folder.
+    pub complete: u64,
+    /// Their records, if all are.
+    pub records: Records<'s>,
+}
+
+/// Writes summary and pictures of a sweep if all its runs are complete in its folder.
+///
+/// # Errors
+/// If a file cannot be written.
+pub fn finish_whole<'s>(
+    scenario: &'s Scenario,
+    out: &Path,
+    pictures: bool,
+) -> Result<Whole<'s>, LabError> {
+    let _lock = Lock::take(out)?;
+    finish(scenario, out, pictures)
+}
+
+/// The same for who holds the folder's lock.
+pub(crate) fn finish<'s>(
+    scenario: &'s Scenario,
+    out: &Path,
+    pictures: bool,
+) -> Result<Whole<'s>, LabError> {
+    let folder = |run: &Run| folder_of(out, scenario, run, run.seed);
+    let mut records = Records::new(scenario, Some(out.to_path_buf()), RECORDS_HELD);
+    let is_there = |number: &u64| {
+        let run = scenario.run(*number);
+        complete_key(&folder(&run)) == Some(RunKey::of(&run))
+    };
+    let there = (0..scenario.runs()).filter(is_there).count() as u64;
+    if there < scenario.runs() {
+        return Ok(Whole { complete: there, records });
+    }
+    // Now their files are checked as well.
+    for number in 0..scenario.runs() {
+        let run = scenario.run(number);
+        if let Found::Complete(found) = look(&folder(&run), &RunKey::of(&run)) {
+            let found = Box::new(named_as_in(scenario, &run.point, *found));
+            let held = records.has_room(&found).then_some(found);
+            records.push(number, held);
+        }
+    }
+    let complete = records.count() as u64;
+    if complete == scenario.runs() {
+        write_sweep(scenario, &records, out, pictures)?;
+    }
+    Ok(Whole { complete, records })
+}
+
+/// Writes the summary of all runs of a sweep, and its pictures.
+///
+/// # Errors
+/// If a file cannot be written, or a run cannot be read.
+pub(crate) fn write_sweep(
+    scenario: &Scenario,
+    runs: &Records<'_>,
+    out: &Path,
+    pictures: bool,
+) -> Result<(), LabError> {
+    if runs.count() == 0 {
+        return Ok(());
+    }
+    write_by(&out.join(SUMMARY_PARQUET), |file| {
+        write_summary(file, runs, &sweep_origin(scenario))
+    })?;
+    write_by(&out.join(SUMMARY_JSON), |file| write_summary_json(file, runs, true))?;
+    if pictures {
+        let title = if scenario.title().is_empty() { scenario.name() } else { scenario.title() };
+        write_missing_pictures(out, &Points::of(runs)?.pictures(title))?;
+    }
+    sync_folder(out)
+}
+
+/// Metadata of a sweep's Parquet file; seeds and hashes are columns in it.
+fn sweep_origin(scenario: &Scenario) -> [(&'static str, String); 3] {
+    [
+        ("bbrlab.version", VERSION.to_owned()),
+        ("bbrlab.commit", COMMIT.to_owned()),
+        ("bbrlab.scenario", scenario.name().to_owned()),
+    ]
+}
