@@ -7,11 +7,13 @@ mod against;
 mod choice;
 mod plot;
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use bbrlab_run::{Group, RunSummary};
 
 use self::choice::Keys;
 pub use self::choice::SweepChoice;
-use self::plot::{Curve, DASHES, Sample};
+use self::plot::{Curve, DASHES, Room, Sample};
 use super::Picture;
 use super::axis::Axis;
 use super::canvas::{Canvas, Stroke, TextLook, draw};
@@ -39,6 +41,8 @@ const PANELS_SHOWN: usize = 8;
 const ROWS_OF_MULTIPLES: usize = 3;
 /// More small multiples than this are too small.
 const MULTIPLES_SHOWN: usize = 12;
+/// More lines than this cannot be told apart by far.
+const LINES_SHOWN: usize = 32;
 
 /// The pictures of a sweep: one for each swept quantity, which is laid along the axis; for a sweep of names only, one.
 /// There is none if no key is swept.
@@ -91,14 +95,9 @@ fn pictures(title: &str, points: &Points, choice: &SweepChoice) -> Result<Vec<Pi
 
 /// The different values of a key, in the order of the sweep.
 fn values_of(groups: &[Group], key: &str) -> Vec<String> {
-    let mut values: Vec<String> = Vec::new();
-    for value in groups.iter().filter_map(|group| group.point.get(key)) {
-        let value = value_text(value);
-        if !values.contains(&value) {
-            values.push(value);
-        }
-    }
-    values
+    let mut seen = BTreeSet::new();
+    let values = groups.iter().filter_map(|group| group.point.get(key)).map(value_text);
+    values.filter(|value| seen.insert(value.clone())).collect()
 }
 
 fn value_at(group: &Group, key: &str) -> String {
@@ -123,6 +122,10 @@ struct Sheet<'a> {
     swept: Swept,
     /// Values of the key that colours tell apart; a single one without such a key.
     lines: Vec<String>,
+    /// Further ones.
+    lines_left_out: usize,
+    /// For each point, on which line it is.
+    line_of: Vec<Option<usize>>,
     /// The names of the small multiples with their groups.
     multiples: Vec<(String, Vec<usize>)>,
     left_out: usize,
@@ -145,9 +148,23 @@ impl<'a> Sheet<'a> {
     ) -> Result<Self, String> {
         let groups = &points.groups;
         let swept = Swept::new(keys.axis, &values_of(groups, keys.axis));
-        let lines =
+        let mut lines =
             keys.color.map_or_else(|| vec![String::new()], |color| values_of(groups, color));
+        let lines_left_out = lines.len().saturating_sub(LINES_SHOWN);
+        if lines_left_out > 0 {
+            // The first, the last, and others at equal distances.
+            let last = lines.len() - 1;
+            let shown = (0..LINES_SHOWN).map(|at| lines[at * last / (LINES_SHOWN - 1)].clone());
+            lines = shown.collect();
+        }
+        let line_of = |group: &Group| {
+            let Some(color) = keys.color else { return Some(0) };
+            let value = value_at(group, color);
+            lines.iter().position(|line| *line == value)
+        };
+        let line_of = groups.iter().map(line_of).collect();
         let mut multiples: Vec<(String, Vec<usize>)> = Vec::new();
+        let mut place_of: BTreeMap<String, usize> = BTreeMap::new();
         for (at, group) in groups.iter().enumerate() {
             if !group.point.contains_key(keys.axis) {
                 continue;
@@ -155,10 +172,11 @@ impl<'a> Sheet<'a> {
             let parts: Vec<String> =
                 keys.multiples.iter().map(|key| named(key, &value_at(group, key))).collect();
             let name = parts.join(", ");
-            match multiples.iter_mut().find(|(known, _)| *known == name) {
-                Some((_, members)) => members.push(at),
-                None => multiples.push((name, vec![at])),
-            }
+            let place = *place_of.entry(name).or_insert_with_key(|name| {
+                multiples.push((name.clone(), Vec::new()));
+                multiples.len() - 1
+            });
+            multiples[place].1.push(at);
         }
         let left_out = multiples.len().saturating_sub(MULTIPLES_SHOWN);
         multiples.truncate(MULTIPLES_SHOWN);
@@ -181,6 +199,8 @@ impl<'a> Sheet<'a> {
             keys,
             swept,
             lines,
+            lines_left_out,
+            line_of,
             multiples,
             left_out,
             unfit: 0,
@@ -270,6 +290,7 @@ impl<'a> Sheet<'a> {
         let head = Head { title, note: &note, note_at: self.shape.note_at(), entries: &entries };
         head.paint(canvas, left, right);
         let mut place = 0;
+        let room = self.room();
         for figure in &self.figures {
             let of_figure: Vec<Vec<Curve>> =
                 self.multiples.iter().map(|(_, members)| self.curves(figure, members)).collect();
@@ -277,7 +298,7 @@ impl<'a> Sheet<'a> {
             for ((name, _), curves) in self.multiples.iter().zip(&of_figure) {
                 let panel = self.panel(canvas, place, y.clone());
                 let is_first = !self.is_multiple() || place % self.columns == 0;
-                self.paint_panel(&panel, figure, name, curves, is_first);
+                self.paint_panel(&panel, figure, (name, curves), is_first, room);
                 place += 1;
             }
             if self.is_multiple() {
@@ -303,12 +324,12 @@ impl<'a> Sheet<'a> {
         &self,
         panel: &Panel<'_, '_>,
         figure: &Answer<'_>,
-        multiple: &str,
-        curves: &[Curve],
+        (multiple, curves): (&str, &[Curve]),
         is_first: bool,
+        room: Room,
     ) {
         let title = title_of(figure, self.flow_groups.len() > 1);
-        let room = panel.right - panel.left;
+        let width = panel.right - panel.left;
         if self.is_multiple() {
             if is_first {
                 let words = TextLook::new(12.0, palette::INK).bold();
@@ -316,14 +337,14 @@ impl<'a> Sheet<'a> {
                 panel.canvas.text(&title, (panel.left, panel.top - 26.0), words);
             }
             panel.grid(is_first);
-            let name = cut(multiple, room, SMALL, false);
+            let name = cut(multiple, width, SMALL, false);
             panel.canvas.text(
                 &name,
                 (panel.left, panel.top - 10.0),
                 TextLook::new(SMALL, palette::INK),
             );
         } else {
-            panel.frame(&cut(&title, room, 12.0, true));
+            panel.frame(&cut(&title, width, 12.0, true));
         }
         if let Some(gap) = self.swept.gap_at {
             let (x, _) = panel.at(gap, 0.0);
@@ -334,9 +355,9 @@ impl<'a> Sheet<'a> {
                 panel.canvas.line(&[from, to], stroke);
             }
         }
-        plot::plot(panel, curves, &self.swept);
+        plot::plot(panel, curves, &self.swept, room);
         panel.border();
-        panel.x_labels_as(&cut(&self.swept.title, room, SMALL, false), self.names());
+        panel.x_labels_as(&cut(&self.swept.title, width, SMALL, false), self.names());
     }
 
     /// How points came about.
@@ -349,24 +370,40 @@ impl<'a> Sheet<'a> {
         let same = self.points.groups.iter().filter(|group| group.identical_digests).count();
         let all = self.points.groups.len();
         let short = self.shape.is_narrow();
+        let room = self.room();
         let mut note = match (seeds, short) {
             (0 | 1, _) => "one run a point".to_owned(),
             (seeds, _) if same == all => {
                 format!("{seeds} seeds, which changed nothing (identical digests): no bars")
             }
+            (_, true) if !room.has_marks => {
+                format!("mean of {of_seeds} seeds between its 95 % interval")
+            }
+            (_, false) if !room.has_marks => {
+                format!("means over {of_seeds} seeds; thin lines: 95 % intervals of the mean")
+            }
             (_, true) => format!("mean of {of_seeds} seeds (dots), bars: 95 %"),
             (_, false) => {
+                let dots = self.points.seeds.iter().map(Vec::len).max().unwrap_or(0);
+                let dots = match dots.min(room.dots) {
+                    dots if dots < seeds => format!("the first {dots} seeds"),
+                    _ => "single seeds".to_owned(),
+                };
                 format!(
-                    "means over {of_seeds} seeds; small dots: single seeds; bars: 95 % intervals of the mean"
+                    "means over {of_seeds} seeds; small dots: {dots}; bars: 95 % intervals of the mean"
                 )
             }
         };
         if same > 0 && same < all {
             note.push_str(&format!("; seeds changed nothing at {same} of {all} points"));
         }
-        if self.left_out > 0 {
-            let shown = self.multiples.len();
-            note.push_str(&format!("; {shown} of {} panels shown", shown + self.left_out));
+        let left_out = [
+            (self.left_out, self.multiples.len(), "panels"),
+            (self.lines_left_out, self.lines.len(), "lines"),
+            (self.swept.left_out, self.swept.axis.ticks.len(), "values"),
+        ];
+        for (left_out, shown, what) in left_out.into_iter().filter(|(left_out, ..)| *left_out > 0) {
+            note.push_str(&format!("; {shown} of {} {what} shown", shown + left_out));
         }
         if self.unfit > 0 {
             let shown = self.figures.len();
@@ -377,6 +414,7 @@ impl<'a> Sheet<'a> {
 
     fn legend(&self) -> Vec<Entry> {
         let mut entries = Vec::new();
+        let marked = |mark: Mark| self.room().has_marks.then_some(mark);
         if let Some(key) = self.keys.color {
             for (place, value) in self.lines.iter().enumerate() {
                 let color = self.color(place);
@@ -386,7 +424,7 @@ impl<'a> Sheet<'a> {
                 entries.push(Entry {
                     text: if is_of_one { format!("{key} {value}") } else { named(key, value) },
                     stroke: self.swept.joins.then(|| Stroke::new(color, 1.8)),
-                    mark: Some(Mark { color, form: Form::Disc }),
+                    mark: marked(Mark { color, form: Form::Disc }),
                 });
             }
         }
@@ -400,7 +438,7 @@ impl<'a> Sheet<'a> {
                 entries.push(Entry {
                     text: name.clone(),
                     stroke: self.swept.joins.then_some(stroke),
-                    mark: Some(Mark { color, form }),
+                    mark: marked(Mark { color, form }),
                 });
             }
         }
@@ -430,19 +468,23 @@ impl<'a> Sheet<'a> {
         }
     }
 
+    fn room(&self) -> Room {
+        let points: usize = self.multiples.iter().map(|(_, members)| members.len()).sum();
+        let curves = |figure: &Answer<'_>| {
+            if figure.metric.is_per_group() { self.flow_groups.len() } else { 1 }
+        };
+        Room::of(points * self.figures.iter().map(curves).sum::<usize>(), &self.swept)
+    }
+
     fn curves(&self, figure: &Answer<'_>, members: &[usize]) -> Vec<Curve> {
         let per_group = figure.metric.is_per_group();
         let flow_groups = if per_group { self.flow_groups.len() } else { 1 };
         let mut curves = Vec::new();
-        for (line, line_value) in self.lines.iter().enumerate() {
+        for line in 0..self.lines.len() {
             for place in 0..flow_groups {
                 let of_group = (per_group && flow_groups > 1).then_some(place);
                 let (color, form, dash) = self.style(line, of_group);
-                let on_line = |at: &&usize| {
-                    self.keys
-                        .color
-                        .is_none_or(|key| value_at(&self.points.groups[**at], key) == *line_value)
-                };
+                let on_line = |at: &&usize| self.line_of[**at] == Some(line);
                 let mut samples: Vec<Sample> = members
                     .iter()
                     .filter(on_line)

@@ -1,13 +1,21 @@
 //! The values of a swept key along an axis: quantities at their places, on a logarithmic scale where they are
 //! geometric; names at equal distances.
 
+use std::collections::BTreeMap;
+
 use super::axis::{Axis, log2};
+
+/// With more values than this an axis has ticks at round numbers or at some of the values.
+const TICKS: usize = 40;
+
+/// More names than this have no room along an axis.
+const NAMES: usize = 60;
 
 /// The swept values along an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Swept {
     /// Each spelling with its place on the axis.
-    places: Vec<(String, f64)>,
+    places: BTreeMap<String, f64>,
     /// The range and the labels.
     pub(crate) axis: Axis,
     /// Key and unit.
@@ -18,6 +26,8 @@ pub(crate) struct Swept {
     pub(crate) gap_at: Option<f64>,
     /// The space between neighbours.
     pub(crate) spacing: f64,
+    /// Values for which there is no room.
+    pub(crate) left_out: usize,
 }
 
 impl Swept {
@@ -26,15 +36,23 @@ impl Swept {
         Self::of_quantities(key, values).unwrap_or_else(|| Self::of_names(key, values))
     }
 
+    /// How many values have a place.
+    pub(crate) fn count(&self) -> usize {
+        self.places.len()
+    }
+
     /// The place of a value.
     pub(crate) fn place(&self, value: &str) -> Option<f64> {
-        self.places.iter().find(|(known, _)| known == value).map(|&(_, place)| place)
+        self.places.get(value).copied()
     }
 
     fn of_names(key: &str, values: &[String]) -> Self {
+        let left_out = values.len().saturating_sub(NAMES);
+        let values = &values[..values.len() - left_out];
         let axis = Axis::of_names(values);
         let places = axis.ticks.iter().map(|(place, value)| (value.clone(), *place)).collect();
-        Self { places, axis, title: key.to_owned(), joins: false, gap_at: None, spacing: 1.0 }
+        let title = key.to_owned();
+        Self { places, axis, title, joins: false, gap_at: None, spacing: 1.0, left_out }
     }
 
     fn of_quantities(key: &str, values: &[String]) -> Option<Self> {
@@ -62,11 +80,8 @@ impl Swept {
             (true, _) => log2(base),
             (false, _) => base / unit.1,
         };
-        let places: Vec<(String, f64)> = values
-            .iter()
-            .zip(&read)
-            .map(|(value, one)| (value.clone(), place(one.base())))
-            .collect();
+        let spelled = values.iter().zip(&read);
+        let places = spelled.map(|(value, one)| (value.clone(), place(one.base()))).collect();
         let mut ticks: Vec<(f64, String)> =
             bases.iter().map(|&base| (place(base), shortest(base / unit.1))).collect();
         ticks.dedup();
@@ -74,11 +89,23 @@ impl Swept {
         let spacing = ticks.windows(2).map(|two| two[1].0 - two[0].0).fold(f64::INFINITY, f64::min);
         let spacing = if spacing.is_finite() { spacing } else { 1.0 };
         let room = if high > low { 0.04 * (high - low) } else { 0.5 };
+        let ticks = match ticks.len() {
+            0..=TICKS => ticks,
+            _ if is_log => every(ticks.len().div_ceil(TICKS / 2), &ticks),
+            _ => Axis::exactly(low, high, 8).ticks,
+        };
         let axis = Axis::of(low - room, high + room, ticks);
         let title = if unit.0.is_empty() { key.to_owned() } else { format!("{key}, {}", unit.0) };
         let gap_at = zero.zip(logs.first()).map(|(zero, first)| f64::midpoint(zero, *first));
-        Some(Self { places, axis, title, joins: true, gap_at, spacing })
+        Some(Self { places, axis, title, joins: true, gap_at, spacing, left_out: 0 })
     }
+}
+
+/// Every so many of the ticks, and the last, which tells how far the axis goes.
+fn every(step: usize, ticks: &[(f64, String)]) -> Vec<(f64, String)> {
+    let last = ticks.len() - 1;
+    let is_kept = |at: usize| at.is_multiple_of(step) && at + step / 2 < last || at == last;
+    ticks.iter().enumerate().filter(|&(at, _)| is_kept(at)).map(|(_, tick)| tick.clone()).collect()
 }
 
 /// What can be compared with what.
@@ -230,6 +257,22 @@ mod tests {
         let found = swept(&["30ms", "10ms", "20ms", "70ms"]);
         assert_eq!(labels(&found), ["10", "20", "30", "70"]);
         assert_eq!(found.place("70ms"), Some(70.0));
+    }
+
+    #[test]
+    fn of_many_values_the_ticks_are_round_or_some_of_them() {
+        let many = |value: &dyn Fn(i32) -> f64| -> Vec<String> {
+            (0..1000).map(|at| format!("{}ms", value(at))).collect()
+        };
+        let linear = Swept::new("key", &many(&|at| 100.0 + f64::from(at)));
+        assert_eq!(labels(&linear), ["200", "400", "600", "800", "1000"]);
+        assert_eq!(linear.place("101ms"), Some(101.0));
+        let geometric = Swept::new("key", &many(&|at| 1.01f64.powi(at)));
+        assert_eq!(labels(&geometric).len(), 21);
+        assert_eq!(geometric.axis.ticks[0].1, "1");
+        let names: Vec<String> = (0..1000).map(|at| format!("name {at}")).collect();
+        let names = Swept::new("key", &names);
+        assert_eq!((names.axis.ticks.len(), names.place("name 60")), (60, None));
     }
 
     #[test]

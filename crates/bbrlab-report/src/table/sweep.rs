@@ -1,8 +1,9 @@
 //! The table of a sweep: one row per point, with the keys that vary first.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use bbrlab_run::{Group, RunSummary};
+use serde_json::Value;
 
 use super::block::{Block, html, text};
 use super::layout::{Align, Table};
@@ -112,23 +113,24 @@ fn short_key(key: &str, keys: &[String]) -> String {
 /// Keys whose value differs between points, in the order of the sweep; of keys that only change together, the
 /// first.
 pub(crate) fn varying_keys(groups: &[Group]) -> Vec<String> {
-    let mut values: Vec<(String, Vec<String>)> = Vec::new();
+    // Of each key its first value, whether there is another, and how many groups have it.
+    let mut keys: Vec<(&String, &Value, bool, usize)> = Vec::new();
     for group in groups {
         for (key, value) in &group.point {
-            let value = value_text(value);
-            match values.iter_mut().find(|(known, _)| known == key) {
-                None => values.push((key.clone(), vec![value])),
-                Some((_, seen)) if seen.contains(&value) => {}
-                Some((_, seen)) => seen.push(value),
+            match keys.iter_mut().find(|(known, ..)| *known == key) {
+                None => keys.push((key, value, false, 1)),
+                Some((_, first, varies, count)) => {
+                    *varies |= value != *first && value_text(value) != value_text(first);
+                    *count += 1;
+                }
             }
         }
     }
-    let absent_somewhere = |key: &str| groups.iter().any(|group| !group.point.contains_key(key));
     let mut varying: Vec<String> = Vec::new();
-    for (key, seen) in values {
-        let varies = seen.len() > 1 || absent_somewhere(&key);
-        if varies && !varying.iter().any(|other| change_together(groups, other, &key)) {
-            varying.push(key);
+    for (key, _, varies, count) in keys {
+        let varies = varies || count < groups.len();
+        if varies && !varying.iter().any(|other| change_together(groups, other, key)) {
+            varying.push(key.clone());
         }
     }
     varying
@@ -136,14 +138,14 @@ pub(crate) fn varying_keys(groups: &[Group]) -> Vec<String> {
 
 /// Whether each value of one key goes with one value of the other, and the other way round.
 fn change_together(groups: &[Group], one: &str, other: &str) -> bool {
-    let mut pairs = BTreeSet::new();
-    for group in groups {
+    let mut with_one = BTreeMap::new();
+    let mut with_other = BTreeMap::new();
+    groups.iter().all(|group| {
         let value = |key: &str| group.point.get(key).map(value_text);
-        pairs.insert((value(one), value(other)));
-    }
-    let ones: BTreeSet<_> = pairs.iter().map(|pair| &pair.0).collect();
-    let others: BTreeSet<_> = pairs.iter().map(|pair| &pair.1).collect();
-    ones.len() == pairs.len() && others.len() == pairs.len()
+        let (one, other) = (value(one), value(other));
+        let is_its = *with_one.entry(one.clone()).or_insert_with(|| other.clone()) == other;
+        is_its && *with_other.entry(other).or_insert_with(|| one.clone()) == one
+    })
 }
 
 #[cfg(test)]

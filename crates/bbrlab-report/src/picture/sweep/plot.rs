@@ -34,8 +34,32 @@ pub(super) struct Curve {
     pub(super) samples: Vec<Sample>,
 }
 
+/// With more points than this a joined curve is a line without marks, between lines in place of bars: they would hide one another.
+const MARKED: usize = 100;
+/// The same for all curves of a picture together, and how many dots a picture has at most: each takes time and memory.
+const MARKED_IN_ALL: usize = 20_000;
+const DOTS: usize = 40_000;
+
+/// What there is room for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Room {
+    /// Whether points have marks and bars.
+    pub(super) has_marks: bool,
+    /// Dots of a point, at most.
+    pub(super) dots: usize,
+}
+
+impl Room {
+    /// In a picture of so many points, all curves together.
+    pub(super) fn of(samples: usize, swept: &Swept) -> Self {
+        let is_crowded = swept.count() > MARKED || samples > MARKED_IN_ALL;
+        let has_marks = !swept.joins || !is_crowded;
+        Self { has_marks, dots: if has_marks { DOTS / samples.max(1) } else { 0 } }
+    }
+}
+
 /// Draws the curves, first what lies behind.
-pub(super) fn plot(panel: &Panel<'_, '_>, curves: &[Curve], swept: &Swept) {
+pub(super) fn plot(panel: &Panel<'_, '_>, curves: &[Curve], swept: &Swept, room: Room) {
     let shifts = shifts(panel, curves.len(), swept);
     let at = |shift: f64, x: f64, y: f64| {
         let (x, y) = panel.at(x, y);
@@ -45,7 +69,7 @@ pub(super) fn plot(panel: &Panel<'_, '_>, curves: &[Curve], swept: &Swept) {
     let aside = if curves.len() <= 4 { 5.0 } else { 0.0 };
     for (curve, &shift) in curves.iter().zip(&shifts) {
         for sample in &curve.samples {
-            for &seed in &sample.seeds {
+            for &seed in sample.seeds.iter().take(room.dots) {
                 let seed = at(shift + aside, sample.x, seed);
                 panel.canvas.pale_dot(seed, 1.5, curve.mark.color, 0.5);
             }
@@ -53,25 +77,37 @@ pub(super) fn plot(panel: &Panel<'_, '_>, curves: &[Curve], swept: &Swept) {
     }
     for (curve, &shift) in curves.iter().zip(&shifts) {
         let color = curve.mark.color;
-        for sample in &curve.samples {
-            let Some(half) = sample.half else { continue };
-            let low = at(shift, sample.x, sample.mean - half);
-            let high = at(shift, sample.x, sample.mean + half);
-            panel.canvas.line(&[low, high], Stroke::new(color, 1.0));
-            for end in [low, high] {
-                let cap = [(end.0 - 3.0, end.1), (end.0 + 3.0, end.1)];
-                panel.canvas.line(&cap, Stroke::new(color, 1.0));
+        let is_beside = |sample: &&Sample| swept.gap_at.is_none_or(|gap| sample.x > gap);
+        // Where the curve would be if each of its points had another value.
+        let line = |value: fn(&Sample) -> f64| -> Vec<(f64, f64)> {
+            let samples = curve.samples.iter().filter(is_beside);
+            samples.map(|sample| at(shift, sample.x, value(sample))).collect()
+        };
+        if room.has_marks {
+            for sample in &curve.samples {
+                let Some(half) = sample.half else { continue };
+                let low = at(shift, sample.x, sample.mean - half);
+                let high = at(shift, sample.x, sample.mean + half);
+                panel.canvas.line(&[low, high], Stroke::new(color, 1.0));
+                for end in [low, high] {
+                    let cap = [(end.0 - 3.0, end.1), (end.0 + 3.0, end.1)];
+                    panel.canvas.line(&cap, Stroke::new(color, 1.0));
+                }
+            }
+        } else if curve.samples.iter().any(|sample| sample.half.is_some()) {
+            for end in [
+                line(|sample| sample.mean - sample.half.unwrap_or(0.0)),
+                line(|sample| sample.mean + sample.half.unwrap_or(0.0)),
+            ] {
+                panel.canvas.line(&end, Stroke::new(color, 0.7).alpha(0.5));
             }
         }
         if swept.joins {
-            let is_beside = |sample: &&Sample| swept.gap_at.is_none_or(|gap| sample.x > gap);
-            let samples = curve.samples.iter().filter(is_beside);
-            let line: Vec<(f64, f64)> =
-                samples.map(|sample| at(shift, sample.x, sample.mean)).collect();
-            panel.canvas.line(&line, Stroke { dash: curve.dash, ..Stroke::new(color, 1.5) });
+            let stroke = Stroke { dash: curve.dash, ..Stroke::new(color, 1.5) };
+            panel.canvas.line(&line(|sample| sample.mean), stroke);
         }
     }
-    for (curve, &shift) in curves.iter().zip(&shifts) {
+    for (curve, &shift) in curves.iter().zip(&shifts).filter(|_| room.has_marks) {
         for sample in &curve.samples {
             curve.mark.paint(panel.canvas, at(shift, sample.x, sample.mean), 3.0);
         }
