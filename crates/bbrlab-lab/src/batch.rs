@@ -22,7 +22,7 @@ use crate::lock::Lock;
 use crate::named::holds_text_of;
 use crate::picture_files::{picture_of, picture_of_folder, pictures_are_there, write_pictures};
 use crate::pool::{Pool, Progress, Worker};
-use crate::records::{Records, folder_of, named_as_in};
+use crate::records::{Held, Records, folder_of, named_as_in};
 use crate::run_folder::{
     Files, Found, RunKey, SCENARIO, begin_run, begin_sweep, is_marked, look, look_for_sweep,
     outdated_run, write_run,
@@ -177,33 +177,27 @@ pub fn run_batch<'s>(
     if outdated > 0 {
         watch(Progress { done: 0, total: work.count() as u64, share: 0.0, outdated });
     }
-    let Outcome { states, mut records_at, mut records, partial } = work.all_runs(watch)?;
+    let Outcome { mut states, mut held, partial } = work.all_runs(watch)?;
     // Held until the end: of two processes that end at once, the second one's summary holds the first one's runs.
     let _lock =
         options.out.as_ref().filter(|_| !is_single).map(|out| Lock::take(out)).transpose()?;
-    let (mut computed, mut repeated, mut found) = (0, 0, 0);
-    for (place, state) in states.into_iter().enumerate() {
-        let (how, held) = match state {
-            State::Complete(how) => (how, records_at[place].take()),
-            // This process was interrupted, but another may have gone on.
-            State::Elsewhere => {
-                let run = scenario.run(work.number(place));
-                match found_complete(&run, work.folder(&run).as_deref(), scenario, options)? {
-                    Some(ended) => {
-                        (ended.how, records.has_room(&ended.summary).then_some(ended.summary))
-                    }
-                    None => continue,
-                }
-            }
-            State::Open => continue,
-        };
-        match how {
-            How::WasThere => found += 1,
-            How::Computed => computed += 1,
-            How::Repeated => (computed, repeated) = (computed + 1, repeated + 1),
+    for (place, state) in states.iter_mut().enumerate().filter(|(_, of)| **of == State::Elsewhere) {
+        // This process was interrupted, but another may have gone on.
+        let number = work.number(place);
+        let run = scenario.run(number);
+        if let Some(ended) = found_complete(&run, work.folder(&run).as_deref(), scenario, options)?
+        {
+            held.offer(number, ended.summary);
+            *state = State::Complete(ended.how);
         }
-        records.push(work.number(place), held);
     }
+    let count = |how| states.iter().filter(|state| **state == State::Complete(how)).count() as u64;
+    let (found, repeated) = (count(How::WasThere), count(How::Repeated));
+    let computed = count(How::Computed) + repeated;
+    let complete = states.iter().enumerate();
+    let complete = complete.filter(|(_, state)| matches!(state, State::Complete(_)));
+    let numbers = complete.map(|(place, _)| work.number(place));
+    let records = Records::new(scenario, options.out.clone(), numbers, held);
     let is_interrupted = records.count() < work.count();
     let mut complete = None;
     if let Some(out) = options.out.as_ref().filter(|_| !is_single) {
@@ -309,12 +303,10 @@ enum State {
 }
 
 /// What has come of the work.
-struct Outcome<'s> {
-    /// By place, as the records that are held.
+struct Outcome {
+    /// By place.
     states: Vec<State>,
-    records_at: Vec<Option<Box<RunSummary>>>,
-    /// None yet, with the room that the records have left.
-    records: Records<'s>,
+    held: Held,
     /// Of a single run that was interrupted.
     partial: Option<Box<RunSummary>>,
 }
@@ -376,21 +368,23 @@ impl<'a, 's> Work<'a, 's> {
 
     /// Computes or finds all runs. Those that another process is computing are left to it; when nothing else is to be done,
     /// they are waited for, and taken over if it ends without them.
-    fn all_runs(&self, mut watch: impl FnMut(Progress)) -> Result<Outcome<'s>, LabError> {
+    fn all_runs(&self, mut watch: impl FnMut(Progress)) -> Result<Outcome, LabError> {
         let Self { scenario, options, .. } = self;
         let pool = Pool { jobs: options.jobs, stop: &options.stop };
-        let weight_of = |places: &[usize]| places.iter().map(|&at| self.weight(at)).sum::<u64>();
+        let weight_of =
+            |places: &[u32]| places.iter().map(|&at| self.weight(at as usize)).sum::<u64>();
         let mut states = vec![State::Open; self.count()];
-        let mut records_at: Vec<Option<Box<RunSummary>>> = states.iter().map(|_| None).collect();
-        let mut records = Records::new(scenario, options.out.clone(), options.held);
+        // Without a folder there is nothing to read a record from again.
+        let mut held = Held::new(if options.out.is_some() { options.held } else { u64::MAX });
         let mut partial = None;
-        let mut left: Vec<usize> = (0..self.count()).collect();
+        let mut left: Vec<u32> = (0u32..).take(self.count()).collect();
         let whole = weight_of(&left);
         while !left.is_empty() {
             let (elsewhere, their_weight) = (AtomicU64::new(0), AtomicU64::new(0));
             let (before, ours) = (self.count() - left.len(), weight_of(&left));
-            let weight_at = |at: usize| self.weight(left[at]);
-            let work = |&place: &usize, worker: &Worker<'_>| {
+            let weight_at = |at: usize| self.weight(left[at] as usize);
+            let work = |&place: &u32, worker: &Worker<'_>| {
+                let place = place as usize;
                 let computed = self.one_run(place, worker)?;
                 if matches!(computed, Computed::Over(Attempt::Elsewhere)) {
                     elsewhere.fetch_add(1, Ordering::Relaxed);
@@ -399,13 +393,11 @@ impl<'a, 's> Work<'a, 's> {
                 Ok(computed)
             };
             let take = |at: usize, attempt| {
-                let place = left[at];
+                let place = left[at] as usize;
                 states[place] = match attempt {
                     Attempt::Elsewhere => State::Elsewhere,
                     Attempt::Ended(ended) if ended.is_complete => {
-                        if records.has_room(&ended.summary) {
-                            records_at[place] = Some(ended.summary);
-                        }
+                        held.offer(self.number(place), ended.summary);
                         State::Complete(ended.how)
                     }
                     Attempt::Ended(ended) => {
@@ -435,12 +427,12 @@ impl<'a, 's> Work<'a, 's> {
             if options.stop.is_requested() {
                 break;
             }
-            left.retain(|&place| states[place] == State::Elsewhere);
+            left.retain(|&place| states[place as usize] == State::Elsewhere);
             if !left.is_empty() {
                 thread::sleep(PAUSE);
             }
         }
-        Ok(Outcome { states, records_at, records, partial })
+        Ok(Outcome { states, held, partial })
     }
 
     fn one_run(&self, place: usize, worker: &Worker<'_>) -> Result<Computed, LabError> {

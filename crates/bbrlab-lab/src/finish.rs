@@ -13,7 +13,7 @@ use crate::error::LabError;
 use crate::lock::Lock;
 use crate::picture_files::write_missing_pictures;
 use crate::provenance::{COMMIT, VERSION};
-use crate::records::{RECORDS_HELD, Records, folder_of, named_as_in};
+use crate::records::{Held, RECORDS_HELD, Records, folder_of, named_as_in};
 use crate::run_folder::{Found, RunKey, SUMMARY_JSON, SUMMARY_PARQUET, complete_key, look};
 
 /// How far the whole of a sweep is.
@@ -45,28 +45,29 @@ pub(crate) fn finish<'s>(
     pictures: bool,
 ) -> Result<Whole<'s>, LabError> {
     let folder = |run: &Run| folder_of(out, scenario, run, run.seed);
-    let mut records = Records::new(scenario, Some(out.to_path_buf()), RECORDS_HELD);
     let is_there = |number: &u64| {
         let run = scenario.run(*number);
         complete_key(&folder(&run)) == Some(RunKey::of(&run))
     };
+    let records_of = |numbers, held| Records::new(scenario, Some(out.to_path_buf()), numbers, held);
     let there = (0..scenario.runs()).filter(is_there).count() as u64;
     if there < scenario.runs() {
-        return Ok(Whole { complete: there, records });
+        return Ok(Whole { complete: there, records: records_of(0..0, Held::new(0)) });
     }
     // Now their files are checked as well.
+    let (mut complete, mut held) = (0, Held::new(RECORDS_HELD));
     for number in 0..scenario.runs() {
         let run = scenario.run(number);
         if let Found::Complete(found) = look(&folder(&run), &RunKey::of(&run)) {
-            let found = Box::new(named_as_in(scenario, &run.point, *found));
-            let held = records.has_room(&found).then_some(found);
-            records.push(number, held);
+            held.offer(number, Box::new(named_as_in(scenario, &run.point, *found)));
+            complete += 1;
         }
     }
-    let complete = records.count() as u64;
-    if complete == scenario.runs() {
-        write_sweep(scenario, &records, out, pictures)?;
+    if complete < scenario.runs() {
+        return Ok(Whole { complete, records: records_of(0..0, held) });
     }
+    let records = records_of(0..complete, held);
+    write_sweep(scenario, &records, out, pictures)?;
     Ok(Whole { complete, records })
 }
 

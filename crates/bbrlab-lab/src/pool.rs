@@ -155,8 +155,8 @@ impl Pool<'_> {
         mut take: impl FnMut(usize, R),
         mut watch: impl FnMut(Progress),
     ) -> Result<(), E> {
-        let mut order: Vec<usize> = (0..items.len()).collect();
-        order.sort_unstable_by_key(|&place| (Reverse(weight(place)), place));
+        let mut order: Vec<u32> = (0u32..).take(items.len()).collect();
+        order.sort_unstable_by_key(|&place| (Reverse(weight(place as usize)), place));
         let next = AtomicUsize::new(0);
         let stop = self.stop.inner();
         // Sending fails only if the receiving thread has panicked.
@@ -169,6 +169,7 @@ impl Pool<'_> {
         let work_through = |news: &News<R, E>, hand_over: &mpsc::SyncSender<(usize, C)>| {
             let _guard = WishOnPanic(&stop);
             while let Some(&place) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let place = place as usize;
                 if stop.is_requested() {
                     break;
                 }

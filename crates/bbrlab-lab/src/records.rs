@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use bbrlab_run::{FlowGroup, FlowSummary, LinkSummary, Run, RunSummary, Runs, SweepPoint};
@@ -12,7 +13,7 @@ use crate::error::LabError;
 use crate::run_folder::{RunKey, folder_name, read_again};
 
 /// Bytes of records that a sweep keeps in memory if nobody needs them all at once: some thousand runs of a few flows.
-pub const RECORDS_HELD: u64 = 16 << 20;
+pub const RECORDS_HELD: u64 = 8 << 20;
 
 /// What the words in a record take beside it.
 const WORDS: usize = 400;
@@ -23,57 +24,74 @@ pub struct Records<'s> {
     scenario: &'s Scenario,
     /// Where the runs have their folders; without one, all records are in memory.
     out: Option<PathBuf>,
-    /// The runs' numbers in the scenario.
-    numbers: Vec<u64>,
-    /// Those that are in memory.
-    held: Vec<Option<Box<RunSummary>>>,
-    /// Bytes that further ones may take.
-    room: u64,
+    /// The runs' numbers in the scenario, in order.
+    numbers: Vec<u32>,
+    held: Held,
     /// The point of which a record was read last, and one of its runs: they follow each other.
     last: RefCell<Option<(u64, Run)>>,
 }
 
+/// Records in memory by the runs' numbers, as far as there is room.
+#[derive(Debug)]
+pub(crate) struct Held {
+    records: BTreeMap<u32, Box<RunSummary>>,
+    /// Bytes that further ones may take.
+    room: u64,
+}
+
+impl Held {
+    /// None yet.
+    pub(crate) fn new(room: u64) -> Self {
+        Self { records: BTreeMap::new(), room }
+    }
+
+    /// Keeps a record if there is room.
+    pub(crate) fn offer(&mut self, number: u64, run: Box<RunSummary>) {
+        if let Some(left) = self.room.checked_sub(bytes_of(&run)) {
+            self.room = left;
+            self.records.insert(small(number), run);
+        }
+    }
+}
+
+/// A scenario has fewer runs than 2^32.
+fn small(number: u64) -> u32 {
+    u32::try_from(number).expect("a scenario has at most ten million runs")
+}
+
 impl<'s> Records<'s> {
-    /// None yet. At most so many bytes are held in memory if the runs have folders.
-    pub(crate) fn new(scenario: &'s Scenario, out: Option<PathBuf>, held: u64) -> Self {
-        let room = if out.is_some() { held } else { u64::MAX };
-        let (numbers, held) = (Vec::new(), Vec::new());
-        Self { scenario, out, numbers, held, room, last: RefCell::new(None) }
-    }
-
-    /// Whether there is room for a record, which it then takes.
-    pub(crate) fn has_room(&mut self, run: &RunSummary) -> bool {
-        let left = self.room.checked_sub(bytes_of(run));
-        self.room = left.unwrap_or(self.room);
-        left.is_some()
-    }
-
-    /// Adds the next run, without a record if that is in the run's folder.
-    pub(crate) fn push(&mut self, number: u64, held: Option<Box<RunSummary>>) {
-        self.numbers.push(number);
-        self.held.push(held);
+    /// Those of these runs, in order. What is not held is in the runs' folders in `out`.
+    pub(crate) fn new(
+        scenario: &'s Scenario,
+        out: Option<PathBuf>,
+        numbers: impl Iterator<Item = u64>,
+        held: Held,
+    ) -> Self {
+        let numbers = numbers.map(small).collect();
+        Self { scenario, out, numbers, held, last: RefCell::new(None) }
     }
 
     /// The numbers of the runs in the scenario.
-    #[must_use]
-    pub fn numbers(&self) -> &[u64] {
-        &self.numbers
+    pub fn numbers(&self) -> impl Iterator<Item = u64> {
+        self.numbers.iter().map(|&number| u64::from(number))
     }
 
     /// All records, in memory.
     ///
     /// # Errors
     /// If one cannot be read.
-    pub fn into_vec(self) -> Result<Vec<RunSummary>, LabError> {
-        let Self { held, .. } = &self;
-        if held.iter().all(Option::is_some) {
-            return Ok(self.held.into_iter().flatten().map(|run| *run).collect());
-        }
-        self.each().map(|run| run.map(Cow::into_owned)).collect()
+    pub fn into_vec(mut self) -> Result<Vec<RunSummary>, LabError> {
+        let numbers = std::mem::take(&mut self.numbers);
+        let of = |number| match self.held.records.remove(&number) {
+            Some(run) => Ok(*run),
+            None => self.read(number),
+        };
+        numbers.into_iter().map(of).collect()
     }
 
     /// Reads a record from the run's folder.
-    fn read(&self, number: u64) -> Result<RunSummary, LabError> {
+    fn read(&self, number: u32) -> Result<RunSummary, LabError> {
+        let number = u64::from(number);
         let out = self.out.as_deref().expect("what has no folder is held");
         let (point, seed) = self.scenario.point_and_seed(number);
         let mut last = self.last.borrow_mut();
@@ -96,9 +114,10 @@ impl Runs for Records<'_> {
     }
 
     fn get(&self, place: usize) -> Result<Cow<'_, RunSummary>, LabError> {
-        match &self.held[place] {
+        let number = self.numbers[place];
+        match self.held.records.get(&number) {
             Some(run) => Ok(Cow::Borrowed(run)),
-            None => self.read(self.numbers[place]).map(Cow::Owned),
+            None => self.read(number).map(Cow::Owned),
         }
     }
 }
@@ -125,4 +144,93 @@ fn bytes_of(run: &RunSummary) -> u64 {
         + run.flow_groups.len() * (size_of::<FlowGroup>() + 50)
         + run.point.len() * 2 * WORDS;
     (size_of::<RunSummary>() + lists + WORDS) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use bbrlab_report::Points;
+    use bbrlab_run::{Controls, RunSummary, Runs as _};
+    use bbrlab_scenario::Scenario;
+
+    use super::Records;
+    use crate::batch::{Batch, BatchOptions, SummaryOf, run_batch};
+    use crate::document::write_runs_json;
+    use crate::scratch::Scratch;
+    use crate::stop::Stop;
+
+    const TEXT: &str = "duration = \"1s\"\nrepeat = 3\n[bottleneck]\nrate = \"5Mbit/s\"\nbuffer = \"1bdp\"\n\
+                        [[flows]]\ncc = \"bbr1\"\nrtt = \"20ms\"\ncount = 2\nstart_jitter = \"50ms\"\n\
+                        [sweep]\n\"bottleneck.buffer\" = [\"1bdp\", \"2bdp\"]\n\"flows.count\" = [1, 2]\n";
+
+    fn swept<'s>(scenario: &'s Scenario, out: &Path, held: u64) -> Batch<'s> {
+        let options = BatchOptions {
+            out: Some(out.to_path_buf()),
+            force: false,
+            jobs: 2,
+            pictures: true,
+            only: None,
+            summary: SummaryOf::These,
+            held,
+            controls: Controls::none(),
+            stop: Stop::new(),
+        };
+        run_batch(scenario, &options, |_| {}).unwrap()
+    }
+
+    fn json(records: Records<'_>) -> serde_json::Value {
+        let mut text = Vec::new();
+        write_runs_json(&mut text, &[records]).unwrap();
+        serde_json::from_slice(&text).unwrap()
+    }
+
+    #[test]
+    fn a_sweep_of_which_nothing_is_held_has_the_same_files_tables_and_documents() {
+        let scenario = Scenario::parse("held", "held", TEXT, None, &[]).unwrap();
+        let (all, none) = (Scratch::new("held-all"), Scratch::new("held-none"));
+        let (held, read) =
+            (swept(&scenario, all.path(), u64::MAX), swept(&scenario, none.path(), 0));
+        assert_eq!((held.computed, read.computed, read.records.count()), (12, 12, 12));
+        let pictures = ["sweep-bottleneck-buffer.svg", "sweep-flows-count.png"];
+        for name in ["summary.json", "summary.parquet"].into_iter().chain(pictures) {
+            let [one, other] = [&all, &none].map(|of| fs::read(of.path().join(name)).unwrap());
+            assert!(one == other, "{name} differs");
+        }
+        let table = |batch: &Batch<'_>| Points::of(&batch.records).unwrap().table(None);
+        assert_eq!(table(&held), table(&read));
+        // CPU time is that of each computation, and comes from another file.
+        let (mut one, mut other) = (json(held.records), json(read.records));
+        for run in one["runs"]
+            .as_array_mut()
+            .unwrap()
+            .iter_mut()
+            .chain(other["runs"].as_array_mut().unwrap())
+        {
+            assert!(run["cpu_s"].take().as_f64().unwrap() > 0.0);
+        }
+        assert_eq!(one, other);
+        let [again, anew] = [0, u64::MAX].map(|held| swept(&scenario, none.path(), held));
+        assert_eq!((again.found, anew.found), (12, 12));
+        let timeless = |batch: Batch<'_>| -> Vec<RunSummary> { batch.records.into_vec().unwrap() };
+        assert_eq!(timeless(again), timeless(anew));
+    }
+
+    #[test]
+    fn a_record_that_was_altered_behind_our_back_is_named() {
+        let scenario = Scenario::parse("held", "held", TEXT, None, &[]).unwrap();
+        let scratch = Scratch::new("held-altered");
+        let records = swept(&scenario, scratch.path(), 0).records;
+        let run = super::folder_of(scratch.path(), &scenario, &scenario.run(4), 2);
+        let file = run.join("summary.json");
+        let text = fs::read_to_string(&file).unwrap();
+        fs::write(&file, text.replace("\"seed\": 2", "\"seed\": 7")).unwrap();
+        assert!(records.get(3).is_ok());
+        let told = records.get(4).unwrap_err().to_string();
+        assert!(told.contains("was altered since the run wrote it"), "{told}");
+        fs::remove_file(&file).unwrap();
+        let told = write_runs_json(&mut Vec::new(), &[records]).unwrap_err();
+        assert!(format!("{told:?}").contains("cannot read"), "{told:?}");
+    }
 }

@@ -139,7 +139,7 @@ pub(crate) struct SweepRecords {
 impl SweepRecords {
     pub(crate) fn of_batch(batch: Batch<'_>) -> Result<Self, LabError> {
         let Batch { records, out, computed, repeated, found, .. } = batch;
-        let numbers = records.numbers().to_vec();
+        let numbers = records.numbers().collect();
         Ok(Self { runs: records.into_vec()?, numbers, out, computed, repeated, found })
     }
 

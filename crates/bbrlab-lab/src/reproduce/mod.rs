@@ -260,7 +260,7 @@ fn run_scenario(
             out.display()
         )));
     }
-    let (computed, numbers) = (batch.computed, batch.records.numbers().to_vec());
+    let (computed, numbers) = (batch.computed, batch.records.numbers().collect());
     let runs = batch.records.into_vec()?;
     Ok(Some(Finished { scenario, runs, numbers, out, computed }))
 }
