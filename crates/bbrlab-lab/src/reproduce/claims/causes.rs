@@ -34,7 +34,7 @@ const CAUSES: &[Setting] = &[
     Setting::keys(
         "lanigan2020.c69",
         &["stack.recovery=classic"],
-        "ns-3.27's recovery, with which BBR+ has dozens of timeouts and loses two to three times as much; with Linux's its own flow loses more than BBR's as well, but CUBIC beside it half as much, and the sum counts both",
+        "ns-3.27's recovery, with which BBR+ has dozens of timeouts and loses 1.6 and 2.8 times as much (lambda 0.5 and 0.125); with Linux's its own flow loses more than BBR's as well, but CUBIC beside it half as much, and the sum counts both",
     ),
     Setting::keys(
         "song2021.c11",
