@@ -184,9 +184,7 @@ pub fn run_batch<'s>(
     for (place, state) in states.iter_mut().enumerate().filter(|(_, of)| **of == State::Elsewhere) {
         // This process was interrupted, but another may have gone on.
         let number = work.number(place);
-        let run = scenario.run(number);
-        if let Some(ended) = found_complete(&run, work.folder(&run).as_deref(), scenario, options)?
-        {
+        if let Some(ended) = work.found_complete(number, work.folder(number).as_deref())? {
             held.offer(number, ended.summary);
             *state = State::Complete(ended.how);
         }
@@ -342,8 +340,8 @@ impl<'a, 's> Work<'a, 's> {
         self.weights.weight(self.scenario, self.number(place))
     }
 
-    fn folder(&self, run: &Run) -> Option<PathBuf> {
-        self.options.out.as_deref().map(|out| folder_of(out, self.scenario, run, run.seed))
+    fn folder(&self, number: u64) -> Option<PathBuf> {
+        self.options.out.as_deref().map(|out| folder_of(out, self.scenario, number))
     }
 
     /// How many of the runs lie in the folder complete, but made by another version or commit.
@@ -360,8 +358,8 @@ impl<'a, 's> Work<'a, 's> {
             return 0;
         }
         let is_outdated = |place: &usize| {
-            let run = self.scenario.run(self.number(*place));
-            outdated.contains(&(run.scenario_hash, run.seed))
+            let RunKey { scenario_hash, seed } = RunKey::of(self.scenario, self.number(*place));
+            outdated.contains(&(scenario_hash, seed))
         };
         (0..self.count()).filter(is_outdated).count() as u64
     }
@@ -439,12 +437,11 @@ impl<'a, 's> Work<'a, 's> {
         let Self { scenario, options, .. } = self;
         let is_single = scenario.runs() == 1;
         let number = self.number(place);
-        let run = scenario.run(number);
-        let folder = &self.folder(&run);
-        if let Some(ended) = found_complete(&run, folder.as_deref(), scenario, options)? {
+        let folder = &self.folder(number);
+        if let Some(ended) = self.found_complete(number, folder.as_deref())? {
             return Ok(Computed::Over(Attempt::Ended(ended)));
         }
-        let toml = scenario.run_toml(number);
+        let (run, toml) = (scenario.run(number), scenario.run_toml(number));
         if let Some(folder) = folder
             && is_single
             && !options.force
@@ -463,21 +460,16 @@ impl<'a, 's> Work<'a, 's> {
         };
         let was_begun = lock.as_ref().is_some_and(|lock| lock.was_left);
         // Before the lock was free, another process may have completed it.
-        if let Some(ended) = found_complete(&run, folder.as_deref(), scenario, options)? {
+        if let Some(ended) = self.found_complete(number, folder.as_deref())? {
             return Ok(Computed::Over(Attempt::Ended(ended)));
         }
         if let Some(folder) = folder.as_ref().filter(|_| is_single) {
             begin_run(folder, &toml)?;
         }
-        let executed = execute(
-            &run,
-            self.weights.packets(scenario, number),
-            &options.controls,
-            worker.stop,
-            |share| {
-                worker.advance(share);
-            },
-        );
+        let packets = self.weights.packets(scenario, number);
+        let executed = execute(&run, packets, &options.controls, worker.stop, |share| {
+            worker.advance(share);
+        });
         let executed =
             executed.map_err(|reason| LabError::Failed(format!("{}: {reason}", run.scenario)))?;
         let is_complete = executed.is_complete;
@@ -506,33 +498,37 @@ impl<'a, 's> Work<'a, 's> {
             (None, _) => Ok(Computed::Over(Attempt::Ended(ended))),
         }
     }
-}
 
-/// A run that is in its folder already, unless it is to be computed anew.
-///
-/// # Errors
-/// If the folder holds something else.
-fn found_complete(
-    run: &Run,
-    folder: Option<&Path>,
-    scenario: &Scenario,
-    options: &BatchOptions,
-) -> Result<Option<Ended>, LabError> {
-    let Some(folder) = folder.filter(|_| !options.force) else { return Ok(None) };
-    let key = RunKey::of(run);
-    match look(folder, &key) {
-        Found::Complete(_) if run.classes.iter().any(|class| class.outside.is_some()) => Ok(None),
-        Found::Complete(summary) => {
-            Lock::clear(folder)?;
-            let summary = Box::new(named_as_in(scenario, &run.point, *summary));
-            let is_single = options.out.as_deref() == Some(folder);
-            if is_single && options.pictures && !pictures_are_there(folder) {
-                write_pictures(folder, &[picture_of_folder(folder)?])?;
+    /// A run that is in its folder already, unless it is to be computed anew.
+    ///
+    /// # Errors
+    /// If the folder holds something else.
+    fn found_complete(
+        &self,
+        number: u64,
+        folder: Option<&Path>,
+    ) -> Result<Option<Ended>, LabError> {
+        let Self { scenario, options, .. } = self;
+        let Some(folder) = folder.filter(|_| !options.force) else { return Ok(None) };
+        match look(folder, &RunKey::of(scenario, number)) {
+            Found::Complete(_) if self.has_outside(number) => Ok(None),
+            Found::Complete(summary) => {
+                Lock::clear(folder)?;
+                let summary = Box::new(named_as_in(scenario, number, *summary));
+                if scenario.runs() == 1 && options.pictures && !pictures_are_there(folder) {
+                    write_pictures(folder, &[picture_of_folder(folder)?])?;
+                }
+                Ok(Some(Ended { summary, is_complete: true, how: How::WasThere }))
             }
-            Ok(Some(Ended { summary, is_complete: true, how: How::WasThere }))
+            Found::Nothing => Ok(None),
+            found => Err(refuse(folder, found)),
         }
-        Found::Nothing => Ok(None),
-        found => Err(refuse(folder, found)),
+    }
+
+    /// Whether a congestion control from outside takes part in a run.
+    fn has_outside(&self, number: u64) -> bool {
+        let takes_part = |run: Run| run.classes.iter().any(|class| class.outside.is_some());
+        !self.scenario.outside().is_empty() && takes_part(self.scenario.run(number))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use bbrlab_report::Points;
-use bbrlab_run::{Run, Runs as _};
+use bbrlab_run::Runs as _;
 use bbrlab_scenario::Scenario;
 
 use crate::atomic_file::{sync_folder, write_by};
@@ -44,11 +44,9 @@ pub(crate) fn finish<'s>(
     out: &Path,
     pictures: bool,
 ) -> Result<Whole<'s>, LabError> {
-    let folder = |run: &Run| folder_of(out, scenario, run, run.seed);
-    let is_there = |number: &u64| {
-        let run = scenario.run(*number);
-        complete_key(&folder(&run)) == Some(RunKey::of(&run))
-    };
+    let folder = |number| folder_of(out, scenario, number);
+    let key = |number| RunKey::of(scenario, number);
+    let is_there = |number: &u64| complete_key(&folder(*number)) == Some(key(*number));
     let records_of = |numbers, held| Records::new(scenario, Some(out.to_path_buf()), numbers, held);
     let there = (0..scenario.runs()).filter(is_there).count() as u64;
     if there < scenario.runs() {
@@ -57,9 +55,8 @@ pub(crate) fn finish<'s>(
     // Now their files are checked as well.
     let (mut complete, mut held) = (0, Held::new(RECORDS_HELD));
     for number in 0..scenario.runs() {
-        let run = scenario.run(number);
-        if let Found::Complete(found) = look(&folder(&run), &RunKey::of(&run)) {
-            held.offer(number, Box::new(named_as_in(scenario, &run.point, *found)));
+        if let Found::Complete(found) = look(&folder(number), &key(number)) {
+            held.offer(number, Box::new(named_as_in(scenario, number, *found)));
             complete += 1;
         }
     }

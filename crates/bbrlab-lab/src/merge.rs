@@ -70,9 +70,8 @@ pub fn merge(
                 "interrupted: {number} of {runs} runs were looked for; the same command continues from there"
             )));
         }
-        let run = scenario.run(number);
-        let key = RunKey::of(&run);
-        let target = folder_of(out, &scenario, &run, run.seed);
+        let key = RunKey::of(&scenario, number);
+        let target = folder_of(out, &scenario, number);
         let is_there = |folder: &Path| matches!(look(folder, &key), Found::Complete(_));
         let sources = parts.remove(&(key.scenario_hash.clone(), key.seed)).unwrap_or_default();
         if !is_there(&target) {

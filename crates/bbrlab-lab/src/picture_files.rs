@@ -17,8 +17,8 @@ use crate::named::{Kind, Results, folders_in, kind_of, results_in};
 use crate::parquet_file::decode;
 use crate::provenance::{COMMIT, VERSION};
 use crate::run_folder::{
-    QUEUE_PARQUET, RUN_JSON, SCENARIO, SERIES_PARQUET, SUMMARY_JSON, SWEEP_JSON, TRANSFERS_PARQUET,
-    complete_key, damaged, read_kept, read_sweep,
+    QUEUE_PARQUET, RUN_JSON, RunKey, SCENARIO, SERIES_PARQUET, SUMMARY_JSON, SWEEP_JSON,
+    TRANSFERS_PARQUET, complete_key, damaged, read_kept, read_sweep,
 };
 
 /// The picture of a run that has just ended.
@@ -169,8 +169,8 @@ pub(crate) fn document_of_sweep(folder: &Path) -> Result<RunsDocument, LabError>
     // In the order of the scenario, as the summary has them.
     let scenario = Scenario::read_kept(&folder.join(SCENARIO), &[])?;
     let in_order = (0..scenario.runs()).filter_map(|run| {
-        let run = scenario.run(run);
-        complete.remove(&(run.scenario_hash, run.seed))
+        let RunKey { scenario_hash, seed } = RunKey::of(&scenario, run);
+        complete.remove(&(scenario_hash, seed))
     });
     let joined = in_order.reduce(|mut all, more| {
         all.runs.extend(more.runs);

@@ -2,11 +2,10 @@
 //! again. So a sweep takes the memory of its largest runs and of its points, whatever the number of its runs.
 
 use std::borrow::Cow;
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use bbrlab_run::{FlowGroup, FlowSummary, LinkSummary, Run, RunSummary, Runs, SweepPoint};
+use bbrlab_run::{FlowGroup, FlowSummary, LinkSummary, RunSummary, Runs};
 use bbrlab_scenario::Scenario;
 
 use crate::error::LabError;
@@ -27,8 +26,6 @@ pub struct Records<'s> {
     /// The runs' numbers in the scenario, in order.
     numbers: Vec<u32>,
     held: Held,
-    /// The point of which a record was read last, and one of its runs: they follow each other.
-    last: RefCell<Option<(u64, Run)>>,
 }
 
 /// Records in memory by the runs' numbers, as far as there is room.
@@ -68,7 +65,7 @@ impl<'s> Records<'s> {
         held: Held,
     ) -> Self {
         let numbers = numbers.map(small).collect();
-        Self { scenario, out, numbers, held, last: RefCell::new(None) }
+        Self { scenario, out, numbers, held }
     }
 
     /// The numbers of the runs in the scenario.
@@ -91,18 +88,10 @@ impl<'s> Records<'s> {
 
     /// Reads a record from the run's folder.
     fn read(&self, number: u32) -> Result<RunSummary, LabError> {
-        let number = u64::from(number);
+        let (scenario, number) = (self.scenario, u64::from(number));
         let out = self.out.as_deref().expect("what has no folder is held");
-        let (point, seed) = self.scenario.point_and_seed(number);
-        let mut last = self.last.borrow_mut();
-        let is_last = last.as_ref().is_some_and(|(of, _)| *of == point);
-        if !is_last {
-            *last = Some((point, self.scenario.run(number)));
-        }
-        let (_, of_point) = last.as_ref().expect("it is there now");
-        let folder = folder_of(out, self.scenario, of_point, seed);
-        let key = RunKey { seed, ..RunKey::of(of_point) };
-        Ok(named_as_in(self.scenario, &of_point.point, read_again(&folder, &key)?))
+        let found = read_again(&folder_of(out, scenario, number), &RunKey::of(scenario, number))?;
+        Ok(named_as_in(scenario, number, found))
     }
 }
 
@@ -122,19 +111,21 @@ impl Runs for Records<'_> {
     }
 }
 
-/// The folder of a run of a scenario whose results are in `out`: that of a seed at the point of `run`.
-pub(crate) fn folder_of(out: &Path, scenario: &Scenario, run: &Run, seed: u64) -> PathBuf {
+/// The folder of a run of a scenario whose results are in `out`.
+pub(crate) fn folder_of(out: &Path, scenario: &Scenario, number: u64) -> PathBuf {
     if scenario.runs() == 1 {
-        out.to_path_buf()
-    } else {
-        out.join(folder_name(&run.point, seed, &run.scenario_hash))
+        return out.to_path_buf();
     }
+    let (point, seed) = scenario.point_and_seed(number);
+    out.join(folder_name(&scenario.point_values(point), seed, scenario.point_hash(point)))
 }
 
 /// A run's record under the name and the place in the sweep that it has in this scenario: the same run may have been computed
 /// for another one.
-pub(crate) fn named_as_in(scenario: &Scenario, point: &SweepPoint, run: RunSummary) -> RunSummary {
-    RunSummary { scenario: scenario.name().to_owned(), point: point.clone(), ..run }
+pub(crate) fn named_as_in(scenario: &Scenario, number: u64, run: RunSummary) -> RunSummary {
+    let (point, _) = scenario.point_and_seed(number);
+    let (scenario, point) = (scenario.name().to_owned(), scenario.point_values(point));
+    RunSummary { scenario, point, ..run }
 }
 
 /// Roughly the memory that a record takes.
@@ -222,7 +213,7 @@ mod tests {
         let scenario = Scenario::parse("held", "held", TEXT, None, &[]).unwrap();
         let scratch = Scratch::new("held-altered");
         let records = swept(&scenario, scratch.path(), 0).records;
-        let run = super::folder_of(scratch.path(), &scenario, &scenario.run(4), 2);
+        let run = super::folder_of(scratch.path(), &scenario, 4);
         let file = run.join("summary.json");
         let text = fs::read_to_string(&file).unwrap();
         fs::write(&file, text.replace("\"seed\": 2", "\"seed\": 7")).unwrap();

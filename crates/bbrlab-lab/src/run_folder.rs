@@ -9,7 +9,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use bbrlab_run::{Run, RunSummary, RunsDocument, SweepPoint};
+use bbrlab_run::{RunSummary, RunsDocument, SweepPoint};
 use bbrlab_scenario::{Scenario, plain_name};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -59,9 +59,10 @@ pub(crate) struct RunKey {
 }
 
 impl RunKey {
-    /// The key of a run.
-    pub(crate) fn of(run: &Run) -> Self {
-        Self { scenario_hash: run.scenario_hash.clone(), seed: run.seed }
+    /// The key of a scenario's run.
+    pub(crate) fn of(scenario: &Scenario, number: u64) -> Self {
+        let (point, seed) = scenario.point_and_seed(number);
+        Self { scenario_hash: scenario.point_hash(point).to_owned(), seed }
     }
 }
 
@@ -242,12 +243,11 @@ pub(crate) fn look_for_sweep(folder: &Path, wanted: &Scenario) -> Found {
 /// Whether every complete run in a sweep's folder is at a point of this scenario, so that none would be left without a
 /// summary. Its seed does not matter.
 fn has_points_of(wanted: &Scenario, folder: &Path) -> bool {
-    let seeds = usize::try_from(wanted.repeat()).unwrap_or(usize::MAX);
-    let points: BTreeSet<String> =
-        (0..wanted.runs()).step_by(seeds).map(|run| wanted.run(run).scenario_hash).collect();
+    let points: BTreeSet<&str> =
+        (0..wanted.points()).map(|point| wanted.point_hash(point)).collect();
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut complete = entries.filter_map(|entry| complete_key(&entry.path()));
-    complete.all(|run| points.contains(&run.scenario_hash))
+    complete.all(|run| points.contains(run.scenario_hash.as_str()))
 }
 
 /// Whether a folder holds something, but no files of a run.

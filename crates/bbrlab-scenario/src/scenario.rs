@@ -41,6 +41,9 @@ const RUNS_MAX: u64 = 10_000_000;
 /// The largest product of points and values of a file. Checking a sweep takes time in proportion to this product.
 const WORK_MAX: u64 = 1_000_000;
 
+/// Characters of a hash and the end of its line.
+const HASH_LINE: usize = 65;
+
 /// The keys of a table with their values.
 fn settings_in<S>(table: &str, keys: &[Key<S>], values: &S) -> Vec<(String, Option<String>)> {
     keys.iter().map(|key| (format!("{table}.{}", key.name), key.value(values))).collect()
@@ -59,6 +62,8 @@ pub struct Scenario {
     repeat: u64,
     outside: Vec<Arc<Outside>>,
     hash: String,
+    /// The hashes of the points, a line each.
+    point_hashes: Arc<str>,
     /// The place in a sweep that a run of it alone keeps.
     place: SweepPoint,
 }
@@ -204,6 +209,7 @@ impl Scenario {
             repeat: 1,
             outside: Vec::new(),
             hash: String::new(),
+            point_hashes: Arc::from(""),
             place: SweepPoint::new(),
         };
         let mut hashes = String::new();
@@ -258,6 +264,7 @@ impl Scenario {
         let (seed, repeat) = (scenario.seed, scenario.repeat);
         scenario.hash =
             sha256(&format!("{seed} {repeat}\n{}\n{hashes}", scenario.sweep.canonical()));
+        scenario.point_hashes = hashes.into();
         scenario.traces = traces;
         Ok(scenario)
     }
@@ -317,6 +324,24 @@ impl Scenario {
         (run / self.repeat, self.seed.saturating_add(run % self.repeat))
     }
 
+    /// The hash of a point's resolved scenario, without the seed.
+    ///
+    /// # Panics
+    /// If there is no such point.
+    #[must_use]
+    pub fn point_hash(&self, point: u64) -> &str {
+        let line = usize::try_from(point).ok().and_then(|at| at.checked_mul(HASH_LINE));
+        let hash = line.and_then(|at| self.point_hashes.get(at..at + HASH_LINE - 1));
+        hash.unwrap_or_else(|| panic!("point {point} of {}", self.points()))
+    }
+
+    /// The values of a point of the sweep, or those of the place that a single run has in one.
+    #[must_use]
+    pub fn point_values(&self, point: u64) -> SweepPoint {
+        let named = self.sweep.named(point);
+        if named.is_empty() { self.place.clone() } else { named }
+    }
+
     /// A run, fully resolved.
     ///
     /// # Panics
@@ -324,15 +349,13 @@ impl Scenario {
     #[must_use]
     pub fn run(&self, run: u64) -> Run {
         let (point, seed) = self.checked(run);
-        let (spec, mut named) = self.resolve_checked(point);
-        if named.is_empty() {
-            named.clone_from(&self.place);
-        }
+        let (spec, _) = self.resolve_checked(point);
+        let named = self.point_values(point);
         let Network { links, bottleneck, classes, .. } = network(&spec, Some(seed));
         Run {
             scenario: self.name.clone(),
             title: spec.title.clone(),
-            scenario_hash: spec.hash(),
+            scenario_hash: self.point_hash(point).to_owned(),
             profile: spec.stack.profile,
             point_values: point_values(&named),
             point: named,

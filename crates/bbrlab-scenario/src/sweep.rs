@@ -201,24 +201,31 @@ impl Sweep {
     ) -> (Table, SweepPoint) {
         let mut tree = root.clone();
         tree.entries.retain(|entry| &*entry.key != "sweep");
-        let mut named = SweepPoint::new();
-        let mut rest = point;
-        let mut chosen: Vec<usize> = vec![0; self.axes.len()];
-        for (axis, choice) in self.axes.iter().zip(&mut chosen).rev() {
-            let choices = axis.choices.len() as u64;
-            *choice = usize::try_from(rest % choices).expect("bounded by the list");
-            rest /= choices;
-        }
-        for (axis, &choice) in self.axes.iter().zip(&chosen) {
-            for setting in &axis.choices[choice] {
-                if let Err(found) = set(&mut tree, &setting.path, setting.key_at, &setting.value) {
-                    let title = "`sweep`: expected a key of the scenario".to_owned();
-                    reader.problem(setting.key_at, title, format!("found {found}"), Vec::new());
-                }
-                named.insert(setting.key.to_string(), setting.value.value.to_label());
+        for setting in self.settings(point) {
+            if let Err(found) = set(&mut tree, &setting.path, setting.key_at, &setting.value) {
+                let title = "`sweep`: expected a key of the scenario".to_owned();
+                reader.problem(setting.key_at, title, format!("found {found}"), Vec::new());
             }
         }
-        (tree, named)
+        (tree, self.named(point))
+    }
+
+    /// A point's keys with their values.
+    pub(crate) fn named(&self, point: u64) -> SweepPoint {
+        let named = |setting: &Setting| (setting.key.to_string(), setting.value.value.to_label());
+        self.settings(point).map(named).collect()
+    }
+
+    /// What a point sets.
+    fn settings(&self, point: u64) -> impl Iterator<Item = &Setting> {
+        // The last axis changes from one point to the next.
+        let mut stride = self.points();
+        self.axes.iter().flat_map(move |axis| {
+            let choices = axis.choices.len() as u64;
+            stride /= choices;
+            let choice = point / stride % choices;
+            &axis.choices[usize::try_from(choice).expect("bounded by the list")]
+        })
     }
 
     /// A text of the axes, for the hash over all points.

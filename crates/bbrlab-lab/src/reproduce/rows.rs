@@ -59,6 +59,13 @@ pub(super) fn counted_rows(
     Ok(Rows { experiment: experiment.id.clone(), seeds, rows })
 }
 
+impl Finished {
+    /// The folder of the run at a place.
+    fn folder(&self, place: usize) -> PathBuf {
+        folder_of(&self.out, &self.scenario, self.numbers[place])
+    }
+}
+
 /// A run that stands for its point over time: the one with its first seed.
 #[derive(Clone, Debug)]
 pub struct RunAt {
@@ -72,7 +79,7 @@ pub struct RunAt {
 pub(super) fn first_runs(experiment: &Experiment, finished: &[Finished]) -> Vec<RunAt> {
     let points = finished.iter().flat_map(points_of);
     let run = |point: OfPoint<'_>| {
-        let folder = point.folder(&point.of.runs[*point.members.first()?]);
+        let folder = point.of.folder(*point.members.first()?);
         let place = place_of(experiment, &point.run);
         let keys = place.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         Some(RunAt { keys, folder })
@@ -87,13 +94,6 @@ struct OfPoint<'a> {
     of: &'a Finished,
     /// Their places among the finished ones.
     members: Vec<usize>,
-}
-
-impl OfPoint<'_> {
-    /// The folder of one of them.
-    fn folder(&self, run: &RunSummary) -> PathBuf {
-        folder_of(&self.of.out, &self.of.scenario, &self.run, run.seed)
-    }
 }
 
 fn points_of(finished: &Finished) -> Vec<OfPoint<'_>> {
@@ -123,7 +123,7 @@ fn rows_of_point(
     for &member in &point.members {
         let summary = &point.of.runs[member];
         let at = seeds.iter().position(|&seed| seed == summary.seed).expect("all were collected");
-        let folder = point.folder(summary);
+        let folder = point.of.folder(member);
         let of_run = Measured::new(&point.run, summary, Some(&folder), counting);
         for found in rows_of_run(experiment, &of_run)? {
             let known = rows.iter().position(|(first, _)| first.keys == found.keys);
