@@ -35,7 +35,7 @@ pub(crate) fn check(args: &CheckArgs, output: &mut Output) -> Verdict {
         };
         for scenario in scenarios {
             let estimate = scenario.estimate();
-            let over = check_limit(&estimate, jobs, args.limit).err();
+            let over = check_limit(&estimate, jobs, estimate.sweep_bytes, args.limit).err();
             if args.json {
                 documents.push(of_scenario(&scenario, &estimate, second, over.as_ref()));
             } else {
@@ -91,11 +91,13 @@ fn words(
             bytes(two_digits(estimate.memory_bytes, at_most.memory))
         ),
     );
-    if estimate.records_bytes > 0 {
-        let held = bytes(two_digits(estimate.records_bytes, false));
+    if estimate.sweep_bytes > 0 {
+        let beside = bytes(two_digits(estimate.sweep_bytes, false));
         line(
             "",
-            format!("about {held} for the figures of all runs, held until the last has ended"),
+            format!(
+                "about {beside} beside the runs for summary and table, some 30 MB for pictures"
+            ),
         );
     }
     let disk = about(at_most.disk);
@@ -147,7 +149,7 @@ struct OfScenario {
     events: u64,
     cpu_s: f64,
     memory_bytes: u64,
-    records_bytes: u64,
+    sweep_bytes: u64,
     series_rows: u64,
     series_bytes: u64,
     disk_bytes: u64,
@@ -183,7 +185,7 @@ fn of_scenario(
         events: estimate.events,
         cpu_s: estimate.work * seconds_per_event,
         memory_bytes: estimate.memory_bytes,
-        records_bytes: estimate.records_bytes,
+        sweep_bytes: estimate.sweep_bytes,
         series_rows: estimate.series_rows,
         series_bytes: estimate.series_bytes,
         disk_bytes: estimate.disk_bytes,

@@ -34,7 +34,7 @@ pub(crate) fn run(args: &RunArgs, output: &mut Output) -> Verdict {
         None => named.scenario.estimate(),
     });
     let whole = estimates.reduce(bbrlab_scenario::Estimate::and).unwrap_or_default();
-    check_limit(&whole, jobs, args.running.limit)?;
+    check_limit(&whole, jobs, whole.sweep_bytes, args.running.limit)?;
     let stop = output.stop()?;
     let several = scenarios.len() > 1;
     if let Some(out) = args.running.out.as_deref().filter(|_| several) {

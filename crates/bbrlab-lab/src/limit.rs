@@ -16,11 +16,17 @@ const EVENTS_PER_PACKET: u64 = 4;
 /// A row of the series counts as this many packets.
 const PACKETS_PER_ROW: u64 = 100;
 
-/// Returns an error if the estimate exceeds the limit. `jobs` runs are in memory at the same time.
+/// Returns an error if the estimate exceeds the limit. `jobs` runs are in memory at the same time, and beside them what is kept of
+/// all of them until the end: `estimate.sweep_bytes`, or `records_bytes` where somebody needs them all at once.
 ///
 /// # Errors
 /// If the estimate is above the limit; the message says how to raise it.
-pub fn check_limit(estimate: &Estimate, jobs: usize, limit: u64) -> Result<(), LabError> {
+pub fn check_limit(
+    estimate: &Estimate,
+    jobs: usize,
+    kept_bytes: u64,
+    limit: u64,
+) -> Result<(), LabError> {
     let at_once = estimate.runs.min(jobs as u64);
     let at_most = estimate.at_most();
     let wanted = [
@@ -34,11 +40,11 @@ pub fn check_limit(estimate: &Estimate, jobs: usize, limit: u64) -> Result<(), L
             "; or keep fewer with --set sample=...",
         ),
         (
-            estimate.memory_bytes.saturating_mul(at_once).saturating_add(estimate.records_bytes),
+            estimate.memory_bytes.saturating_mul(at_once).saturating_add(kept_bytes),
             at_most.memory,
             (1, 1),
             "bytes of memory",
-            if estimate.records_bytes > limit / 2 {
+            if kept_bytes > limit / 2 {
                 "; or divide the sweep"
             } else {
                 "; or run fewer at a time with --jobs"
@@ -107,7 +113,7 @@ mod tests {
     use expect_test::{Expect, expect};
 
     fn check(estimate: &Estimate, jobs: usize, expected: &Expect) {
-        let told = match check_limit(estimate, jobs, DEFAULT_LIMIT) {
+        let told = match check_limit(estimate, jobs, estimate.records_bytes, DEFAULT_LIMIT) {
             Ok(()) => "taken on".to_owned(),
             Err(error) => error.to_string(),
         };

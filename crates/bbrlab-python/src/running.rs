@@ -62,7 +62,7 @@ pub(crate) fn run(
     }
     let failed = |error| raised(py, error);
     let estimate = scenario.estimate_run(0);
-    check_limit(&estimate, 1, limit.unwrap_or(DEFAULT_LIMIT)).map_err(failed)?;
+    check_limit(&estimate, 1, 0, limit.unwrap_or(DEFAULT_LIMIT)).map_err(failed)?;
     let work = |stop: &Stop, tell: &dyn Fn(Progress)| {
         if let Some(out) = &out {
             let options = BatchOptions {
@@ -116,7 +116,7 @@ pub(crate) fn sweep(
         Some(only) => scenario.estimate_of(only.iter().copied()),
         None => scenario.estimate(),
     });
-    check_limit(&estimate, jobs, limit).map_err(failed)?;
+    check_limit(&estimate, jobs, estimate.records_bytes, limit).map_err(failed)?;
     let work = |stop: &Stop, tell: &dyn Fn(Progress)| {
         let options = BatchOptions {
             out,

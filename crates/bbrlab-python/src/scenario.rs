@@ -294,7 +294,7 @@ impl PyScenario {
     }
 
     /// What running it takes, without running it: `runs`, `data_packets`, `events`, `cpu_s`, `memory_bytes` (of the largest run),
-    /// `records_bytes` (of the figures of all, which a sweep holds until its end) and `series_rows`. Within a factor of two where flows fill the link.
+    /// `records_bytes` (of the figures of all, which a sweep returns) and `series_rows`. Within a factor of two where flows fill the link.
     ///
     /// >>> import bbrlab as bl
     /// >>> 10_000 < bl.Scenario("examples.dumbbell").estimate()["data_packets"] < 20_000

@@ -169,13 +169,17 @@ fn overheads(of: &Value) -> String {
             fixed(ratio("ack"), 2),
         );
     }
-    out += "\n| runs in a sweep | CPU ms a run | memory, MB |\n| ---: | ---: | ---: |\n";
+    out += "\n| runs in a sweep | at points | CPU ms a run | memory, MB | with pictures, MB |\n";
+    out += "| ---: | ---: | ---: | ---: | ---: |\n";
     for row in rows(of, "sweeps") {
+        let megabytes = |key: &str| fixed(row[key].as_f64().map(|bytes| bytes / 1e6), 1);
         out += &format!(
-            "| {} | {} | {} |\n",
+            "| {} | {} | {} | {} | {} |\n",
             count(row["runs"].as_u64()),
+            count(row["points"].as_u64()),
             fixed(row["cpu_ms_per_run"].as_f64(), 2),
-            fixed(row["peak_rss_bytes"].as_f64().map(|bytes| bytes / 1e6), 1),
+            megabytes("peak_rss_bytes"),
+            megabytes("peak_rss_with_pictures_bytes"),
         );
     }
     out += "\n| pictures of | pictures | million instructions |\n| --- | ---: | ---: |\n";

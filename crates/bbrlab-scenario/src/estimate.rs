@@ -44,8 +44,10 @@ pub struct Estimate {
     pub series_rows: u64,
     /// Bytes of the time series on disk, of all runs.
     pub series_bytes: u64,
-    /// Memory for the records of all runs of a sweep, which are held until its end.
+    /// Memory for the records of all runs of a sweep, where somebody needs them all at once.
     pub records_bytes: u64,
+    /// Memory for the summary and the table of a sweep beside its runs, where nobody does.
+    pub sweep_bytes: u64,
     /// Bytes of the folders on disk, of all runs, without pictures.
     pub disk_bytes: u64,
     /// What computing all runs takes, in events of a run of one flow.
@@ -90,6 +92,14 @@ const BASE_BYTES: f64 = 11e6;
 /// Bytes of memory for the record of a run in a sweep with what names the run, and for that of each of its flows.
 const RUN_RECORD_BYTES: f64 = 3500.0;
 const FLOW_RECORD_BYTES: f64 = 700.0;
+
+/// Bytes of memory for what a sweep keeps of its runs: records up to so many, rows of the summary that are written together, a few
+/// bytes a run, and the means of each point with a row of the table.
+const HELD_BYTES: f64 = (8 << 20) as f64;
+const ROWS_TOGETHER: f64 = 4096.0;
+const SUMMARY_ROW_BYTES: f64 = 6500.0;
+const RUN_BYTES: f64 = 35.0;
+const POINT_BYTES: f64 = 2800.0;
 
 /// Bytes of memory for a value of a row when the rows are written as columns: most are optional, so twice eight bytes.
 const COLUMN_BYTES: f64 = 16.0;
@@ -238,7 +248,6 @@ impl Estimate {
             events: self.events.saturating_mul(runs),
             series_rows: self.series_rows.saturating_mul(runs),
             series_bytes: self.series_bytes.saturating_mul(runs),
-            records_bytes: self.records_bytes.saturating_mul(runs),
             disk_bytes: self.disk_bytes.saturating_mul(runs),
             work: self.work * runs as f64,
             data_packets_unsure: self.data_packets_unsure.saturating_mul(runs),
@@ -263,6 +272,7 @@ impl Estimate {
             series_rows: self.series_rows.saturating_add(other.series_rows),
             series_bytes: self.series_bytes.saturating_add(other.series_bytes),
             records_bytes: self.records_bytes.saturating_add(other.records_bytes),
+            sweep_bytes: self.sweep_bytes.saturating_add(other.sweep_bytes),
             disk_bytes: self.disk_bytes.saturating_add(other.disk_bytes),
             work: self.work + other.work,
             data_packets_unsure: self.data_packets_unsure.saturating_add(other.data_packets_unsure),
@@ -270,15 +280,20 @@ impl Estimate {
         }
     }
 
-    /// The cost of a sweep: that of its runs, and the records of all of them in memory and in its own folder.
-    pub(crate) fn with_records_of_sweep(self) -> Self {
+    /// The cost of a sweep of so many points: that of its runs, and their records in memory and in its own folder.
+    pub(crate) fn with_records_of_sweep(self, points: u64) -> Self {
         if self.runs < 2 {
             return self;
         }
-        let runs = self.runs as f64;
-        let flows = self.flows as f64;
+        let (runs, flows) = (self.runs as f64, self.flows as f64);
+        let records = runs * (RUN_RECORD_BYTES + flows * FLOW_RECORD_BYTES);
+        let sweep = records.min(HELD_BYTES)
+            + (runs * flows).min(ROWS_TOGETHER) * SUMMARY_ROW_BYTES
+            + runs * RUN_BYTES
+            + points as f64 * POINT_BYTES;
         Self {
-            records_bytes: whole(runs * (RUN_RECORD_BYTES + flows * FLOW_RECORD_BYTES)),
+            records_bytes: whole(records),
+            sweep_bytes: whole(sweep),
             disk_bytes: self.disk_bytes.saturating_add(whole(SWEEP_BYTES * runs)),
             ..self
         }

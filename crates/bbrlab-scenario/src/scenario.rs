@@ -420,7 +420,7 @@ impl Scenario {
     #[must_use]
     pub fn estimate(&self) -> Estimate {
         let points = (0..self.points()).map(|point| self.estimate_point(point).times(self.repeat));
-        points.fold(Estimate::default(), Estimate::and).with_records_of_sweep()
+        points.fold(Estimate::default(), Estimate::and).with_records_of_sweep(self.points())
     }
 
     /// The same for some runs.
@@ -434,7 +434,8 @@ impl Scenario {
             *seeds_at.entry(self.checked(run).0).or_default() += 1;
         }
         let points = seeds_at.iter().map(|(&point, &n)| self.estimate_point(point).times(n));
-        points.fold(Estimate::default(), Estimate::and).with_records_of_sweep()
+        let estimate = points.fold(Estimate::default(), Estimate::and);
+        estimate.with_records_of_sweep(seeds_at.len() as u64)
     }
 
     fn estimate_point(&self, point: u64) -> Estimate {

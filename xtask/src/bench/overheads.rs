@@ -25,8 +25,9 @@ const SAMPLES: [&str; 3] = ["off", "10ms", "ack"];
 /// A run that is over at once: what remains is what every run costs.
 const SHORT_RUN: &str = "duration = \"100ms\"\n[bottleneck]\nrate = \"1Mbit/s\"\nbuffer = \"20packets\"\n\
                          [[flows]]\ncc = \"bbr1\"\nrtt = \"20ms\"\n";
-/// Sizes of sweeps of such runs.
-const SWEEPS: [u64; 3] = [100, 1000, 10_000];
+/// Sizes of sweeps of such runs: points, and seeds of each.
+const SWEEPS: [(u64, u64); 7] =
+    [(1, 100), (1, 1000), (1, 10_000), (1, 100_000), (1000, 1), (10_000, 1), (1000, 10)];
 /// Sizes of sweeps of which callgrind counts the difference.
 const COUNTED: [u64; 2] = [20, 40];
 
@@ -104,18 +105,34 @@ impl Lab {
 
     /// CPU time and memory of sweeps of short runs.
     fn sweeps(&self) -> Result<Vec<Value>, String> {
-        let scenario = self.scenario("short", SHORT_RUN)?;
         let mut rows = Vec::new();
-        for runs in SWEEPS {
-            eprintln!("== a sweep of {runs} short runs");
-            let (cpu_s, peak) = cpu_and_peak(|| {
-                let child = self.sweep(&scenario, &format!("short-{runs}"), runs, 1).spawn();
-                Ok(vec![child.map_err(|error| self.failed(&error))?])
-            })?;
-            #[expect(clippy::cast_precision_loss, reason = "a few thousand")]
+        for (points, seeds) in SWEEPS {
+            eprintln!("== a sweep of {points} points with {seeds} seeds");
+            let rates: Vec<String> =
+                (0..points).map(|point| format!("\"{}kbit/s\"", 1000 + point)).collect();
+            let text = match points {
+                1 => SHORT_RUN.to_owned(),
+                _ => format!("{SHORT_RUN}[sweep]\n\"bottleneck.rate\" = [{}]\n", rates.join(", ")),
+            };
+            let name = format!("short-{points}-{seeds}");
+            let scenario = self.scenario(&name, &text)?;
+            let run = |command: &mut Command| {
+                let child = command.spawn().map_err(|error| self.failed(&error))?;
+                cpu_and_peak(|| Ok(vec![child]))
+            };
+            let (cpu_s, peak) = run(&mut self.sweep(&scenario, &name, seeds, 1))?;
+            // Then all runs are there, and only the pictures are made.
+            let mut draw = Command::new(&self.binary);
+            draw.args(["run", &scenario, "--quiet", "--set", &format!("repeat={seeds}")]);
+            draw.args(["--jobs", "1", "--out", &self.path(&name)]).stdout(Stdio::null());
+            let (_, with_pictures) = run(&mut draw)?;
+            fs::remove_dir_all(self.path(&name)).map_err(|error| self.failed(&error))?;
+            let runs = points * seeds;
+            #[expect(clippy::cast_precision_loss, reason = "some ten thousand")]
             let ms_per_run = cpu_s * 1e3 / runs as f64;
             rows.push(json!({
-                "runs": runs, "cpu_ms_per_run": rounded(ms_per_run), "peak_rss_bytes": peak,
+                "points": points, "runs": runs, "cpu_ms_per_run": rounded(ms_per_run), "peak_rss_bytes": peak,
+                "peak_rss_with_pictures_bytes": (points > 1).then_some(with_pictures),
             }));
         }
         Ok(rows)

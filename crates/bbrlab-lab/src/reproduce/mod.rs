@@ -224,10 +224,13 @@ fn run_scenario(
     if points.is_empty() {
         return Ok(None);
     }
-    check_limit(&scenario.estimate(), options.jobs, options.limit).map_err(|error| {
-        let plural = if seeds == 1 { "" } else { "s" };
-        LabError::Usage(format!("{id} with {seeds} seed{plural} a point: {error}"))
-    })?;
+    let estimate = scenario.estimate();
+    check_limit(&estimate, options.jobs, estimate.records_bytes, options.limit).map_err(
+        |error| {
+            let plural = if seeds == 1 { "" } else { "s" };
+            LabError::Usage(format!("{id} with {seeds} seed{plural} a point: {error}"))
+        },
+    )?;
     let only: BTreeSet<u64> = points.into_iter().flatten().collect();
     // One folder for any number of seeds, so that more seeds add to those that are there. A run alone has its own.
     let own = if scenario.runs() == 1 {
