@@ -24,8 +24,8 @@ use crate::picture_files::{picture_of, picture_of_folder, pictures_are_there, wr
 use crate::pool::{Pool, Progress, Worker};
 use crate::records::{Held, Records, folder_of, named_as_in};
 use crate::run_folder::{
-    Files, Found, RunKey, SCENARIO, begin_run, begin_sweep, is_marked, look, look_for_sweep,
-    outdated_run, write_run,
+    Files, Found, RunKey, SCENARIO, begin_run, begin_sweep, is_marked, is_outdated, look,
+    look_for_sweep, write_run,
 };
 use crate::stop::Stop;
 
@@ -346,22 +346,15 @@ impl<'a, 's> Work<'a, 's> {
 
     /// How many of the runs lie in the folder complete, but made by another version or commit.
     fn outdated(&self) -> u64 {
-        let Some(out) = self.options.out.as_ref().filter(|_| !self.options.force) else { return 0 };
-        let outdated: BTreeSet<(String, u64)> = if self.scenario.runs() == 1 {
-            outdated_run(out).into_iter().collect()
-        } else {
-            let folders = fs::read_dir(out).into_iter().flatten().flatten();
-            folders.filter_map(|folder| outdated_run(&folder.path())).collect()
-        };
-        // Of a folder without such a run nothing more is looked at.
-        if outdated.is_empty() {
+        if self.options.force {
             return 0;
         }
-        let is_outdated = |place: &usize| {
-            let RunKey { scenario_hash, seed } = RunKey::of(self.scenario, self.number(*place));
-            outdated.contains(&(scenario_hash, seed))
+        let is_it = |place: &usize| {
+            let number = self.number(*place);
+            let key = RunKey::of(self.scenario, number);
+            self.folder(number).is_some_and(|folder| is_outdated(&folder, &key))
         };
-        (0..self.count()).filter(is_outdated).count() as u64
+        (0..self.count()).filter(is_it).count() as u64
     }
 
     /// Computes or finds all runs. Those that another process is computing are left to it; when nothing else is to be done,

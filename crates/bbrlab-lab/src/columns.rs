@@ -46,7 +46,6 @@ where
 }
 
 /// Some flows of a run: rows of the summary.
-#[derive(Clone)]
 struct RowsOfRun<'a> {
     run: Rc<Cow<'a, RunSummary>>,
     flows: Range<usize>,

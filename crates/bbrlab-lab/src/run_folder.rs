@@ -222,18 +222,16 @@ pub(crate) fn look_for_sweep(folder: &Path, wanted: &Scenario) -> Found {
     if let Some(file) = single.and_then(|text| serde_json::from_str::<RunFile>(&text).ok()) {
         return Found::Other(RunKey { scenario_hash: file.scenario_hash, seed: file.seed });
     }
-    if let Some(there) = read_sweep(folder)
-        && there.scenario_hash != wanted.hash()
-        && !has_points_of(wanted, folder)
-    {
-        return Found::OtherSweep { scenario: there.scenario, runs: there.runs };
+    if let Some(there) = read_sweep(folder) {
+        let is_other = there.scenario_hash != wanted.hash() && !has_points_of(wanted, folder);
+        let SweepFile { scenario, runs, .. } = there;
+        return if is_other { Found::OtherSweep { scenario, runs } } else { Found::Nothing };
     }
     let Ok(entries) = fs::read_dir(folder) else { return Found::Nothing };
     let (folders, files): (Vec<_>, Vec<_>) =
         entries.flatten().map(|entry| entry.path()).partition(|path| path.is_dir());
     let summary = fs::read_to_string(folder.join(SUMMARY_JSON)).ok();
-    let is_sweeps = read_sweep(folder).is_some()
-        || summary.is_some_and(|text| serde_json::from_str::<RunsDocument>(&text).is_ok())
+    let is_sweeps = summary.is_some_and(|text| serde_json::from_str::<RunsDocument>(&text).is_ok())
         || folders.iter().any(|folder| holds_files_of_a_run(folder));
     let is_leftover =
         |path: &PathBuf| path.to_string_lossy().ends_with(PARTIAL) || path.ends_with(LOCK);
@@ -304,13 +302,15 @@ pub(crate) fn complete_key(folder: &Path) -> Option<RunKey> {
     mark.complete.then_some(key)
 }
 
-/// The scenario's hash and the seed of a complete run that another version or commit has made.
+/// Whether a run lies in a folder complete, but made by another version or commit.
 #[must_use]
-pub(crate) fn outdated_run(folder: &Path) -> Option<(String, u64)> {
-    let mark: RunFile =
-        serde_json::from_str(&fs::read_to_string(folder.join(RUN_JSON)).ok()?).ok()?;
-    let is_outdated = mark.complete && !mark.is_of_this_version();
-    is_outdated.then_some((mark.scenario_hash, mark.seed))
+pub(crate) fn is_outdated(folder: &Path, wanted: &RunKey) -> bool {
+    let mark = fs::read(folder.join(RUN_JSON)).ok();
+    let mark = mark.and_then(|text| serde_json::from_slice::<RunFile>(&text).ok());
+    mark.is_some_and(|mark| {
+        let is_wanted = (&mark.scenario_hash, mark.seed) == (&wanted.scenario_hash, wanted.seed);
+        is_wanted && mark.complete && !mark.is_of_this_version()
+    })
 }
 
 /// The bytes of a file of results. Those of a run are the ones that its `run.json` has the hash of, if it has one.
