@@ -527,6 +527,38 @@ fn a_third_key_makes_small_multiples_and_names_are_not_joined() {
 }
 
 #[test]
+fn of_many_points_there_are_lines_without_marks_and_round_ticks() {
+    let rates: Vec<String> = (0..150).map(|at| format!("{}kbit/s", 1000 + 13 * at)).collect();
+    let rates: Vec<&str> = rates.iter().map(String::as_str).collect();
+    let sizes: Vec<String> = (1..=40).map(|at| format!("{at}pkt")).collect();
+    let sizes: Vec<&str> = sizes.iter().map(String::as_str).collect();
+
+    let many = [("bottleneck.rate", &rates[..])];
+    let pictures = sweep_pictures("Many", &swept(&many, 3));
+    show("many-points", &pictures[0]);
+    assert_has(
+        &pictures[0].svg,
+        &["means over 3 seeds; thin lines: 95 % intervals of the mean", "1500", "2500"],
+    );
+    assert_eq!(pictures[0].svg.matches("<circle").count(), 0);
+    assert_sound(&pictures[0].svg);
+
+    // Forty lines, of which the first and the last are among those shown.
+    let both = [("bottleneck.rate", &rates[..20]), ("bottleneck.buffer", &sizes[..])];
+    let pictures = sweep_pictures("Many lines", &swept(&both, 1));
+    show("many-lines", &pictures[0]);
+    assert_has(
+        &pictures[0].svg,
+        &["one run a point; 32 of 40 lines shown", "buffer 1pkt", "buffer 40pkt"],
+    );
+    assert_eq!(pictures[1].name, "sweep-bottleneck-buffer");
+
+    // Dots are in order of the seeds, and not all of them.
+    let pictures = sweep_pictures("Many seeds", &swept(&[BUFFERS], 120));
+    assert_has(&pictures[0].svg, &["small dots: the first 100 seeds"]);
+}
+
+#[test]
 fn every_name_along_an_axis_is_read_however_many_there_are() {
     let queues: (&str, &[&str]) = (
         "bottleneck.queue",
