@@ -9,6 +9,7 @@ use bbrlab_run::{FlowGroup, FlowSummary, LinkSummary, RunSummary, Runs};
 use bbrlab_scenario::Scenario;
 
 use crate::error::LabError;
+use crate::lock::Lock;
 use crate::run_folder::{RunKey, folder_name, read_again};
 
 /// Bytes of records that a sweep keeps in memory if nobody needs them all at once: some thousand runs of a few flows.
@@ -90,8 +91,16 @@ impl<'s> Records<'s> {
     fn read(&self, number: u32) -> Result<RunSummary, LabError> {
         let (scenario, number) = (self.scenario, u64::from(number));
         let out = self.out.as_deref().expect("what has no folder is held");
-        let found = read_again(&folder_of(out, scenario, number), &RunKey::of(scenario, number))?;
-        Ok(named_as_in(scenario, number, found))
+        let (folder, key) = (folder_of(out, scenario, number), RunKey::of(scenario, number));
+        let found = read_again(&folder, &key).or_else(|error| {
+            if !folder.is_dir() {
+                return Err(error);
+            }
+            // Somebody else may be writing the run anew, who then holds its lock.
+            let _lock = Lock::take(&folder)?;
+            read_again(&folder, &key)
+        });
+        Ok(named_as_in(scenario, number, found?))
     }
 }
 
@@ -141,6 +150,8 @@ fn bytes_of(run: &RunSummary) -> u64 {
 mod tests {
     use std::fs;
     use std::path::Path;
+    use std::thread;
+    use std::time::Duration;
 
     use bbrlab_report::Points;
     use bbrlab_run::{Controls, RunSummary, Runs as _};
@@ -149,6 +160,7 @@ mod tests {
     use super::Records;
     use crate::batch::{Batch, BatchOptions, SummaryOf, run_batch};
     use crate::document::write_runs_json;
+    use crate::lock::Lock;
     use crate::scratch::Scratch;
     use crate::stop::Stop;
 
@@ -206,6 +218,24 @@ mod tests {
         assert_eq!((again.found, anew.found), (12, 12));
         let timeless = |batch: Batch<'_>| -> Vec<RunSummary> { batch.records.into_vec().unwrap() };
         assert_eq!(timeless(again), timeless(anew));
+    }
+
+    #[test]
+    fn a_run_that_another_process_writes_anew_is_waited_for() {
+        let scenario = Scenario::parse("held", "held", TEXT, None, &[]).unwrap();
+        let scratch = Scratch::new("held-anew");
+        let records = swept(&scenario, scratch.path(), 0).records;
+        let run = super::folder_of(scratch.path(), &scenario, 4);
+        let lock = Lock::take(&run).unwrap();
+        let (mark, aside) = (run.join("run.json"), run.join("aside"));
+        fs::rename(&mark, &aside).unwrap();
+        let other = thread::spawn(move || {
+            thread::sleep(Duration::from_millis(20));
+            fs::rename(aside, mark).unwrap();
+            drop(lock);
+        });
+        assert_eq!(records.get(4).unwrap().seed, 2);
+        other.join().unwrap();
     }
 
     #[test]
