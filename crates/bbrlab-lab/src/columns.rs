@@ -15,8 +15,11 @@ use crate::atomic_file::Unwritten;
 use crate::parquet_file::{Origin, ParquetWriter};
 use crate::provenance::{COMMIT, VERSION};
 
-/// Rows of which the columns are made at a time, so that a summary takes little memory whatever the number of its rows.
+/// Rows of which the columns are written at a time, so that a summary takes little memory whatever the number of its rows.
 const ROWS_AT_A_TIME: usize = 1 << 12;
+
+/// Rows whose columns are made at a time: records and cells take several times the memory of their columns.
+const ROWS_OF_A_PIECE: usize = 1 << 8;
 
 /// Writes the records of runs as a Parquet file. First come the columns that identify the run, including the swept keys; then
 /// the flow's figures; then those of its group; then those of the run and of its bottleneck (the link of that name, or else
@@ -70,16 +73,26 @@ fn parts<R: Runs + ?Sized>(
     runs: &R,
     swept: Swept,
 ) -> impl Iterator<Item = Result<Vec<Column>, R::Error>> {
-    let mut parts = Parts { runs, place: 0, current: None, flows: 0 };
+    let mut pieces = Pieces { runs, place: 0, current: None, flows: 0 };
     let mut is_first = true;
     std::iter::from_fn(move || {
-        let part = match parts.next() {
-            Ok(part) => part,
-            Err(error) => return Some(Err(error)),
-        };
-        let is_wanted = !part.is_empty() || is_first;
-        is_first = false;
-        is_wanted.then(|| Ok(columns(&part, &swept)))
+        let mut part: Option<Vec<Column>> = None;
+        for _ in 0..ROWS_AT_A_TIME / ROWS_OF_A_PIECE {
+            let piece = match pieces.next() {
+                Ok(piece) if piece.is_empty() && !is_first => break,
+                Ok(piece) => columns(&piece, &swept),
+                Err(error) => return Some(Err(error)),
+            };
+            is_first = false;
+            match &mut part {
+                None => part = Some(piece),
+                Some(part) => {
+                    let values = part.iter_mut().map(|column| &mut column.values);
+                    values.zip(piece).for_each(|(values, more)| values.append(more.values));
+                }
+            }
+        }
+        part.map(Ok)
     })
 }
 
@@ -135,8 +148,8 @@ fn names(repeats: &[Repeated<'_>], swept: &Swept) -> Vec<Column> {
     columns
 }
 
-/// The rows of runs in parts of a bounded size.
-struct Parts<'a, R: ?Sized> {
+/// The rows of runs in pieces of a bounded size.
+struct Pieces<'a, R: ?Sized> {
     runs: &'a R,
     /// The next run to be read.
     place: usize,
@@ -146,11 +159,11 @@ struct Parts<'a, R: ?Sized> {
     flows: usize,
 }
 
-impl<'a, R: Runs + ?Sized> Parts<'a, R> {
-    /// The next part; empty at the end.
+impl<'a, R: Runs + ?Sized> Pieces<'a, R> {
+    /// The next piece; empty at the end.
     fn next(&mut self) -> Result<Vec<RowsOfRun<'a>>, R::Error> {
-        let mut part = Vec::new();
-        let mut room = ROWS_AT_A_TIME;
+        let mut piece = Vec::new();
+        let mut room = ROWS_OF_A_PIECE;
         while room > 0 {
             let run = match self.current.take() {
                 Some(run) => run,
@@ -167,9 +180,9 @@ impl<'a, R: Runs + ?Sized> Parts<'a, R> {
             if to < run.flows.len() {
                 (self.current, self.flows) = (Some(Rc::clone(&run)), to);
             }
-            part.push(RowsOfRun { run, flows: from..to });
+            piece.push(RowsOfRun { run, flows: from..to });
         }
-        Ok(part)
+        Ok(piece)
     }
 }
 

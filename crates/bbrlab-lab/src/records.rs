@@ -229,13 +229,14 @@ mod tests {
         let lock = Lock::take(&run).unwrap();
         let (mark, aside) = (run.join("run.json"), run.join("aside"));
         fs::rename(&mark, &aside).unwrap();
-        let other = thread::spawn(move || {
-            thread::sleep(Duration::from_millis(20));
-            fs::rename(aside, mark).unwrap();
-            drop(lock);
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                thread::sleep(Duration::from_millis(20));
+                fs::rename(aside, mark).unwrap();
+                drop(lock);
+            });
+            assert_eq!(records.get(4).unwrap().seed, 2);
         });
-        assert_eq!(records.get(4).unwrap().seed, 2);
-        other.join().unwrap();
     }
 
     #[test]

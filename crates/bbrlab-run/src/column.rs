@@ -118,6 +118,23 @@ impl Values {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
+
+    /// Adds the rows of a column of the same kind.
+    ///
+    /// # Panics
+    /// If it is of another kind.
+    pub fn append(&mut self, more: Self) {
+        match (self, more) {
+            (Self::Int(values), Self::Int(more)) => values.extend(more),
+            (Self::OptInt(values), Self::OptInt(more)) => values.extend(more),
+            (Self::Float(values), Self::Float(more)) => values.extend(more),
+            (Self::OptFloat(values), Self::OptFloat(more)) => values.extend(more),
+            (Self::Text(values), Self::Text(more)) => values.extend(more),
+            (Self::OptText(values), Self::OptText(more)) => values.extend(more),
+            (Self::Repeated(value, rows), Self::Repeated(more, n)) if *value == more => *rows += n,
+            _ => panic!("the columns are of different kinds"),
+        }
+    }
 }
 
 /// A value that our simulator always knows and another back end may not know. A column in which every value is known
