@@ -97,7 +97,7 @@ const FLOW_RECORD_BYTES: f64 = 700.0;
 /// bytes a run, and the means of each point with a row of the table.
 const HELD_BYTES: f64 = (8 << 20) as f64;
 const ROWS_TOGETHER: f64 = 4096.0;
-const SUMMARY_ROW_BYTES: f64 = 6500.0;
+const SUMMARY_ROW_BYTES: f64 = 3500.0;
 const RUN_BYTES: f64 = 35.0;
 const POINT_BYTES: f64 = 2800.0;
 
