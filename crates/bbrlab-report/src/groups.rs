@@ -82,7 +82,8 @@ impl Members {
         runs: &R,
         names: &mut Arc<[String]>,
     ) -> Result<Group, R::Error> {
-        let first = runs.get(self.places[at][0].start)?;
+        let mut places = self.places(at);
+        let first = runs.get(places.next().expect("a group has a run"))?;
         let own = metric_names(&first);
         if **names != *own {
             *names = own.into();
@@ -91,13 +92,16 @@ impl Members {
         let mut means = vec![Mean::default(); names.len()];
         let mut seeds = Vec::new();
         let mut identical_digests = first.digest.is_some();
-        for place in self.places(at) {
-            let run = runs.get(place)?;
+        let mut add = |run: &RunSummary| {
             seeds.push(run.seed);
             identical_digests &= run.digest == first.digest;
-            for (mean, value) in means.iter_mut().zip(metric_values(&run)) {
+            for (mean, value) in means.iter_mut().zip(metric_values(run)) {
                 mean.add(value);
             }
+        };
+        add(&first);
+        for place in places {
+            add(&*runs.get(place)?);
         }
         identical_digests &= seeds.len() > 1;
         let means: Vec<(usize, Option<f64>)> = means.iter().map(|of| (of.n, of.mean())).collect();
