@@ -25,9 +25,9 @@ const SAMPLES: [&str; 3] = ["off", "10ms", "ack"];
 /// A run that is over at once: what remains is what every run costs.
 const SHORT_RUN: &str = "duration = \"100ms\"\n[bottleneck]\nrate = \"1Mbit/s\"\nbuffer = \"20packets\"\n\
                          [[flows]]\ncc = \"bbr1\"\nrtt = \"20ms\"\n";
-/// Sizes of sweeps of such runs: points, and seeds of each.
+/// Sizes of sweeps of such runs: points, and seeds of each. The largest comes last: a disk is slow after it.
 const SWEEPS: [(u64, u64); 7] =
-    [(1, 100), (1, 1000), (1, 10_000), (1, 100_000), (1000, 1), (10_000, 1), (1000, 10)];
+    [(1, 100), (1, 1000), (1000, 1), (1, 10_000), (1000, 10), (10_000, 1), (1, 100_000)];
 /// Sizes of sweeps of which callgrind counts the difference.
 const COUNTED: [u64; 2] = [20, 40];
 
@@ -58,11 +58,12 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
         "rustc": baseline::compiler(root)?,
         "processor": baseline::processor(),
         "series": lab.series()?,
-        "sweeps": lab.sweeps()?,
         "instructions_per_run": lab.instructions_per_run()?,
         "workers": lab.workers()?,
         "pictures": [lab.picture("run", SEEN_RUN)?, lab.picture("sweep", SEEN_SWEEP)?],
+        "sweeps": lab.sweeps()?,
     });
+    let _ = fs::remove_dir_all(&lab.folder);
     let text = serde_json::to_string_pretty(&document).expect("plain values") + "\n";
     fs::write(root.join(KEPT), text).map_err(|error| format!("{KEPT}: {error}"))?;
     eprintln!("{KEPT} is written; `cargo xtask bless` writes the page anew");
@@ -126,7 +127,6 @@ impl Lab {
             draw.args(["run", &scenario, "--quiet", "--set", &format!("repeat={seeds}")]);
             draw.args(["--jobs", "1", "--out", &self.path(&name)]).stdout(Stdio::null());
             let (_, with_pictures) = run(&mut draw)?;
-            fs::remove_dir_all(self.path(&name)).map_err(|error| self.failed(&error))?;
             let runs = points * seeds;
             #[expect(clippy::cast_precision_loss, reason = "some ten thousand")]
             let ms_per_run = cpu_s * 1e3 / runs as f64;
