@@ -12,9 +12,7 @@ use serde::ser::{Error as _, SerializeSeq as _};
 use serde::{Serialize, Serializer};
 
 use crate::atomic_file::Unwritten;
-use crate::error::LabError;
 use crate::provenance::{COMMIT, VERSION};
-use crate::records::Records;
 
 /// With more flows nobody reads the records line by line, and indentation would be most of their bytes.
 const FLOWS_INDENTED: usize = 1000;
@@ -44,7 +42,12 @@ where
 ///
 /// # Errors
 /// If `out` cannot be written to, or a run cannot be read.
-pub fn write_runs_json(out: impl Write, batches: &[Records<'_>]) -> Result<(), Unwritten> {
+pub fn write_runs_json<R>(out: impl Write, batches: &[R]) -> Result<(), Unwritten>
+where
+    R: Runs,
+    R::Error: Display,
+    Unwritten: From<R::Error>,
+{
     let runs = &Joined(batches);
     let members = Members::of(runs, |_| {})?;
     let form = Form { has_time: true, has_groups: runs.count() > 1, is_indented: true };
@@ -85,22 +88,22 @@ where
 }
 
 /// The runs of several batches, one after the other.
-struct Joined<'a, 's>(&'a [Records<'s>]);
+struct Joined<'a, R>(&'a [R]);
 
-impl Runs for Joined<'_, '_> {
-    type Error = LabError;
+impl<R: Runs> Runs for Joined<'_, R> {
+    type Error = R::Error;
 
     fn count(&self) -> usize {
         self.0.iter().map(Runs::count).sum()
     }
 
-    fn get(&self, place: usize) -> Result<Cow<'_, RunSummary>, LabError> {
+    fn get(&self, place: usize) -> Result<Cow<'_, RunSummary>, R::Error> {
         let mut place = place;
-        for records in self.0 {
-            if place < records.count() {
-                return records.get(place);
+        for batch in self.0 {
+            if place < batch.count() {
+                return batch.get(place);
             }
-            place -= records.count();
+            place -= batch.count();
         }
         panic!("there is no run at place {place}")
     }
