@@ -24,8 +24,8 @@ use crate::picture_files::{picture_of, picture_of_folder, pictures_are_there, wr
 use crate::pool::{Pool, Progress, Worker};
 use crate::records::{Held, Records, folder_of, named_as_in};
 use crate::run_folder::{
-    Files, Found, RunKey, SCENARIO, begin_run, begin_sweep, is_marked, is_outdated, look,
-    look_for_sweep, write_run,
+    Files, Found, RunKey, SCENARIO, begin_run, begin_sweep, is_current, is_marked, is_outdated,
+    look, look_for_sweep, write_run,
 };
 use crate::stop::Stop;
 
@@ -181,12 +181,21 @@ pub fn run_batch<'s>(
     // Held until the end: of two processes that end at once, the second one's summary holds the first one's runs.
     let _lock =
         options.out.as_ref().filter(|_| !is_single).map(|out| Lock::take(out)).transpose()?;
-    for (place, state) in states.iter_mut().enumerate().filter(|(_, of)| **of == State::Elsewhere) {
-        // This process was interrupted, but another may have gone on.
+    for (place, state) in states.iter_mut().enumerate() {
         let number = work.number(place);
-        if let Some(ended) = work.found_complete(number, work.folder(number).as_deref())? {
-            held.offer(number, ended.summary);
-            *state = State::Complete(ended.how);
+        match state {
+            // This process was interrupted, but another may have gone on.
+            State::Elsewhere => {
+                if let Some(ended) = work.found_complete(number, work.folder(number).as_deref())? {
+                    held.offer(number, ended.summary);
+                    *state = State::Complete(ended.how);
+                }
+            }
+            // It had not been looked at yet when the process was interrupted.
+            State::Open if !is_single && work.is_there(number) => {
+                *state = State::Complete(How::WasThere);
+            }
+            State::Open | State::Complete(_) => {}
         }
     }
     let count = |how| states.iter().filter(|state| **state == State::Complete(how)).count() as u64;
@@ -516,6 +525,12 @@ impl<'a, 's> Work<'a, 's> {
             Found::Nothing => Ok(None),
             found => Err(refuse(folder, found)),
         }
+    }
+
+    /// Whether a run's folder says that it is complete, and made by this version; nothing about its files is checked.
+    fn is_there(&self, number: u64) -> bool {
+        let Some(folder) = self.folder(number) else { return false };
+        is_current(&folder, &RunKey::of(self.scenario, number)) && !self.has_outside(number)
     }
 
     /// Whether a congestion control from outside takes part in a run.

@@ -46,20 +46,25 @@ pub fn check_limit(
             "bytes of memory",
             if kept_bytes > limit / 2 {
                 "; or divide the sweep"
-            } else {
+            } else if at_once > 1 {
                 "; or run fewer at a time with --jobs"
+            } else {
+                ""
             },
         ),
     ];
+    let needed =
+        |amount: u64, (packets, of): (u64, u64)| amount.saturating_mul(packets).div_ceil(of);
+    // The limit that all of it needs, so that no second message follows the first.
+    let enough = wanted.iter().map(|&(amount, _, of, ..)| needed(amount, of)).max().unwrap_or(0);
     for (amount, is_at_most, (packets, of), what, or) in wanted {
-        let needed = amount.saturating_mul(packets).div_ceil(of);
-        if needed > limit {
+        if needed(amount, (packets, of)) > limit {
             let takes = if is_at_most { "can take up to" } else { "takes about" };
             return Err(LabError::Usage(format!(
                 "this {takes} {} {what}, more than the limit of {}; raise it with --limit {}{or}",
                 power(amount),
                 power(limit.saturating_mul(of) / packets),
-                power_up(needed),
+                power_up(enough),
             )));
         }
     }

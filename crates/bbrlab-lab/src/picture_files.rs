@@ -190,9 +190,8 @@ fn check_against_runs(folder: &Path, document: &RunsDocument) -> Result<(), LabE
         let Some(listed) = key.and_then(|key| listed.get(&key)) else { continue };
         // Name and place are the sweep's, and the time that it took is in another file.
         let is_listed = |own: RunSummary| {
-            let own = RunSummary { cpu_s: listed.cpu_s, ..own };
-            RunSummary { scenario: listed.scenario.clone(), point: listed.point.clone(), ..own }
-                == **listed
+            let RunSummary { scenario, point, point_values, cpu_s, .. } = (*listed).clone();
+            RunSummary { scenario, point, point_values, cpu_s, ..own } == **listed
         };
         if !read_document(&run)?.runs.pop().is_some_and(is_listed) {
             let reason = format!("its figures of {} are not those of the run", name.display());

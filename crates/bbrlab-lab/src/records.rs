@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use bbrlab_run::{FlowGroup, FlowSummary, LinkSummary, RunSummary, Runs};
-use bbrlab_scenario::Scenario;
+use bbrlab_scenario::{Scenario, point_values};
 
 use crate::error::LabError;
 use crate::lock::Lock;
@@ -126,15 +126,15 @@ pub(crate) fn folder_of(out: &Path, scenario: &Scenario, number: u64) -> PathBuf
         return out.to_path_buf();
     }
     let (point, seed) = scenario.point_and_seed(number);
-    out.join(folder_name(&scenario.point_values(point), seed, scenario.point_hash(point)))
+    out.join(folder_name(&scenario.named_point(point), seed, scenario.point_hash(point)))
 }
 
 /// A run's record under the name and the place in the sweep that it has in this scenario: the same run may have been computed
 /// for another one.
 pub(crate) fn named_as_in(scenario: &Scenario, number: u64, run: RunSummary) -> RunSummary {
     let (point, _) = scenario.point_and_seed(number);
-    let (scenario, point) = (scenario.name().to_owned(), scenario.point_values(point));
-    RunSummary { scenario, point, ..run }
+    let (scenario, point) = (scenario.name().to_owned(), scenario.named_point(point));
+    RunSummary { scenario, point_values: point_values(&point), point, ..run }
 }
 
 /// Roughly the memory that a record takes.
@@ -169,6 +169,10 @@ mod tests {
                         [sweep]\n\"bottleneck.buffer\" = [\"1bdp\", \"2bdp\"]\n\"flows.count\" = [1, 2]\n";
 
     fn swept<'s>(scenario: &'s Scenario, out: &Path, held: u64) -> Batch<'s> {
+        swept_until(scenario, out, held, Stop::new())
+    }
+
+    fn swept_until<'s>(scenario: &'s Scenario, out: &Path, held: u64, stop: Stop) -> Batch<'s> {
         let options = BatchOptions {
             out: Some(out.to_path_buf()),
             force: false,
@@ -178,7 +182,7 @@ mod tests {
             summary: SummaryOf::These,
             held,
             controls: Controls::none(),
-            stop: Stop::new(),
+            stop,
         };
         run_batch(scenario, &options, |_| {}).unwrap()
     }
@@ -218,6 +222,23 @@ mod tests {
         assert_eq!((again.found, anew.found), (12, 12));
         let timeless = |batch: Batch<'_>| -> Vec<RunSummary> { batch.records.into_vec().unwrap() };
         assert_eq!(timeless(again), timeless(anew));
+    }
+
+    #[test]
+    fn an_interrupt_before_a_run_was_looked_at_leaves_it_in_the_summary() {
+        let scenario = Scenario::parse("held", "held", TEXT, None, &[]).unwrap();
+        let scratch = Scratch::new("held-interrupted");
+        swept(&scenario, scratch.path(), 0);
+        let summary = || fs::read(scratch.path().join("summary.json")).unwrap();
+        let before = summary();
+        let stop = Stop::new();
+        stop.request();
+        let again = swept_until(&scenario, scratch.path(), 0, stop.clone());
+        assert_eq!((again.found, again.is_interrupted), (12, false));
+        assert!(summary() == before);
+        fs::remove_dir_all(super::folder_of(scratch.path(), &scenario, 4)).unwrap();
+        let again = swept_until(&scenario, scratch.path(), 0, stop);
+        assert_eq!((again.found, again.computed, again.is_interrupted), (11, 0, true));
     }
 
     #[test]

@@ -305,12 +305,19 @@ pub(crate) fn complete_key(folder: &Path) -> Option<RunKey> {
 /// Whether a run lies in a folder complete, but made by another version or commit.
 #[must_use]
 pub(crate) fn is_outdated(folder: &Path, wanted: &RunKey) -> bool {
-    let mark = fs::read(folder.join(RUN_JSON)).ok();
-    let mark = mark.and_then(|text| serde_json::from_slice::<RunFile>(&text).ok());
-    mark.is_some_and(|mark| {
-        let is_wanted = (&mark.scenario_hash, mark.seed) == (&wanted.scenario_hash, wanted.seed);
-        is_wanted && mark.complete && !mark.is_of_this_version()
-    })
+    complete_mark(folder, wanted).is_some_and(|mark| !mark.is_of_this_version())
+}
+
+/// Whether a run lies in a folder complete, and made by this version and commit; nothing about its files is checked.
+#[must_use]
+pub(crate) fn is_current(folder: &Path, wanted: &RunKey) -> bool {
+    complete_mark(folder, wanted).is_some_and(|mark| mark.is_of_this_version())
+}
+
+fn complete_mark(folder: &Path, wanted: &RunKey) -> Option<RunFile> {
+    let mark: RunFile = serde_json::from_slice(&fs::read(folder.join(RUN_JSON)).ok()?).ok()?;
+    let is_wanted = (&mark.scenario_hash, mark.seed) == (&wanted.scenario_hash, wanted.seed);
+    Some(mark).filter(|mark| is_wanted && mark.complete)
 }
 
 /// The bytes of a file of results. Those of a run are the ones that its `run.json` has the hash of, if it has one.

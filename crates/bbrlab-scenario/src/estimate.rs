@@ -108,8 +108,10 @@ const COLUMN_BYTES: f64 = 16.0;
 const SERIES_COLUMNS: f64 = 23.0;
 const QUEUE_COLUMNS: f64 = 9.0;
 
-/// Bytes of a run's folder that do not depend on the run: schemas, names of figures, hashes.
-const FOLDER_BYTES: f64 = 30e3;
+/// Bytes of a run's folder that do not depend on the run: schemas, names of figures, hashes; and those of them that are in the files
+/// of its series.
+const FOLDER_BYTES: f64 = 21e3;
+const SERIES_FILES_BYTES: f64 = 9e3;
 
 /// Bytes that each run adds to the records of its sweep.
 const SWEEP_BYTES: f64 = 9e3;
@@ -134,8 +136,8 @@ const BUSY_ROW_BYTES: f64 = 30.0;
 /// The work of a row, in events.
 const WORK_PER_ROW: f64 = 1.5;
 
-/// The work of setting up a run and a flow, in events.
-const WORK_PER_RUN: f64 = 3000.0;
+/// The work of setting up a run, of writing its files and of the system's part in that, and of setting up a flow, in events.
+const WORK_PER_RUN: f64 = 30_000.0;
 const WORK_PER_FLOW: f64 = 10.0;
 
 /// The work per event by number of flows: state that is not in the processor's cache makes an event slower.
@@ -211,8 +213,9 @@ impl Estimate {
             + queue_rows * queue_row_bytes;
         let is_large = estimate.flows > FLOWS_INDENTED;
         let record_bytes = if is_large { COMPACT_RECORD_BYTES } else { RECORD_BYTES };
-        let series_bytes =
-            flow_bytes + queue_rows * (QUEUE_ROW_BYTES + TIME_BYTES / (limited + private).max(1.0));
+        let series_bytes = SERIES_FILES_BYTES
+            + flow_bytes
+            + queue_rows * (QUEUE_ROW_BYTES + TIME_BYTES / (limited + private).max(1.0));
         let rows = flow_rows + queue_rows;
         estimate.data_packets = whole(packets);
         estimate.data_packets_unsure = whole(unsure);

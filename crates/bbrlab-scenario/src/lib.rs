@@ -50,4 +50,4 @@ pub use profile::profiles_to_markdown;
 pub use quantity::read_span;
 pub use queue::{QueueInfo, queue_to_toml, queues, queues_to_markdown};
 pub use reference::{KeyReference, Section, schema, sections};
-pub use scenario::{Scenario, plain_name};
+pub use scenario::{Scenario, plain_name, point_values};

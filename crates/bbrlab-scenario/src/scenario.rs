@@ -335,9 +335,9 @@ impl Scenario {
         hash.unwrap_or_else(|| panic!("point {point} of {}", self.points()))
     }
 
-    /// The values of a point of the sweep, or those of the place that a single run has in one.
+    /// The swept keys of a point with their values, or those of the place that a single run has in a sweep.
     #[must_use]
-    pub fn point_values(&self, point: u64) -> SweepPoint {
+    pub fn named_point(&self, point: u64) -> SweepPoint {
         let named = self.sweep.named(point);
         if named.is_empty() { self.place.clone() } else { named }
     }
@@ -350,7 +350,7 @@ impl Scenario {
     pub fn run(&self, run: u64) -> Run {
         let (point, seed) = self.checked(run);
         let (spec, _) = self.resolve_checked(point);
-        let named = self.point_values(point);
+        let named = self.named_point(point);
         let Network { links, bottleneck, classes, .. } = network(&spec, Some(seed));
         Run {
             scenario: self.name.clone(),
@@ -627,7 +627,8 @@ fn values_of(node: &document::Node, counts_traces: bool) -> u64 {
 }
 
 /// The swept quantities of a point as numbers in base units.
-fn point_values(point: &SweepPoint) -> SweepPoint {
+#[must_use]
+pub fn point_values(point: &SweepPoint) -> SweepPoint {
     let number = |(key, value): (&String, &serde_json::Value)| {
         let (value, unit) = base_value(value.as_str()?)?;
         Some((key.clone(), serde_json::json!({ "value": value, "unit": unit })))

@@ -141,9 +141,11 @@ impl Canvas<'_> {
             }
             Some((dash, gap)) => {
                 for piece in dashes(points, dash, gap) {
-                    self.area
-                        .draw(&PathElement::new([unit(piece.0), unit(piece.1)], stroke.style()))
-                        .expect(NO_END);
+                    let mut path: Vec<(i32, i32)> = piece.into_iter().map(unit).collect();
+                    path.dedup();
+                    if path.len() > 1 {
+                        self.area.draw(&PathElement::new(path, stroke.style())).expect(NO_END);
+                    }
                 }
             }
         }
@@ -190,9 +192,11 @@ fn whole(value: f64) -> i32 {
     value.round() as i32
 }
 
-/// The dashes along a path. Every segment of the path begins with a dash.
-fn dashes(points: &[Point], dash: f64, gap: f64) -> Vec<(Point, Point)> {
-    let mut pieces = Vec::new();
+/// The dashes along a path, around its corners: segments may be shorter than a dash.
+fn dashes(points: &[Point], dash: f64, gap: f64) -> Vec<Vec<Point>> {
+    let mut pieces: Vec<Vec<Point>> = Vec::new();
+    // Where the dash began that a segment begins in, or the one before, seen from the segment's beginning.
+    let mut start = 0.0;
     for leg in points.windows(2) {
         let (from, to) = (leg[0], leg[1]);
         let (dx, dy) = (to.0 - from.0, to.1 - from.1);
@@ -202,11 +206,45 @@ fn dashes(points: &[Point], dash: f64, gap: f64) -> Vec<(Point, Point)> {
         }
         let along =
             |distance: f64| (from.0 + dx * distance / length, from.1 + dy * distance / length);
-        let mut start = 0.0;
-        while start < length {
-            pieces.push((along(start), along((start + dash).min(length))));
+        loop {
+            let end = (start + dash).min(length);
+            match pieces.last_mut() {
+                _ if end <= 0.0 => {}
+                Some(piece) if start < 0.0 => piece.push(along(end)),
+                _ => pieces.push(vec![along(start), along(end)]),
+            }
+            if start + dash + gap >= length {
+                break;
+            }
+            start += dash + gap;
+        }
+        // The next segment begins where this one ends.
+        start -= length;
+        if start + dash + gap <= 0.0 {
             start += dash + gap;
         }
     }
     pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Point, dashes};
+
+    #[test]
+    fn dashes_go_around_corners_and_do_not_depend_on_where_these_are() {
+        let lengths = |points: &[Point]| -> Vec<f64> {
+            let length = |two: &[Point]| (two[1].0 - two[0].0).hypot(two[1].1 - two[0].1);
+            let of_dash = |dash: &Vec<Point>| dash.windows(2).map(length).sum();
+            dashes(points, 6.0, 3.0).iter().map(of_dash).collect()
+        };
+        let straight = lengths(&[(0.0, 0.0), (30.0, 0.0)]);
+        assert_eq!(straight, [6.0, 6.0, 6.0, 3.0]);
+        let dense: Vec<Point> = (0..=60).map(|at| (f64::from(at) / 2.0, 0.0)).collect();
+        assert_eq!(lengths(&dense), straight);
+        let corner = dashes(&[(0.0, 0.0), (4.0, 0.0), (4.0, 20.0)], 6.0, 3.0);
+        assert_eq!(corner[0], [(0.0, 0.0), (4.0, 0.0), (4.0, 2.0)]);
+        assert_eq!(corner[1], [(4.0, 5.0), (4.0, 11.0)]);
+        assert_eq!(corner.len(), 3);
+    }
 }

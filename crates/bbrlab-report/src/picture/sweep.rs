@@ -25,7 +25,7 @@ use super::marks::{Form, Mark};
 use super::palette;
 use super::panel::{Names, Panel, SMALL};
 use super::shape::{LOWEST_PANEL, Shape};
-use super::swept::Swept;
+use super::swept::{Swept, spread};
 use crate::answers::{self, Answer, Metric, flow_groups, most_groups};
 use crate::points::Points;
 use crate::table::{value_text, varying_keys};
@@ -148,15 +148,9 @@ impl<'a> Sheet<'a> {
     ) -> Result<Self, String> {
         let groups = &points.groups;
         let swept = Swept::new(keys.axis, &values_of(groups, keys.axis));
-        let mut lines =
+        let lines =
             keys.color.map_or_else(|| vec![String::new()], |color| values_of(groups, color));
-        let lines_left_out = lines.len().saturating_sub(LINES_SHOWN);
-        if lines_left_out > 0 {
-            // The first, the last, and others at equal distances.
-            let last = lines.len() - 1;
-            let shown = (0..LINES_SHOWN).map(|at| lines[at * last / (LINES_SHOWN - 1)].clone());
-            lines = shown.collect();
-        }
+        let (lines, lines_left_out) = spread(&lines, LINES_SHOWN);
         let line_of = |group: &Group| {
             let Some(color) = keys.color else { return Some(0) };
             let value = value_at(group, color);
@@ -178,8 +172,7 @@ impl<'a> Sheet<'a> {
             });
             multiples[place].1.push(at);
         }
-        let left_out = multiples.len().saturating_sub(MULTIPLES_SHOWN);
-        multiples.truncate(MULTIPLES_SHOWN);
+        let (multiples, left_out) = spread(&multiples, MULTIPLES_SHOWN);
         let shown = match (is_chosen, multiples.len()) {
             (true, _) => figures.len(),
             (false, 0 | 1) => PANELS_SHOWN,

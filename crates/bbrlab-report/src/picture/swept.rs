@@ -9,7 +9,18 @@ use super::axis::{Axis, log2};
 const TICKS: usize = 40;
 
 /// More names than this have no room along an axis.
-const NAMES: usize = 60;
+const NAMES: usize = 30;
+
+/// Of a list that is too long for a picture so many, at equal distances from the first to the last, and how many are left out.
+pub(crate) fn spread<T: Clone>(list: &[T], most: usize) -> (Vec<T>, usize) {
+    let left_out = list.len().saturating_sub(most);
+    let shown = if left_out == 0 {
+        list.to_vec()
+    } else {
+        (0..most).map(|at| list[at * (list.len() - 1) / (most - 1)].clone()).collect()
+    };
+    (shown, left_out)
+}
 
 /// The swept values along an axis.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,9 +58,8 @@ impl Swept {
     }
 
     fn of_names(key: &str, values: &[String]) -> Self {
-        let left_out = values.len().saturating_sub(NAMES);
-        let values = &values[..values.len() - left_out];
-        let axis = Axis::of_names(values);
+        let (values, left_out) = spread(values, NAMES);
+        let axis = Axis::of_names(&values);
         let places = axis.ticks.iter().map(|(place, value)| (value.clone(), *place)).collect();
         let title = key.to_owned();
         Self { places, axis, title, joins: false, gap_at: None, spacing: 1.0, left_out }
@@ -272,7 +282,11 @@ mod tests {
         assert_eq!(geometric.axis.ticks[0].1, "1");
         let names: Vec<String> = (0..1000).map(|at| format!("name {at}")).collect();
         let names = Swept::new("key", &names);
-        assert_eq!((names.axis.ticks.len(), names.place("name 60")), (60, None));
+        assert_eq!(
+            (names.axis.ticks.len(), names.left_out, names.place("name 1")),
+            (30, 970, None)
+        );
+        assert_eq!(names.place("name 999"), Some(29.0));
     }
 
     #[test]

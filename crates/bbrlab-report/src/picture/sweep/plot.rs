@@ -115,13 +115,13 @@ pub(super) fn plot(panel: &Panel<'_, '_>, curves: &[Curve], swept: &Swept, room:
 }
 
 /// Curves are shifted sideways, so that equal values do not hide one another: between quantities by a little, between
-/// names so that all are side by side.
+/// names so that all are side by side. However many curves there are, none is far from its place.
 fn shifts(panel: &Panel<'_, '_>, curves: usize, swept: &Swept) -> Vec<f64> {
     let (from, to) = (panel.at(panel.x.low, 0.0).0, panel.at(panel.x.low + swept.spacing, 0.0).0);
     #[expect(clippy::cast_precision_loss, reason = "a handful of curves")]
     let (n, places) = (curves.max(1) as f64, 0..curves);
     let each = if swept.joins {
-        (0.3 * (to - from) / n).min(2.0)
+        (0.3 * (to - from) / n).min(2.0).min(16.0 / n)
     } else {
         (0.7 * (to - from) / n).min(16.0)
     };
