@@ -232,7 +232,7 @@ fn scenario_files() {
             "1s"; [bottleneck]; rate = "10Mbit/s" -> "12000s"; sample = "off"; [bottleneck]; rate = "100Gbit/s" | exit 2
                 error: this takes about 1.7e10 data packets, more than the limit of 1e10; raise it with --limit 1.8e10
             "1s"; [bottleneck]; rate = "10Mbit/s" -> "10000s"; sample = "1us"; [bottleneck]; rate = "1Mbit/s" | exit 2
-                error: this takes about 2e10 rows of time series, more than the limit of 1e8; raise it with --limit 2.1e12; or keep fewer with --set sample=...
+                error: this takes about 2e10 rows of time series, more than the limit of 1e8; raise it with --limit 9.1e12; or keep fewer with --set sample=...
             = duration = "1s"; [bottleneck]; rate = "10Mbit/s" | exit 2
                 error: `flows`: expected at least one [[flows]]
                 s.toml:1:1 found nothing: the key is missing
@@ -367,7 +367,7 @@ fn command_lines_about_papers() {
                 note: found no such file, and no built-in scenario of that name
                 help: `lanigan2020.single-flow-traces` is an experiment, measured from lanigan2020.single-flow; `bbrlab reproduce lanigan2020.single-flow-traces` runs it
             bbrlab reproduce kato2025 --limit 1e6 | exit 2
-                error: kato2025.sixteen-340 with 5 seeds a point: this takes about 6.1e7 data packets, more than the limit of 1e6; raise it with --limit 6.2e7
+                error: kato2025.sixteen-340 with 5 seeds a point: this takes about 6.1e7 data packets, more than the limit of 1e6; raise it with --limit 1.3e8
             bbrlab reproduce nobody2020 | exit 2
                 error: `nobody2020`: no such paper or experiment; the papers are lanigan2020, song2021, mahmud2020, kato2025, piotrowska2024, and `bbrlab list papers` lists their experiments
             bbrlab reproduce lanigan2020.single-flo | exit 2
@@ -407,7 +407,7 @@ fn command_lines_about_papers() {
             bbrlab reproduce kato2025 --seeds 99999999999999999999 | exit 2
                 error: invalid value '99999999999999999999' for '--seeds <N>': expected a whole number from 1 to 100000
             bbrlab reproduce kato2025 --seeds 100000 | exit 2
-                error: kato2025.sixteen-340 with 100000 seeds a point: this takes about 1.2e12 data packets, more than the limit of 1e10; raise it with --limit 1.3e12
+                error: kato2025.sixteen-340 with 100000 seeds a point: this takes about 1.2e12 data packets, more than the limit of 1e10; raise it with --limit 2.6e12
             bbrlab reproduce kato2025 --set x=y | exit 2
                 error: `--set x=y`: `reproduce` runs experiments as their papers have them; `bbrlab run` changes a key: bbrlab run kato2025.sixteen-340 --set x=y
             bbrlab reproduce --set x=y | exit 2
@@ -504,7 +504,7 @@ fn command_lines_about_parts_and_numbers() {
             bbrlab run examples.dumbbell --seed -3 | exit 2
                 error: invalid value '-3' for '--seed <N>': expected a whole number from 0 to 9223372036854775807
             bbrlab run examples.dumbbell --limit 1000 | exit 2
-                error: this takes about 1.6e4 data packets, more than the limit of 1000; raise it with --limit 1.7e4
+                error: this takes about 1.6e4 data packets, more than the limit of 1000; raise it with --limit 1.3e7
         "#]],
         |line| run(&Shell::new("lines-about-parts"), line),
     );
