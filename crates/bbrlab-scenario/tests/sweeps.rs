@@ -415,14 +415,14 @@ fn what_a_run_takes_is_told_beforehand() {
         ));
     }
     expect![[r#"
-        a link shared by two: 2 flows, 41281 packets, 3003 rows, 12 MB, 74 KB on disk
-        one that stops half way: 2 flows, 22127 packets, 2003 rows, 11 MB, 41 KB on disk
-        a few bytes: 2 flows, 2000 packets, 1100 rows, 11 MB, 12 KB on disk
-        a constant rate: 2 flows, 2500 packets, 3003 rows, 12 MB, 48 KB on disk
-        every ACK: 2 flows, 41281 packets, 29897 rows, 30 MB, 627 KB on disk
-        a million flows: 1000001 flows, 41281 packets, 1001 rows, 5611 MB, 9 KB on disk
-        10^11 packets: 2 flows, 290377420 packets, 60003 rows, 682 MB, 1506 KB on disk
-        no rate at all: 2 flows, 13877777 packets, 2002 rows, 12 MB, 66 KB on disk
+        a link shared by two: 2 flows, 41281 packets, 3003 rows, 12 MB, 83 KB on disk
+        one that stops half way: 2 flows, 22127 packets, 2003 rows, 11 MB, 50 KB on disk
+        a few bytes: 2 flows, 2000 packets, 1100 rows, 11 MB, 21 KB on disk
+        a constant rate: 2 flows, 2500 packets, 3003 rows, 12 MB, 57 KB on disk
+        every ACK: 2 flows, 41281 packets, 29897 rows, 30 MB, 636 KB on disk
+        a million flows: 1000001 flows, 41281 packets, 1001 rows, 5611 MB, 18 KB on disk
+        10^11 packets: 2 flows, 290377420 packets, 60003 rows, 682 MB, 1515 KB on disk
+        no rate at all: 2 flows, 13877777 packets, 2002 rows, 12 MB, 75 KB on disk
     "#]]
     .assert_eq(&lines);
 }
