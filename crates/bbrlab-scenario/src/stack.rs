@@ -249,6 +249,14 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         |spec| Some(spec.stack.socket.dsack.to_string()),
     ),
     key(
+        "paws",
+        "0.1.0",
+        Form::Bool,
+        "both ends ignore segments whose timestamp is more than 1 ms older than the newest (PAWS)",
+        |spec, given| set(&mut spec.stack.socket.paws, given.value(Reader::boolean)),
+        |spec| Some(spec.stack.socket.paws.to_string()),
+    ),
+    key(
         "tcp_options",
         "0.1.0",
         Form::Choice(|| names(&TCP_OPTIONS)),

@@ -12,6 +12,8 @@ pub struct SocketSwitches {
     pub nagle: bool,
     /// Whether the receiver reports duplicates (RFC 2883).
     pub dsack: bool,
+    /// Whether both ends ignore segments whose timestamp is older than that of an earlier one (PAWS, RFC 7323).
+    pub paws: bool,
     /// How options fill the TCP header.
     pub tcp_options: TcpOptions,
     /// The timeouts of SYN and SYN-ACK.
@@ -30,6 +32,7 @@ impl Default for SocketSwitches {
             sockbuf: Sockbuf::Memory,
             nagle: true,
             dsack: true,
+            paws: true,
             tcp_options: TcpOptions::Aligned,
             handshake: Handshake::Linux,
             rtt_clock: RttClock::Exact,

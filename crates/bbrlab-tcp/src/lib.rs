@@ -5,7 +5,9 @@
 
 pub mod cwnd_validation;
 mod host;
+mod oow;
 pub mod pacing;
+mod paws;
 pub mod prr;
 pub mod rate;
 pub mod receiver;

@@ -22,7 +22,7 @@
 use bbrlab_cc::{Draw, Lent};
 use bbrlab_units::Time;
 
-use crate::receiver::{Read, SendSide};
+use crate::receiver::{Peer, Read, SendSide};
 use crate::segment::flag;
 use crate::sender::AckPlace;
 use crate::{Host, Receiver, Segment, Sender, TimerId};
@@ -131,7 +131,8 @@ impl Socket {
             // Only the receiving half processes the FIN.
             let ack = Segment { flags: segment.flags & !flag::FIN, ..*segment };
             self.with_sender(now, host, |sender, wire| {
-                sender.on_segment(now, &ack, wire);
+                sender.on_ack(now, &ack, wire);
+                sender.send_pending(now, wire);
             });
         }
         // The kernel's fast path does not check for a due ACK after a pure ACK.
@@ -213,11 +214,13 @@ impl Socket {
         let mut wire = Wire { receiver: &mut self.receiver, host, now };
         act(&mut self.sender, &mut wire);
         let conn = self.sender.conn();
-        self.receiver.set_send_side(SendSide {
+        let send_side = SendSide {
             snd_nxt: conn.snd_nxt,
             srtt_us: conn.srtt_us,
             rto: self.sender.rto(),
             wstamp: self.sender.next_departure(),
-        });
+        };
+        let peer = Peer { snd_una: conn.snd_una, window: self.sender.peer_window() };
+        self.receiver.set_send_side(send_side, peer);
     }
 }

@@ -90,7 +90,7 @@ fn show_flags(segment: &Segment) -> String {
     FLAGS.iter().filter(|(_, bit)| segment.has(*bit)).map(|(letter, _)| *letter).collect()
 }
 
-/// `A ack 1449 wnd 65535 sack 2897-4345 ecr 100`. Without `wnd` the window is that of the segment before; other
+/// `A ack 1449 wnd 65535 sack 2897-4345 ts 5000 ecr 100`. Without `wnd` the window is that of the segment before; other
 /// fields default to 0, `seq` to 1 (0 in a SYN).
 fn parse_segment(words: &[&str], wnd: &mut u32, has_ts: bool) -> Segment {
     let mut segment =
@@ -103,6 +103,7 @@ fn parse_segment(words: &[&str], wnd: &mut u32, has_ts: bool) -> Segment {
         match pair[0] {
             "ack" => segment.ack = number(),
             "wnd" => *wnd = number(),
+            "ts" => segment.tsval = number(),
             "ecr" => segment.tsecr = number(),
             "seq" => segment.seq = number(),
             "sack" => {
@@ -135,6 +136,9 @@ fn show_segment(segment: &Segment, has_ts: bool) -> String {
     }
     if has_ts {
         write!(line, " ts {}", segment.tsval).expect("a string");
+        if segment.tsecr != 0 {
+            write!(line, " ecr {}", segment.tsecr).expect("a string");
+        }
     }
     line
 }
@@ -203,6 +207,7 @@ impl Play {
                 ("mss", value) => config.mss = value.parse().expect("a number"),
                 ("sack", value) => config.stack.sack = value == "on",
                 ("timestamps", value) => config.timestamps = value == "on",
+                ("paws", value) => config.stack.socket.paws = value == "on",
                 ("nodelay", value) => config.nodelay = value == "on",
                 ("ecn", value) => {
                     config.ecn = if value == "on" { EcnMode::On } else { EcnMode::Off }

@@ -14,7 +14,8 @@ use super::config::EcnEcho;
 use super::delayed_ack::{self, MIN_MSS, MSS_DEFAULT};
 use super::fast_path::{self, Expected};
 use super::window::Window;
-use super::{Receiver, SendSide, State};
+use super::{Peer, Receiver, SendSide, State};
+use crate::oow::OowLimit;
 use crate::segment::flag;
 use crate::sender::NS3_SYN_TIMEOUT_S;
 use crate::wheel::slot_of;
@@ -39,10 +40,15 @@ impl Receiver {
             return false;
         }
         if segment.has(flag::SYN) && self.state != State::SynSent {
+            self.clock.now = now;
             if self.state == State::Listen {
                 self.on_syn(now, segment);
+                self.send_synack(now, host);
+            } else if !self.is_rate_limited() {
+                // The SYN was duplicated or retransmitted. Linux: in `tcp_check_req`.
+                self.synack_retrans = self.synack_retrans.saturating_add(1);
+                self.send_synack(now, host);
             }
-            self.send_synack(now, host);
             return false;
         }
         if self.state != State::SynReceived
@@ -98,14 +104,15 @@ impl Receiver {
             Handshake::Linux => 1,
             Handshake::Ns3 => NS3_SYN_TIMEOUT_S,
         };
-        let timeout = jiffies.wrapping_add((first_s * tick.hz()) << self.synack_retrans.min(7));
+        let timeout = jiffies.wrapping_add((first_s * tick.hz()) << self.synack_timeouts.min(7));
         host.arm(TimerId::Retransmit, tick.time_of(slot_of(timeout, jiffies), now));
     }
 
     /// The SYN-ACK timer fires: retransmits the SYN-ACK.
     pub(super) fn on_synack_timer(&mut self, now: Time, host: &mut impl Host) {
-        if self.state == State::SynReceived && self.synack_retrans < SYNACK_RETRIES {
-            self.synack_retrans += 1;
+        if self.state == State::SynReceived && self.synack_timeouts < SYNACK_RETRIES {
+            self.synack_timeouts += 1;
+            self.synack_retrans = self.synack_retrans.saturating_add(1);
             self.clock.now = now;
             self.send_synack(now, host);
         }
@@ -113,6 +120,10 @@ impl Receiver {
 
     fn establish(&mut self, now: Time, segment: &Segment) {
         self.state = State::Established;
+        // The socket has a limit of its own: the one before was that of the request.
+        self.oow = OowLimit::default();
+        self.peer.snd_una = segment.ack;
+        self.peer.window.accept(segment.seq, segment.wnd);
         if let Some(rtt_us) = self.synack_rtt_us(now, segment) {
             let rttvar = (2 * u64::from(rtt_us)).max(RTO_MIN_US);
             self.send_side.srtt_us = trunc_u32(u64::from(rtt_us.max(1)) << 3);
@@ -185,8 +196,9 @@ impl Receiver {
     }
 
     /// Updates the state of the sending half.
-    pub(crate) fn set_send_side(&mut self, send_side: SendSide) {
+    pub(crate) fn set_send_side(&mut self, send_side: SendSide, peer: Peer) {
         self.send_side = send_side;
+        self.peer = peer;
     }
 
     /// The sending half sends `segment` at `now`: fills in the header fields of the receiving half, but keeps the

@@ -13,11 +13,10 @@ use super::fast_path::Expected;
 use super::out_of_order::Inserted;
 use super::skb::Skb;
 use super::{Receiver, State};
+use crate::paws::{self, PAWS_WINDOW};
 use crate::segment::flag;
 use crate::{Host, Segment};
 
-/// `TCP_PAWS_WINDOW`.
-const PAWS_WINDOW: i32 = 1;
 /// The smallest segment that makes the window grow, in bytes.
 const GROWTH_MIN_LEN: u32 = 128;
 /// Bytes of the TCP header without options.
@@ -37,12 +36,22 @@ impl Receiver {
         {
             return false;
         }
-        if self.has_ts && segment.has_ts {
-            let age = self.ts_recent.wrapping_sub(segment.tsval).cast_signed();
-            if age > PAWS_WINDOW && self.ts_recent != 0 && !self.is_disordered_ack(segment) {
-                self.refuse(segment, host);
-                return false;
-            }
+        if segment.has(flag::SYN) {
+            // A duplicate from the handshake. With an old timestamp or sequence number, too, it is only challenged.
+            self.send_challenge_ack(host);
+            return false;
+        }
+        if segment.has(flag::RST) {
+            return false;
+        }
+        if self.has_ts
+            && segment.has_ts
+            && self.config.stack.socket.paws
+            && !paws::passes(self.ts_recent, segment.tsval, PAWS_WINDOW)
+            && !self.is_disordered_ack(segment)
+        {
+            self.refuse(segment, host);
+            return false;
         }
         let window = &self.window;
         let end_seq = segment.end_seq();
@@ -52,31 +61,26 @@ impl Receiver {
             self.refuse(segment, host);
             return false;
         }
-        if segment.has(flag::SYN) || segment.has(flag::RST) {
-            // Our peers never send these after the handshake; an ACK serves as the challenge ACK.
-            self.refuse(segment, host);
-            return false;
-        }
         true
     }
 
     /// Whether a segment with an old timestamp is a pure ACK that was only reordered. Linux: `tcp_disordered_ack`.
     fn is_disordered_ack(&self, segment: &Segment) -> bool {
-        segment.len == 0
-            && segment.seq == self.window.rcv_nxt
-            && segment.end_seq() == segment.seq
-            && self.ts_recent.wrapping_sub(segment.tsval)
-                <= self.send_side.rto * 1200 / self.clock.hz()
+        let &Segment { seq, ack, wnd, tsval, .. } = segment;
+        segment.has(flag::ACK)
+            && seq == segment.end_seq()
+            && seq == self.window.rcv_nxt
+            && ack == self.peer.snd_una
+            && !self.peer.window.may_update(false, seq, wnd)
+            && paws::is_reordered(self.ts_recent, tsval, self.send_side.rto, self.clock.hz())
     }
 
-    /// Answers an unacceptable segment with a duplicate ACK. Linux: `tcp_oow_rate_limited`, `tcp_send_dupack`.
+    /// Answers an unacceptable segment with a duplicate ACK: one without data at most once in half a second.
+    /// Linux: `tcp_oow_rate_limited`, `tcp_send_dupack`.
     #[cold]
     fn refuse(&mut self, segment: &Segment, host: &mut impl Host) {
-        if segment.has(flag::RST) {
-            return;
-        }
         let has_data = segment.end_seq() != segment.seq;
-        if (!has_data || segment.has(flag::SYN)) && self.is_rate_limited() {
+        if !has_data && self.is_rate_limited() {
             return;
         }
         if has_data && before(segment.seq, self.window.rcv_nxt) {
@@ -90,14 +94,31 @@ impl Receiver {
     }
 
     /// Whether another such answer was sent less than half a second ago. Linux: `__tcp_oow_rate_limited`.
-    fn is_rate_limited(&mut self) -> bool {
-        let now = self.clock.jiffies();
-        let half_a_second = self.clock.hz() / 2;
-        if self.last_oow_ack.is_some_and(|last| now.wrapping_sub(last) < half_a_second) {
-            return true;
+    pub(super) fn is_rate_limited(&mut self) -> bool {
+        self.oow.holds_back(self.clock.jiffies(), self.clock.hz())
+    }
+
+    /// Linux: `tcp_send_challenge_ack`.
+    #[cold]
+    fn send_challenge_ack(&mut self, host: &mut impl Host) {
+        if !self.is_rate_limited() {
+            self.send_ack(host);
         }
-        self.last_oow_ack = Some(now);
-        false
+    }
+
+    /// Records what an acceptable segment says of the sending half, which has sent nothing but SYN-ACK and, perhaps, FIN.
+    /// Linux: in `tcp_ack`, `tcp_ack_update_window`.
+    pub(super) fn note_peer(&mut self, segment: &Segment) {
+        let is_new = after(segment.ack, self.peer.snd_una);
+        if is_new && after(segment.ack, self.send_side.snd_nxt) {
+            return;
+        }
+        if self.peer.window.may_update(is_new, segment.seq, segment.wnd) {
+            self.peer.window.update(segment.seq, segment.wnd);
+        }
+        if is_new {
+            self.peer.snd_una = segment.ack;
+        }
     }
 
     /// Answers a segment that acknowledges what was never sent (`is_unsent`), or what was acknowledged long ago.
@@ -105,10 +126,9 @@ impl Receiver {
     /// `tcp_rcv_state_process`, `tcp_send_challenge_ack`.
     #[cold]
     pub(crate) fn challenge(&mut self, is_unsent: bool, host: &mut impl Host) {
-        if is_unsent && self.state == State::Established || self.is_rate_limited() {
-            return;
+        if !(is_unsent && self.state == State::Established) {
+            self.send_challenge_ack(host);
         }
-        self.send_ack(host);
     }
 
     /// Takes an RTT sample from the segment's timestamp echo. Not called for the segment that completes the
@@ -125,7 +145,7 @@ impl Receiver {
         if self.has_ts
             && segment.has_ts
             && !after(segment.seq, self.window.rcv_wup)
-            && self.ts_recent.wrapping_sub(segment.tsval).cast_signed() <= 0
+            && (paws::passes(self.ts_recent, segment.tsval, 0) || !self.config.stack.socket.paws)
         {
             self.ts_recent = segment.tsval;
         }

@@ -48,6 +48,8 @@ use std::sync::Arc;
 use bbrlab_stack::DelAck;
 use bbrlab_units::Time;
 
+use crate::oow::OowLimit;
+use crate::sender::PeerWindow;
 use crate::wheel::WheelTimer;
 use crate::{Host, Segment, TimerId};
 use autotune::Autotune;
@@ -107,6 +109,15 @@ pub struct SendSide {
     pub wstamp: Time,
 }
 
+/// What the sending half knows of the peer, by which a duplicate ACK is recognised.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Peer {
+    /// First byte that the peer has not acknowledged. Linux: `snd_una`.
+    pub(crate) snd_una: u32,
+    /// The window that it advertises.
+    pub(crate) window: PeerWindow,
+}
+
 /// The receiving half of a socket. What the fast path touches comes first, up to what times the round trips in `autotune`:
 /// 232 bytes. With what a host keeps for its end of a flow before it, that is four cache lines.
 #[derive(Debug)]
@@ -139,8 +150,10 @@ pub struct Receiver {
     dropped_packets: u64,
     /// When the first SYN-ACK was sent.
     synack_at: Time,
-    /// Jiffies of the last ACK sent for a segment outside the window. Linux: `last_oow_ack_time`.
-    last_oow_ack: Option<u32>,
+    /// The limit on answers to segments that are not acceptable.
+    oow: OowLimit,
+    /// What the sending half knows of the peer.
+    peer: Peer,
     /// Sequence number of the peer's first byte.
     stream_start: u32,
     /// Number of unacknowledged segments, for [`DelAck::Every`].
@@ -150,8 +163,10 @@ pub struct Receiver {
     /// Whether settings and handshake allow the fast path (`fast_path`).
     is_plain: bool,
     has_peer_fin: bool,
-    /// How often the SYN-ACK was retransmitted.
+    /// How often the SYN-ACK was retransmitted. Linux: `num_retrans`.
     synack_retrans: u8,
+    /// How often its timer has expired. Linux: `num_timeout`.
+    synack_timeouts: u8,
     /// Number of compressed ACKs, which wait because of a hole. Linux: `compressed_ack`.
     compressed_ack: u8,
     /// Number of duplicate ACKs sent at once for the current hole. Linux: `dup_ack_counter`.
@@ -199,10 +214,12 @@ impl Receiver {
             delack_due: Time::NEVER,
             delack_armed: Time::NEVER,
             unacked_segments: 0,
-            last_oow_ack: None,
+            oow: OowLimit::default(),
+            peer: Peer::default(),
             send_side: SendSide::default(),
             synack_at: Time::ZERO,
             synack_retrans: 0,
+            synack_timeouts: 0,
             is_reading: true,
             is_plain: false,
             expected: Expected::Nothing,
@@ -227,6 +244,7 @@ impl Receiver {
         }
         self.take_header(segment);
         if was_established {
+            self.note_peer(segment);
             self.take_echo(segment);
         }
         self.take_data(segment, host);

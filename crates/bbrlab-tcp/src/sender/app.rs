@@ -78,7 +78,7 @@ impl Sender {
         } else {
             self.app.calls.push_back(bytes);
         }
-        if self.state == State::Established && is_first && !self.sndbuf.is_full() {
+        if self.is_established() && is_first && !self.sndbuf.is_full() {
             self.run_app(now, host);
         }
     }
@@ -87,7 +87,7 @@ impl Sender {
     /// whenever the socket is writable.
     pub fn write_unlimited(&mut self, now: Time, host: &mut impl Host) {
         self.app.is_unlimited = true;
-        if self.state == State::Established && !self.sndbuf.is_full() {
+        if self.is_established() && !self.sndbuf.is_full() {
             self.run_app(now, host);
         }
     }
@@ -96,7 +96,7 @@ impl Sender {
     pub fn close(&mut self, now: Time, host: &mut impl Host) {
         self.app.is_unlimited = false;
         self.app.is_closing = true;
-        if self.state == State::Established && self.app.calls.is_empty() {
+        if self.is_established() && self.app.calls.is_empty() {
             self.run_app(now, host);
         }
     }
@@ -112,7 +112,7 @@ impl Sender {
     #[must_use]
     #[inline]
     pub fn app_is_ready(&self) -> bool {
-        !self.sndbuf.is_full() && self.state == State::Established && self.app.has_more()
+        !self.sndbuf.is_full() && self.is_established() && self.app.has_more()
     }
 
     /// Whether a socket that has become writable calls the application at once, as ns-3's does; others wake a process.
@@ -248,6 +248,7 @@ impl Sender {
 
     /// Queues a FIN after the last byte. Linux: `tcp_send_fin`.
     fn send_fin(&mut self, host: &mut impl Host) {
+        self.state = State::Closing;
         self.board.append_fin(self.app.write_seq);
         self.app.write_seq = self.app.write_seq.wrapping_add(1);
         self.push_pending_frames(Nonagle::Off, host);

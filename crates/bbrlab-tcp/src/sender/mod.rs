@@ -6,7 +6,9 @@
 //! An ACK is processed in these steps, in the kernel's order, with one file per step:
 //!
 //! ```text
-//! on_segment ── ack.rs ── window.rs, sack.rs (ack_state.rs: flags and state of the ACK)
+//! on_segment ── validate.rs: is the segment acceptable?
+//!                │
+//!                ack.rs ── window.rs, sack.rs (ack_state.rs: flags and state of the ACK)
 //!                │        free acknowledged skbs, RTT sample (crate::rtt)
 //!                │        tlp.rs: was the probe needed?
 //!                │        recovery.rs ── undo.rs, rack.rs: next state, lost packets
@@ -65,6 +67,7 @@ mod timers;
 mod tlp;
 mod tso;
 mod undo;
+mod validate;
 mod window;
 
 #[cfg(test)]
@@ -76,6 +79,7 @@ pub(crate) use handshake::NS3_SYN_TIMEOUT_S;
 pub use info::SenderInfo;
 pub use limits::{Limit, Limits};
 pub use timers::TimerPurpose;
+pub(crate) use window::PeerWindow;
 
 use std::sync::Arc;
 
@@ -85,6 +89,7 @@ use bbrlab_stack::{PacingSwitches, RateSwitches, RttClock, Rule3, SenderQdisc};
 use bbrlab_units::Time;
 
 use crate::cwnd_validation::CwndUsage;
+use crate::oow::OowLimit;
 use crate::pacing::{BurstSize, Pace};
 use crate::rate::{RateSampler, SamplerVersion};
 use crate::rtt::RttEstimator;
@@ -104,7 +109,6 @@ use scoreboard::Scoreboard;
 use sndbuf::Sndbuf;
 use timers::{Clock, XmitTimer};
 use tlp::Tlp;
-use window::PeerWindow;
 
 /// Largest size of an skb in bytes. Linux: `sk_dst_gso_max_size`, 65536 - (`MAX_TCP_HEADER` + 1).
 const GSO_MAX_SIZE: u32 = 65_536 - 320 - 1;
@@ -116,11 +120,13 @@ const NO_SAMPLE: u32 = u32::MAX;
 const PACING_SHIFT: u32 = 10;
 
 /// The connection states that a sender distinguishes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
 enum State {
     Closed,
     SynSent,
     Established,
+    /// An end has closed. Headers are not predicted any more.
+    Closing,
 }
 
 /// How Nagle's algorithm applies to one call of the output engine. Linux: `TCP_NAGLE_OFF`, `TCP_NAGLE_PUSH`.
@@ -228,6 +234,8 @@ pub struct Sender {
     burst_size: BurstSize,
     reordering: Reordering,
     counts: Counts,
+    /// The limit on answers to segments that are not acceptable.
+    oow: OowLimit,
     /// The echoed timestamp of the segment being processed, if it has one. Linux: `rcv_tsecr`, `saw_tstamp`.
     rcv_tsecr: Option<u32>,
     /// End of the last segment that was not full. Linux: `snd_sml`.
@@ -339,6 +347,7 @@ impl Sender {
             limits: Limits::default(),
             stats: Stats::default(),
             counts: Counts::default(),
+            oow: OowLimit::default(),
             acked_bytes: 0,
             app: App::new(config.isn),
             fq: (config.stack.sender_qdisc == SenderQdisc::Fq).then(Box::default),
@@ -357,51 +366,49 @@ impl Sender {
                 self.on_synack(segment, host);
                 self.account_limit(now);
             }
-            State::Established => self.on_established(now, segment, host),
+            State::Established | State::Closing => self.on_established(now, segment, host),
         }
     }
 
-    /// Linux: `tcp_rcv_established`, the sender's part.
+    /// Linux: `tcp_rcv_established`, `tcp_rcv_state_process`, the sender's part.
     fn on_established(&mut self, now: Time, segment: &Segment, host: &mut impl Host) {
-        if segment.has(flag::SYN) {
-            // Our last ACK of the handshake was lost.
-            self.start_segment(now, segment);
-            self.send_ack(host);
+        self.start_segment(now, segment);
+        let is_predicted = self.is_predicted(segment);
+        if !self.accepts(segment, host) {
             return;
         }
-        if !segment.has(flag::ACK) || after(segment.ack, self.conn.snd_nxt) {
-            return;
-        }
-        if segment.has_ts && !after(segment.seq, self.reverse.rcv_nxt) {
-            self.reverse.ts_recent = segment.tsval;
-        }
-        self.on_ack(now, segment, host);
+        self.take_ack(segment, is_predicted, host);
         if segment.has(flag::FIN) && segment.seq == self.reverse.rcv_nxt {
             self.reverse.rcv_nxt = segment.end_seq();
+            self.state = State::Closing;
             self.send_ack(host);
         }
         self.send_pending(now, host);
     }
 
-    /// The first half of [`Self::on_segment`] for a socket that also receives: processes the acknowledgement.
-    /// [`Self::send_pending`] is the second half. Linux: `tcp_ack`.
+    /// The first half of [`Self::on_segment`] for a socket that also receives, whose receiving half has found the segment
+    /// acceptable: processes the acknowledgement. [`Self::send_pending`] is the second half. Linux: `tcp_ack`.
     #[inline]
     pub fn on_ack(&mut self, now: Time, segment: &Segment, host: &mut impl Host) {
         self.start_segment(now, segment);
-        if !segment.has(flag::ACK) || segment.has(flag::RST) {
-            return;
+        if segment.has(flag::ACK) && !segment.has(flag::RST) {
+            self.take_ack(segment, self.is_predicted(segment), host);
         }
-        let path = self.path_of(segment);
-        if path != flags::SLOWPATH && segment.len > 0 {
+    }
+
+    /// Processes the acknowledgement of an acceptable segment, of which the header may have been predicted.
+    #[inline]
+    fn take_ack(&mut self, segment: &Segment, is_predicted: bool, host: &mut impl Host) {
+        if !is_predicted {
+            self.ack(segment, flags::SLOWPATH, host);
+        } else if segment.len == 0 {
+            self.ack(segment, 0, host);
+        } else if segment.ack == self.conn.snd_una {
             // Expected data that acknowledges nothing new: only the sequence number is recorded.
-            if segment.ack == self.conn.snd_una {
-                self.window.note_seq(segment.seq);
-            } else {
-                self.ack(segment, flags::DATA, host);
-            }
-            return;
+            self.window.note_seq(segment.seq);
+        } else {
+            self.ack(segment, flags::DATA, host);
         }
-        self.ack(segment, path, host);
     }
 
     /// The second half: sends what may be sent now. Linux: `tcp_data_snd_check`.
@@ -437,16 +444,17 @@ impl Sender {
         self.rcv_tsecr = is_echo.then(|| tsecr.wrapping_sub(self.clock.ts_offset()));
     }
 
-    /// 0 if a segment is what header prediction expects, else [`flags::SLOWPATH`]. Linux: `tcp_rcv_established`.
+    /// Whether a segment is what header prediction expects. Linux: `tcp_rcv_established`.
     #[inline]
-    fn path_of(&self, segment: &Segment) -> u32 {
-        let is_predicted = segment.flags & !flag::PSH == flag::ACK
+    fn is_predicted(&self, segment: &Segment) -> bool {
+        segment.flags & !flag::PSH == flag::ACK
             && segment.sack_count == 0
             && segment.wnd == self.window.size()
             && segment.seq == self.reverse.rcv_nxt
             && !before(segment.ack, self.conn.snd_una)
-            && !after(segment.ack, self.conn.snd_nxt);
-        if is_predicted { 0 } else { flags::SLOWPATH }
+            && !after(segment.ack, self.conn.snd_nxt)
+            && self.is_newest(segment.has_ts, segment.tsval)
+            && self.state == State::Established
     }
 
     /// Linux: `tcp_data_snd_check`.
@@ -487,7 +495,7 @@ impl Sender {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every call ends here, mostly without a change")]
     pub(super) fn account_limit(&mut self, now: Time) {
-        let limit = if self.state == State::Established && self.board.has_unsent() {
+        let limit = if self.is_established() && self.board.has_unsent() {
             self.limits.last_stop()
         } else {
             self.limit_without_unsent()
@@ -499,7 +507,7 @@ impl Sender {
     #[cold]
     #[inline(never)]
     fn limit_without_unsent(&self) -> Limit {
-        if self.state != State::Established {
+        if !self.is_established() {
             Limit::Cwnd
         } else if self.board.is_repair_due() {
             if self.is_pacing_armed { Limit::Pacing } else { Limit::Cwnd }
@@ -558,6 +566,11 @@ impl Sender {
         (sample_us != NO_SAMPLE).then_some(sample_us)
     }
 
+    /// The window that the peer advertises.
+    pub(crate) fn peer_window(&self) -> PeerWindow {
+        self.window
+    }
+
     /// The retransmission timeout in jiffies. Linux: `icsk_rto`.
     #[must_use]
     pub const fn rto(&self) -> u32 {
@@ -565,9 +578,10 @@ impl Sender {
     }
 
     /// Whether the handshake is complete.
+    #[inline]
     #[must_use]
     pub fn is_established(&self) -> bool {
-        self.state == State::Established
+        self.state >= State::Established
     }
 
     /// Payload bytes acknowledged so far.

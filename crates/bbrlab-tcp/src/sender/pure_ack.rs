@@ -22,9 +22,10 @@ impl Sender {
     /// [`Self::on_segment`] has to process it.
     #[inline]
     pub fn on_pure_ack(&mut self, now: Time, ack: &PureAck, host: &mut impl Host) -> bool {
-        let is_expected = self.state == State::Established
+        let is_expected = self.is_established()
             && ack.seq == self.reverse.rcv_nxt
-            && !after(ack.ack, self.conn.snd_nxt);
+            && !after(ack.ack, self.conn.snd_nxt)
+            && self.is_newest(ack.has_ts, ack.tsval);
         if !is_expected || !self.is_calm() {
             return false;
         }
@@ -32,16 +33,18 @@ impl Sender {
         if self.hooks.notes_in_flight {
             self.check_backlog();
         }
-        // All before `predicted_run` is done again, with the same result, if this is not a predicted ACK. A predicted one
-        // does not ask which timestamp is echoed.
+        // If this is not a predicted ACK, all of the above is done again, with the same result. A predicted one does not
+        // use the timestamp that it echoes.
+        let Some(run) = self.predicted_run(ack.ack) else { return false };
         if ack.has_ts {
             self.reverse.ts_recent = ack.tsval;
         }
-        let Some(run) = self.predicted_run(ack.ack) else { return false };
         let mut flag = flags::PREDICTED;
         if ack.wnd != self.window.size() {
             flag |= flags::SLOWPATH;
             self.set_window(ack.seq, ack.wnd, host);
+        } else if self.state == State::Closing {
+            flag |= flags::SLOWPATH;
         }
         self.take_delivered(&run, ack.ack, ack.seq, flag, host);
         self.send_after_pure_ack(now, host);

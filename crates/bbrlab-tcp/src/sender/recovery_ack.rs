@@ -15,7 +15,7 @@ use bbrlab_units::Time;
 use super::ack_state::{AckState, flags};
 use super::limits::{Limit, Stop};
 use super::scoreboard::{Blocks, NewFrom};
-use super::{Sender, State};
+use super::Sender;
 use crate::Host;
 use crate::segment::{PureAck, SackBlock};
 
@@ -35,6 +35,7 @@ impl Sender {
         let is_expected = self.conn.ca_state == CaState::Recovery
             && ack.ack == self.conn.snd_una
             && ack.seq == self.reverse.rcv_nxt
+            && self.is_newest(ack.has_ts, ack.tsval)
             && self.recovers_plainly
             && self.tlp.high_seq().is_none()
             && !self.episode.is_acked(ack.ack)
@@ -42,7 +43,7 @@ impl Sender {
         if !is_expected {
             return false;
         }
-        debug_assert!(self.state == State::Established, "before, nothing is lost");
+        debug_assert!(self.is_established(), "before, nothing is lost");
         // If it may report a duplicate, this is done again, with the same result. Which timestamp it echoes, only ACKs that
         // acknowledge something ask.
         if ack.has_ts {

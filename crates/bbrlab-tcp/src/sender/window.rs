@@ -11,7 +11,7 @@ const MSS_DEFAULT: u32 = 536;
 
 /// The peer's window. Linux: `snd_wnd`, `snd_wl1` and `max_window`.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct PeerWindow {
+pub(crate) struct PeerWindow {
     /// Window in bytes, from `snd_una` on. Linux: `snd_wnd`.
     size: u32,
     /// Sequence number of the segment that last updated the window. Linux: `snd_wl1`.
@@ -45,18 +45,18 @@ impl PeerWindow {
     }
 
     /// Sets the window of an accepted connection.
-    pub(super) fn accept(&mut self, seq: u32, size: u32) {
+    pub(crate) fn accept(&mut self, seq: u32, size: u32) {
         *self = Self { size, seq, max: size };
     }
 
     /// Whether a segment may update the window: it acknowledges new data, has a later sequence number, or advertises
     /// a larger window or none. Linux: `tcp_may_update_window`.
-    pub(super) fn may_update(&self, is_new_ack: bool, seq: u32, size: u32) -> bool {
+    pub(crate) fn may_update(&self, is_new_ack: bool, seq: u32, size: u32) -> bool {
         is_new_ack || after(seq, self.seq) || (seq == self.seq && (size > self.size || size == 0))
     }
 
     /// Sets the window from a segment with `seq`; true if its size has changed.
-    pub(super) fn update(&mut self, seq: u32, size: u32) -> bool {
+    pub(crate) fn update(&mut self, seq: u32, size: u32) -> bool {
         self.seq = seq;
         std::mem::replace(&mut self.size, size) != size
     }

@@ -1,0 +1,36 @@
+//! The limit on answers to segments that are not acceptable: one in half a second.
+//!
+//! Without it two hosts that disagree about the window would answer each other's ACKs without end.
+//!
+//! Sources: [linux] `net/ipv4/tcp_input.c`: `__tcp_oow_rate_limited`; `sysctl_tcp_invalid_ratelimit`.
+//! Deviations: none.
+
+/// When the last such answer was sent. Linux: `last_oow_ack_time`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct OowLimit {
+    /// In jiffies; 0 for never.
+    last: u32,
+}
+
+impl OowLimit {
+    /// Whether the answer due at `now`, in jiffies of which a second has `hz`, must be left out. If not, it counts as sent.
+    pub(crate) fn holds_back(&mut self, now: u32, hz: u32) -> bool {
+        if self.last != 0 && now.wrapping_sub(self.last) < hz / 2 {
+            return true;
+        }
+        self.last = now;
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::OowLimit;
+
+    #[test]
+    fn one_answer_in_half_a_second_is_sent() {
+        let mut limit = OowLimit::default();
+        let held = [5, 6, 504, 505, 506, 1004, 1005].map(|now| limit.holds_back(now, 1000));
+        assert_eq!(held, [false, true, true, false, true, true, false]);
+    }
+}

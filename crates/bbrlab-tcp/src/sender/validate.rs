@@ -1,0 +1,122 @@
+//! Is a segment from the peer acceptable, and does it carry the newest timestamp?
+//!
+//! The sending half of a socket that only sends checks here what a whole socket checks in its receiving half. The peer
+//! of such a socket sends no data, so every sequence number is the same until its FIN.
+//!
+//! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_validate_incoming`, `tcp_disordered_ack`, `tcp_sequence`,
+//! `tcp_replace_ts_recent`, `tcp_send_dupack`, `tcp_send_challenge_ack`.
+//! Deviations:
+//! 1. A RST is ignored: no peer of ours sends one.
+//! 2. After both ends have closed, the kernel keeps only the minimal socket of `TIME_WAIT`; here the sender goes on.
+
+use bbrlab_cc::linux_int::{after, before};
+
+use super::{AckPlace, Sender, State};
+use crate::paws::{self, PAWS_WINDOW};
+use crate::segment::flag;
+use crate::{Host, Segment};
+
+impl Sender {
+    /// Whether `segment` is acceptable, including its ACK number. If so, its timestamp may become the one to echo; if
+    /// not, it is answered as the kernel answers it and must be ignored. Linux: `tcp_validate_incoming`, and the first
+    /// checks of `tcp_ack`.
+    #[inline]
+    pub(super) fn accepts(&mut self, segment: &Segment, host: &mut impl Host) -> bool {
+        let flags = segment.flags & (flag::ACK | flag::SYN | flag::RST);
+        let place = self.place_of(segment.ack);
+        let is_ordinary = flags == flag::ACK
+            && matches!(place, AckPlace::Current | AckPlace::Old)
+            && segment.seq == self.reverse.rcv_nxt
+            && self.is_newest(segment.has_ts, segment.tsval);
+        if !is_ordinary && !self.accepts_unusual(segment, place, host) {
+            return false;
+        }
+        self.replace_ts_recent(segment);
+        true
+    }
+
+    /// Whether a segment's timestamp is at least as new as any before. Linux: in `tcp_rcv_established`.
+    #[inline]
+    pub(super) fn is_newest(&self, has_ts: bool, tsval: u32) -> bool {
+        !has_ts || tsval.wrapping_sub(self.reverse.ts_recent).cast_signed() >= 0
+    }
+
+    #[cold]
+    fn accepts_unusual(
+        &mut self,
+        segment: &Segment,
+        place: AckPlace,
+        host: &mut impl Host,
+    ) -> bool {
+        if segment.flags & (flag::ACK | flag::SYN | flag::RST) == 0 || segment.has(flag::RST) {
+            return false;
+        }
+        if segment.has(flag::SYN) {
+            // Our last ACK of the handshake was lost, or the SYN-ACK was duplicated.
+            self.challenge(host);
+            return false;
+        }
+        let has_paws = segment.has_ts && self.config.stack.socket.paws;
+        if has_paws
+            && !paws::passes(self.reverse.ts_recent, segment.tsval, PAWS_WINDOW)
+            && !self.is_disordered_ack(segment)
+        {
+            self.refuse(segment, host);
+            return false;
+        }
+        let window_end = self.reverse.rcv_nxt.wrapping_add(self.reverse.wnd);
+        if before(segment.end_seq(), self.reverse.rcv_nxt) || after(segment.seq, window_end) {
+            self.refuse(segment, host);
+            return false;
+        }
+        let is_challenged = match place {
+            AckPlace::Current | AckPlace::Old => return true,
+            AckPlace::TooOld => true,
+            AckPlace::Unsent => self.state == State::Closing,
+        };
+        if is_challenged {
+            self.challenge(host);
+        }
+        false
+    }
+
+    /// Linux: `tcp_disordered_ack`.
+    fn is_disordered_ack(&self, segment: &Segment) -> bool {
+        let &Segment { seq, ack, wnd, tsval, .. } = segment;
+        segment.has(flag::ACK)
+            && seq == segment.end_seq()
+            && seq == self.reverse.rcv_nxt
+            && ack == self.conn.snd_una
+            && !self.window.may_update(false, seq, wnd)
+            && paws::is_reordered(self.reverse.ts_recent, tsval, self.timer.rto(), self.conn.hz)
+    }
+
+    /// Linux: `tcp_replace_ts_recent`.
+    #[inline]
+    fn replace_ts_recent(&mut self, segment: &Segment) {
+        if segment.has_ts
+            && !after(segment.seq, self.reverse.rcv_nxt)
+            && (self.is_newest(segment.has_ts, segment.tsval)
+                || !self.config.stack.socket.paws
+                || paws::passes(self.reverse.ts_recent, segment.tsval, 0))
+        {
+            self.reverse.ts_recent = segment.tsval;
+        }
+    }
+
+    /// Answers an unacceptable segment with a duplicate ACK: a pure ACK at most once in half a second.
+    /// Linux: `tcp_oow_rate_limited`, `tcp_send_dupack`.
+    fn refuse(&mut self, segment: &Segment, host: &mut impl Host) {
+        let has_data = segment.end_seq() != segment.seq;
+        if has_data || !self.oow.holds_back(self.conn.jiffies, self.conn.hz) {
+            self.send_ack(host);
+        }
+    }
+
+    /// Linux: `tcp_send_challenge_ack`.
+    fn challenge(&mut self, host: &mut impl Host) {
+        if !self.oow.holds_back(self.conn.jiffies, self.conn.hz) {
+            self.send_ack(host);
+        }
+    }
+}
