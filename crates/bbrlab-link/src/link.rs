@@ -41,7 +41,7 @@ pub struct Link {
     pub ack_thinning: Option<u32>,
     /// Packets are marked if the backlog or the wait exceeds this.
     pub ecn_threshold: Option<EcnThreshold>,
-    /// Random loss of data packets.
+    /// Random loss of packets.
     pub loss: Option<Loss>,
     /// Where packets are lost at random.
     pub loss_at: LossAt,

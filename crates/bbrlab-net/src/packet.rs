@@ -53,7 +53,7 @@ pub struct Outgoing<'a, P: Load> {
     pub wire_bytes: u32,
     /// The ECN field.
     pub ecn: Ecn,
-    /// Whether the packet carries data: random loss, reordering and the digest distinguish it.
+    /// Whether the packet carries data: the counts of flows and the digest distinguish it.
     pub is_data: bool,
     /// For the digest: the sequence number of the data, or the acknowledgement number of an ACK.
     pub seq: u64,

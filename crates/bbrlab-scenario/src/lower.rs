@@ -4,14 +4,14 @@ use bbrlab_units::{Span, Time};
 
 use crate::buffer::{BufferSpec, Measure};
 use crate::decimal::Decimal;
-use crate::link::{GrantSpec, LinkSpec, LossSpec, SlotSpec};
+use crate::link::{GrantSpec, LinkSpec, LossSpec, ReorderSpec, SlotSpec};
 use crate::model::Path;
 use crate::quantity::show_span;
-use crate::reader::Reader;
+use crate::reader::{Placed, Reader};
 use crate::room::{Crossing, has_room, have_room};
 use crate::route::{LinkHops, Router};
 use crate::spec::Spec;
-use bbrlab_link::{Buffer, DelaySteps, Link, Loss, Probability, Queue, Rate, Reorder};
+use bbrlab_link::{Buffer, DelaySteps, Link, Loss, Policer, Probability, Queue, Rate, Reorder};
 use bbrlab_run::{Flow, FlowClass, Hop};
 
 /// Numbers of flows and links have 24 bits in an event's key.
@@ -42,7 +42,9 @@ pub(crate) fn network(spec: &Spec, seed: Option<u64>, reader: &mut Reader<'_>) -
             None => model.bound(),
         });
         is_bound |= path.is_some() && seed.is_none();
-        link_hops.push(lower_link(name, (&table, link), path, &mut links, &mut queues));
+        let is_on_return_path = spec.is_on_return_path(name);
+        let table = (&*table, link);
+        link_hops.push(lower_link(name, table, path, is_on_return_path, &mut links, &mut queues));
     }
     let bottleneck = spec.bottleneck.as_ref().and_then(|_| match link_hops[0].forward[0] {
         Hop::Link(number) if links[number as usize].rate.is_limited() => Some(number),
@@ -79,10 +81,10 @@ pub(crate) fn network(spec: &Spec, seed: Option<u64>, reader: &mut Reader<'_>) -
         link.buffer = sized;
         true
     };
-    for Queued { number, spec, buffer } in queues {
+    for Queued { number, spec, buffer, police } in queues {
         let (link, largest) = (&mut links[number as usize], crossing.shared[number as usize]);
         is_right &= size(&buffer, link, largest, reader);
-        is_right &= have_room(largest, link, (&buffer.table, spec), reader);
+        is_right &= have_room(largest, link, police, (&buffer.table, spec), reader);
         if let Queue::Red(red) = &mut link.queue {
             red.bandwidth = red.bandwidth.or(link.rate.at_start());
         }
@@ -161,6 +163,8 @@ struct Queued<'s> {
     number: u32,
     spec: &'s LinkSpec,
     buffer: BufferSpec,
+    /// The policer in front of it, with the name of the key that bounds its bucket.
+    police: Option<(&'static str, Placed<Policer>)>,
 }
 
 /// `table` is the name of the link's table, as users write it.
@@ -168,6 +172,7 @@ fn lower_link<'s>(
     name: &'s str,
     (table, spec): (&str, &'s LinkSpec),
     path: Option<Path>,
+    is_on_return_path: bool,
     links: &mut Vec<Link>,
     queues: &mut Vec<Queued<'s>>,
 ) -> LinkHops<'s> {
@@ -182,11 +187,12 @@ fn lower_link<'s>(
     }
     let (plain, delay) = (&plain, plain.delay);
     // A constant delay is in front of slots, inside their link, or behind grants.
-    let mut direction = |link: Link, buffer: BufferSpec, waits: Waits, acks: u32| {
+    let mut direction = |link: Link, (buffer, police), waits: Waits, acks: u32| {
         let alters = link.police.is_some()
             || link.loss.is_some()
             || link.jitter.is_some()
             || link.reorder.is_some()
+            || link.ack_thinning.is_some()
             || link.delay_steps.is_some();
         let is_inside =
             (waits.slot.is_some() || waits.grant.is_some()) && link.delay_steps.is_none();
@@ -203,7 +209,7 @@ fn lower_link<'s>(
         }
         if link.rate.is_limited() || alters {
             hops.push(Hop::Link(number(links)));
-            queues.push(Queued { number: number(links), spec, buffer });
+            queues.push(Queued { number: number(links), spec, buffer, police });
             links.push(Link { delay: own, ..link });
         } else if waits.is_none() {
             hops.push(Hop::Delay(delay));
@@ -214,7 +220,7 @@ fn lower_link<'s>(
         }
         hops
     };
-    let reorder = spec.reorder;
+    let reordering = |spec: ReorderSpec| Reorder { ratio: probability(spec.ratio), by: spec.by };
     // No other link of the file has this number.
     let airtime = spec.airtime.map(|airtime| airtime.of(first));
     let link = Link {
@@ -225,11 +231,15 @@ fn lower_link<'s>(
         burst: spec.burst.map(|burst| burst.value),
         police: spec.police.map(|police| police.value),
         peak_rate: spec.peak_rate.map(|peak| peak.of(plain)),
-        reorder: reorder.map(|it| Reorder { ratio: probability(it.ratio), by: it.by }),
+        reorder: spec.reorder.map(reordering),
+        ack_thinning: (is_on_return_path && spec.ack_thinning > 1).then_some(spec.ack_thinning),
         ..plain.clone()
     };
     let waits = Waits { slot: spec.slot, grant: spec.grant };
-    let forward = direction(link, BufferSpec::of_link(spec, table), waits, 1);
+    let forward = {
+        let police = spec.police.map(|police| ("police.burst", police));
+        direction(link, (BufferSpec::of_link(spec, table), police), waits, 1)
+    };
     let reverse_rate = spec.reverse_rate.rate(&plain.rate);
     let link = Link {
         airtime,
@@ -237,10 +247,18 @@ fn lower_link<'s>(
         rate_change: plain.rate_change,
         framing: plain.framing,
         delay_steps: plain.delay_steps.clone(),
+        loss: lower_loss(&spec.reverse_loss),
+        loss_at: plain.loss_at,
+        jitter: spec.reverse_jitter,
+        reorder: spec.reverse_reorder.map(reordering),
+        police: spec.reverse_police.map(|police| police.value),
         ..Link::new(format!("{name}.reverse"), reverse_rate.clone(), Buffer::Unlimited)
     };
     let waits = Waits { slot: spec.reverse_slot, grant: spec.reverse_grant };
-    let reverse = direction(link, BufferSpec::of_reverse(spec, table), waits, spec.ack_thinning);
+    let reverse = {
+        let police = spec.reverse_police.map(|police| ("reverse_police.burst", police));
+        direction(link, (BufferSpec::of_reverse(spec, table), police), waits, spec.ack_thinning)
+    };
     LinkHops { name, forward, reverse, delay }
 }
 

@@ -4,14 +4,14 @@
 //! The size is known when the routes are: payload, headers, and the framing of the first link with a rate on the way.
 //! With `tso = "whole"` bursts are larger than a packet; how large, only the run tells.
 
-use bbrlab_link::{Buffer, Link};
+use bbrlab_link::{Buffer, Link, Policer};
 use bbrlab_run::{FlowClass, Hop, Law, Source};
 use bbrlab_stack::{Stack, TcpOptions};
 use bbrlab_units::Bytes;
 
 use crate::buffer::BufferSpec;
 use crate::link::{HEADERS, LinkSpec};
-use crate::reader::Reader;
+use crate::reader::{Placed, Reader};
 use crate::route::links_on;
 
 /// IP and UDP header.
@@ -113,18 +113,19 @@ pub(crate) fn has_room(
     bytes.0 >= largest
 }
 
-/// Whether the buckets at a link have room for a packet of that size; `table` is the name of the link's table.
+/// Whether the buckets at a link have room for a packet of that size; `table` is the name of the link's table, `police`
+/// its policer in this direction with the name of the key.
 pub(crate) fn have_room(
     largest: u64,
     link: &Link,
+    police: Option<(&'static str, Placed<Policer>)>,
     (table, spec): (&str, &LinkSpec),
     reader: &mut Reader<'_>,
 ) -> bool {
-    let police = spec.police.filter(|_| link.police.is_some());
     let burst = spec.burst.filter(|_| link.burst.is_some());
     let peak = spec.peak_rate.zip(link.peak_rate);
     let buckets = [
-        police.map(|police| ("police.burst", police.at, police.value.burst)),
+        police.map(|(key, police)| (key, police.at, police.value.burst)),
         burst.map(|burst| ("burst", burst.at, burst.value)),
         peak.map(|(spec, built)| (spec.key(), spec.mtu_at(), built.mtu)),
     ];

@@ -261,6 +261,12 @@ impl Spec {
         dumbbell.chain(named)
     }
 
+    /// Whether a flow's ACKs cross the link called `name` in its forward direction.
+    pub(crate) fn is_on_return_path(&self, name: &str) -> bool {
+        let mut paths = self.flows.iter().filter_map(|flow| flow.return_path.as_ref());
+        paths.any(|path| path.iter().any(|link| &*link.value == name))
+    }
+
     /// Whether a flow has this congestion control from outside.
     fn uses(&self, outside: &Outside) -> bool {
         self.flows.iter().filter_map(|flow| flow.outside.as_ref()).any(|of| of.name == outside.name)

@@ -185,7 +185,15 @@ fn the_keys_within_values_are_those_that_are_read() {
     }
     let mut told = parts_of_rows();
     // The same as in [bottleneck].
-    let same = ["reverse_rate", "reverse_queue", "points"];
+    let same = [
+        "reverse_rate",
+        "reverse_queue",
+        "reverse_loss",
+        "reverse_jitter",
+        "reverse_reorder",
+        "reverse_police",
+        "points",
+    ];
     told.retain(|(section, key), _| section != "links" && !same.contains(&key.as_str()));
     assert_eq!(read, told);
 }

@@ -358,12 +358,9 @@ fn no_total_exceeds_its_link_in_five_hundred_random_scenarios() {
             |of: fn(&FlowSummary) -> Option<u64>| run.flows.iter().filter_map(of).sum::<u64>();
         let link_losses =
             |of: fn(&LinkSummary) -> Option<u64>| run.links.iter().filter_map(of).sum::<u64>();
-        assert_eq!(
-            data_losses(|flow| flow.random_losses),
-            link_losses(|link| link.random_losses),
-            "{}",
-            context()
-        );
+        // A link also counts SYNs and ACKs, a flow its data packets.
+        let lost_data = data_losses(|flow| flow.random_losses);
+        assert!(lost_data <= link_losses(|link| link.random_losses), "{}", context());
         assert!(data_losses(|flow| flow.drops) <= link_losses(|link| link.drops), "{}", context());
         for group in &run.flow_groups {
             let is_finite = group.fct_ms.unfinished.is_some();

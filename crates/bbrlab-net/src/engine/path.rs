@@ -134,8 +134,7 @@ impl<P: Load> Network<P> {
                 if marked {
                     packet.ticket = ticket.marked();
                 }
-                let lost = is_data
-                    && link.impairments.loss.as_mut().is_some_and(|loss| loss.loses(departs));
+                let lost = link.impairments.loss.as_mut().is_some_and(|loss| loss.loses(departs));
                 let waited =
                     if link.server.queues_until_departure() { departs.since(now) } else { wait };
                 link.stats.enters(due, wire_bytes);
@@ -223,8 +222,7 @@ impl<P: Load> Network<P> {
             at = clock.arrival(departed) + delay;
             is_alone = true;
         }
-        if packet.ticket.is_data()
-            && let Some((reorder, rng)) = impairments.reorder.as_deref_mut()
+        if let Some((reorder, rng)) = impairments.reorder.as_deref_mut()
             && !rng.happens(reorder.ratio)
         {
             lane = self.legs[packet.ticket.leg() as usize].late_lane;
@@ -364,7 +362,7 @@ impl<P: Load> Network<P> {
             self.accounts.wire_bytes[packet.flow as usize] += u64::from(packet.wire_bytes);
         }
         let is_data = kept.ticket.is_data();
-        let lost = is_data && link.impairments.loss.as_mut().is_some_and(|loss| loss.loses(due));
+        let lost = link.impairments.loss.as_mut().is_some_and(|loss| loss.loses(due));
         if is_data {
             link.stats.sent_data_packets += u64::from(!lost);
             if link.rated {
@@ -374,7 +372,9 @@ impl<P: Load> Network<P> {
         }
         if lost {
             link.stats.drops_random += 1;
-            self.accounts.lose(kept.flow(), kept.wire_bytes, Lost::Random);
+            if is_data {
+                self.accounts.lose(kept.flow(), kept.wire_bytes, Lost::Random);
+            }
             self.asides.forget(&kept);
         } else {
             self.forward(id, &kept, due, onward);
@@ -458,9 +458,11 @@ fn stops_in_front<P: Load>(
 ) -> bool {
     let Some(front) = front.as_deref_mut() else { return false };
     let is_data = packet.ticket.is_data();
-    let record = if is_data && front.loss.as_mut().is_some_and(|loss| loss.loses(due)) {
+    let record = if front.loss.as_mut().is_some_and(|loss| loss.loses(due)) {
         stats.drops_random += 1;
-        accounts.lose(packet.flow(), packet.wire_bytes, Lost::Random);
+        if is_data {
+            accounts.lose(packet.flow(), packet.wire_bytes, Lost::Random);
+        }
         Record::DropRandom
     } else if front.police.as_mut().is_some_and(|police| !police.admits(now, packet.wire_bytes)) {
         stats.drops_policer = stats.drops_policer.map(|drops| drops + 1);

@@ -209,7 +209,9 @@ impl Link {
             }
             if shadow.lost {
                 self.stats.drops_random += 1;
-                accounts.lose(FlowId(shadow.flow), shadow.wire_bytes, Lost::Random);
+                if shadow.is_data {
+                    accounts.lose(FlowId(shadow.flow), shadow.wire_bytes, Lost::Random);
+                }
             }
             if shadow.is_data {
                 self.stats.sent_data_packets += u64::from(!shadow.lost);

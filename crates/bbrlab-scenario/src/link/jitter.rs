@@ -3,6 +3,7 @@
 use bbrlab_link::Jitter;
 use bbrlab_units::Span;
 
+use super::loss::toml_number;
 use crate::canonical::toml_string;
 use crate::decimal::Decimal;
 use crate::document::{Node, Value};
@@ -57,6 +58,11 @@ pub(super) fn read_reorder(
     );
     keys.finish(reader);
     Some(ReorderSpec { ratio: ratio?, by: by? })
+}
+
+pub(super) fn show_reorder(reorder: ReorderSpec) -> String {
+    let ReorderSpec { ratio, by } = reorder;
+    format!("{{ ratio = {}, by = {} }}", toml_number(ratio), toml_string(&show_span(by)))
 }
 
 pub(super) fn show_jitter(jitter: Jitter) -> String {

@@ -1,24 +1,24 @@
 //! The keys of `[bottleneck]` and `[[links]]`.
 
-use bbrlab_link::{LossAt, Policer, RateChange};
+use bbrlab_link::{LossAt, RateChange};
 
 use super::LinkSpec;
 use super::airtime::{self, AirtimeSpec};
 use super::grant::{self, GrantSpec};
-use super::jitter::{ReorderSpec, read_jitter, read_reorder, show_jitter};
-use super::loss::{LOSS_MODELS, read_loss, show_loss, toml_number};
+use super::jitter::{read_jitter, read_reorder, show_jitter, show_reorder};
+use super::loss::{LOSS_MODELS, read_loss, show_loss};
 use super::path::{read_delay, show_delay};
 use super::queue::{QUEUE, UNITS, read_device_queue, read_ecn_threshold, show_ecn_threshold};
 use super::rate::{
     MISREAD, RATE, REVERSE_RATE, read_framing, read_rate, read_reverse_rate, show_rates,
     show_reverse_rate,
 };
-use super::shaper::{PEAK, PeakSpec, read_police};
+use super::shaper::{PEAK, PeakSpec, read_police, show_police};
 use super::slot::{self, SlotSpec};
 use crate::canonical::{show_bytes, show_text};
 use crate::key::{Form, Key, key, name_of, names, needed, optional, set};
 use crate::model::{self, ModelSpec};
-use crate::quantity::{show_queue_size, show_rate, show_span};
+use crate::quantity::{show_queue_size, show_span};
 use crate::queue::QueueSpec;
 use crate::reader::{Placed, Reader};
 
@@ -32,6 +32,32 @@ const ACKS_MAX: u64 = 1000;
 const SLOT: Form = Form::Any(&[Form::Time, Form::Table(slot::PARTS)]);
 
 const GRANT: Form = Form::Any(&[Form::Time, Form::Table(grant::PARTS)]);
+
+/// Random loss.
+const LOSS: Form = Form::Any(&[
+    Form::Ratio,
+    Form::List(&Form::Pair(&Form::Time, &Form::Ratio)),
+    Form::Table(&[
+        needed("model", Form::Choice(|| names(&LOSS_MODELS))),
+        optional("ratio", Form::Ratio),
+        optional("p", Form::Ratio),
+        optional("r", Form::Ratio),
+        optional("loss_bad", Form::Ratio),
+        optional("loss_good", Form::Ratio),
+    ]),
+]);
+
+/// Additional delay.
+const JITTER: Form = Form::Any(&[
+    Form::Time,
+    Form::Table(&[needed("up_to", Form::Time), optional("keep_order", Form::Bool)]),
+]);
+
+/// Reordering.
+const REORDER: Form = Form::Table(&[needed("ratio", Form::Ratio), needed("by", Form::Time)]);
+
+/// A policer.
+const POLICE: Form = Form::Table(&[needed("rate", Form::Rate), needed("burst", Form::Bytes)]);
 
 /// The keys of `[bottleneck]`, which `[[links]]` have, too.
 pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
@@ -132,19 +158,8 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
     key(
         "loss",
         "0.1.0",
-        Form::Any(&[
-            Form::Ratio,
-            Form::List(&Form::Pair(&Form::Time, &Form::Ratio)),
-            Form::Table(&[
-                needed("model", Form::Choice(|| names(&LOSS_MODELS))),
-                optional("ratio", Form::Ratio),
-                optional("p", Form::Ratio),
-                optional("r", Form::Ratio),
-                optional("loss_bad", Form::Ratio),
-                optional("loss_good", Form::Ratio),
-            ]),
-        ]),
-        "random loss of data packets: a ratio, a schedule such as `[[\"0s\", 0], [\"10s\", 0.01]]`, `{ model = \"bernoulli\", ratio = 0.01 }`, or `{ model = \
+        LOSS,
+        "random loss of packets: a ratio, a schedule such as `[[\"0s\", 0], [\"10s\", 0.01]]`, `{ model = \"bernoulli\", ratio = 0.01 }`, or `{ model = \
          \"gilbert-elliott\", p = 0.01, r = 0.3, loss_bad = 1, loss_good = 0 }` (`p`: good to bad, `r`: bad to good; a \
          packet is lost according to the state before its transition)",
         |spec, given| set(&mut spec.loss, given.value(read_loss)),
@@ -236,14 +251,11 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
     key(
         "police",
         "0.2.0",
-        Form::Table(&[needed("rate", Form::Rate), needed("burst", Form::Bytes)]),
+        POLICE,
         "a policer in front of the queue, as `tc`'s: `{ rate = \"10Mbit/s\", burst = \"32KiB\" }` drops what exceeds the rate \
          and a bucket of `burst`",
         |spec: &mut LinkSpec, given| spec.police = given.value(read_police),
-        |spec| {
-            let Policer { rate, burst } = spec.police?.value;
-            Some(format!("{{ rate = \"{}\", burst = \"{}B\" }}", show_rate(rate), burst.0))
-        },
+        |spec| spec.police.map(|police| show_police(police.value)),
     ),
     key(
         "ecn_threshold",
@@ -257,10 +269,7 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
     key(
         "jitter",
         "0.1.0",
-        Form::Any(&[
-            Form::Time,
-            Form::Table(&[needed("up_to", Form::Time), optional("keep_order", Form::Bool)]),
-        ]),
+        JITTER,
         "additional delay, uniform in [0, x), in order; or `{ up_to = \"2ms\", keep_order = false }`",
         |spec, given| spec.link.jitter = given.value(read_jitter),
         |spec| spec.link.jitter.map(show_jitter),
@@ -268,20 +277,50 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
     key(
         "reorder",
         "0.1.0",
-        Form::Table(&[needed("ratio", Form::Ratio), needed("by", Form::Time)]),
-        "`{ ratio = 0.01, by = \"1ms\" }`: data packets wait `by`, except for this share, which skips the wait",
+        REORDER,
+        "`{ ratio = 0.01, by = \"1ms\" }`: packets wait `by`, except for this share, which skips the wait",
         |spec, given| spec.reorder = given.value(read_reorder),
-        |spec| {
-            let ReorderSpec { ratio, by } = spec.reorder?;
-            Some(format!("{{ ratio = {}, by = \"{}\" }}", toml_number(ratio), show_span(by)))
-        },
+        |spec| spec.reorder.map(show_reorder),
+    ),
+    key(
+        "reverse_loss",
+        "0.2.0",
+        LOSS,
+        "random loss in the reverse direction, as `loss`: of ACKs, and of data that flows cross the link backwards with; `loss_at` holds \
+         for it, too",
+        |spec: &mut LinkSpec, given| set(&mut spec.reverse_loss, given.value(read_loss)),
+        |spec| Some(show_loss(&spec.reverse_loss)),
+    ),
+    key(
+        "reverse_jitter",
+        "0.2.0",
+        JITTER,
+        "additional delay in the reverse direction, as `jitter`",
+        |spec: &mut LinkSpec, given| spec.reverse_jitter = given.value(read_jitter),
+        |spec| spec.reverse_jitter.map(show_jitter),
+    ),
+    key(
+        "reverse_reorder",
+        "0.2.0",
+        REORDER,
+        "reordering in the reverse direction, as `reorder`",
+        |spec: &mut LinkSpec, given| spec.reverse_reorder = given.value(read_reorder),
+        |spec| spec.reverse_reorder.map(show_reorder),
+    ),
+    key(
+        "reverse_police",
+        "0.2.0",
+        POLICE,
+        "a policer in front of the queue of the reverse direction, as `police`",
+        |spec: &mut LinkSpec, given| spec.reverse_police = given.value(read_police),
+        |spec| spec.reverse_police.map(|police| show_police(police.value)),
     ),
     key(
         "ack_thinning",
         "0.2.0",
         Form::Whole(1, ACKS_MAX),
         "of so many ACKs of a flow in a row that say nothing but how far data arrived (no SACK blocks, no ECN echo, no SYN or FIN) only \
-         the first passes in the reverse direction",
+         the first passes: in the reverse direction, and forward where the link is on a `return_path`",
         |spec: &mut LinkSpec, given| {
             let of = given.value(|reader, node, name| reader.integer(node, name, 1, ACKS_MAX));
             set(&mut spec.ack_thinning, of.and_then(|of| u32::try_from(of).ok()));

@@ -13,7 +13,7 @@ mod rate;
 mod shaper;
 mod slot;
 
-use bbrlab_link::{Buffer, Link, Policer, Rate};
+use bbrlab_link::{Buffer, Jitter, Link, Policer, Rate};
 use bbrlab_units::{Bytes, Span};
 
 use crate::canonical::Writer;
@@ -29,7 +29,7 @@ pub(crate) use access::{ACCESS_KEYS, AccessSpec};
 use airtime::AirtimeSpec;
 use checks::check_buffer;
 pub(crate) use grant::GrantSpec;
-use jitter::ReorderSpec;
+pub(crate) use jitter::ReorderSpec;
 pub(crate) use keys::LINK_KEYS;
 pub(crate) use loss::LossSpec;
 pub(crate) use queue::BufferUnit;
@@ -68,6 +68,10 @@ pub(crate) struct LinkSpec {
     pub(crate) grant: Option<GrantSpec>,
     pub(crate) reverse_rate: Reverse,
     pub(crate) reverse_buffer: Option<Placed<QueueSize>>,
+    pub(crate) reverse_loss: LossSpec,
+    pub(crate) reverse_jitter: Option<Jitter>,
+    pub(crate) reverse_reorder: Option<ReorderSpec>,
+    pub(crate) reverse_police: Option<Placed<Policer>>,
     pub(crate) reverse_slot: Option<SlotSpec>,
     pub(crate) reverse_grant: Option<GrantSpec>,
 }
@@ -96,6 +100,10 @@ impl Default for LinkSpec {
             grant: None,
             reverse_rate: Reverse::UNLIMITED,
             reverse_buffer: None,
+            reverse_loss: LossSpec::Bernoulli(Decimal::ZERO),
+            reverse_jitter: None,
+            reverse_reorder: None,
+            reverse_police: None,
             reverse_slot: None,
             reverse_grant: None,
         }

@@ -71,6 +71,11 @@ impl PeakSpec {
     }
 }
 
+pub(super) fn show_police(police: Policer) -> String {
+    let Policer { rate, burst } = police;
+    format!("{{ rate = \"{}\", burst = \"{}B\" }}", show_rate(rate), burst.0)
+}
+
 /// A policer, with the place of its `burst`.
 pub(super) fn read_police(
     reader: &mut Reader<'_>,

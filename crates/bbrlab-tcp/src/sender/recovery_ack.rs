@@ -12,10 +12,10 @@ use bbrlab_cc::CaState;
 use bbrlab_cc::linux_int::{before, stamp_us_delta};
 use bbrlab_units::Time;
 
+use super::Sender;
 use super::ack_state::{AckState, flags};
 use super::limits::{Limit, Stop};
 use super::scoreboard::{Blocks, NewFrom};
-use super::Sender;
 use crate::Host;
 use crate::segment::{PureAck, SackBlock};
 
