@@ -25,10 +25,10 @@ pub use figure::{Field, Figure, Leaf, Role, leaves};
 pub use metrics::{GroupMetric, Metrics};
 pub use profile::Profile;
 pub use record::{
-    ControlFromOutside, Cwnd, Fct, FlowGroup, FlowSummary, Group, GroupFct, GroupRtt, LimitedBy,
-    LinkSummary, QueueDelay, QueuePackets, QueueRow, QueueSeries, Rtt, RunResult, RunSummary,
-    RunsDocument, Series, SeriesRow, Slowdown, Sojourn, Srtt, TinSummary, TransferRow, Transfers,
-    Wait, WaitSummary,
+    ControlFromOutside, Cwnd, DelayRow, Delays, Fct, FlowGroup, FlowSummary, Group, GroupFct,
+    GroupRtt, LimitedBy, LinkSummary, QueueDelay, QueuePackets, QueueRow, QueueSeries, Rtt,
+    RunResult, RunSummary, RunsDocument, Series, SeriesRow, Slowdown, Sojourn, Srtt, TinSummary,
+    TransferRow, Transfers, Wait, WaitSummary,
 };
 pub use run::{Flow, FlowClass, Hop, Outside, Run, Sample, Source, SweepPoint};
 pub use runs::Runs;

@@ -367,6 +367,8 @@ pub struct RunResult {
     pub queue: QueueSeries,
     /// One row for each transfer, of flows with `bytes`, `train` or `arrivals`.
     pub transfers: Transfers,
+    /// `delays.parquet`.
+    pub delays: Delays,
 }
 
 columns! {
@@ -430,5 +432,48 @@ columns! {
         fct_s: Option<f64>, "s", "from connecting until the receiver has read the last byte; null if the run ended before";
         slowdown: Option<f64>, "", "`fct_s` / (wire bytes at the smallest rate of the way there, of a trace its mean, + base RTT, both at its start); null without a rate";
         retransmitted_packets: u64, "packets", "retransmissions";
+    }
+}
+
+columns! {
+    /// The columns of `delays.parquet`: the distributions behind the percentiles of the summary, one row per bucket of a histogram,
+    /// in ascending order. Empty buckets have no row. `links.queue_delay_ms` is kept for links that flows share, `flows.rtt_ms`
+    /// for flows with a time series.
+    Delays of
+    /// A bucket of a histogram.
+    DelayRow {
+        metric: Cow<'static, str>, "", "the metric of `summary.json` whose percentiles come from these rows: `links.queue_delay_ms`, `flow_groups.rtt_ms` or `flows.rtt_ms`";
+        index: u32, "", "the index, from 0, of the link, group or flow in the summary's `links`, `flow_groups` or `flows`";
+        delay_ms: f64, "ms", "the value of the bucket, which is the value of a percentile in the bucket";
+        count: u64, "", "the number of packets that waited so long, or of RTT samples of this value";
+    }
+}
+
+impl Delays {
+    /// Delays in a link's queue, of the packets that left the queue.
+    pub const QUEUE_DELAY: &'static str = "links.queue_delay_ms";
+    /// RTT samples of a group of flows.
+    pub const GROUP_RTT: &'static str = "flow_groups.rtt_ms";
+    /// RTT samples of a flow.
+    pub const FLOW_RTT: &'static str = "flows.rtt_ms";
+
+    /// Appends a histogram: values in ascending order, each with its count.
+    pub fn add(
+        &mut self,
+        metric: &'static str,
+        index: usize,
+        buckets: impl Iterator<Item = (f64, u64)>,
+    ) {
+        let index = u32::try_from(index).expect("links, groups and flows are numbered in 32 bits");
+        for (delay_ms, count) in buckets {
+            self.push(DelayRow { metric: metric.into(), index, delay_ms, count });
+        }
+    }
+
+    /// A histogram: values in ascending order, each with its count.
+    pub fn of(&self, metric: &str, index: usize) -> impl Iterator<Item = (f64, u64)> {
+        let is_it =
+            move |row: &usize| self.index[*row] as usize == index && self.metric[*row] == metric;
+        (0..self.len()).filter(is_it).map(|row| (self.delay_ms[row], self.count[row]))
     }
 }

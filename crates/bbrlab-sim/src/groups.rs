@@ -6,7 +6,7 @@
 )]
 
 use bbrlab_net::FlowLosses;
-use bbrlab_run::{FlowGroup, GroupFct, GroupRtt, Run, Slowdown};
+use bbrlab_run::{Delays, FlowGroup, GroupFct, GroupRtt, Run, Slowdown};
 use bbrlab_units::Span;
 
 use crate::arrivals::Population;
@@ -14,6 +14,7 @@ use crate::figures::{NS_PER_MS, SLOWDOWN_UNIT, TRANSFER_PRECISION, US_PER_MS, mb
 use crate::flow::Flow;
 use crate::histogram::Histogram;
 use crate::slowdown::Ideal;
+use crate::summary::rtts_ms;
 use crate::wiring;
 use crate::world::World;
 
@@ -35,8 +36,13 @@ struct Gathered<'a> {
     slowdown: Histogram,
 }
 
-/// The groups in the order of their first flows.
-pub(crate) fn summarise(run: &Run, world: &World, losses: &[FlowLosses]) -> Vec<FlowGroup> {
+/// The groups in the order of their first flows. `delays` receives their RTT samples.
+pub(crate) fn summarise(
+    run: &Run,
+    world: &World,
+    losses: &[FlowLosses],
+    delays: &mut Delays,
+) -> Vec<FlowGroup> {
     let mut groups: Vec<Gathered<'_>> = Vec::new();
     let place_of_class: Vec<usize> = run
         .classes
@@ -64,6 +70,11 @@ pub(crate) fn summarise(run: &Run, world: &World, losses: &[FlowLosses]) -> Vec<
     }
     let window = world.windows.traffic();
     let total: u64 = groups.iter().map(|group| group.bytes).sum();
+    for (index, group) in groups.iter().enumerate() {
+        if let Some(rtt_us) = &group.rtt_us {
+            delays.add(Delays::GROUP_RTT, index, rtts_ms(rtt_us));
+        }
+    }
     groups.into_iter().map(|group| group.finish(window, total)).collect()
 }
 

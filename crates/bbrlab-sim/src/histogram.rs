@@ -126,10 +126,21 @@ impl Histogram {
         for (place, &count) in self.counts.iter().enumerate() {
             seen += u128::from(count);
             if seen >= rank {
-                return Some(self.middle(self.first as usize + place).clamp(self.min, self.max));
+                return Some(self.value(place));
             }
         }
         Some(self.max)
+    }
+
+    /// The values in ascending order with their counts. A value is that of a percentile in the bucket: see [`Self::quantile`].
+    pub(crate) fn buckets(&self) -> impl Iterator<Item = (u64, u64)> {
+        let counted = self.counts.iter().enumerate().filter(|&(_, &count)| count > 0);
+        counted.map(|(place, &count)| (self.value(place), u64::from(count)))
+    }
+
+    /// The value of a percentile that is in the bucket of `counts[place]`.
+    fn value(&self, place: usize) -> u64 {
+        self.middle(self.first as usize + place).clamp(self.min, self.max)
     }
 
     /// Values below `2^precision` have a bucket each.
@@ -246,6 +257,23 @@ mod tests {
         }
         // 1000 lies in 960..1024.
         assert_eq!(histogram.quantile(500), Some(992));
+    }
+
+    #[test]
+    fn buckets_have_the_values_of_percentiles() {
+        let mut histogram = Histogram::new(3);
+        for value in [1, 1000, 1000, 90_000] {
+            histogram.add(value, 1);
+        }
+        // 90,000 is in 81,920..90,112, and the maximum.
+        assert_eq!(histogram.buckets().collect::<Vec<_>>(), [(1, 1), (992, 2), (86_016, 1)]);
+        assert_eq!(histogram.quantile(1000), Some(86_016));
+        histogram.add(84_000, 1);
+        assert_eq!(Histogram::new(3).buckets().next(), None);
+        let mut one = Histogram::new(3);
+        one.add(84_000, 2);
+        // The middle, 86,016, is more than the maximum.
+        assert_eq!(one.buckets().collect::<Vec<_>>(), [(84_000, 2)]);
     }
 
     #[test]

@@ -247,13 +247,14 @@ impl Sim {
             population.gather(flows, &mut losses, now);
         }
         flows.truncate(self.run.flows.len());
-        let summary =
+        let (summary, delays) =
             summary::summarise(&self.run, &mut self.net, &self.rated, &self.world, &losses);
         RunResult {
             summary,
             series: self.world.per_ack.take().map_or(self.sampler.series, |acks| acks.rows),
             queue: self.sampler.queue,
             transfers: transfers(&self.run, &self.world),
+            delays,
         }
     }
 }

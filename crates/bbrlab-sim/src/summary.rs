@@ -10,9 +10,9 @@
 
 use bbrlab_net::{DelayHistogram, FlowLosses, LinkId, LinkStats, Network, TinStats};
 use bbrlab_run::{
-    ControlFromOutside, Cwnd, Fct, Field as _, FlowSummary, LimitedBy, LinkSummary, Outside,
-    QueueDelay, QueuePackets, Rtt, Run, RunSummary, Sojourn, Srtt, TinSummary, Wait, WaitSummary,
-    jain,
+    ControlFromOutside, Cwnd, Delays, Fct, Field as _, FlowSummary, LimitedBy, LinkSummary,
+    Outside, QueueDelay, QueuePackets, Rtt, Run, RunSummary, Sojourn, Srtt, TinSummary, Wait,
+    WaitSummary, jain,
 };
 use bbrlab_units::{NS_PER_S, Span, Time};
 
@@ -25,18 +25,23 @@ use crate::wire::Payload;
 use crate::wiring::{self, RatedLink};
 use crate::world::World;
 
-/// All figures at the end of the run.
+/// All figures at the end of the run, and the distributions behind their percentiles.
 pub(crate) fn summarise(
     run: &Run,
     net: &mut Network<Payload>,
     rated: &[RatedLink],
     world: &World,
     losses: &[FlowLosses],
-) -> RunSummary {
+) -> (RunSummary, Delays) {
     let World { flows, windows, .. } = world;
     let now = net.now();
     let links: Vec<LinkSummary> =
         rated.iter().map(|link| link_summary(net, link, windows.first_start, now)).collect();
+    let mut delays = queue_delays(net, rated);
+    let flow_groups = groups::summarise(run, world, losses, &mut delays);
+    for (id, flow) in flows.iter().enumerate().filter(|_| run.flow_series) {
+        delays.add(Delays::FLOW_RTT, id, rtts_ms(&flow.meter.rtt_us));
+    }
     let is_policed: Vec<bool> =
         run.classes.iter().map(|class| wiring::is_policed(run, class)).collect();
     let mut names = Names::new(run);
@@ -84,13 +89,31 @@ pub(crate) fn summarise(
         }),
         links,
         waits: wiring::waits(run).map(|(id, name)| wait_summary(net, id, name)).collect(),
-        flow_groups: groups::summarise(run, world, losses),
+        flow_groups,
         flows: flow_summaries,
         controls: run.outside().into_iter().map(from_outside).collect(),
         ..RunSummary::default()
     };
     summary.derive();
-    summary
+    (summary, delays)
+}
+
+/// How long packets waited in the queues of links that flows share.
+#[expect(clippy::cast_precision_loss, reason = "for people")]
+fn queue_delays(net: &mut Network<Payload>, rated: &[RatedLink]) -> Delays {
+    let mut delays = Delays::default();
+    for (index, link) in rated.iter().enumerate().filter(|(_, link)| link.owner.is_none()) {
+        let waited = net.link_stats(link.id).delay.buckets();
+        let in_ms = waited.map(|(delay, count)| (delay.0 as f64 / NS_PER_MS, count));
+        delays.add(Delays::QUEUE_DELAY, index, in_ms);
+    }
+    delays
+}
+
+/// RTT samples in milliseconds, with their counts.
+#[expect(clippy::cast_precision_loss, reason = "for people")]
+pub(crate) fn rtts_ms(rtts_us: &Histogram) -> impl Iterator<Item = (f64, u64)> {
+    rtts_us.buckets().map(|(us, count)| (us as f64 / US_PER_MS, count))
 }
 
 fn from_outside(outside: &Outside) -> ControlFromOutside {

@@ -2,7 +2,7 @@
 
 mod scenario_text;
 
-use bbrlab_run::{FlowSummary, LinkSummary, RunResult};
+use bbrlab_run::{Delays, FlowSummary, LinkSummary, RunResult, RunSummary};
 use expect_test::expect_file;
 use scenario_text::results;
 
@@ -393,6 +393,39 @@ fn digest_of(value: &impl std::fmt::Debug) -> u64 {
     OF_OTHERS.iter().fold(printed, without).bytes().fold(0, fold)
 }
 
+/// Every percentile of the summary is the one of its distribution, and the distribution has each packet that left a link.
+/// RTTs of single flows are kept if `has_flows`.
+fn check_percentiles(summary: &RunSummary, delays: &Delays, has_flows: bool) {
+    let percentile = |metric: &str, index: usize, per_mille: u64| {
+        let total: u64 = delays.of(metric, index).map(|(_, count)| count).sum();
+        let rank = (total * per_mille).div_ceil(1000).max(1);
+        let mut seen = 0;
+        let mut reached = delays.of(metric, index).skip_while(|(_, count)| {
+            seen += count;
+            seen < rank
+        });
+        reached.next().map(|(delay_ms, _)| delay_ms)
+    };
+    for (index, link) in summary.links.iter().enumerate().filter(|(_, link)| !link.is_private()) {
+        let waited = &link.queue_delay_ms;
+        for (per_mille, printed) in [(500, waited.p50), (950, waited.p95), (990, waited.p99)] {
+            assert_eq!(percentile(Delays::QUEUE_DELAY, index, per_mille), printed, "{}", link.name);
+        }
+        let counted: u64 = delays.of(Delays::QUEUE_DELAY, index).map(|(_, count)| count).sum();
+        assert_eq!(Some(counted), link.departures, "{}", link.name);
+    }
+    for (index, group) in summary.flow_groups.iter().enumerate() {
+        assert_eq!(percentile(Delays::GROUP_RTT, index, 950), group.rtt_ms.p95, "{}", group.group);
+    }
+    for (index, flow) in summary.flows.iter().enumerate() {
+        let rtt = &flow.rtt_ms;
+        for (per_mille, printed) in [(500, rtt.p50), (950, rtt.p95), (990, rtt.p99)] {
+            let printed = printed.filter(|_| has_flows);
+            assert_eq!(percentile(Delays::FLOW_RTT, index, per_mille), printed, "flow {index}");
+        }
+    }
+}
+
 /// The file has a line for each scenario: data packets, events, and digests of figures and of series. No commit changes it
 /// unless it means to; `cargo xtask bless` writes it anew.
 #[test]
@@ -404,7 +437,8 @@ fn sixty_random_scenarios_come_out_as_they_did() {
         let text = random_scenario(&mut dice);
         let sample = ["\"20ms\"", "\"ack\"", "\"off\""][number % 3];
         let result = run(&text.replace("\"off\"", sample));
-        let RunResult { summary, series, queue, transfers } = &result;
+        let RunResult { summary, series, queue, transfers, delays } = &result;
+        check_percentiles(summary, delays, sample != "\"off\"");
         writeln!(
             list,
             "scenario {number}: {} packets, {} events, {} rows; digest of figures {:016x}, of rows {:016x}",

@@ -44,6 +44,12 @@ impl DelayHistogram {
         (count > 0).then(|| self.sum_ns as f64 / count as f64)
     }
 
+    /// The delays in ascending order with their counts. A delay is the middle of its bucket, as in [`Self::quantile`].
+    pub fn buckets(&self) -> impl Iterator<Item = (Span, u64)> {
+        let counted = self.counts.iter().enumerate().filter(|&(_, &count)| count > 0);
+        counted.map(|(bucket, &count)| (Span(middle(bucket)), count))
+    }
+
     /// The delay that `per_mille` thousandths of the delays do not exceed, within 1/128: the middle of its bucket.
     #[must_use]
     pub fn quantile(&self, per_mille: u32) -> Option<Span> {
@@ -98,5 +104,24 @@ mod tests {
         assert_eq!(histogram.quantile(500), Some(Span(50)));
         assert_eq!(histogram.quantile(950), Some(Span(95)));
         assert_eq!(histogram.mean_ns(), Some(50.5));
+    }
+
+    #[test]
+    fn a_quantile_is_the_first_bucket_that_its_share_of_the_delays_does_not_exceed() {
+        let mut histogram = DelayHistogram::default();
+        for n in 0..1000 {
+            histogram.add(Span(n * n * 17));
+        }
+        for per_mille in [1, 500, 950, 990, 1000] {
+            let mut seen = 0;
+            let wanted = u64::from(per_mille);
+            let reached = histogram.buckets().find(|(_, count)| {
+                seen += count;
+                seen >= wanted
+            });
+            assert_eq!(histogram.quantile(per_mille), reached.map(|(delay, _)| delay));
+        }
+        assert!(histogram.buckets().all(|(_, count)| count > 0));
+        assert!(histogram.buckets().is_sorted_by(|before, after| before.0 < after.0));
     }
 }
