@@ -33,6 +33,8 @@ pub(crate) struct Demand {
     pub(crate) packets: f64,
     /// Seconds that a source with an end takes, pauses of a train included.
     pub(crate) alone_s: f64,
+    /// Packets of a connection, of an answer where clients ask; infinite if the source never ends.
+    pub(crate) each: f64,
     /// Packets that leave before the first random loss, in addition to those at `rate`.
     pub(crate) before_loss: f64,
     /// Packets that are still to be sent when the application stops: what is in the network and in the send buffer. None
@@ -88,6 +90,7 @@ impl Demand {
             rate: window_rate,
             packets: f64::INFINITY,
             alone_s: f64::INFINITY,
+            each: f64::INFINITY,
             before_loss: 0.0,
             after_stop: 0.0,
             is_sure: true,
@@ -172,6 +175,7 @@ impl Demand {
             Source::Unlimited => {}
             Source::Bytes(bytes) => {
                 self.packets = packets_of(bytes.0 as f64);
+                self.each = self.packets;
                 self.alone_s = self.ramp.seconds_for(self.packets);
                 self.rate = self.rate.min(self.packets / self.alone_s.max(1e-9));
             }
@@ -207,15 +211,19 @@ impl Demand {
                 self.is_sure = false;
             }
             Source::Requests(ref requests) => self.read_requests(requests, packets_of),
-            Source::Arrivals(Arrivals { ref gap, ref size, .. }) => {
-                // However fast one of them is, all of them together send what comes.
-                self.rate = packets_of(size.mean as f64) / seconds(Span(gap.mean));
+            Source::Arrivals(Arrivals { ref gap, ref size, at_most }) => {
+                // However fast one of them is, all of them together send what comes, unless it is turned away.
+                self.each = packets_of(size.mean as f64);
+                let alone_s = self.ramp.seconds_for(self.each);
+                let come = 1.0 / seconds(Span(gap.mean));
+                self.rate = self.each * come.min(f64::from(at_most) / alone_s.max(1e-9));
                 let is_tame = |law: &Law| matches!(law, Law::Constant | Law::Exponential);
                 self.is_sure = is_tame(&size.law) && is_tame(&gap.law);
             }
             Source::Train { bytes, count, gap } => {
                 let each = packets_of(bytes.0 as f64);
                 let each_s = self.ramp.seconds_for(each) + seconds(gap);
+                self.each = each;
                 self.packets = each * f64::from(count);
                 self.alone_s = each_s * f64::from(count);
                 self.rate = self.rate.min(each / each_s.max(1e-9));
@@ -226,6 +234,7 @@ impl Demand {
     /// On a connection that is warm an answer takes a round trip and its time on the link.
     fn read_requests(&mut self, requests: &Requests, packets_of: impl Fn(f64) -> f64) {
         let each = packets_of(requests.size.mean as f64);
+        self.each = each;
         let full = self.ramp.full_rate();
         // The last packet of an answer may be short.
         let fastest_s = self.ramp.rtt_s + (each - 1.0) / full;
@@ -238,7 +247,10 @@ impl Demand {
             }
             Pause::None => self.rate = self.rate.min(each / fastest_s),
             Pause::Think(ref think) => {
-                self.rate = self.rate.min(2.0 * each / (fastest_s + seconds(Span(think.mean))));
+                // Laws may draw shorter pauses and larger answers than in the mean.
+                let is_constant = [&requests.size.law, &think.law].map(|law| *law == Law::Constant);
+                let most = if is_constant == [true, true] { 1.0 } else { 2.0 };
+                self.rate = self.rate.min(most * each / (fastest_s + seconds(Span(think.mean))));
                 self.is_sure = false;
             }
         }
@@ -250,12 +262,9 @@ impl Demand {
         }
     }
 
-    /// How many flows that come and go are under way at once, if they get the rates that they would have alone: the
-    /// rate of arrivals times the time that a flow of mean size takes.
-    pub(crate) fn under_way(&self, arrivals: &Arrivals, mss: u32) -> f64 {
-        let packets = (arrivals.size.mean as f64 / f64::from(mss)).ceil();
-        let alone_s = self.ramp.seconds_for(packets);
-        (alone_s / seconds(Span(arrivals.gap.mean))).min(f64::from(arrivals.at_most))
+    /// Seconds that a connection takes on an idle path.
+    pub(crate) fn seconds_alone(&self) -> f64 {
+        self.ramp.seconds_for(self.each)
     }
 
     /// Packets that the flow can send within this time from its connect on.

@@ -6,6 +6,7 @@
 use bbrlab_link::{Link, Rate};
 use bbrlab_run::{FlowClass, Hop};
 
+use crate::crowd::{Crowd, starved, timeouts};
 use crate::demand::{Demand, highest, seconds};
 use crate::flow::FlowSpec;
 use crate::link::HEADERS;
@@ -18,8 +19,11 @@ const SLICES_MAX: usize = 48;
 /// Rounds of sharing in a slice; what is left after them is shared evenly.
 const ROUNDS_MAX: usize = 24;
 
+/// A transfer of fewer packets may be over with its first windows.
+const SHORT_PACKETS: f64 = 100.0;
+
 /// What the flows of a class do in a run.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Activity {
     /// Data packets of all its flows.
     pub(crate) packets: f64,
@@ -27,8 +31,22 @@ pub(crate) struct Activity {
     pub(crate) active_s: f64,
     /// Whether these are estimates, and not upper bounds.
     pub(crate) is_sure: bool,
+    /// Seconds for which its flows are under way, summed over them; of flows that come and go, each of these counts.
+    pub(crate) flow_s: f64,
+    /// Connections whose data the links carry; none of datagrams.
+    pub(crate) connections: f64,
+    /// Packets of a connection, of an answer where clients ask; infinite if the source never ends.
+    pub(crate) each: f64,
     /// Of flows that come and go, how many are under way at once.
     pub(crate) under_way: f64,
+    /// Of these, how many have come and wait at the end.
+    pub(crate) waiting: f64,
+    /// Of these, how many are turned away.
+    pub(crate) turned_away: f64,
+    /// Seconds of `flow_s` in which a flow waits for a timeout, because its link is full with others.
+    pub(crate) starved_s: f64,
+    /// Timeouts of these flows.
+    pub(crate) timeouts: f64,
 }
 
 /// A class on its way through the slices.
@@ -39,6 +57,10 @@ struct Class {
     links: Vec<usize>,
     /// Bytes of a data packet on a link.
     wire_bytes: f64,
+    rtt_s: f64,
+    is_udp: bool,
+    /// Flows that come and go.
+    crowd: Option<Crowd>,
     /// Packets of transfers that have begun and are not finished.
     backlog: f64,
     activity: Activity,
@@ -71,16 +93,8 @@ pub(crate) fn activities(spec: &Spec, network: &Network) -> Vec<Activity> {
         class.links.iter().for_each(|&link| is_full[link] = true);
     }
     let finished = classes.into_iter().map(|class| {
-        let Activity { packets, active_s, is_sure, under_way } = class.activity;
         let is_covered = class.links.iter().any(|&link| is_full[link]);
-        // No flow is faster than its slow start.
-        let started = class.starts.started(class.starts.end_s);
-        let present_s = class.starts.present_s(0.0, class.starts.end_s) / started.max(1.0);
-        let mut packets = packets.min(started * class.demand.packets_within(present_s));
-        if class.starts.end_s < end_s {
-            packets += started * class.demand.after_stop;
-        }
-        Activity { packets, active_s, is_sure: is_sure || is_covered, under_way }
+        class.finished(end_s, is_covered)
     });
     finished.collect()
 }
@@ -131,11 +145,55 @@ impl Class {
         let own = class.private_links.iter().filter_map(|link| highest(&link.rate));
         let own = own.map(|rate| rate / 8.0 / wire_bytes).fold(f64::INFINITY, f64::min);
         demand.rate = demand.rate.min(own);
-        let arrivals = class.source.arrivals();
-        let under_way = arrivals.map_or(0.0, |arrivals| demand.under_way(arrivals, class.mss));
-        let is_sure = demand.is_sure;
-        let activity = Activity { packets: 0.0, active_s: 0.0, is_sure, under_way };
-        Self { starts, demand, links, wire_bytes, backlog: 0.0, activity }
+        let crowd = class.source.arrivals().map(|arrivals| Crowd::new(arrivals, &demand));
+        let activity =
+            Activity { is_sure: demand.is_sure, each: demand.each, ..Activity::default() };
+        Self {
+            starts,
+            demand,
+            links,
+            wire_bytes,
+            rtt_s: seconds(class.base_rtt),
+            is_udp: class.is_udp,
+            crowd,
+            backlog: 0.0,
+            activity,
+        }
+    }
+
+    /// How many flows share a link in a slice in which the class is present for so long, in seconds.
+    fn weight(&self, present_s: f64) -> f64 {
+        present_s * self.crowd.map_or(1.0, |crowd| crowd.weight())
+    }
+
+    fn finished(self, end_s: f64, is_covered: bool) -> Activity {
+        let Self { starts, demand, crowd, mut activity, .. } = self;
+        let started = starts.started(starts.end_s);
+        // No flow is faster than its slow start.
+        let present_s = starts.present_s(0.0, starts.end_s) / started.max(1.0);
+        activity.packets = activity.packets.min(started * demand.packets_within(present_s));
+        if starts.end_s < end_s {
+            activity.packets += started * demand.after_stop;
+        }
+        activity.is_sure |= is_covered;
+        // Transfers of few packets that find their link full try again at the same times, between which it may be empty.
+        let is_short = crowd.is_none() && demand.packets < SHORT_PACKETS;
+        activity.is_sure &= !(is_short && activity.starved_s > 0.5 * activity.flow_s);
+        let stay = crowd.map_or(started, |crowd| crowd.waiting);
+        activity.timeouts = stay * timeouts(activity.starved_s / stay.max(1.0));
+        if let Some(crowd) = crowd {
+            activity.under_way = crowd.under_way;
+            activity.waiting = crowd.waiting;
+            activity.turned_away = crowd.turned_away;
+        }
+        // A train has a connection for each of its parts, and so has each flow that comes.
+        let is_in_parts = crowd.is_some() || demand.packets > demand.each;
+        activity.connections = match () {
+            () if self.is_udp => 0.0,
+            () if is_in_parts => activity.packets / demand.each,
+            () => started,
+        };
+        activity
     }
 
     /// Packets that the class would send in a slice if no link stopped it.
@@ -148,11 +206,23 @@ impl Class {
         } else {
             f64::INFINITY
         };
-        at_rate.min(left)
+        at_rate.min(left) + self.crowd.map_or(0.0, |crowd| crowd.backlog())
     }
 
-    /// Accounts for a slice in which the class sent this many packets.
-    fn sent(&mut self, packets: f64, from_s: f64, to_s: f64) {
+    /// Accounts for a slice in which the class sent this many packets. Returns the seconds for which its flows were under way.
+    fn sent(&mut self, packets: f64, from_s: f64, to_s: f64) -> f64 {
+        let active_s = self.activity.active_s;
+        self.be_active(packets, from_s, to_s);
+        let present_s = self.activity.active_s - active_s;
+        let flow_s = match &mut self.crowd {
+            Some(crowd) => crowd.sent(packets, present_s),
+            None => present_s,
+        };
+        self.activity.flow_s += flow_s;
+        flow_s
+    }
+
+    fn be_active(&mut self, packets: f64, from_s: f64, to_s: f64) {
         self.activity.packets += packets;
         let present_s = self.starts.present_s(from_s, to_s);
         let each = self.demand.packets;
@@ -241,13 +311,14 @@ fn slice(classes: &mut [Class], links: &[Link], from_s: f64, to_s: f64) {
     // Seconds of presence are the weights, so equal rates per flow are equal multiples of them.
     let mut open: Vec<(usize, f64, f64)> = Vec::new();
     for (number, class) in classes.iter().enumerate() {
-        let weight = class.starts.present_s(from_s, to_s);
+        let weight = class.weight(class.starts.present_s(from_s, to_s));
         let wanted = class.wanted(from_s, to_s);
         if weight > 0.0 && wanted > 0.0 {
             open.push((number, weight, wanted));
         }
     }
     let mut sent = vec![0.0; classes.len()];
+    let mut stopped_by: Vec<Option<usize>> = vec![None; classes.len()];
     let mut level = 0.0_f64;
     let mut load = vec![0.0; links.len()];
     for round in 0..ROUNDS_MAX {
@@ -279,16 +350,32 @@ fn slice(classes: &mut [Class], links: &[Link], from_s: f64, to_s: f64) {
             .collect();
         let is_last = round + 1 == ROUNDS_MAX;
         open.retain(|&(number, weight, wanted)| {
-            let is_full = classes[number].links.iter().any(|&link| full[link]);
-            let is_over = is_last || is_full || wanted <= level * weight * (1.0 + 1e-9);
+            let is_full = classes[number].links.iter().copied().find(|&link| full[link]);
+            stopped_by[number] = is_full;
+            let is_over = is_last || is_full.is_some() || wanted <= level * weight * (1.0 + 1e-9);
             if is_over {
                 sent[number] = (level * weight).min(wanted);
             }
             !is_over
         });
     }
+    let mut present = vec![0.0; links.len()];
+    let mut flow_s = Vec::with_capacity(classes.len());
     for (class, sent) in classes.iter_mut().zip(sent) {
-        class.sent(sent, from_s, to_s);
+        let own_s = class.sent(sent, from_s, to_s);
+        for &link in &class.links {
+            present[link] += own_s / (to_s - from_s);
+        }
+        flow_s.push(own_s);
+    }
+    for ((class, flow_s), stopped_by) in classes.iter_mut().zip(flow_s).zip(stopped_by) {
+        let Some(number) = stopped_by.filter(|_| !class.is_udp) else { continue };
+        let link = &links[number];
+        let bytes_per_s = capacity_bytes(&link.rate, from_s, to_s) / (to_s - from_s);
+        let on_the_way = bytes_per_s * class.rtt_s / class.wire_bytes;
+        let waiting = link.room_packets(class.wire_bytes).unwrap_or(f64::INFINITY);
+        let each = (on_the_way + waiting) / present[number].max(1.0);
+        class.activity.starved_s += flow_s * starved(each);
     }
 }
 

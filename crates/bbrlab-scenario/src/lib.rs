@@ -6,6 +6,7 @@ mod builtin;
 mod canonical;
 mod cdf_file;
 mod controls;
+mod crowd;
 mod decimal;
 mod demand;
 mod document;

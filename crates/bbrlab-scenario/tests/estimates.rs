@@ -77,6 +77,45 @@ fn an_application_that_turns_on_and_off_has_an_event_for_each_turn() {
 }
 
 #[test]
+fn a_connection_has_events_besides_those_of_its_packets() {
+    let of = |link: &str, flow: &str| estimate("", link, &format!("cc = \"cubic\"; {flow}"));
+    // To be told to connect, then a SYN and an ACK at link and receiver, and a SYN-ACK at the sender: 6. Each of the first 200
+    // packets has an ACK of its own: 3 events.
+    let transfer =
+        |packets: u64| of("rate = \"1Gbit/s\"", &format!("bytes = \"{}B\"", 1448 * packets));
+    assert_eq!([1, 7, 200].map(|packets| transfer(packets).events), [9, 27, 606]);
+    assert_eq!(transfer(300).events, 606 + 250);
+    // Flows that come and go: 1000 a second of one packet.
+    let come = of("rate = \"1Gbit/s\"", "arrivals = { rate = \"1000/s\" }; bytes = \"1KB\"");
+    assert_eq!((come.data_packets, come.events), (6000, 6000 * 9));
+    // A departure event at a queue that is no drop-tail one.
+    let queue = |name: &str| of(&format!("queue = \"{name}\""), "").events;
+    assert!(queue("fq_codel") > queue("droptail") + 9000);
+}
+
+#[test]
+fn flows_that_come_faster_than_they_are_served_wait_and_try_again() {
+    let of = |flow: &str| {
+        estimate("sample = \"off\"", "", &format!("cc = \"cubic\"; bytes = \"10KB\"; {flow}"))
+    };
+    // 20 Mbit/s serve 236 flows of 7 packets a second.
+    let come = |rate: u32, at_most: u32| {
+        of(&format!("arrivals = {{ rate = \"{rate}/s\", at_most = {at_most} }}"))
+    };
+    let (all, few) = (come(10_000, 1_000_000), come(10_000, 100));
+    assert_eq!(all.data_packets, few.data_packets);
+    // 58,600 flows wait at the end, each of which has sent its first window and tried again some three times in three seconds.
+    assert!(all.events > 58_600 * (7 + 2 * 3), "{}", all.events);
+    assert!(all.memory_bytes > 58_600 * 5600);
+    // Whoever is turned away is one event.
+    assert!(few.events > 58_600 && few.events < 58_600 + 4 * few.data_packets, "{}", few.events);
+    assert!(all.work > 15.0 * few.work);
+    // No slower than they come.
+    assert_eq!(come(100, 1_000_000).data_packets, 4200);
+    assert!(come(100, 1_000_000).events < 4200 * 4);
+}
+
+#[test]
 fn flows_that_meet_at_a_link_share_it_and_others_do_not() {
     let parking_lot = |flows: &[&str]| {
         let mut text = "duration = \"100s\"\n".to_owned();
@@ -112,17 +151,17 @@ fn a_flow_takes_5600_bytes_and_state_outside_the_cache_makes_events_slower() {
         estimate("sample = \"off\"", "rate = \"10Gbit/s\"", &flow)
     };
     assert_eq!(of(1001).memory_bytes - of(1).memory_bytes, 5_600_000);
-    // Without rows, all work but the events' is that of setting up and of the files: 30,000 events a run and 10 a flow.
+    // Without rows, all work but the events' is that of setting up and of the files: 50,000 events a run and 570 a flow.
     #[expect(clippy::cast_precision_loss, reason = "far below 2^53")]
     let per_event = |count: u32| {
         let estimate = of(count);
-        let work = estimate.work - 30_000.0 - 10.0 * f64::from(count);
+        let work = estimate.work - 50_000.0 - 570.0 * f64::from(count);
         format!("{:.2}", work / estimate.events as f64)
     };
-    let known = [1, 16, 1000, 100_000, 1_000_000].map(per_event);
-    assert_eq!(known, ["1.00", "1.10", "2.00", "7.00", "7.00"]);
+    let known = [1, 16, 1000, 10_000, 100_000, 1_000_000].map(per_event);
+    assert_eq!(known, ["1.00", "1.20", "2.10", "4.20", "6.20", "6.20"]);
     // The geometric mean of two numbers of flows is half way.
-    assert_eq!([4, 10_000].map(per_event), ["1.05", "4.50"]);
+    assert_eq!([4, 100].map(per_event), ["1.10", "1.60"]);
 }
 
 #[test]
@@ -269,85 +308,85 @@ fn all_figures() {
     let no_rate = dumbbell("", "cc = \"cubic\"").replace("rate = \"20Mbit/s\"\n", "");
     lines += &line("no link with a rate", &scenario(&no_rate).estimate());
     expect![[r#"
-        bulk: 9713 packets, 0 unsure, 24283 events, 1202 rows, 0 unsure, 11554 KB, series 35915 B, disk 58155 B, work 56096
-        paced: 9713 packets, 0 unsure, 29140 events, 1202 rows, 0 unsure, 11554 KB, series 35915 B, disk 58155 B, work 60953
-        paced by DelayBbr: 9713 packets, 0 unsure, 29140 events, 1202 rows, 0 unsure, 11554 KB, series 35915 B, disk 58155 B, work 60953
-        every ACK: 9713 packets, 0 unsure, 24283 events, 7399 rows, 0 unsure, 15570 KB, series 181236 B, disk 203476 B, work 65392
-        no rows: 9713 packets, 0 unsure, 24283 events, 0 rows, 0 unsure, 11011 KB, series 9000 B, disk 31240 B, work 54293
-        rows of a second: 9908 packets, 0 unsure, 24769 events, 28 rows, 0 unsure, 11037 KB, series 9737 B, disk 34457 B, work 55822
-        schedule: 11146 packets, 0 unsure, 33438 events, 1202 rows, 0 unsure, 11550 KB, series 35972 B, disk 58212 B, work 65251
-        trace: 4108 packets, 0 unsure, 12324 events, 1202 rows, 0 unsure, 11556 KB, series 35147 B, disk 57387 B, work 44137
-        buffer of bytes: 9713 packets, 0 unsure, 24283 events, 1202 rows, 0 unsure, 11556 KB, series 35915 B, disk 58155 B, work 56096
-        buffer without a limit: 9713 packets, 0 unsure, 24283 events, 1202 rows, 0 unsure, 11551 KB, series 35915 B, disk 58155 B, work 56096
-        short buffer: <9713 packets, 9713 unsure, 31568 events, 1202 rows, 0 unsure, 11550 KB, series 44517 B, disk <66757 B, work 63381
-        short buffer of many: 9908 packets, 0 unsure, 24769 events, 10217 rows, 0 unsure, 17476 KB, series 160240 B, disk 201080 B, work 72731
-        two ways: 9713 packets, 0 unsure, 29140 events, 1803 rows, 0 unsure, 11712 KB, series 37537 B, disk 59777 B, work 61854
-        few ACKs: <9713 packets, 9713 unsure, 37882 events, 1803 rows, 0 unsure, 11712 KB, series 46140 B, disk <68380 B, work 70596
-        access links: 4429 packets, 0 unsure, 15500 events, 6010 rows, 0 unsure, 13271 KB, series 69810 B, disk 94530 B, work 55160
-        access links both ways: 4429 packets, 0 unsure, 17715 events, 9616 rows, 0 unsure, 14197 KB, series 79546 B, disk 104266 B, work 62871
-        two groups: 9908 packets, 0 unsure, 26420 events, 4609 rows, 0 unsure, 13801 KB, series 110312 B, disk 141232 B, work 65395
-        one stops: 6481 packets, 0 unsure, 16202 events, 1003 rows, 0 unsure, 11431 KB, series 27526 B, disk 51006 B, work 48132
-        stopped early: <1721 packets, 1721 unsure, 5594 events, 702 rows, 0 unsure, 11230 KB, series 19474 B, disk <41714 B, work 36657
-        1001 flows: 9908 packets, 0 unsure, 29723 events, 601 rows, 0 unsure, 16765 KB, series 14409 B, disk 595969 B, work 100389
-        1000 flows: 9908 packets, 0 unsure, 29723 events, 601601 rows, 0 unsure, 406207 KB, series 949854 B, disk 2210854 B, work 1001847
-        transfers in a row: 4200 packets, 0 unsure, 10500 events, 1766 rows, 0 unsure, 12250 KB, series 44536 B, disk 139936 B, work 47820
-        transfers at random: 1400 packets, 0 unsure, 3500 events, 989 rows, 0 unsure, 11523 KB, series 24533 B, disk 70333 B, work 35704
-        a row with jitter: 1400 packets, 0 unsure, 3500 events, 989 rows, 0 unsure, 11523 KB, series 24533 B, disk 70333 B, work 35704
-        overload: 9908 packets, 0 unsure, 24769 events, 20186 rows, 0 unsure, 24130 KB, series 175008 B, disk 258008 B, work 94167
-        transfer in slow start: 13813 packets, 0 unsure, 34533 events, 650 rows, 0 unsure, 13834 KB, series 16203 B, disk 38443 B, work 65518
-        transfer with loss: <2115 packets, 2115 unsure, 6875 events, <2404 rows, 1803 unsure, 12344 KB, series 60496 B, disk <85216 B, work 40783
-        transfers with loss and many rows: <2115 packets, 2115 unsure, 6875 events, <240004 rows, 180003 unsure, <143024 KB, series 1463841 B, disk <1488561 B, work 397183
-        constant rate that stops: 52 packets, 0 unsure, 233 events, 902 rows, 0 unsure, 11360 KB, series 17238 B, disk 39478 B, work 31596
-        constant rate above the link's that stops: 5024 packets, 0 unsure, 20095 events, 902 rows, 0 unsure, 11360 KB, series 25187 B, disk 47427 B, work 51458
-        constant rate: 104 packets, 0 unsure, 466 events, 1202 rows, 0 unsure, 11554 KB, series 20061 B, disk 42301 B, work 32279
-        constant rate and bulk: 9908 packets, 0 unsure, 26323 events, 1803 rows, 0 unsure, 11949 KB, series 47965 B, disk 71445 B, work 59705
-        on and off at a rate: 1036 packets, 0 unsure, 4150 events, 1202 rows, 0 unsure, 11554 KB, series 30290 B, disk 52530 B, work 35963
-        on and off: <3303 packets, 3303 unsure, 10757 events, 1202 rows, 0 unsure, 11554 KB, series 42908 B, disk <65148 B, work 42570
-        writes: 5520 packets, 0 unsure, 13920 events, 1202 rows, 0 unsure, 11554 KB, series 35517 B, disk 57757 B, work 45733
-        small writes: 957 packets, 0 unsure, 5872 events, 3606 rows, 0 unsure, 13134 KB, series 33861 B, disk 61061 B, work 41671
-        train: 1946 packets, 0 unsure, 4866 events, 1202 rows, 0 unsure, 11554 KB, series 33301 B, disk 55541 B, work 36679
-        train that ends: 275 packets, 0 unsure, 825 events, 1158 rows, 0 unsure, 11548 KB, series 19505 B, disk 46705 B, work 32659
-        datagrams: 104 packets, 0 unsure, 311 events, 1202 rows, 0 unsure, 11554 KB, series 20061 B, disk 42301 B, work 32124
-        datagrams above the link's rate: 4954 packets, 0 unsure, 20267 events, 902 rows, 0 unsure, 11360 KB, series 25184 B, disk 47424 B, work 51630
-        datagrams in bursts: 104 packets, 0 unsure, 371 events, 1202 rows, 0 unsure, 11554 KB, series 20061 B, disk 42301 B, work 32184
-        answers: <904 packets, 904 unsure, 2937 events, 1202 rows, 0 unsure, 11554 KB, series 35499 B, disk <57739 B, work 34750
-        answers without a pause: 9055 packets, 0 unsure, 22638 events, 1202 rows, 0 unsure, 11554 KB, series 35881 B, disk 58121 B, work 54451
-        so many answers: <220 packets, 220 unsure, 858 events, 1202 rows, 0 unsure, 11554 KB, series 24708 B, disk <46948 B, work 32671
-        video: <696 packets, 696 unsure, 2262 events, 1202 rows, 0 unsure, 11554 KB, series 33189 B, disk <55429 B, work 34075
-        random bursts: <259 packets, 259 unsure, 1545 events, 1202 rows, 0 unsure, 11554 KB, series 25546 B, disk <47786 B, work 33358
-        flows that come and go: 1320 packets, 0 unsure, 3420 events, 1202 rows, 0 unsure, 14068 KB, series 31612 B, disk 53852 B, work 36584
-        flows that come and go beside bulk: 9908 packets, 0 unsure, 25055 events, 1803 rows, 0 unsure, 14481 KB, series 52168 B, disk 75648 B, work 62492
-        flows of a web search: <2973 packets, 2973 unsure, 9664 events, 1202 rows, 0 unsure, 14056 KB, series 42593 B, disk <64833 B, work 41611
-        flows of random sizes: <3148 packets, 3148 unsure, 10516 events, 1202 rows, 0 unsure, 14086 KB, series 42769 B, disk <65009 B, work 45915
-        flows that come faster than they go: 9908 packets, 0 unsure, 27769 events, 1202 rows, 0 unsure, 11917 KB, series 35924 B, disk 58164 B, work 100477
-        small window: 3149 packets, 0 unsure, 7872 events, 1202 rows, 0 unsure, 11554 KB, series 34667 B, disk 56907 B, work 39685
-        receive buffer: 4208 packets, 0 unsure, 10520 events, 1202 rows, 0 unsure, 11554 KB, series 35183 B, disk 57423 B, work 42333
-        send buffer: 3357 packets, 0 unsure, 8391 events, 1202 rows, 0 unsure, 11554 KB, series 34798 B, disk 57038 B, work 40204
-        buffers of payload: 3357 packets, 0 unsure, 8391 events, 1202 rows, 0 unsure, 11554 KB, series 34798 B, disk 57038 B, work 40204
-        no SACK: <9713 packets, 9713 unsure, 31568 events, 1202 rows, 0 unsure, 11554 KB, series 44517 B, disk <66757 B, work 63381
-        no SACK, paced: 9713 packets, 0 unsure, 29140 events, 1202 rows, 0 unsure, 11554 KB, series 35915 B, disk 58155 B, work 60953
-        small segments: 24230 packets, 0 unsure, 60576 events, 1202 rows, 0 unsure, 11562 KB, series 36145 B, disk 58385 B, work 92389
-        loss of 0.1 percent, Reno: <9713 packets, 9713 unsure, 31568 events, 1202 rows, 0 unsure, 11554 KB, series 44517 B, disk <66757 B, work 63381
-        loss of 1 percent, CUBIC: <3521 packets, 3521 unsure, 11444 events, 1202 rows, 0 unsure, 11554 KB, series 43081 B, disk <65321 B, work 43257
-        loss of 1 percent, far CUBIC: <1051 packets, 1051 unsure, 3415 events, 1202 rows, 0 unsure, 11592 KB, series 36757 B, disk <58997 B, work 35228
-        loss of 1 percent, BBR: 9713 packets, 0 unsure, 29140 events, 1202 rows, 0 unsure, 11554 KB, series 35915 B, disk 58155 B, work 60953
-        loss of 1 percent, BBRv3: <9713 packets, 9713 unsure, 37882 events, 1202 rows, 0 unsure, 11554 KB, series 44517 B, disk <66757 B, work 69695
-        loss of 6 percent, BBR: <9713 packets, 9713 unsure, 37882 events, 1202 rows, 0 unsure, 11554 KB, series 44517 B, disk <66757 B, work 69695
-        loss in bursts: <9713 packets, 9713 unsure, 31568 events, 1202 rows, 0 unsure, 11554 KB, series 44517 B, disk <66757 B, work 63381
-        reordering: <9713 packets, 9713 unsure, 31568 events, 1202 rows, 0 unsure, 11554 KB, series 44517 B, disk <66757 B, work 63381
-        jitter in order: 9713 packets, 0 unsure, 24283 events, 1202 rows, 0 unsure, 11554 KB, series 35915 B, disk 58155 B, work 56096
-        jitter out of order: <9713 packets, 9713 unsure, 31568 events, 1202 rows, 0 unsure, 11554 KB, series 44517 B, disk <66757 B, work 63381
-        delay that changes: <9753 packets, 9753 unsure, 50715 events, 1202 rows, 0 unsure, 11554 KB, series 44520 B, disk <66760 B, work 82528
-        loss that changes: <9713 packets, 9713 unsure, 31568 events, 1202 rows, 0 unsure, 11554 KB, series 44517 B, disk <66757 B, work 63381
-        data in slots: <9713 packets, 9713 unsure, 44196 events, 1202 rows, 0 unsure, 11553 KB, series 44517 B, disk <66757 B, work 76009
-        ACKs in slots: <9713 packets, 9713 unsure, 37882 events, 1202 rows, 0 unsure, 11554 KB, series 44517 B, disk <66757 B, work 69695
-        ACKs that wait for grants: <9713 packets, 9713 unsure, 37882 events, 1202 rows, 0 unsure, 11554 KB, series 44517 B, disk <66757 B, work 69695
-        airtime that is shared: <9713 packets, 9713 unsure, 37882 events, 1803 rows, 0 unsure, 11714 KB, series 46140 B, disk <68380 B, work 70596
-        Westwood: <9713 packets, 9713 unsure, 31568 events, 1202 rows, 0 unsure, 11554 KB, series 44517 B, disk <66757 B, work 63381
-        long growth of Reno: <95061 packets, 95061 unsure, 308949 events, 1202 rows, 0 unsure, 11602 KB, series 44937 B, disk <67177 B, work 340762
-        growth of CUBIC: 95061 packets, 0 unsure, 237653 events, 1202 rows, 0 unsure, 11602 KB, series 36215 B, disk 58455 B, work 269466
-        long growth of CUBIC: 535739 packets, 0 unsure, 1339347 events, 1202 rows, 0 unsure, 22645 KB, series 36225 B, disk 58465 B, work 1371160
-        slow start at the end: <630 packets, 630 unsure, 2048 events, 1202 rows, 0 unsure, 11645 KB, series 32293 B, disk <54533 B, work 33860
-        no link with a rate: 4028366 packets, 0 unsure, 6042549 events, 601 rows, 0 unsure, 11395 KB, series 30816 B, disk 53056 B, work 6073460
+        bulk: 9713 packets, 0 unsure, 24497 events, 1202 rows, 0 unsure, 11554 KB, series 35915 B, disk 58155 B, work 96703
+        paced: 9713 packets, 0 unsure, 29354 events, 1202 rows, 0 unsure, 11554 KB, series 35915 B, disk 58155 B, work 101560
+        paced by DelayBbr: 9713 packets, 0 unsure, 29354 events, 1202 rows, 0 unsure, 11554 KB, series 35915 B, disk 58155 B, work 101560
+        every ACK: 9713 packets, 0 unsure, 24497 events, 7399 rows, 0 unsure, 15570 KB, series 181236 B, disk 203476 B, work 264049
+        no rows: 9713 packets, 0 unsure, 24497 events, 0 rows, 0 unsure, 11011 KB, series 9000 B, disk 31240 B, work 75067
+        rows of a second: 9908 packets, 0 unsure, 25405 events, 28 rows, 0 unsure, 11037 KB, series 9737 B, disk 34457 B, work 79759
+        schedule: 11146 packets, 0 unsure, 33828 events, 1202 rows, 0 unsure, 11550 KB, series 35972 B, disk 58212 B, work 106034
+        trace: 4108 packets, 0 unsure, 12477 events, 1202 rows, 0 unsure, 11556 KB, series 35147 B, disk 57387 B, work 84683
+        buffer of bytes: 9713 packets, 0 unsure, 24476 events, 1202 rows, 0 unsure, 11556 KB, series 35915 B, disk 58155 B, work 96682
+        buffer without a limit: 9713 packets, 0 unsure, 24389 events, 1202 rows, 0 unsure, 11551 KB, series 35915 B, disk 58155 B, work 96595
+        short buffer: <9713 packets, 9713 unsure, 31964 events, 1202 rows, 0 unsure, 11550 KB, series 44517 B, disk <66757 B, work 104170
+        short buffer of many: 9908 packets, 0 unsure, 28472 events, 10217 rows, 0 unsure, 17476 KB, series 160240 B, disk 201080 B, work 358328
+        two ways: 9713 packets, 0 unsure, 29563 events, 1803 rows, 0 unsure, 11712 KB, series 37537 B, disk 59777 B, work 107178
+        few ACKs: <9713 packets, 9713 unsure, 38430 events, 1803 rows, 0 unsure, 11712 KB, series 46140 B, disk <68380 B, work 116045
+        access links: 4429 packets, 0 unsure, 15824 events, 6010 rows, 0 unsure, 13271 KB, series 69810 B, disk 94530 B, work 155332
+        access links both ways: 4429 packets, 0 unsure, 18342 events, 9616 rows, 0 unsure, 14197 KB, series 79546 B, disk 104266 B, work 190503
+        two groups: 9908 packets, 0 unsure, 27887 events, 4609 rows, 0 unsure, 13801 KB, series 110312 B, disk 141232 B, work 199888
+        one stops: 6481 packets, 0 unsure, 16486 events, 1003 rows, 0 unsure, 11431 KB, series 27526 B, disk 51006 B, work 83889
+        stopped early: <1721 packets, 1721 unsure, 5755 events, 702 rows, 0 unsure, 11230 KB, series 19474 B, disk <41714 B, work 64461
+        1001 flows: 9908 packets, 0 unsure, 46656 events, 601 rows, 0 unsure, 16765 KB, series 14409 B, disk 756129 B, work 723998
+        1000 flows: 9908 packets, 0 unsure, 46638 events, 601601 rows, 0 unsure, 406207 KB, series 949854 B, disk 2210854 B, work 16950350
+        transfers in a row: 4200 packets, 0 unsure, 12960 events, 1766 rows, 0 unsure, 12250 KB, series 44536 B, disk 140896 B, work 134604
+        transfers at random: 1400 packets, 0 unsure, 4320 events, 989 rows, 0 unsure, 11523 KB, series 24533 B, disk 70653 B, work 81617
+        a row with jitter: 1400 packets, 0 unsure, 4320 events, 989 rows, 0 unsure, 11523 KB, series 24533 B, disk 70653 B, work 81617
+        overload: 9908 packets, 0 unsure, 30198 events, 20186 rows, 0 unsure, 24130 KB, series 175008 B, disk 258808 B, work 653600
+        transfer in slow start: 13813 packets, 0 unsure, 34639 events, 650 rows, 0 unsure, 13834 KB, series 16203 B, disk 38459 B, work 91952
+        transfer with loss: <2115 packets, 2115 unsure, 7300 events, <2404 rows, 1803 unsure, 12344 KB, series 60496 B, disk <85264 B, work 113678
+        transfers with loss and many rows: <2115 packets, 2115 unsure, 7300 events, <240004 rows, 180003 unsure, <143024 KB, series 1463841 B, disk <1488609 B, work 5459678
+        constant rate that stops: 52 packets, 0 unsure, 239 events, 902 rows, 0 unsure, 11360 KB, series 17238 B, disk 39478 B, work 64345
+        constant rate above the link's that stops: 5024 packets, 0 unsure, 20257 events, 902 rows, 0 unsure, 11360 KB, series 25187 B, disk 47427 B, work 84363
+        constant rate: 104 packets, 0 unsure, 472 events, 1202 rows, 0 unsure, 11554 KB, series 20061 B, disk 42301 B, work 72678
+        constant rate and bulk: 9908 packets, 0 unsure, 26728 events, 1803 rows, 0 unsure, 11949 KB, series 47965 B, disk 71445 B, work 117067
+        on and off at a rate: 1036 packets, 0 unsure, 4256 events, 1202 rows, 0 unsure, 11554 KB, series 30290 B, disk 52530 B, work 76462
+        on and off: <3303 packets, 3303 unsure, 10893 events, 1202 rows, 0 unsure, 11554 KB, series 42908 B, disk <65148 B, work 83099
+        writes: 5520 packets, 0 unsure, 14026 events, 1202 rows, 0 unsure, 11554 KB, series 35517 B, disk 57757 B, work 86232
+        small writes: 957 packets, 0 unsure, 5902 events, 3606 rows, 0 unsure, 13134 KB, series 33861 B, disk 61061 B, work 145981
+        train: 1946 packets, 0 unsure, 5952 events, 1202 rows, 0 unsure, 11554 KB, series 24778 B, disk 47318 B, work 78756
+        train that ends: 275 packets, 0 unsure, 975 events, 1158 rows, 0 unsure, 11548 KB, series 17369 B, disk 44969 B, work 75060
+        datagrams: 104 packets, 0 unsure, 311 events, 1202 rows, 0 unsure, 11554 KB, series 20061 B, disk 42301 B, work 72392
+        datagrams above the link's rate: 4954 packets, 0 unsure, 20267 events, 902 rows, 0 unsure, 11360 KB, series 25184 B, disk 47424 B, work 76266
+        datagrams in bursts: 104 packets, 0 unsure, 371 events, 1202 rows, 0 unsure, 11554 KB, series 20061 B, disk 42301 B, work 72428
+        answers: <452 packets, 452 unsure, 2062 events, 1202 rows, 0 unsure, 11554 KB, series 29414 B, disk <52311 B, work 74268
+        answers without a pause: 9055 packets, 0 unsure, 24040 events, 1202 rows, 0 unsure, 11554 KB, series 35881 B, disk 58331 B, work 96246
+        so many answers: <220 packets, 220 unsure, 1004 events, 1202 rows, 0 unsure, 11554 KB, series 24708 B, disk <47268 B, work 73210
+        video: <696 packets, 696 unsure, 2773 events, 1202 rows, 0 unsure, 11554 KB, series 33189 B, disk <55557 B, work 74979
+        random bursts: <259 packets, 259 unsure, 1551 events, 1202 rows, 0 unsure, 11554 KB, series 25546 B, disk <47786 B, work 73757
+        flows that come and go: 1320 packets, 0 unsure, 4680 events, 601 rows, 0 unsure, 13678 KB, series 14409 B, disk 38569 B, work 65327
+        flows that come and go beside bulk: 9908 packets, 0 unsure, 28617 events, 1202 rows, 0 unsure, 14092 KB, series 33804 B, disk 61862 B, work 115757
+        flows of a web search: <2973 packets, 2973 unsure, 10003 events, 601 rows, 0 unsure, 13667 KB, series 14409 B, disk <36689 B, work 66143
+        flows of random sizes: <3148 packets, 3148 unsure, 13993 events, 601 rows, 0 unsure, 13697 KB, series 14409 B, disk <41227 B, work 82160
+        flows that come faster than they go: 9908 packets, 0 unsure, 38862 events, 601 rows, 0 unsure, 11750 KB, series 14409 B, disk 52370 B, work 171419
+        small window: 3149 packets, 0 unsure, 7978 events, 1202 rows, 0 unsure, 11554 KB, series 34667 B, disk 56907 B, work 80184
+        receive buffer: 4208 packets, 0 unsure, 10626 events, 1202 rows, 0 unsure, 11554 KB, series 35183 B, disk 57423 B, work 82832
+        send buffer: 3357 packets, 0 unsure, 8497 events, 1202 rows, 0 unsure, 11554 KB, series 34798 B, disk 57038 B, work 80703
+        buffers of payload: 3357 packets, 0 unsure, 8497 events, 1202 rows, 0 unsure, 11554 KB, series 34798 B, disk 57038 B, work 80703
+        no SACK: <9713 packets, 9713 unsure, 31845 events, 1202 rows, 0 unsure, 11554 KB, series 44517 B, disk <66757 B, work 104051
+        no SACK, paced: 9713 packets, 0 unsure, 29354 events, 1202 rows, 0 unsure, 11554 KB, series 35915 B, disk 58155 B, work 101560
+        small segments: 24230 packets, 0 unsure, 60790 events, 1202 rows, 0 unsure, 11562 KB, series 36145 B, disk 58385 B, work 132996
+        loss of 0.1 percent, Reno: <9713 packets, 9713 unsure, 31845 events, 1202 rows, 0 unsure, 11554 KB, series 44517 B, disk <66757 B, work 104051
+        loss of 1 percent, CUBIC: <3521 packets, 3521 unsure, 11580 events, 1202 rows, 0 unsure, 11554 KB, series 43081 B, disk <65321 B, work 83786
+        loss of 1 percent, far CUBIC: <1051 packets, 1051 unsure, 3551 events, 1202 rows, 0 unsure, 11592 KB, series 36757 B, disk <58997 B, work 75757
+        loss of 1 percent, BBR: 9713 packets, 0 unsure, 29354 events, 1202 rows, 0 unsure, 11554 KB, series 35915 B, disk 58155 B, work 101560
+        loss of 1 percent, BBRv3: <9713 packets, 9713 unsure, 38159 events, 1202 rows, 0 unsure, 11554 KB, series 44517 B, disk <66757 B, work 110365
+        loss of 6 percent, BBR: <9713 packets, 9713 unsure, 38159 events, 1202 rows, 0 unsure, 11554 KB, series 44517 B, disk <66757 B, work 110365
+        loss in bursts: <9713 packets, 9713 unsure, 31845 events, 1202 rows, 0 unsure, 11554 KB, series 44517 B, disk <66757 B, work 104051
+        reordering: <9713 packets, 9713 unsure, 31845 events, 1202 rows, 0 unsure, 11554 KB, series 44517 B, disk <66757 B, work 104051
+        jitter in order: 9713 packets, 0 unsure, 24497 events, 1202 rows, 0 unsure, 11554 KB, series 35915 B, disk 58155 B, work 96703
+        jitter out of order: <9713 packets, 9713 unsure, 31845 events, 1202 rows, 0 unsure, 11554 KB, series 44517 B, disk <66757 B, work 104051
+        delay that changes: <9753 packets, 9753 unsure, 51266 events, 1202 rows, 0 unsure, 11554 KB, series 44520 B, disk <66760 B, work 123472
+        loss that changes: <9713 packets, 9713 unsure, 31845 events, 1202 rows, 0 unsure, 11554 KB, series 44517 B, disk <66757 B, work 104051
+        data in slots: <9713 packets, 9713 unsure, 57104 events, 1202 rows, 0 unsure, 11553 KB, series 44517 B, disk <66757 B, work 129310
+        ACKs in slots: <9713 packets, 9713 unsure, 45015 events, 1202 rows, 0 unsure, 11554 KB, series 44517 B, disk <66757 B, work 117221
+        ACKs that wait for grants: <9713 packets, 9713 unsure, 45015 events, 1202 rows, 0 unsure, 11554 KB, series 44517 B, disk <66757 B, work 117221
+        airtime that is shared: <9713 packets, 9713 unsure, 38430 events, 1803 rows, 0 unsure, 11714 KB, series 46140 B, disk <68380 B, work 116045
+        Westwood: <9713 packets, 9713 unsure, 31845 events, 1202 rows, 0 unsure, 11554 KB, series 44517 B, disk <66757 B, work 104051
+        long growth of Reno: <95061 packets, 95061 unsure, 309225 events, 1202 rows, 0 unsure, 11602 KB, series 44937 B, disk <67177 B, work 381431
+        growth of CUBIC: 95061 packets, 0 unsure, 237867 events, 1202 rows, 0 unsure, 11602 KB, series 36215 B, disk 58455 B, work 310073
+        long growth of CUBIC: 535739 packets, 0 unsure, 1339453 events, 1202 rows, 0 unsure, 22645 KB, series 36225 B, disk 58465 B, work 1411659
+        slow start at the end: <630 packets, 630 unsure, 2184 events, 1202 rows, 0 unsure, 11645 KB, series 32293 B, disk <54533 B, work 74390
+        no link with a rate: 4028366 packets, 0 unsure, 6042653 events, 601 rows, 0 unsure, 11395 KB, series 30816 B, disk 53056 B, work 6109450
     "#]].assert_eq(&lines);
 }

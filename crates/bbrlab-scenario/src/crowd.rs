@@ -1,0 +1,130 @@
+//! Flows that come faster than their link can serve them: how many wait, and how often their timers expire.
+
+use bbrlab_run::Arrivals;
+use bbrlab_units::Span;
+
+use crate::demand::{Demand, seconds};
+
+/// The flows of a class that come and go, as a fluid.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Crowd {
+    gap_s: f64,
+    /// Packets of a flow.
+    each: f64,
+    /// Seconds that a flow takes on an idle path.
+    alone_s: f64,
+    at_most: f64,
+    /// Flows that have come and that the links have not served yet.
+    pub(crate) waiting: f64,
+    /// The most flows under way at once.
+    pub(crate) under_way: f64,
+    pub(crate) turned_away: f64,
+}
+
+impl Crowd {
+    pub(crate) fn new(arrivals: &Arrivals, demand: &Demand) -> Self {
+        let (gap_s, at_most) = (seconds(Span(arrivals.gap.mean)), f64::from(arrivals.at_most));
+        let alone_s = demand.seconds_alone();
+        let under_way = (alone_s / gap_s).min(at_most);
+        Self {
+            gap_s,
+            each: demand.each,
+            alone_s,
+            at_most,
+            waiting: 0.0,
+            under_way,
+            turned_away: 0.0,
+        }
+    }
+
+    /// Packets of the flows that wait.
+    pub(crate) fn backlog(&self) -> f64 {
+        self.waiting * self.each
+    }
+
+    /// How many flows share a link with others, at most.
+    pub(crate) fn weight(&self) -> f64 {
+        self.at_most
+    }
+
+    /// Accounts for `present_s` in which the class sent this many packets. Returns the seconds for which its flows were under
+    /// way, summed over the flows.
+    pub(crate) fn sent(&mut self, packets: f64, present_s: f64) -> f64 {
+        let (came, served) = (present_s / self.gap_s, packets / self.each);
+        let on_the_way_s = served * self.alone_s;
+        let room = (self.at_most - on_the_way_s / present_s.max(1e-9)).max(0.0);
+        let before = self.waiting;
+        let grown = (came - served).max(-before);
+        let turned_away = (before + grown - room).max(0.0).min(grown.max(0.0));
+        self.turned_away += turned_away;
+        self.waiting = before + grown - turned_away;
+        self.under_way =
+            self.under_way.max((self.waiting + self.alone_s / self.gap_s).min(self.at_most));
+        // The number of those that wait rises or falls on a straight line, and stays where it can rise no further.
+        let ramp = if grown > 0.0 { 1.0 - turned_away / grown } else { 1.0 };
+        let mean = f64::midpoint(before, self.waiting) * ramp + self.waiting * (1.0 - ramp);
+        on_the_way_s + mean * present_s
+    }
+}
+
+/// The share of its time for which a flow waits for a timeout, where its link has room for so many packets a flow, on the way and
+/// in the queue together. Fitted to runs of 16 to 100,000 CUBIC flows at 20 and 100 Mbit/s: 0.9 below one packet, 0.3 at seven.
+pub(crate) fn starved(packets: f64) -> f64 {
+    1.0 / (1.0 + packets / 3.0)
+}
+
+/// How often the timer of a connection expires within this time of silence. Linux: `tcp_syn_linear_timeouts` of one second
+/// each, then each lasts twice as long as the one before.
+pub(crate) fn timeouts(silent_s: f64) -> f64 {
+    const LINEAR: f64 = 4.0;
+    if silent_s <= LINEAR { silent_s } else { LINEAR + (silent_s - LINEAR + 1.0).log2() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Crowd, timeouts};
+
+    fn crowd(at_most: f64) -> Crowd {
+        Crowd {
+            gap_s: 0.01,
+            each: 10.0,
+            alone_s: 0.1,
+            at_most,
+            waiting: 0.0,
+            under_way: 10.0,
+            turned_away: 0.0,
+        }
+    }
+
+    #[test]
+    fn flows_that_are_not_served_wait_and_whoever_finds_no_place_is_turned_away() {
+        // 100 flows a second come, 60 are served: six of these are on the way at any time.
+        let near = |one: f64, other: f64| (one - other).abs() < 1e-6;
+        let mut all = crowd(1e6);
+        let flow_s = all.sent(6000.0, 10.0);
+        assert!(
+            near(all.waiting, 400.0) && near(all.under_way, 410.0) && near(flow_s, 60.0 + 2000.0)
+        );
+        // Later they are served.
+        let flow_s = all.sent(14_000.0, 10.0);
+        assert!(
+            near(all.waiting, 0.0) && near(all.turned_away, 0.0) && near(flow_s, 140.0 + 2000.0)
+        );
+
+        let mut few = crowd(206.0);
+        let flow_s = few.sent(6000.0, 10.0);
+        assert!(
+            near(few.waiting, 200.0) && near(few.turned_away, 200.0) && near(few.under_way, 206.0)
+        );
+        assert!(near(flow_s, 60.0 + 500.0 + 1000.0), "{flow_s}");
+    }
+
+    #[test]
+    fn a_timer_of_a_silent_connection_expires_each_second_then_ever_more_rarely() {
+        for (silent_s, expected) in
+            [(0.0, 0.0), (3.0, 3.0), (4.0, 4.0), (5.0, 5.0), (7.0, 6.0), (11.0, 7.0)]
+        {
+            assert!((timeouts(silent_s) - expected).abs() < 1e-9, "{silent_s}");
+        }
+    }
+}
