@@ -32,6 +32,23 @@ impl Rate {
         self.at(Time::ZERO)
     }
 
+    /// The mean from the start to `end`, which is later (rounded down); of a trace, over its period.
+    ///
+    /// # Panics
+    /// Never: a mean is no more than the highest rate.
+    #[must_use]
+    pub fn mean_until(&self, end: Time) -> Option<BitRate> {
+        let Self::Schedule(steps) = self else { return self.at_start() };
+        let ends = steps.iter().skip(1).map(|&(at, _)| at.min(end)).chain([end]);
+        let parts = steps.iter().zip(ends).enumerate().map(|(number, (&(from, rate), to))| {
+            // Before its time the first rate holds.
+            let from = if number == 0 { Time::ZERO } else { from.min(end) };
+            u128::from(rate.0) * u128::from(to.since(from).0)
+        });
+        let mean = parts.sum::<u128>() / u128::from(end.0.max(1));
+        Some(BitRate(u64::try_from(mean).expect("no more than the highest rate")))
+    }
+
     /// The rate at `time`; of a trace, the mean over its period (rounded down).
     #[must_use]
     pub fn at(&self, time: Time) -> Option<BitRate> {

@@ -287,7 +287,7 @@ record! {
         policer_drops: Option<u64>, Result, "packets", "data packets that policers dropped; null if there is none on its way";
         rtt_ms: GroupRtt, Result, "ms", "of every RTT sample of its flows";
         fct_ms: GroupFct, Result, "ms", "of the transfers of its flows: connect to the receiver's reading the last byte";
-        slowdown: Slowdown, Result, "", "of the completed transfers: completion time / (wire bytes at the smallest rate of the way there, of a trace its mean, + base RTT, both at its start)";
+        slowdown: Slowdown, Result, "", "of the completed transfers: completion time / (wire bytes at the smallest rate of the way there, of a Mahimahi trace its mean, + base RTT, both at its start)";
     }
 }
 
@@ -430,7 +430,7 @@ columns! {
         bytes: u64, "bytes", "payload";
         start_s: f64, "s", "when it connects";
         fct_s: Option<f64>, "s", "from connecting until the receiver has read the last byte; null if the run ended before";
-        slowdown: Option<f64>, "", "`fct_s` / (wire bytes at the smallest rate of the way there, of a trace its mean, + base RTT, both at its start); null without a rate";
+        slowdown: Option<f64>, "", "`fct_s` / (wire bytes at the smallest rate of the way there, of a Mahimahi trace its mean, + base RTT, both at its start); null without a rate";
         retransmitted_packets: u64, "packets", "retransmissions";
     }
 }

@@ -8,7 +8,7 @@ use crate::link::{AccessSpec, BufferUnit, HEADERS, LinkSpec};
 use crate::quantity::{QueueSize, show_queue_size};
 use crate::queue::QueueSpec;
 use crate::reader::{Placed, Reader};
-use bbrlab_link::{Buffer, Link, Rate};
+use bbrlab_link::{Buffer, Link};
 
 /// The largest buffer, in packets or bytes, that a `bdp` or a time may amount to.
 const BUFFER_MAX: u64 = 1 << 50;
@@ -26,42 +26,43 @@ pub(crate) struct BufferSpec {
     unit: Option<BufferUnit>,
     bdp_rtt: Option<Span>,
     device_queue: Option<Placed<u64>>,
+    /// The rate that a `bdp` or a time takes.
+    pub(crate) nominal_rate: Option<BitRate>,
 }
 
 /// The default buffer of `[bottleneck]` and `[[links]]` in BDP: the textbook rule.
 const DEFAULT_BDP: u64 = 1;
 
 impl BufferSpec {
-    pub(crate) fn of_link(spec: &LinkSpec, table: &str) -> Self {
+    pub(crate) fn of_link(spec: &LinkSpec, table: &str, nominal: Option<BitRate>) -> Self {
         let given = spec.buffer.map(|buffer| ("buffer", buffer));
-        Self::of(spec, table, &spec.link.rate, ("queue.limit", &spec.queue), ("buffer", given))
+        Self::of(spec, table, nominal, ("queue.limit", &spec.queue), ("buffer", given))
     }
 
-    pub(crate) fn of_reverse(spec: &LinkSpec, table: &str) -> Self {
-        let rate = spec.reverse_rate.rate(&spec.link.rate);
+    pub(crate) fn of_reverse(spec: &LinkSpec, table: &str, nominal: Option<BitRate>) -> Self {
         let queue = match &spec.reverse_queue {
             Some(queue) => ("reverse_queue.limit", queue),
             None => ("queue.limit", &spec.queue),
         };
         let own = spec.reverse_buffer.map(|buffer| ("reverse_buffer", buffer));
         let given = own.or(spec.buffer.map(|buffer| ("buffer", buffer)));
-        Self::of(spec, table, rate, queue, ("reverse_buffer", given))
+        Self::of(spec, table, nominal, queue, ("reverse_buffer", given))
     }
 
     /// The limit of a link's queue at this rate: the discipline's own, the given buffer, or the default, each with its key.
     fn of(
         spec: &LinkSpec,
         table: &str,
-        rate: &Rate,
+        nominal_rate: Option<BitRate>,
         (limit_key, queue): (&'static str, &QueueSpec),
         (key, buffer): (&'static str, Option<(&'static str, Placed<QueueSize>)>),
     ) -> Self {
         let default = queue
-            .default_limit(rate)
+            .default_limit(nominal_rate)
             .unwrap_or_else(|| QueueSize::Bdp(Decimal::from_int(i128::from(DEFAULT_BDP))));
-        let size = if rate.is_limited() { default } else { QueueSize::Unlimited };
+        let size = if nominal_rate.is_some() { default } else { QueueSize::Unlimited };
         let given = queue.limit.map(|limit| (limit_key, limit)).or(buffer);
-        let given = given.filter(|_| rate.is_limited());
+        let given = given.filter(|_| nominal_rate.is_some());
         Self {
             table: table.to_owned(),
             key: given.map_or(key, |(key, _)| key),
@@ -71,6 +72,7 @@ impl BufferSpec {
             unit: spec.buffer_unit,
             bdp_rtt: spec.bdp_rtt,
             device_queue: spec.device_queue,
+            nominal_rate,
         }
     }
 
@@ -84,6 +86,7 @@ impl BufferSpec {
             unit: None,
             bdp_rtt: None,
             device_queue: None,
+            nominal_rate: spec.rate.at_start(),
         }
     }
 
@@ -135,7 +138,7 @@ impl Measure {
         reader: &mut Reader<'_>,
     ) -> Option<Buffer> {
         let wire = u128::from(u64::from(self.mss) + HEADERS + link.framing.0);
-        let rate = u128::from(link.rate.at_start().unwrap_or(BitRate(0)).0);
+        let rate = u128::from(spec.nominal_rate.unwrap_or(BitRate(0)).0);
         // Bits times nanoseconds per second, over eight: bytes.
         let bytes_divisor = 8_000_000_000_u128;
         let in_bytes = match spec.unit {

@@ -42,15 +42,18 @@ pub(crate) fn network(spec: &Spec, seed: Option<u64>, reader: &mut Reader<'_>) -
             None => model.bound(),
         });
         is_bound |= path.is_some() && seed.is_none();
-        let is_on_return_path = spec.is_on_return_path(name);
         let table = (&*table, link);
-        link_hops.push(lower_link(name, table, path, is_on_return_path, &mut links, &mut queues));
+        link_hops.push(lower_link(spec, name, table, path, &mut links, &mut queues));
     }
     let bottleneck = spec.bottleneck.as_ref().and_then(|_| match link_hops[0].forward[0] {
         Hop::Link(number) if links[number as usize].rate.is_limited() => Some(number),
         _ => None,
     });
-    let router = Router::new(spec, &link_hops, &links);
+    let mut nominal_rates: Vec<_> = links.iter().map(|link| link.rate.at_start()).collect();
+    for Queued { number, buffer, .. } in &queues {
+        nominal_rates[*number as usize] = buffer.nominal_rate;
+    }
+    let router = Router::new(spec, &link_hops, &links, &nominal_rates);
     let mut classes = Vec::with_capacity(spec.flows.len());
     for (index, flow) in spec.flows.iter().enumerate() {
         classes.push(router.class(index, flow, reader)?);
@@ -86,7 +89,7 @@ pub(crate) fn network(spec: &Spec, seed: Option<u64>, reader: &mut Reader<'_>) -
         is_right &= size(&buffer, link, largest, reader);
         is_right &= have_room(largest, link, police, (&buffer.table, spec), reader);
         if let Queue::Red(red) = &mut link.queue {
-            red.bandwidth = red.bandwidth.or(link.rate.at_start());
+            red.bandwidth = red.bandwidth.or(buffer.nominal_rate);
         }
     }
     let access = BufferSpec::of_access(&spec.access);
@@ -169,13 +172,14 @@ struct Queued<'s> {
 
 /// `table` is the name of the link's table, as users write it.
 fn lower_link<'s>(
+    whole: &Spec,
     name: &'s str,
     (table, spec): (&str, &'s LinkSpec),
     path: Option<Path>,
-    is_on_return_path: bool,
     links: &mut Vec<Link>,
     queues: &mut Vec<Queued<'s>>,
 ) -> LinkHops<'s> {
+    let (duration, is_on_return_path) = (whole.duration, whole.is_on_return_path(name));
     let number = |links: &[Link]| u32::try_from(links.len()).expect("bounded by LINKS_MAX");
     let first = number(links);
     let mut plain = spec.link.clone();
@@ -237,8 +241,9 @@ fn lower_link<'s>(
     };
     let waits = Waits { slot: spec.slot, grant: spec.grant };
     let forward = {
+        let buffer = BufferSpec::of_link(spec, table, spec.nominal_rate(&plain.rate, duration));
         let police = spec.police.map(|police| ("police.burst", police));
-        direction(link, (BufferSpec::of_link(spec, table), police), waits, 1)
+        direction(link, (buffer, police), waits, 1)
     };
     let reverse_rate = spec.reverse_rate.rate(&plain.rate);
     let link = Link {
@@ -256,8 +261,10 @@ fn lower_link<'s>(
     };
     let waits = Waits { slot: spec.reverse_slot, grant: spec.reverse_grant };
     let reverse = {
+        let rate = spec.nominal_rate(reverse_rate, duration);
+        let buffer = BufferSpec::of_reverse(spec, table, rate);
         let police = spec.reverse_police.map(|police| ("reverse_police.burst", police));
-        direction(link, (BufferSpec::of_reverse(spec, table), police), waits, spec.ack_thinning)
+        direction(link, (buffer, police), waits, spec.ack_thinning)
     };
     LinkHops { name, forward, reverse, delay }
 }

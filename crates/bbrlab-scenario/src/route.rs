@@ -33,6 +33,8 @@ pub(crate) struct Router<'s> {
     link_hops: &'s [LinkHops<'s>],
     numbers: BTreeMap<&'s str, usize>,
     links: &'s [Link],
+    /// The rate of each of these links that a `load` is a share of.
+    nominal_rates: &'s [Option<BitRate>],
 }
 
 /// The shared links of a flow, by their numbers in [`Router::link_hops`].
@@ -69,10 +71,15 @@ impl Route {
 }
 
 impl<'s> Router<'s> {
-    pub(crate) fn new(spec: &'s Spec, link_hops: &'s [LinkHops<'s>], links: &'s [Link]) -> Self {
+    pub(crate) fn new(
+        spec: &'s Spec,
+        link_hops: &'s [LinkHops<'s>],
+        links: &'s [Link],
+        nominal_rates: &'s [Option<BitRate>],
+    ) -> Self {
         let numbers =
             link_hops.iter().enumerate().map(|(number, way)| (way.name, number)).collect();
-        Self { spec, link_hops, numbers, links }
+        Self { spec, link_hops, numbers, links, nominal_rates }
     }
 
     /// The class of a `[[flows]]` table; mistakes are reported to the reader.
@@ -162,10 +169,19 @@ impl<'s> Router<'s> {
         })
     }
 
-    /// The smallest rate at the start on these hops, and the framing there.
+    /// The smallest nominal rate on these hops, and the framing there.
     fn narrowest(&self, hops: &[Hop], private: &[Link]) -> Option<(BitRate, Bytes)> {
-        let links = links_on(hops, self.links, private);
-        let rates = links.filter_map(|link| Some((link.rate.at_start()?, link.framing)));
+        let rates = hops.iter().filter_map(|hop| match *hop {
+            Hop::Delay(_) => None,
+            Hop::Link(number) => {
+                let number = number as usize;
+                Some((self.nominal_rates[number]?, self.links[number].framing))
+            }
+            Hop::Private(number) => {
+                let link = &private[number as usize];
+                Some((link.rate.at_start()?, link.framing))
+            }
+        });
         rates.filter(|&(rate, _)| rate.0 > 0).min_by_key(|&(rate, _)| rate)
     }
 

@@ -239,6 +239,50 @@ fn a_buffer_is_counted_in_packets_or_bytes() {
 }
 
 #[test]
+fn a_bdp_of_a_trace_is_that_of_its_mean_rate() {
+    let text = |trace: &str, more: &str| {
+        format!(
+            "duration = \"10s\"\n[bottleneck]\n{trace}\n{more}\n[[flows]]\ncc = \"reno\"\nrtt = \"30ms\"\n"
+        )
+    };
+    let limit = |text: &str| match run(text).links[0].buffer {
+        Buffer::Packets(Packets(packets)) => packets,
+        _ => panic!("packets"),
+    };
+    // 5 s of 10 Mbit/s, 4 s of 80 and 1 s of nothing: a mean of 37 Mbit/s. Times 30 ms in packets of 1514 bytes.
+    let rows = "trace = { rows = [\"time_s,rate_mbps\", \"0,10\", \"5,80\", \"9,0\", \"10,1\", \"20,7\"] }";
+    assert_eq!(limit(&text(rows, "")), 92);
+    assert_eq!(limit(&text(rows, "buffer = \"2bdp\"")), 183);
+    assert_eq!(limit(&text(rows, "buffer = \"30ms\"")), 92);
+    // It is the mean of what the run sees.
+    assert_eq!(limit(&text(rows, "").replace("10s", "4s")), 25);
+    // As the folder of a run keeps it, and in the other direction.
+    let kept = scenario(&text(rows, "reverse_rate = \"forward\""), &[]).run_toml(0);
+    assert!(kept.contains("rows = [\"time_s,rate_mbps\","), "{kept}");
+    let kept = run(&kept);
+    assert_eq!(kept.links[0].buffer, Buffer::Packets(Packets(92)));
+    assert_eq!(kept.links[1].buffer, Buffer::Packets(Packets(92)));
+    // The same steps as a schedule are not a trace, and what begins after the run has no weight.
+    let steps = "rate = [[\"0s\", \"10Mbit/s\"], [\"5s\", \"80Mbit/s\"], [\"9s\", \"0bit/s\"], [\"10s\", \"1Mbit/s\"]]";
+    assert_eq!(limit(&text(steps, "")), 25);
+    // 2 opportunities in 3 ms: 8 Mbit/s.
+    assert_eq!(limit(&text("rate = { opportunities_ms = [1, 3] }", "")), 20);
+    // A model begins halfway between its bounds.
+    let model = "trace = { model = \"leo\", rate = [\"5Mbit/s\", \"15Mbit/s\"], delay = [\"1ms\", \"1ms\"], every = \"1s\" }";
+    assert_eq!(limit(&text(model, "")), 25);
+}
+
+#[test]
+fn a_load_of_a_trace_is_a_share_of_its_mean_rate() {
+    let text = "duration = \"10s\"\n[bottleneck]\ntrace = { rows = [\"time_s,rate_mbps\", \"0,10\", \"5,30\"] }\n\
+                [[flows]]\ncc = \"reno\"\nrtt = \"30ms\"\narrivals = { load = 0.5 }\nbytes = \"14480B\"\n";
+    let run = run(text);
+    let arrivals = run.classes[0].source.arrivals().unwrap();
+    // Ten packets of 1514 bytes at half of 20 Mbit/s.
+    assert_eq!(arrivals.gap.mean, 12_112_000);
+}
+
+#[test]
 fn a_bdp_is_that_of_the_rate_at_the_start() {
     let text = "duration = \"1s\"\n[bottleneck]\nrate = [[\"0s\", \"10Mbit/s\"], [\"1s\", \"80Mbit/s\"]]\nbuffer = \"1bdp\"\n\
                 [[flows]]\ncc = \"reno\"\nrtt = \"30ms\"\n";

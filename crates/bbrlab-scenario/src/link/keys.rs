@@ -7,7 +7,7 @@ use super::airtime::{self, AirtimeSpec};
 use super::grant::{self, GrantSpec};
 use super::jitter::{read_jitter, read_reorder, show_jitter, show_reorder};
 use super::loss::{LOSS_MODELS, read_loss, show_loss};
-use super::path::{read_delay, show_delay};
+use super::path::{read_delay, show_delay, show_trace};
 use super::queue::{QUEUE, UNITS, read_device_queue, read_ecn_threshold, show_ecn_threshold};
 use super::rate::{
     MISREAD, RATE, REVERSE_RATE, read_framing, read_rate, read_reverse_rate, show_rates,
@@ -17,7 +17,7 @@ use super::shaper::{PEAK, PeakSpec, read_police, show_police};
 use super::slot::{self, SlotSpec};
 use crate::canonical::{show_bytes, show_text};
 use crate::key::{Form, Key, key, name_of, names, needed, optional, set};
-use crate::model::{self, ModelSpec};
+use crate::model;
 use crate::quantity::{show_queue_size, show_span};
 use crate::queue::QueueSpec;
 use crate::reader::{Placed, Reader};
@@ -69,7 +69,9 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
          text the path of a Mahimahi trace, relative to the scenario's folder",
         |spec: &mut LinkSpec, given| spec.link.rate = given.value(read_rate).unwrap_or(MISREAD),
         |spec| {
-            let is_elsewhere = spec.model.is_some() || spec.queue.shaper().is_some();
+            let is_of_trace = spec.trace.as_ref().is_some_and(|trace| trace.rate.is_some());
+            let is_elsewhere =
+                spec.model.is_some() || is_of_trace || spec.queue.shaper().is_some();
             if is_elsewhere { None } else { show_rates(&spec.link.rate) }
         },
     )
@@ -99,7 +101,8 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "buffer",
         "0.1.0",
         Form::QueueSize,
-        "limit of the waiting packets; the one in service does not count",
+        "limit of the waiting packets; the one in service does not count. A `bdp` and a time take the rate at the start, of a trace its \
+         mean",
         |spec: &mut LinkSpec, given| spec.buffer = given.placed(Reader::queue_size),
         |spec| spec.buffer.and_then(|buffer| show_text(&show_queue_size(buffer.value))),
     )
@@ -163,7 +166,10 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
          \"gilbert-elliott\", p = 0.01, r = 0.3, loss_bad = 1, loss_good = 0 }` (`p`: good to bad, `r`: bad to good; a \
          packet is lost according to the state before its transition)",
         |spec, given| set(&mut spec.loss, given.value(read_loss)),
-        |spec| Some(show_loss(&spec.loss)),
+        |spec| {
+            let is_of_trace = spec.trace.as_ref().is_some_and(|trace| trace.loss.is_some());
+            (!is_of_trace).then(|| show_loss(&spec.loss))
+        },
     ),
     key(
         "trace",
@@ -184,7 +190,7 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
          `rate_mbps`, `delay_ms`, `loss`, or a model that is drawn from the seed such as `{ model = \"leo\", rate = [\"50Mbit/s\", \
          \"200Mbit/s\"], delay = [\"10ms\", \"30ms\"], every = \"15s\", outage = \"60ms\" }`: see [networks](networks.md)",
         LinkSpec::read_trace,
-        |spec| spec.model.map(ModelSpec::show),
+        show_trace,
     ),
     key(
         "loss_at",

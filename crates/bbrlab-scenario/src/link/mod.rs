@@ -13,14 +13,17 @@ mod rate;
 mod shaper;
 mod slot;
 
+use std::sync::Arc;
+
 use bbrlab_link::{Buffer, Jitter, Link, Policer, Rate};
-use bbrlab_units::{Bytes, Span};
+use bbrlab_units::{BitRate, Bytes, Span, Time};
 
 use crate::canonical::Writer;
 use crate::decimal::Decimal;
 use crate::document::At;
 use crate::key::{read_keys, write_keys_unlike};
 use crate::model::ModelSpec;
+use crate::path_trace::PathTrace;
 use crate::quantity::QueueSize;
 use crate::queue::QueueSpec;
 use crate::reader::{Keys, Placed, Reader};
@@ -61,6 +64,8 @@ pub(crate) struct LinkSpec {
     pub(crate) loss: LossSpec,
     /// What rate and delay are drawn from; those of `link` are then the ones at the start.
     pub(crate) model: Option<ModelSpec>,
+    /// The trace that some of rate, delay and loss are those of.
+    pub(crate) trace: Option<Arc<PathTrace>>,
     pub(crate) reorder: Option<ReorderSpec>,
     /// One of so many ACKs passes; at least 1.
     pub(crate) ack_thinning: u32,
@@ -94,6 +99,7 @@ impl Default for LinkSpec {
             airtime: None,
             loss: LossSpec::Bernoulli(Decimal::ZERO),
             model: None,
+            trace: None,
             reorder: None,
             ack_thinning: 1,
             slot: None,
@@ -139,6 +145,16 @@ impl LinkSpec {
             link.reverse_rate.rate(rate),
         );
         link
+    }
+
+    /// The rate of this direction that a `bdp`, a time of a buffer and a `load` take, in a run of this length: that at the start, of
+    /// a trace its mean. None without a rate.
+    pub(crate) fn nominal_rate(&self, rate: &Rate, duration: Span) -> Option<BitRate> {
+        let is_of_trace = match (&self.trace, rate) {
+            (Some(trace), Rate::Schedule(steps)) => trace.rate.as_ref() == Some(steps),
+            _ => false,
+        };
+        if is_of_trace { rate.mean_until(Time::ZERO + duration) } else { rate.at_start() }
     }
 
     pub(crate) fn write(&self, of_profile: Option<&Self>, out: &mut Writer) {

@@ -62,6 +62,7 @@ impl LinkSpec {
             refuse(reader, "loss");
             self.loss = LossSpec::Steps(loss.clone());
         }
+        self.trace = Some(trace);
     }
 }
 
@@ -86,9 +87,20 @@ pub(super) fn delay_of(steps: &Arc<[(Time, Span)]>) -> (Span, Option<DelaySteps>
     (first, Some(DelaySteps { steps: steps.clone(), keep_order: true }))
 }
 
+/// A model, or the lines of a trace.
+pub(super) fn show_trace(spec: &LinkSpec) -> Option<String> {
+    let of_lines = |trace: &PathTrace| {
+        let rows: Vec<String> = trace.lines.iter().map(|line| toml_string(line)).collect();
+        format!("{{ rows = [{}] }}", rows.join(", "))
+    };
+    spec.model.map(ModelSpec::show).or_else(|| spec.trace.as_deref().map(of_lines))
+}
+
 pub(super) fn show_delay(spec: &LinkSpec) -> Option<String> {
+    let is_elsewhere =
+        spec.model.is_some() || spec.trace.as_ref().is_some_and(|trace| trace.delay.is_some());
     match &spec.link.delay_steps {
-        _ if spec.model.is_some() => None,
+        _ if is_elsewhere => None,
         None => show_text(&show_span(spec.link.delay)),
         Some(DelaySteps { steps, .. }) => {
             Some(show_steps(steps, |&delay| toml_string(&show_span(delay))))

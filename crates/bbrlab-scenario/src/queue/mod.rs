@@ -5,7 +5,7 @@ mod params;
 
 use bbrlab_link::{
     Buffer, CakeParams, CodelParams, DualPi2Params, FqCodelParams, FqParams, FqPieParams,
-    PieParams, PrioParams, Queue, Rate, RedParams, SfqParams,
+    PieParams, PrioParams, Queue, RedParams, SfqParams,
 };
 use bbrlab_units::BitRate;
 
@@ -142,9 +142,9 @@ impl Default for QueueSpec {
 impl QueueSpec {
     /// The limit of a discipline for which none is given: `tc`'s, or what its parameters suggest at this rate. None for
     /// drop-tail.
-    pub(crate) fn default_limit(&self, rate: &Rate) -> Option<QueueSize> {
+    pub(crate) fn default_limit(&self, rate: Option<BitRate>) -> Option<QueueSize> {
         if let Queue::Red(red) = &self.queue {
-            return Some(QueueSize::Bytes(red.limit(rate.at_start()?).0));
+            return Some(QueueSize::Bytes(red.limit(rate?).0));
         }
         entry(&self.queue).limit.map(QueueSize::Packets)
     }
