@@ -40,8 +40,46 @@ fn table(dir: &Path) -> (String, u64) {
 #[test]
 fn every_episode_of_the_reference_is_reproduced_packet_by_packet() {
     let Some(reference) = bbrlab_oracle::reference("queues") else { return };
-    let (lines, mismatches) = table(&reference.join("linux-aqm/packets"));
-    assert_eq!(mismatches, 0, "{lines}");
+    for folder in ["linux-aqm/packets", "trials/queues"] {
+        let dir = reference.join(folder);
+        if dir.is_dir() {
+            let (lines, mismatches) = table(&dir);
+            assert_eq!(mismatches, 0, "{lines}");
+        }
+    }
+}
+
+/// What hosts negotiated is no setting of a queue: an episode with ECN is read like another, and a setting that is not
+/// known is named.
+#[test]
+fn ecn_of_the_hosts_is_accepted_and_other_settings_are_named() {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("settings");
+    fs::create_dir_all(&dir).unwrap();
+    let with = |settings: &str| {
+        let row = format!("q_x,codel limit 1000 ecn,10,20,cubic,0.1,{settings},2000000000");
+        let header = "name,qdisc,rate_mbps,rtt_ms,ccs,starts_s,settings,t0_ns";
+        fs::write(dir.join("episodes.csv"), format!("{header}\n{row}\n")).unwrap();
+        match queues::episodes(&dir) {
+            Ok(episodes) => {
+                episodes[0].points.iter().map(|point| point.name).collect::<Vec<_>>().join(" ")
+            }
+            Err(error) => error.to_string().replace(dir.to_str().unwrap(), "DIR"),
+        }
+    };
+    assert_eq!(with("ecn=True"), "bn");
+    assert_eq!(with("ecn=1;data_slot=5ms 5ms packets 4 bytes 5000"), "bn data");
+    assert_eq!(
+        with("ecn=maybe"),
+        "DIR/episodes.csv: row 1: settings: found `ecn=maybe`, expected ecn=True or ecn=False"
+    );
+    assert_eq!(
+        with("loss=0.1"),
+        "DIR/episodes.csv: row 1: settings: found `loss`, expected police, data_slot, ack_slot, ecn"
+    );
+    assert_eq!(
+        with("data_slot=5ms 5ms distribution 4"),
+        "DIR/episodes.csv: row 1: settings: found `distribution`, expected packets, bytes"
+    );
 }
 
 #[test]

@@ -20,9 +20,6 @@ use crate::lists::List;
 use crate::packet::Queued;
 use crate::rule::{Cause, Rule};
 
-/// Packets dropped at most from the fattest queue when the limit is reached. Linux: `drop_batch_size`.
-const DROP_BATCH: u32 = 64;
-
 /// The smallest quantum. Linux: `fq_codel_change`.
 const QUANTUM_MIN: u64 = 256;
 
@@ -31,6 +28,8 @@ const QUANTUM_MIN: u64 = 256;
 pub struct FqCodel {
     settings: Settings,
     limit: Buffer,
+    /// Packets dropped at most from the fattest queue when the limit is reached. Linux: `drop_batch_size`.
+    drop_batch: u32,
     /// One for each value of the hash.
     flows: Vec<Flow>,
     turns: Turns,
@@ -66,6 +65,7 @@ impl FqCodel {
         Self {
             settings: Settings::new(&params.codel),
             limit,
+            drop_batch: params.drop_batch,
             flows: vec![Flow::default(); params.flows as usize],
             turns: Turns::new(params.flows, i32::try_from(quantum).unwrap_or(i32::MAX)),
             waiting: Waiting::default(),
@@ -96,7 +96,7 @@ impl FqCodel {
             bytes += u64::from(packet.wire_bytes);
             drops += 1;
             drop(packet, Cause::Full);
-            if drops >= DROP_BATCH || bytes >= threshold {
+            if drops >= self.drop_batch || bytes >= threshold {
                 break;
             }
         }

@@ -179,8 +179,13 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn fq_codel()(codel in codel(), flows in 1..20_u32, quantum in any::<u64>()) -> FqCodelParams {
-        FqCodelParams { codel, flows, quantum: Bytes(quantum) }
+    fn fq_codel()(
+        codel in codel(),
+        flows in 1..20_u32,
+        quantum in any::<u64>(),
+        drop_batch in 1..100_u32,
+    ) -> FqCodelParams {
+        FqCodelParams { codel, flows, quantum: Bytes(quantum), drop_batch }
     }
 }
 

@@ -34,6 +34,8 @@ pub struct FqCodelParams {
     pub flows: u32,
     /// Bytes that a queue may send in a turn.
     pub quantum: Bytes,
+    /// Packets dropped at most from the fattest queue when the limit is reached, at least 1.
+    pub drop_batch: u32,
 }
 
 impl FqCodelParams {
@@ -42,5 +44,6 @@ impl FqCodelParams {
         codel: CodelParams { ecn: true, ..CodelParams::DEFAULT },
         flows: 1024,
         quantum: Bytes(1514),
+        drop_batch: 64,
     };
 }

@@ -75,14 +75,25 @@ fn points(qdisc: &str, rate: &str, rtt: &str, settings: &str) -> Result<Vec<Poin
     let rtt_ms: u64 =
         rtt.parse().map_err(|_| format!("rtt_ms: found `{rtt}`, expected a number"))?;
     let one_way = Span(rtt_ms.saturating_mul(500_000));
-    if let Some((key, value)) = settings.split_once('=') {
+    for setting in settings.split(';').filter(|setting| !setting.is_empty()) {
+        let (key, value) = setting
+            .split_once('=')
+            .ok_or_else(|| format!("settings: found `{setting}`, expected key=value pairs"))?;
         let (name, child) = match key {
+            // What the hosts negotiated; packets have their ECN field in the log.
+            "ecn" => match value {
+                "True" | "1" | "False" | "0" => continue,
+                _ => {
+                    let expected = "ecn=True or ecn=False";
+                    return Err(format!("settings: found `{setting}`, expected {expected}"));
+                }
+            },
             "police" => ("police", tc::police(value)),
             "data_slot" => ("data", tc::slot(value, one_way)),
             "ack_slot" => ("ack", tc::slot(value, one_way)),
             _ => {
                 return Err(format!(
-                    "settings: found `{key}`, expected police, data_slot, ack_slot"
+                    "settings: found `{key}`, expected police, data_slot, ack_slot, ecn"
                 ));
             }
         };

@@ -3,8 +3,8 @@
 mod fair;
 
 use bbrlab_link::{
-    Buffer, CodelParams, DualPi2Params, FqCodelParams, FqPieParams, PieParams, Policer,
-    Probability, Queue, RedParams, SlotParams, StepThreshold,
+    Buffer, CodelParams, DualPi2Params, FqPieParams, PieParams, Policer, Probability, Queue,
+    RedParams, SlotParams, StepThreshold,
 };
 use bbrlab_units::{BitRate, Bytes, Packets, Span};
 
@@ -45,26 +45,12 @@ pub fn qdisc(text: &str) -> Result<Child, String> {
             while let Some(word) = words.next() {
                 match word {
                     "limit" => limit = Buffer::Packets(Packets(words.number(word)?)),
-                    _ => words.codel(word, &mut params)?,
+                    _ => words.codel(word, &mut params, "")?,
                 }
             }
             Ok(Child::Queue { queue: Queue::Codel(params), limit })
         }
-        "fq_codel" => {
-            let mut limit = Buffer::Packets(Packets(10240));
-            let mut params = FqCodelParams::DEFAULT;
-            while let Some(word) = words.next() {
-                match word {
-                    "limit" => limit = Buffer::Packets(Packets(words.number(word)?)),
-                    "flows" => params.flows = words.number(word)?,
-                    "quantum" => params.quantum = Bytes(words.number(word)?),
-                    // Never reached with packets of Ethernet and these limits.
-                    "memory_limit" => drop(words.value(word)?),
-                    _ => words.codel(word, &mut params.codel)?,
-                }
-            }
-            Ok(Child::Queue { queue: Queue::FqCodel(params), limit })
-        }
+        "fq_codel" => fair::fq_codel(&mut words),
         "pie" => {
             let mut limit = Buffer::Packets(Packets(1000));
             let mut params = PieParams::DEFAULT;
@@ -152,7 +138,8 @@ pub fn police(text: &str) -> Result<Child, String> {
     }
 }
 
-/// `netem`'s slots behind a delay: `5ms 5ms`, the shortest and the longest time between two.
+/// `netem`'s slots behind a delay: `5ms 5ms`, the shortest and the longest time between two, and perhaps what ends a slot:
+/// `packets 4 bytes 5000`, of which 0 means nothing.
 ///
 /// # Errors
 /// If a word is not known, says what was found and expected.
@@ -162,7 +149,17 @@ pub fn slot(text: &str, delay: Span) -> Result<Child, String> {
     if max < min {
         return Err(unknown(text, "the shortest time first"));
     }
-    let queue = Queue::Slots(SlotParams { delay, min, max, packets: None, bytes: None });
+    let (mut packets, mut bytes) = (0, 0);
+    while let Some(word) = words.next() {
+        match word {
+            "packets" => packets = words.number(word)?,
+            "bytes" => bytes = words.number(word)?,
+            _ => return Err(unknown(word, "packets, bytes")),
+        }
+    }
+    let packets = (packets > 0).then_some(Packets(packets));
+    let bytes = (bytes > 0).then_some(Bytes(bytes));
+    let queue = Queue::Slots(SlotParams { delay, min, max, packets, bytes });
     Ok(Child::Queue { queue, limit: Buffer::Packets(Packets(1_000_000)) })
 }
 
@@ -203,21 +200,29 @@ impl<'a> Words<'a> {
         rate(value).ok_or_else(|| format!("{key}: found `{value}`, expected a rate such as 10mbit"))
     }
 
-    /// Bytes: `1514`, `32k` (of 1,024).
+    /// Bytes: `1514`, `32k` (of 1,024), `32mb`.
     fn size(&mut self, key: &str) -> Result<Bytes, String> {
         let value = self.value(key)?;
-        let (number, unit) = match value.strip_suffix('k') {
-            Some(number) => (number, 1024),
-            None => (value, 1),
+        let digits = value.find(|c: char| !c.is_ascii_digit()).unwrap_or(value.len());
+        let (number, unit) = value.split_at(digits);
+        let unit = match unit.to_ascii_lowercase().as_str() {
+            "" | "b" => Some(1_u64),
+            "k" | "kb" => Some(1 << 10),
+            "m" | "mb" => Some(1 << 20),
+            "g" | "gb" => Some(1 << 30),
+            _ => None,
         };
-        let bytes = number.parse::<u64>().ok().and_then(|number| number.checked_mul(unit));
+        let bytes =
+            number.parse().ok().zip(unit).and_then(|(n, unit): (u64, _)| n.checked_mul(unit));
         bytes
             .map(Bytes)
             .ok_or_else(|| format!("{key}: found `{value}`, expected bytes such as 32k"))
     }
 
     /// The parameters that `codel` and `fq_codel` share.
-    fn codel(&mut self, word: &str, params: &mut CodelParams) -> Result<(), String> {
+    ///
+    /// `more` are the other words of the discipline, for messages.
+    fn codel(&mut self, word: &str, params: &mut CodelParams, more: &str) -> Result<(), String> {
         match word {
             "target" => params.target = self.span(word)?,
             "interval" => params.interval = self.span(word)?,
@@ -225,8 +230,8 @@ impl<'a> Words<'a> {
             "ecn" => params.ecn = true,
             "noecn" => params.ecn = false,
             _ => {
-                let expected = "limit, target, interval, ce_threshold, ecn, noecn";
-                return Err(unknown(word, expected));
+                let expected = format!("limit, target, interval, ce_threshold, ecn, noecn{more}");
+                return Err(unknown(word, &expected));
             }
         }
         Ok(())
@@ -447,6 +452,29 @@ mod tests {
             "red limit 400000 min 30000 max 90000 avpkt 1000 burst 55 probability 0.02 bandwidth 10mbit adaptive",
             Queue::Red(red),
             Buffer::Bytes(Bytes(400_000)),
+        );
+    }
+
+    #[test]
+    fn the_words_of_fq_codel_are_understood() {
+        let codel = CodelParams::DEFAULT;
+        let params = FqCodelParams { codel, flows: 16, quantum: Bytes(300), drop_batch: 4 };
+        check(
+            "fq_codel limit 20 flows 16 quantum 300 target 5ms interval 100ms memory_limit 32Mb drop_batch 4 noecn",
+            Queue::FqCodel(params),
+            packets(20),
+        );
+        check_error(
+            "fq_codel limit 1000 memory_limit 100k",
+            &expect![
+                "memory_limit: found 102400 bytes, expected room for 1000 packets: it is left out"
+            ],
+        );
+        check_error(
+            "fq_codel ce_threshold_mask 1",
+            &expect![
+                "found `ce_threshold_mask`, expected limit, target, interval, ce_threshold, ecn, noecn, flows, quantum, drop_batch, memory_limit"
+            ],
         );
     }
 

@@ -118,6 +118,14 @@ pub(super) const PARAMS: &[Param] = &[
         }),
     ),
     param(
+        "drop_batch",
+        "packets dropped at most from the queue with the most bytes when the limit is reached",
+        Access::Whole(1, u32::MAX, |queue| match queue {
+            Queue::FqCodel(params) => Some(&mut params.drop_batch),
+            _ => None,
+        }),
+    ),
+    param(
         "min",
         "below this average backlog nothing is dropped; without it a third of `max`",
         Access::OptionalBytes(1, u32::MAX as u64, |queue| match queue {

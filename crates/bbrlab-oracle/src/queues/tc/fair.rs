@@ -1,11 +1,42 @@
-//! The words of `sfq`, `fq`, `cake` and `prio`.
+//! The words of `fq_codel`, `sfq`, `fq`, `cake` and `prio`.
 
 use bbrlab_link::{
-    Buffer, CakeFlows, CakeParams, CakeTins, FqParams, PrioParams, Queue, SfqParams,
+    Buffer, CakeFlows, CakeParams, CakeTins, FqCodelParams, FqParams, PrioParams, Queue, SfqParams,
 };
 use bbrlab_units::{Bytes, Packets, Span};
 
 use super::{Child, Words, rate, unknown};
+
+/// The memory of a full packet of Ethernet in the kernel: its truesize, in bytes.
+const PACKET_MEMORY: u64 = 2304;
+
+pub(super) fn fq_codel(words: &mut Words<'_>) -> Result<Child, String> {
+    let mut limit = Packets(10_240);
+    let mut params = FqCodelParams::DEFAULT;
+    let mut memory = None;
+    while let Some(word) = words.next() {
+        match word {
+            "limit" => limit = Packets(words.number(word)?),
+            "flows" => params.flows = words.number(word)?,
+            "quantum" => params.quantum = Bytes(words.number(word)?),
+            "drop_batch" => params.drop_batch = words.number::<u32>(word)?.max(1),
+            "memory_limit" => memory = Some(words.size(word)?),
+            _ => {
+                let more = ", flows, quantum, drop_batch, memory_limit";
+                words.codel(word, &mut params.codel, more)?;
+            }
+        }
+    }
+    if let Some(memory) = memory
+        && memory.0 < limit.0.saturating_mul(PACKET_MEMORY)
+    {
+        return Err(format!(
+            "memory_limit: found {} bytes, expected room for {} packets: it is left out",
+            memory.0, limit.0
+        ));
+    }
+    Ok(Child::Queue { queue: Queue::FqCodel(params), limit: Buffer::Packets(limit) })
+}
 
 pub(super) fn sfq(words: &mut Words<'_>) -> Result<Child, String> {
     let mut limit = Buffer::Packets(Packets(127));
