@@ -2,9 +2,10 @@
 
 use bbrlab_run::{FlowSummary, RunSummary};
 
+use super::ComparedPoint;
 use super::difference::{Comparison, Metric};
-use super::reference::{ReferencePoint, SECOND_RATE};
-use super::{ComparedPoint, managed};
+use super::reference::ReferencePoint;
+use super::settings::Settings;
 
 /// Flows can be told apart if their starts are at least this far apart, in seconds.
 const STARTS_APART_S: f64 = 1.0;
@@ -20,8 +21,12 @@ fn are_told_apart(flows: &[FlowSummary]) -> bool {
     })
 }
 
-/// Compares a point with our runs of it.
-pub(super) fn compare(point: &ReferencePoint, ours: &[RunSummary]) -> ComparedPoint {
+/// Compares a point, which has these settings, with our runs of it.
+pub(super) fn compare(
+    point: &ReferencePoint,
+    settings: &Settings,
+    ours: &[RunSummary],
+) -> ComparedPoint {
     let flows = &point.seeds[0].flows;
     let mut comparisons = Vec::new();
     let mut add = |metric, flow, pick: &dyn Fn(&RunSummary) -> Option<f64>| {
@@ -57,11 +62,11 @@ pub(super) fn compare(point: &ReferencePoint, ours: &[RunSummary]) -> ComparedPo
         let link = run.links.first()?;
         count(Some(link.drops? + link.policer_drops.unwrap_or(0)))
     });
-    if point.settings.contains_key("ecn") || point.settings.contains_key("ecn_low") {
+    if settings.has_marks() {
         add(Metric::Marks, None, &|run| count(run.links.first()?.marks));
     }
     add(Metric::Utilization, None, &|run| run.links.first()?.utilization);
-    if point.settings.contains_key(SECOND_RATE) {
+    if point.has_second_link() {
         add(Metric::SecondDrops, None, &|run| count(run.links.get(1)?.drops));
         add(Metric::SecondUtilization, None, &|run| run.links.get(1)?.utilization);
     }
@@ -74,7 +79,7 @@ pub(super) fn compare(point: &ReferencePoint, ours: &[RunSummary]) -> ComparedPo
         scenario: point.scenario.clone(),
         family: point.family.clone(),
         cc: flows.iter().map(|flow| flow.cc.clone()).collect(),
-        is_bbr_under_early_drops: managed::drops_early(point)
+        is_bbr_under_early_drops: settings.drops_early()
             && flows.iter().any(|flow| flow.cc.starts_with("bbr")),
         linux_seeds: point.seeds.len(),
         comparisons,

@@ -25,9 +25,9 @@ pub enum Metric {
     Fct,
     /// CE marks of the run.
     Marks,
-    /// Drops at the second bottleneck.
+    /// Drops at the second bottleneck, or at the link of the way back.
     SecondDrops,
-    /// Utilization of the second bottleneck.
+    /// Utilization of the second bottleneck, or of the link of the way back.
     SecondUtilization,
 }
 

@@ -12,8 +12,9 @@
 //! | file | idea |
 //! | --- | --- |
 //! | `reference.rs`, `series.rs`, `csv.rs` | what Linux did, in the same records as our runs and series |
+//! | `settings.rs` | the settings of a point, read and checked |
 //! | `scenario_text.rs` | a point as a scenario of ours |
-//! | `managed.rs` | the links of points with queue disciplines, policers, slots or two bottlenecks |
+//! | `managed.rs` | settings in the words of `tc`: queue disciplines, policers, slots |
 //! | `tasks.rs` | our runs of the points |
 //! | `compare.rs`, `difference.rs` | the comparison of a point, metric by metric; how large a difference is |
 //! | `cwnd.rs` | cwnd sample by sample |
@@ -30,6 +31,7 @@ mod overlay;
 mod reference;
 mod scenario_text;
 mod series;
+mod settings;
 mod tasks;
 
 use std::fmt;
@@ -42,6 +44,7 @@ pub use cwnd::CwndAgreement;
 pub use difference::{Comparison, Metric, MetricSummary};
 pub use overlay::{Pictures, write_overlays};
 use reference::ReferencePoint;
+use settings::Settings;
 use tasks::PlannedPoint;
 
 use crate::pool::Progress;
@@ -151,7 +154,7 @@ pub fn validate_linux(
     for (planned, ran) in planned.iter().zip(ran) {
         match ran.complete() {
             Some((runs, shares)) => {
-                let mut point = compare::compare(&planned.point, &runs);
+                let mut point = compare::compare(&planned.point, &planned.settings, &runs);
                 point.cwnd = planned.agreement(&shares);
                 points.push(point);
             }
@@ -196,10 +199,14 @@ fn plan(
         for mut point in reference::read(dir)? {
             let is_wanted = options.only.is_empty()
                 || options.only.iter().any(|part| point.scenario.contains(part.as_str()));
-            if is_wanted && is_ours(dir, &point, &mut skipped)? {
+            if !is_wanted {
+                continue;
+            }
+            let settings = settings_of(dir, &point)?;
+            if is_ours(dir, &point, &mut skipped)? {
                 scenario_text::name_runs(&mut point)?;
                 let cwnd = cwnd::series_of(dir, &point)?;
-                planned.push(PlannedPoint { point, cwnd, dir: number });
+                planned.push(PlannedPoint { point, settings, cwnd, dir: number });
             }
         }
     }
@@ -210,13 +217,17 @@ fn plan(
     Ok((planned, skipped))
 }
 
+/// The settings of a point.
+fn settings_of(dir: &Path, point: &ReferencePoint) -> Result<Settings, LinuxError> {
+    Settings::of(point).map_err(|reason| {
+        let path = reference::summary_path(dir);
+        LinuxError::at(&path, 0, &format!("{}: {reason}", point.scenario))
+    })
+}
+
 /// Whether we can run a point. If we lack its congestion control by design, the point is added to `skipped`.
 fn is_ours(dir: &Path, point: &ReferencePoint, skipped: &mut Skipped) -> Result<bool, LinuxError> {
     let path = reference::summary_path(dir);
-    if let Some(key) = scenario_text::unknown_setting(point) {
-        let reason = format!("{}: unknown key `{key}` in column `settings`", point.scenario);
-        return Err(LinuxError::at(&path, 0, &reason));
-    }
     for flow in &point.seeds[0].flows {
         let name = flow.cc.as_str();
         if LEFT_OUT.contains(&name) {

@@ -23,6 +23,9 @@ const NEEDED: [&str; 8] =
 /// The setting that gives the rate of a second bottleneck, to which the columns `rev_*` then belong.
 pub(super) const SECOND_RATE: &str = "rate2_mbps";
 
+/// Settings that give the rate of a second link, to which the columns `rev_*` belong.
+const SECOND_LINK: [&str; 3] = [SECOND_RATE, "rev_rate_mbps", "ack_rate_mbps"];
+
 /// A scenario on a kernel, with all its seeds.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ReferencePoint {
@@ -40,6 +43,13 @@ pub(super) struct ReferencePoint {
     pub(super) seeds: Vec<RunSummary>,
 }
 
+impl ReferencePoint {
+    /// Whether there is a second link with a rate: a second bottleneck, or a link on the way back.
+    pub(super) fn has_second_link(&self) -> bool {
+        SECOND_LINK.iter().any(|&key| self.settings.contains_key(key))
+    }
+}
+
 /// Reads the summary of a reference folder.
 pub(super) fn read(dir: &Path) -> Result<Vec<ReferencePoint>, LinuxError> {
     let path = dir.join("summary.csv");
@@ -55,7 +65,8 @@ pub(super) fn read(dir: &Path) -> Result<Vec<ReferencePoint>, LinuxError> {
     parse(&path, &text)
 }
 
-fn parse(path: &Path, text: &str) -> Result<Vec<ReferencePoint>, LinuxError> {
+/// Reads the text of a summary, which is in the file `path`.
+pub(super) fn parse(path: &Path, text: &str) -> Result<Vec<ReferencePoint>, LinuxError> {
     let mut lines = text.lines();
     let header = lines.next().ok_or_else(|| LinuxError::at(path, 1, "found an empty file"))?;
     let columns = Columns::new(path, header, &NEEDED)?;
@@ -148,7 +159,7 @@ fn seed_run(row: &Row<'_>, point: &ReferencePoint, seed: u64) -> Result<RunSumma
         },
         ..LinkSummary::default()
     }];
-    if point.settings.contains_key(SECOND_RATE) {
+    if point.has_second_link() {
         links.push(LinkSummary {
             name: "second".to_owned(),
             utilization: row.optional("rev_util")?,

@@ -4,14 +4,18 @@
 //! lies behind the bottleneck and the other half on the way back, so the left access delay is 0. netem's queue
 //! limit includes the packet in service, ours does not: `buffer_pkts` counts only packets that wait. When the
 //! rate changes, netem keeps the departure times of packets that it has already accepted.
+//!
+//! Where the way back has a rate, or flows have slots of their own, the two ways are spelled out as paths. A flow's two
+//! delays are then links of its own: the right one, between the second router and the host on the right, has the random
+//! loss and the reordering of the reference, and the left one only a delay. Whatever crosses a link gets what the link has.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use bbrlab_run::{Run, RunSummary};
 use bbrlab_scenario::Scenario;
 
 use super::reference::ReferencePoint;
+use super::settings::{Application, Ecn, QueueKind, Reorder, Reverse, Settings};
 use super::{LinuxError, managed};
 
 /// Offset of t = 0 from the 1 ms tick for seeds 2 to 5, in microseconds.
@@ -23,41 +27,6 @@ const SEED_2_WITHOUT_PHASE: [&str; 5] = ["2_loss", "3_two", "4_vs", "5_rtt", "7_
 /// One step of the rig's clock in nanoseconds. Timers are rounded up to it, so an application that writes at a
 /// multiple of the sampling period writes just after the sample of that instant.
 const CLOCK_STEP_NS: u32 = 256;
-
-/// Settings that are known, by the keys of the column `settings`.
-const KNOWN: [&str; 26] = [
-    "ack_slot",
-    "app_bytes",
-    "app_interval_ms",
-    "bottleneck",
-    "ce_threshold_ms",
-    "count",
-    "data_slot",
-    "ecn",
-    "ecn_enable",
-    "ecn_low",
-    "ecn_max_rtt_us",
-    "gap_ms",
-    "hz",
-    "police",
-    "qdisc",
-    "quickack",
-    "rate2_mbps",
-    "rcvlowat",
-    "reorder_ms",
-    "reorder_pct",
-    "rev_buffer_pkts",
-    "rev_rate_mbps",
-    "rwnd",
-    "sender_qdisc",
-    "transfer_bytes",
-    "tso",
-];
-
-/// The first setting that is not known.
-pub(super) fn unknown_setting(point: &ReferencePoint) -> Option<&str> {
-    point.settings.keys().map(String::as_str).find(|key| !KNOWN.contains(key))
-}
 
 /// How long after the tick the flows of that seed start, in seconds.
 fn phase_s(point: &ReferencePoint, seed: u64) -> f64 {
@@ -102,16 +71,45 @@ fn sample_ms(point: &ReferencePoint) -> u32 {
     }
 }
 
+/// How a scenario spells out the network of a point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Layout {
+    /// A bottleneck, which all flows cross, and delays of their own behind it.
+    Dumbbell,
+    /// Two bottlenecks in a row.
+    TwoHops,
+    /// Each way as a path over links, the delays among them.
+    Paths,
+}
+
+impl Layout {
+    fn of(settings: &Settings, flows: usize) -> Self {
+        // A `netem` with slots is that of one flow; the dumbbell's slots are the same for all flows, and its two delays are equal.
+        let has_slots = settings.data_slot.is_some() || settings.ack_slot.is_some();
+        if let QueueKind::Discipline { second_rate_mbps: Some(_), .. } = settings.queue {
+            Self::TwoHops
+        } else if settings.reverse != Reverse::Free
+            || has_slots && (flows > 1 || settings.reorder.is_some())
+        {
+            Self::Paths
+        } else {
+            Self::Dumbbell
+        }
+    }
+}
+
 /// The scenario with our seed `seed` and the start times of the reference's run `reference`.
 fn scenario_text(
     point: &ReferencePoint,
     reference: &RunSummary,
     seed: u64,
 ) -> Result<String, LinuxError> {
-    let settings = &point.settings;
+    let wrong = |reason: String| LinuxError(format!("{}: {reason}", point.scenario));
+    let settings = &Settings::of(point).map_err(wrong)?;
+    let layout = Layout::of(settings, reference.flows.len());
     let mut text = String::new();
     let mut phase = phase_s(point, reference.seed);
-    if settings.contains_key("app_interval_ms") {
+    if let Application::Interval { .. } = settings.application {
         phase += f64::from(CLOCK_STEP_NS) * 1e-9;
     }
     // Writing to a string cannot fail.
@@ -123,15 +121,40 @@ fn scenario_text(
         point.duration_s,
         sample_ms(point)
     );
-    text += &stack(point);
-    text += &match managed::links(point)? {
-        Some(links) => links,
-        None if settings.contains_key("rev_rate_mbps") => two_way_links(point, reference),
-        None => {
+    text += &stack(point, settings);
+    let bottleneck = link(point, settings, Side::Forward).map_err(wrong)?;
+    match layout {
+        Layout::Dumbbell => {
             let one_way = reference.flows[0].rtt_base_ms / 2.0;
-            bottleneck(point) + &managed::slots(point, one_way)?
+            text += "[bottleneck]\n";
+            text += &bottleneck;
+            text += &impairments(point, settings);
+            if settings.data_slot.is_some() || settings.ack_slot.is_some() {
+                let _ = writeln!(text, "delay = \"{one_way:.6}ms\"");
+            }
+            for (key, slot) in [("slot", &settings.data_slot), ("reverse_slot", &settings.ack_slot)]
+            {
+                text += &managed::slot_key(key, slot.as_deref()).map_err(wrong)?;
+            }
         }
-    };
+        Layout::TwoHops => {
+            let second = link(point, settings, Side::SecondHop).map_err(wrong)?;
+            let _ = write!(
+                text,
+                "[[links]]\nname = \"first\"\n{bottleneck}[[links]]\nname = \"second\"\n{second}"
+            );
+        }
+        Layout::Paths => {
+            let _ = write!(text, "[bottleneck]\n{bottleneck}");
+            if settings.reverse != Reverse::Free {
+                let back = link(point, settings, Side::Back).map_err(wrong)?;
+                let _ = write!(text, "[[links]]\nname = \"back\"\n{back}");
+            }
+            for (number, flow) in reference.flows.iter().enumerate() {
+                text += &delays(point, settings, (number, flow.rtt_base_ms)).map_err(wrong)?;
+            }
+        }
+    }
     for (number, flow) in reference.flows.iter().enumerate() {
         let _ = writeln!(
             text,
@@ -139,129 +162,173 @@ fn scenario_text(
             flow.cc,
             flow.start_s + phase
         );
-        if settings.contains_key("rev_rate_mbps") {
-            let [there, back] = if number % 2 == 0 { ["east", "west"] } else { ["west", "east"] };
-            let _ = writeln!(text, "path = [\"{there}\"]\nreturn_path = [\"{back}\"]");
-        } else {
-            let held_back =
-                settings.get("reorder_ms").and_then(|ms| ms.parse().ok()).unwrap_or(0.0);
-            let one_way = (flow.rtt_base_ms - held_back) / 2.0;
-            let one_way = if managed::has_slots(point) { 0.0 } else { one_way };
-            let _ = writeln!(text, "left_delay = \"0ms\"\nright_delay = \"{one_way:.6}ms\"");
-            text += managed::path(point, number);
-        }
-        text += &application(settings);
-        text += ecn(settings);
-        text += &cc_params(point, &flow.cc);
+        text += &route(settings, layout, (number, flow.rtt_base_ms));
+        text += &application(settings.application);
+        text += match settings.ecn {
+            Ecn::Off => "",
+            Ecn::On => "ecn = true\n",
+            Ecn::Low => "ecn = \"low\"\n",
+        };
+        text += &cc_params(point, settings, &flow.cc);
     }
     Ok(text)
 }
 
-fn stack(point: &ReferencePoint) -> String {
-    let settings = &point.settings;
+fn stack(point: &ReferencePoint, settings: &Settings) -> String {
+    let stack = &settings.stack;
     let mut text = format!("[stack]\nclock_step = \"{CLOCK_STEP_NS}ns\"\n");
     // The sixteen flows at 1 Gbit/s read in pieces of 64 KiB, for the sake of the rig's speed.
     let is_sixteen = point.family == "7_many" && point.seeds[0].flows.len() == 16;
-    let rcvlowat = settings.get("rcvlowat").map(String::as_str);
-    if let Some(bytes) = rcvlowat.or(is_sixteen.then_some("65536")) {
+    if let Some(bytes) = stack.rcvlowat.or(is_sixteen.then_some(65536)) {
         let _ = writeln!(text, "rcvlowat = \"{bytes}B\"");
     }
-    if settings.get("tso").is_some_and(|tso| tso == "on") {
+    if stack.has_tso {
         text += "tso = \"whole\"\n";
     }
-    if let Some(qdisc) = settings.get("sender_qdisc") {
+    if let Some(qdisc) = &stack.sender_qdisc {
         let _ = writeln!(text, "sender_qdisc = \"{qdisc}\"");
     }
-    if let Some(hz) = settings.get("hz") {
+    if let Some(hz) = stack.hz {
         let _ = writeln!(text, "hz = {hz}");
     }
-    if let Some(bytes) = settings.get("rwnd") {
+    if let Some(bytes) = stack.rwnd {
         let _ = writeln!(text, "rwnd = \"{bytes}B\"");
     }
-    if settings.contains_key("quickack") {
+    if stack.quickack {
         text += "delack = { every = 1 }\n";
     }
     text
 }
 
-fn bottleneck(point: &ReferencePoint) -> String {
-    let settings = &point.settings;
-    let mut text = "[bottleneck]\nrate_change = \"keep\"\n".to_owned();
-    if point.family == "6_step" {
+/// A link with a rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    /// The bottleneck, or the first of two.
+    Forward,
+    /// The second of two bottlenecks.
+    SecondHop,
+    /// The link of the way back.
+    Back,
+}
+
+/// The keys of a link with a rate, in which packets wait as at the bottleneck.
+fn link(point: &ReferencePoint, settings: &Settings, side: Side) -> Result<String, String> {
+    let (rate_mbps, buffer_pkts) = match (side, settings.reverse) {
+        (
+            Side::Back,
+            Reverse::Acks { rate_mbps, buffer_pkts } | Reverse::TwoWay { rate_mbps, buffer_pkts },
+        ) => (rate_mbps, buffer_pkts),
+        _ => (point.rate_mbps, point.buffer_pkts),
+    };
+    if let QueueKind::Discipline { words, second_rate_mbps } = &settings.queue {
+        let rate_mbps = match (side, second_rate_mbps) {
+            (Side::SecondHop, Some(second)) => *second,
+            _ => rate_mbps,
+        };
+        return managed::link(words, rate_mbps, settings.police.as_deref());
+    }
+    let mut text = "rate_change = \"keep\"\n".to_owned();
+    if point.family == "6_step" && side == Side::Forward {
         text += "rate = [[\"0s\", \"40Mbit/s\"], [\"40s\", \"80Mbit/s\"], [\"80s\", \"40Mbit/s\"], [\"120s\", \"80Mbit/s\"]]\n";
     } else {
-        let _ = writeln!(text, "rate = \"{}Mbit/s\"", point.rate_mbps);
+        let _ = writeln!(text, "rate = \"{rate_mbps}Mbit/s\"");
     }
     // In tbf, the queue limit includes the packet that waits for tokens.
-    let is_token_bucket =
-        settings.contains_key("bottleneck") || settings.contains_key("ce_threshold_ms");
-    let waiting = point.buffer_pkts - u64::from(is_token_bucket && point.buffer_pkts > 1);
+    let is_token_bucket = settings.queue != QueueKind::Netem;
+    let waiting = buffer_pkts - u64::from(is_token_bucket && buffer_pkts > 1);
     let _ = writeln!(text, "buffer = \"{waiting}pkt\"");
     if is_token_bucket {
         text += "burst = \"1600B\"\n";
     }
-    if let Some(ms) = settings.get("ce_threshold_ms") {
-        let _ = writeln!(text, "ecn_threshold = \"{ms}ms\"");
+    if let QueueKind::TbfCodel { ce_threshold_ms } = settings.queue {
+        let _ = writeln!(text, "ecn_threshold = \"{ce_threshold_ms}ms\"");
     }
+    Ok(text)
+}
+
+/// Random loss and reordering, which packets meet behind the bottleneck.
+fn impairments(point: &ReferencePoint, settings: &Settings) -> String {
+    let mut text = String::new();
     if point.loss > 0.0 {
         let _ = writeln!(text, "loss = {:?}", point.loss);
     }
-    if let (Some(pct), Some(ms)) = (settings.get("reorder_pct"), settings.get("reorder_ms")) {
-        let ratio = pct.parse::<f64>().unwrap_or(0.0) / 100.0;
-        let _ = writeln!(text, "reorder = {{ ratio = {ratio:?}, by = \"{ms}ms\" }}");
+    if let Some(Reorder { ratio, by_ms }) = settings.reorder {
+        let _ = writeln!(text, "reorder = {{ ratio = {ratio:?}, by = \"{by_ms}ms\" }}");
     }
     text
 }
 
-/// Both directions have a queue, which data and ACKs share.
-fn two_way_links(point: &ReferencePoint, reference: &RunSummary) -> String {
-    let one_way = reference.flows[0].rtt_base_ms / 2.0;
-    let reverse = |key: &str| point.settings.get(key).cloned().unwrap_or_default();
-    format!(
-        "[[links]]\nname = \"east\"\nrate = \"{}Mbit/s\"\ndelay = \"{one_way}ms\"\nbuffer = \"{}pkt\"\n\
-         [[links]]\nname = \"west\"\nrate = \"{}Mbit/s\"\ndelay = \"{one_way}ms\"\nbuffer = \"{}pkt\"\n",
-        point.rate_mbps,
-        point.buffer_pkts,
-        reverse("rev_rate_mbps"),
-        reverse("rev_buffer_pkts"),
-    )
+/// The delays of a flow as two links: right and left of the routers.
+fn delays(
+    point: &ReferencePoint,
+    settings: &Settings,
+    (number, rtt_ms): (usize, f64),
+) -> Result<String, String> {
+    // With reordering, the right delay is what packets may skip.
+    let [right_ms, left_ms] = match settings.reorder {
+        Some(Reorder { by_ms, .. }) => [0.0, rtt_ms - by_ms],
+        None => [rtt_ms / 2.0; 2],
+    };
+    let right = format!(
+        "[[links]]\nname = \"right{number}\"\ndelay = \"{right_ms:.6}ms\"\n{}{}",
+        impairments(point, settings),
+        managed::slot_key("slot", settings.data_slot.as_deref())?
+    );
+    let left = format!(
+        "[[links]]\nname = \"left{number}\"\ndelay = \"{left_ms:.6}ms\"\n{}",
+        managed::slot_key("slot", settings.ack_slot.as_deref())?
+    );
+    Ok(right + &left)
 }
 
-fn application(settings: &BTreeMap<String, String>) -> String {
-    if let (Some(bytes), Some(ms)) = (settings.get("app_bytes"), settings.get("app_interval_ms")) {
-        return format!("write = {{ bytes = \"{bytes}B\", every = \"{ms}ms\" }}\n");
+/// Where a flow's data and ACKs go.
+fn route(settings: &Settings, layout: Layout, (number, rtt_ms): (usize, f64)) -> String {
+    if layout == Layout::Paths {
+        let back = if settings.reverse == Reverse::Free { "" } else { "\"back\", " };
+        let rightwards = format!("[\"bottleneck\", \"right{number}\"]");
+        let leftwards = format!("[{back}\"left{number}\"]");
+        let is_backwards = matches!(settings.reverse, Reverse::TwoWay { .. }) && number % 2 == 1;
+        let [path, return_path] =
+            if is_backwards { [leftwards, rightwards] } else { [rightwards, leftwards] };
+        return format!("path = {path}\nreturn_path = {return_path}\n");
     }
-    if let (Some(bytes), Some(count), Some(gap)) =
-        (settings.get("transfer_bytes"), settings.get("count"), settings.get("gap_ms"))
-    {
-        return format!("train = {{ bytes = \"{bytes}B\", count = {count}, gap = \"{gap}ms\" }}\n");
-    }
-    String::new()
+    let held_back_ms = settings.reorder.map_or(0.0, |reorder| reorder.by_ms);
+    let has_slots = settings.data_slot.is_some() || settings.ack_slot.is_some();
+    let one_way_ms = if has_slots { 0.0 } else { (rtt_ms - held_back_ms) / 2.0 };
+    let path = match (layout, number) {
+        (Layout::TwoHops, 0) => "path = [\"first\", \"second\"]\n",
+        (Layout::TwoHops, 1) => "path = [\"first\"]\n",
+        (Layout::TwoHops, _) => "path = [\"second\"]\n",
+        _ => "",
+    };
+    format!("left_delay = \"0ms\"\nright_delay = \"{one_way_ms:.6}ms\"\n{path}")
 }
 
-fn ecn(settings: &BTreeMap<String, String>) -> &'static str {
-    if settings.contains_key("ecn_low") {
-        "ecn = \"low\"\n"
-    } else if settings.contains_key("ecn") {
-        "ecn = true\n"
-    } else {
-        ""
+fn application(application: Application) -> String {
+    match application {
+        Application::Endless => String::new(),
+        Application::Interval { bytes, every_ms } => {
+            format!("write = {{ bytes = \"{bytes}B\", every = \"{every_ms}ms\" }}\n")
+        }
+        Application::Train { bytes, count, gap_ms } => {
+            format!("train = {{ bytes = \"{bytes}B\", count = {count}, gap = \"{gap_ms}ms\" }}\n")
+        }
     }
 }
 
 /// The parameters of `cc`: those with which its module was loaded, and those that follow from the kernel's
 /// version.
-fn cc_params(point: &ReferencePoint, cc: &str) -> String {
+fn cc_params(point: &ReferencePoint, settings: &Settings, cc: &str) -> String {
     let mut params = Vec::new();
     if cc.starts_with("bbr2") {
         // The port of the BBRv2 alpha uses a kernel constant that became eight times as large in 5.19.
         if !point.kernel.starts_with("5.") {
             params.push("gso_max_size = 524280".to_owned());
         }
-        if point.settings.contains_key("ecn_enable") {
+        if settings.bbr2.ecn_enable {
             params.push("ecn_enable = true".to_owned());
         }
-        if let Some(us) = point.settings.get("ecn_max_rtt_us") {
+        if let Some(us) = settings.bbr2.ecn_max_rtt_us {
             params.push(format!("ecn_max_rtt_us = {us}"));
         }
     }
@@ -269,4 +336,313 @@ fn cc_params(point: &ReferencePoint, cc: &str) -> String {
         return String::new();
     }
     format!("cc_params = {{ {} }}\n", params.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::scenario_text;
+    use crate::linux::reference::{ReferencePoint, parse};
+    use crate::linux::settings::Settings;
+    use expect_test::{Expect, expect};
+
+    const HEADER: &str = "kernel,scenario,family,seed,flow,cc,start_s,flow_rtt_ms,rate_mbps,buffer_pkts,loss,duration_s,settings";
+
+    /// A point with two flows, of 20 and 60 ms, and these settings.
+    fn point(family: &str, loss: &str, settings: &str) -> ReferencePoint {
+        let row = |flow: &str| format!("6.12,x,{family},1,{flow},10,50,{loss},15,{settings}\n");
+        let text = format!("{HEADER}\n{}{}", row("0,bbr,0.1,20"), row("1,cubic,1.1,60"));
+        parse(Path::new("summary.csv"), &text).unwrap().remove(0)
+    }
+
+    /// The network and the paths of a point.
+    fn check(family: &str, loss: &str, settings: &str, expected: &Expect) {
+        let point = point(family, loss, settings);
+        let text = scenario_text(&point, &point.seeds[0], 1).unwrap();
+        super::run(&point, &point.seeds[0], 1).unwrap();
+        let lines = text.lines().filter(|line| {
+            !["title", "duration", "seed", "sample", "clock_step", "start", "cc"]
+                .iter()
+                .any(|key| line.starts_with(key))
+        });
+        let lines: Vec<&str> = lines.chain([""]).collect();
+        expected.assert_eq(&lines.join("\n"));
+    }
+
+    fn check_error(family: &str, loss: &str, settings: &str, expected: &Expect) {
+        expected.assert_eq(&Settings::of(&point(family, loss, settings)).unwrap_err());
+    }
+
+    #[test]
+    fn a_way_back_for_acks_combines_with_loss_and_rtts_of_their_own() {
+        check(
+            "r_random",
+            "0.01",
+            "sender_qdisc=fq;rcvlowat=65536;ack_rate_mbps=0.634;ack_buffer_pkts=20;tso=on",
+            &expect![[r#"
+                [stack]
+                rcvlowat = "65536B"
+                tso = "whole"
+                sender_qdisc = "fq"
+                [bottleneck]
+                rate_change = "keep"
+                rate = "10Mbit/s"
+                buffer = "50pkt"
+                [[links]]
+                name = "back"
+                rate_change = "keep"
+                rate = "0.634Mbit/s"
+                buffer = "20pkt"
+                [[links]]
+                name = "right0"
+                delay = "10.000000ms"
+                loss = 0.01
+                [[links]]
+                name = "left0"
+                delay = "10.000000ms"
+                [[links]]
+                name = "right1"
+                delay = "30.000000ms"
+                loss = 0.01
+                [[links]]
+                name = "left1"
+                delay = "30.000000ms"
+                [[flows]]
+                path = ["bottleneck", "right0"]
+                return_path = ["back", "left0"]
+                [[flows]]
+                path = ["bottleneck", "right1"]
+                return_path = ["back", "left1"]
+            "#]],
+        );
+    }
+
+    #[test]
+    fn two_way_traffic_combines_with_loss_and_reordering_and_rtts_of_their_own() {
+        check(
+            "r_random",
+            "0.01",
+            "rev_rate_mbps=5;rev_buffer_pkts=12;reorder_pct=2;reorder_ms=3",
+            &expect![[r#"
+                [stack]
+                [bottleneck]
+                rate_change = "keep"
+                rate = "10Mbit/s"
+                buffer = "50pkt"
+                [[links]]
+                name = "back"
+                rate_change = "keep"
+                rate = "5Mbit/s"
+                buffer = "12pkt"
+                [[links]]
+                name = "right0"
+                delay = "0.000000ms"
+                loss = 0.01
+                reorder = { ratio = 0.02, by = "3ms" }
+                [[links]]
+                name = "left0"
+                delay = "17.000000ms"
+                [[links]]
+                name = "right1"
+                delay = "0.000000ms"
+                loss = 0.01
+                reorder = { ratio = 0.02, by = "3ms" }
+                [[links]]
+                name = "left1"
+                delay = "57.000000ms"
+                [[flows]]
+                path = ["bottleneck", "right0"]
+                return_path = ["back", "left0"]
+                [[flows]]
+                path = ["back", "left1"]
+                return_path = ["bottleneck", "right1"]
+            "#]],
+        );
+    }
+
+    #[test]
+    fn both_ways_have_the_bottlenecks_kind_of_queue() {
+        check(
+            "8_ecn",
+            "0",
+            "ecn=1;ce_threshold_ms=5;rev_rate_mbps=5;rev_buffer_pkts=12",
+            &expect![[r#"
+                [stack]
+                [bottleneck]
+                rate_change = "keep"
+                rate = "10Mbit/s"
+                buffer = "49pkt"
+                burst = "1600B"
+                ecn_threshold = "5ms"
+                [[links]]
+                name = "back"
+                rate_change = "keep"
+                rate = "5Mbit/s"
+                buffer = "11pkt"
+                burst = "1600B"
+                ecn_threshold = "5ms"
+                [[links]]
+                name = "right0"
+                delay = "10.000000ms"
+                [[links]]
+                name = "left0"
+                delay = "10.000000ms"
+                [[links]]
+                name = "right1"
+                delay = "30.000000ms"
+                [[links]]
+                name = "left1"
+                delay = "30.000000ms"
+                [[flows]]
+                path = ["bottleneck", "right0"]
+                return_path = ["back", "left0"]
+                ecn = true
+                [[flows]]
+                path = ["back", "left1"]
+                return_path = ["bottleneck", "right1"]
+                ecn = true
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_discipline_combines_with_loss_and_slots() {
+        check(
+            "9_codel",
+            "0.01",
+            "qdisc=codel limit 1000;ack_slot=4ms 4ms;data_slot=5ms 5ms packets 4 bytes 5000",
+            &expect![[r#"
+                [stack]
+                [bottleneck]
+                rate = "10Mbit/s"
+                queue = { discipline = "codel", limit = "1000pkt" }
+                [[links]]
+                name = "right0"
+                delay = "10.000000ms"
+                loss = 0.01
+                slot = { min_delay = "5000000ns", max_delay = "5000000ns", packets = 4, bytes = "5000B" }
+                [[links]]
+                name = "left0"
+                delay = "10.000000ms"
+                slot = { min_delay = "4000000ns", max_delay = "4000000ns" }
+                [[links]]
+                name = "right1"
+                delay = "30.000000ms"
+                loss = 0.01
+                slot = { min_delay = "5000000ns", max_delay = "5000000ns", packets = 4, bytes = "5000B" }
+                [[links]]
+                name = "left1"
+                delay = "30.000000ms"
+                slot = { min_delay = "4000000ns", max_delay = "4000000ns" }
+                [[flows]]
+                path = ["bottleneck", "right0"]
+                return_path = ["left0"]
+                [[flows]]
+                path = ["bottleneck", "right1"]
+                return_path = ["left1"]
+            "#]],
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_combined_is_refused() {
+        check_error(
+            "r",
+            "0",
+            "rev_rate_mbps=5;rev_buffer_pkts=1;ack_rate_mbps=5",
+            &expect!["`rev_rate_mbps` cannot be combined with `ack_rate_mbps`"],
+        );
+        check_error(
+            "r",
+            "0",
+            "qdisc=codel;ack_rate_mbps=5;ack_buffer_pkts=9",
+            &expect!["`qdisc` cannot be combined with `ack_rate_mbps`"],
+        );
+        check_error(
+            "r",
+            "0.1",
+            "qdisc=codel;rate2_mbps=5",
+            &expect!["`rate2_mbps` cannot be combined with `loss`"],
+        );
+        check_error(
+            "r",
+            "0",
+            "data_slot=1ms 1ms;reorder_pct=1;reorder_ms=1",
+            &expect!["`data_slot` cannot be combined with `reorder_ms`"],
+        );
+        check_error(
+            "r",
+            "0",
+            "bottleneck=tbf+pfifo;ce_threshold_ms=1",
+            &expect!["`bottleneck` cannot be combined with `ce_threshold_ms`"],
+        );
+        check_error(
+            "r",
+            "0",
+            "police=rate 1mbit burst 32k",
+            &expect!["`police`: expected `qdisc` as well"],
+        );
+        check_error(
+            "6_step",
+            "0",
+            "qdisc=codel",
+            &expect!["`qdisc` cannot be combined with the rates of `6_step`"],
+        );
+        check_error(
+            "r",
+            "0",
+            "app_bytes=1;app_interval_ms=1;transfer_bytes=1",
+            &expect!["`app_bytes` cannot be combined with `transfer_bytes`"],
+        );
+    }
+
+    #[test]
+    fn a_setting_alone_or_with_a_wrong_value_is_refused() {
+        check_error(
+            "r",
+            "0",
+            "ack_rate_mbps=5",
+            &expect!["`ack_rate_mbps`: expected `ack_buffer_pkts` as well"],
+        );
+        check_error(
+            "r",
+            "0",
+            "ack_buffer_pkts=5",
+            &expect!["`ack_buffer_pkts`: expected `ack_rate_mbps` as well"],
+        );
+        check_error(
+            "r",
+            "0",
+            "reorder_pct=5",
+            &expect!["`reorder_pct`: expected `reorder_ms` as well"],
+        );
+        check_error("r", "0", "count=5", &expect!["`count`: expected `transfer_bytes` as well"]);
+        check_error("r", "0", "rate2_mbps=5", &expect!["`rate2_mbps`: expected `qdisc` as well"]);
+        check_error(
+            "r",
+            "0",
+            "reorder_ms=30;reorder_pct=1",
+            &expect!["reorder_ms: found 30, expected at most the RTT of flow 0, 20 ms"],
+        );
+        check_error(
+            "r",
+            "0",
+            "ack_rate_mbps=fast;ack_buffer_pkts=5",
+            &expect![[r#"ack_rate_mbps: found "fast", expected a number"#]],
+        );
+        check_error("r", "0", "tso=yes", &expect![[r#"tso: found "yes", expected 1 or 0"#]]);
+        check_error(
+            "r",
+            "0",
+            "bottleneck=hfsc",
+            &expect![[r#"bottleneck: found "hfsc", expected tbf+pfifo"#]],
+        );
+        check_error(
+            "r",
+            "0",
+            "ack_loss=0.1",
+            &expect!["unknown key `ack_loss` in column `settings`"],
+        );
+    }
 }

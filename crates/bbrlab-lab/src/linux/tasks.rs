@@ -4,6 +4,7 @@ use bbrlab_run::{QueueSeries, RunSummary, mean};
 
 use super::cwnd::{CwndAgreement, CwndSeries};
 use super::reference::ReferencePoint;
+use super::settings::Settings;
 use super::{LinuxError, LinuxOptions, scenario_text};
 use crate::pool::{Pool, Progress, Worker};
 
@@ -11,6 +12,7 @@ use crate::pool::{Pool, Progress, Worker};
 #[derive(Debug)]
 pub(super) struct PlannedPoint {
     pub(super) point: ReferencePoint,
+    pub(super) settings: Settings,
     pub(super) cwnd: Option<CwndSeries>,
     /// Which of the folders it is from.
     pub(super) dir: usize,

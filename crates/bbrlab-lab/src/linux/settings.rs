@@ -1,0 +1,360 @@
+//! The settings of a point: how it deviates from the reference's dumbbell, read and checked.
+//!
+//! Settings combine, as they do in life. What cannot be combined, and a value that is not understood, is an error: a setting
+//! that is left out without a word would make the comparison one of two different networks.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::str::FromStr;
+
+use super::reference::{ReferencePoint, SECOND_RATE};
+
+/// All keys.
+const KNOWN: [&str; 28] = [
+    "ack_buffer_pkts",
+    "ack_rate_mbps",
+    "ack_slot",
+    "app_bytes",
+    "app_interval_ms",
+    "bottleneck",
+    "ce_threshold_ms",
+    "count",
+    "data_slot",
+    "ecn",
+    "ecn_enable",
+    "ecn_low",
+    "ecn_max_rtt_us",
+    "gap_ms",
+    "hz",
+    "police",
+    "qdisc",
+    "quickack",
+    "rate2_mbps",
+    "rcvlowat",
+    "reorder_ms",
+    "reorder_pct",
+    "rev_buffer_pkts",
+    "rev_rate_mbps",
+    "rwnd",
+    "sender_qdisc",
+    "transfer_bytes",
+    "tso",
+];
+
+/// The settings of a point.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Settings {
+    pub(super) application: Application,
+    pub(super) stack: Stack,
+    pub(super) ecn: Ecn,
+    pub(super) queue: QueueKind,
+    /// The policer in front of the bottleneck, in the words of `tc`.
+    pub(super) police: Option<String>,
+    pub(super) reverse: Reverse,
+    pub(super) reorder: Option<Reorder>,
+    /// Slots of `netem` in the delay of each flow's data, in the words of `tc`.
+    pub(super) data_slot: Option<String>,
+    /// The same in the delay of its ACKs.
+    pub(super) ack_slot: Option<String>,
+    pub(super) bbr2: Bbr2,
+}
+
+/// What a flow's application does.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) enum Application {
+    /// Writes without end.
+    #[default]
+    Endless,
+    /// Writes so many bytes at this interval.
+    Interval { bytes: u64, every_ms: f64 },
+    /// Sends so many transfers of that size, each on a new connection.
+    Train { bytes: u64, count: u64, gap_ms: f64 },
+}
+
+/// What differs at the hosts.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Stack {
+    pub(super) rcvlowat: Option<u64>,
+    pub(super) has_tso: bool,
+    pub(super) sender_qdisc: Option<String>,
+    pub(super) hz: Option<u64>,
+    pub(super) rwnd: Option<u64>,
+    pub(super) quickack: bool,
+}
+
+/// Explicit congestion notification at both hosts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Ecn {
+    #[default]
+    Off,
+    On,
+    /// With the route's feature that BBRv3 asks for.
+    Low,
+}
+
+/// What holds packets back at the bottleneck.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) enum QueueKind {
+    /// `netem` with a rate.
+    #[default]
+    Netem,
+    /// A token bucket with a FIFO inside.
+    Tbf,
+    /// A token bucket with `codel` inside that marks above this sojourn.
+    TbfCodel { ce_threshold_ms: f64 },
+    /// An exact serialiser with a discipline inside, in the words of `tc`; with a second one of this rate behind it.
+    Discipline { words: String, second_rate_mbps: Option<f64> },
+}
+
+/// What the way back has besides its delay.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) enum Reverse {
+    /// Nothing.
+    #[default]
+    Free,
+    /// A link like the bottleneck, which only ACKs cross.
+    Acks { rate_mbps: f64, buffer_pkts: u64 },
+    /// A link like the bottleneck; every second flow sends that way.
+    TwoWay { rate_mbps: f64, buffer_pkts: u64 },
+}
+
+/// All data waits for `by_ms`, but for this share.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Reorder {
+    pub(super) ratio: f64,
+    pub(super) by_ms: f64,
+}
+
+/// Parameters of BBRv2's module.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Bbr2 {
+    pub(super) ecn_enable: bool,
+    pub(super) ecn_max_rtt_us: Option<u64>,
+}
+
+impl Settings {
+    /// The settings of a point.
+    ///
+    /// # Errors
+    /// If a key or a value is not known, or settings cannot be combined.
+    pub(super) fn of(point: &ReferencePoint) -> Result<Self, String> {
+        if let Some(key) = point.settings.keys().find(|key| !KNOWN.contains(&key.as_str())) {
+            return Err(format!("unknown key `{key}` in column `settings`"));
+        }
+        let mut left = Left(point.settings.clone());
+        let settings = Self {
+            application: left.application()?,
+            stack: left.stack()?,
+            ecn: left.ecn()?,
+            queue: left.queue()?,
+            police: left.0.remove("police"),
+            reverse: left.reverse()?,
+            reorder: left.reorder()?,
+            data_slot: left.0.remove("data_slot"),
+            ack_slot: left.0.remove("ack_slot"),
+            bbr2: Bbr2 {
+                ecn_enable: left.flag("ecn_enable")?,
+                ecn_max_rtt_us: left.number("ecn_max_rtt_us")?,
+            },
+        };
+        debug_assert!(left.0.is_empty(), "each known key is read");
+        settings.check(point)?;
+        Ok(settings)
+    }
+
+    /// Refuses what the network of a scenario of ours cannot have together.
+    fn check(&self, point: &ReferencePoint) -> Result<(), String> {
+        let has_discipline = matches!(self.queue, QueueKind::Discipline { .. });
+        let has_second =
+            matches!(self.queue, QueueKind::Discipline { second_rate_mbps: Some(_), .. });
+        let has_reverse = self.reverse != Reverse::Free;
+        let reverse = match self.reverse {
+            Reverse::TwoWay { .. } => "rev_rate_mbps",
+            _ => "ack_rate_mbps",
+        };
+        let has_slots = self.data_slot.is_some() || self.ack_slot.is_some();
+        let has_loss = point.loss > 0.0;
+        if self.police.is_some() && !has_discipline {
+            return Err("`police`: expected `qdisc` as well".to_owned());
+        }
+        let refused = [
+            (self.police.is_some() && has_second, "police", SECOND_RATE),
+            (has_discipline && has_reverse, "qdisc", reverse),
+            (has_discipline && point.family == "6_step", "qdisc", "the rates of `6_step`"),
+            (has_second && has_slots, SECOND_RATE, "slots"),
+            (has_second && has_loss, SECOND_RATE, "loss"),
+            (has_second && self.reorder.is_some(), SECOND_RATE, "reorder_ms"),
+            (self.data_slot.is_some() && self.reorder.is_some(), "data_slot", "reorder_ms"),
+        ];
+        for (is_refused, setting, other) in refused {
+            if is_refused {
+                return Err(format!("`{setting}` cannot be combined with {}", quoted(other)));
+            }
+        }
+        if let Some(Reorder { by_ms, .. }) = self.reorder {
+            let flows = point.seeds.iter().flat_map(|run| &run.flows);
+            if let Some(flow) = flows.into_iter().find(|flow| flow.rtt_base_ms < by_ms) {
+                let (id, rtt) = (flow.id, flow.rtt_base_ms);
+                return Err(format!(
+                    "reorder_ms: found {by_ms}, expected at most the RTT of flow {id}, {rtt} ms"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether packets can be marked with CE.
+    pub(super) fn has_marks(&self) -> bool {
+        self.ecn != Ecn::Off
+    }
+
+    /// Whether the bottleneck drops packets before its buffer is full: a law of the discipline, or a policer.
+    pub(super) fn drops_early(&self) -> bool {
+        let tail_drop = ["pfifo", "fq", "sfq"];
+        match &self.queue {
+            QueueKind::Discipline { words, .. } => {
+                self.police.is_some()
+                    || !tail_drop.contains(&words.split(' ').next().unwrap_or_default())
+            }
+            _ => false,
+        }
+    }
+}
+
+/// A key in quotes, or words as they are.
+fn quoted(key: &str) -> String {
+    if key.contains(' ') { key.to_owned() } else { format!("`{key}`") }
+}
+
+/// The pairs that are not read yet.
+struct Left(BTreeMap<String, String>);
+
+impl Left {
+    /// The number behind a key, if the key is there.
+    fn number<N: FromStr + PartialOrd + Default + Display>(
+        &mut self,
+        key: &str,
+    ) -> Result<Option<N>, String> {
+        let Some(text) = self.0.remove(key) else { return Ok(None) };
+        let number = text.parse().ok().filter(|number| *number >= N::default());
+        number.map(Some).ok_or_else(|| format!("{key}: found {text:?}, expected a number"))
+    }
+
+    /// The number behind a key which stands beside `other`.
+    fn other_number<N: FromStr + PartialOrd + Default + Display>(
+        &mut self,
+        key: &str,
+        other: &str,
+    ) -> Result<N, String> {
+        self.number(key)?.ok_or_else(|| format!("`{other}`: expected `{key}` as well"))
+    }
+
+    /// Whether something is switched on.
+    fn flag(&mut self, key: &str) -> Result<bool, String> {
+        match self.0.remove(key).as_deref() {
+            None | Some("0" | "off" | "False") => Ok(false),
+            Some("1" | "on" | "True") => Ok(true),
+            Some(other) => Err(format!("{key}: found {other:?}, expected 1 or 0")),
+        }
+    }
+
+    fn application(&mut self) -> Result<Application, String> {
+        let interval = self.number("app_bytes")?;
+        let train = self.number("transfer_bytes")?;
+        if let (Some(_), Some(_)) = (interval, train) {
+            return Err("`app_bytes` cannot be combined with `transfer_bytes`".to_owned());
+        }
+        if let Some(bytes) = interval {
+            let every_ms = self.other_number("app_interval_ms", "app_bytes")?;
+            return Ok(Application::Interval { bytes, every_ms });
+        }
+        if let Some(bytes) = train {
+            let count = self.other_number("count", "transfer_bytes")?;
+            let gap_ms = self.other_number("gap_ms", "transfer_bytes")?;
+            return Ok(Application::Train { bytes, count, gap_ms });
+        }
+        self.alone("app_interval_ms", "app_bytes")?;
+        self.alone("count", "transfer_bytes")?;
+        self.alone("gap_ms", "transfer_bytes")?;
+        Ok(Application::Endless)
+    }
+
+    /// Refuses a key that says nothing without `other`.
+    fn alone(&self, key: &str, other: &str) -> Result<(), String> {
+        if self.0.contains_key(key) {
+            return Err(format!("`{key}`: expected `{other}` as well"));
+        }
+        Ok(())
+    }
+
+    fn stack(&mut self) -> Result<Stack, String> {
+        Ok(Stack {
+            rcvlowat: self.number("rcvlowat")?,
+            has_tso: self.flag("tso")?,
+            sender_qdisc: self.0.remove("sender_qdisc"),
+            hz: self.number("hz")?,
+            rwnd: self.number("rwnd")?,
+            quickack: self.flag("quickack")?,
+        })
+    }
+
+    fn ecn(&mut self) -> Result<Ecn, String> {
+        let (is_on, is_low) = (self.flag("ecn")?, self.flag("ecn_low")?);
+        Ok(match (is_low, is_on) {
+            (true, _) => Ecn::Low,
+            (false, true) => Ecn::On,
+            (false, false) => Ecn::Off,
+        })
+    }
+
+    fn queue(&mut self) -> Result<QueueKind, String> {
+        let second_rate_mbps = self.number(SECOND_RATE)?;
+        let mut kinds = Vec::new();
+        if let Some(words) = self.0.remove("qdisc") {
+            kinds.push(("qdisc", QueueKind::Discipline { words, second_rate_mbps }));
+        } else if second_rate_mbps.is_some() {
+            return Err(format!("`{SECOND_RATE}`: expected `qdisc` as well"));
+        }
+        if let Some(words) = self.0.remove("bottleneck") {
+            if words != "tbf+pfifo" {
+                return Err(format!("bottleneck: found {words:?}, expected tbf+pfifo"));
+            }
+            kinds.push(("bottleneck", QueueKind::Tbf));
+        }
+        if let Some(ce_threshold_ms) = self.number("ce_threshold_ms")? {
+            kinds.push(("ce_threshold_ms", QueueKind::TbfCodel { ce_threshold_ms }));
+        }
+        if let [(first, _), (second, _), ..] = kinds.as_slice() {
+            return Err(format!("`{first}` cannot be combined with `{second}`"));
+        }
+        Ok(kinds.pop().map(|(_, kind)| kind).unwrap_or_default())
+    }
+
+    fn reverse(&mut self) -> Result<Reverse, String> {
+        let two_way = self.number("rev_rate_mbps")?;
+        let acks = self.number("ack_rate_mbps")?;
+        if let (Some(_), Some(_)) = (two_way, acks) {
+            return Err("`rev_rate_mbps` cannot be combined with `ack_rate_mbps`".to_owned());
+        }
+        if let Some(rate_mbps) = two_way {
+            let buffer_pkts = self.other_number("rev_buffer_pkts", "rev_rate_mbps")?;
+            return Ok(Reverse::TwoWay { rate_mbps, buffer_pkts });
+        }
+        if let Some(rate_mbps) = acks {
+            let buffer_pkts = self.other_number("ack_buffer_pkts", "ack_rate_mbps")?;
+            return Ok(Reverse::Acks { rate_mbps, buffer_pkts });
+        }
+        self.alone("rev_buffer_pkts", "rev_rate_mbps")?;
+        self.alone("ack_buffer_pkts", "ack_rate_mbps")?;
+        Ok(Reverse::Free)
+    }
+
+    fn reorder(&mut self) -> Result<Option<Reorder>, String> {
+        let Some(by_ms) = self.number("reorder_ms")? else {
+            self.alone("reorder_pct", "reorder_ms")?;
+            return Ok(None);
+        };
+        let percent: f64 = self.other_number("reorder_pct", "reorder_ms")?;
+        Ok(Some(Reorder { ratio: percent / 100.0, by_ms }))
+    }
+}
