@@ -36,7 +36,7 @@ struct Gathered<'a> {
     slowdown: Histogram,
 }
 
-/// The groups in the order of their first flows. `delays` receives their RTT samples.
+/// The groups in the order of their first flows. `delays` receives their round-trip times.
 pub(crate) fn summarise(
     run: &Run,
     world: &World,

@@ -6,6 +6,7 @@
 use bbrlab_units::{Span, Time};
 
 use crate::histogram::Histogram;
+use crate::samples::Samples;
 use crate::wide::Wide;
 
 /// Pairs of a largest number of flows and a precision: log2 of the buckets per power of two. With few flows,
@@ -27,19 +28,21 @@ pub(crate) struct Meter {
     next_tick: Time,
     srtt_now_us: u32,
     cwnd_now: u32,
-    last_rtt_us: u32,
+    last_sample_us: u32,
     is_frozen: bool,
-    /// Whether RTT samples wait in `recent`: with few flows the histograms are in the cache.
+    /// Whether round-trip times wait in `recent`: with few flows the histograms are in the cache.
     waits: bool,
     /// How many values of `recent` are not counted yet.
     recent_rtts: u8,
     recent_srtts: u8,
     recent: Recent,
     // Touched once for a few ACKs. Each fills a cache line.
-    /// Every RTT sample in microseconds.
+    /// The round-trip time of every packet that was reported, in microseconds.
     pub(crate) rtt_us: Histogram,
     /// The smoothed RTT at the sampling times, in microseconds.
     pub(crate) srtt_us: Histogram,
+    /// The kernel's RTT samples in microseconds; with many flows, without their distribution.
+    pub(crate) samples_us: Samples,
     // Touched when cwnd changes.
     pub(crate) cwnd_max: u32,
     /// Integral of cwnd over time, packets times nanoseconds.
@@ -54,7 +57,7 @@ pub(crate) struct Meter {
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 struct Recent {
-    /// RTT samples in microseconds.
+    /// Round-trip times in microseconds.
     rtts_us: [u32; WAITING],
     /// Smoothed RTTs in microseconds, and at how many sampling times.
     srtts_us: [(u32, u32); WAITING],
@@ -71,7 +74,7 @@ impl Meter {
             next_tick: Time::ZERO,
             srtt_now_us: 0,
             cwnd_now: 0,
-            last_rtt_us: 0,
+            last_sample_us: 0,
             is_frozen: false,
             waits: flows > FEW,
             recent_rtts: 0,
@@ -82,6 +85,7 @@ impl Meter {
             seen_until: Time::ZERO,
             rtt_us: Histogram::new(precision),
             srtt_us: Histogram::new(precision),
+            samples_us: Samples::new((flows <= FEW).then_some(precision)),
             frozen_at: Time::NEVER,
         }
     }
@@ -93,13 +97,14 @@ impl Meter {
         self.next_tick = Time(now.0.div_ceil(period).saturating_mul(period));
     }
 
-    /// Records the values after an event of the sender at `now`.
+    /// Records the values after an event of the sender at `now`, with the RTT sample that it took, if it did.
     #[inline]
-    pub(crate) fn update(&mut self, now: Time, cwnd: u32, srtt_us: u32, rtt_us: Option<u32>) {
-        if let Some(rtt_us) = rtt_us
+    pub(crate) fn update(&mut self, now: Time, cwnd: u32, srtt_us: u32, sample_us: Option<u32>) {
+        if let Some(sample_us) = sample_us
             && !self.is_frozen
         {
-            self.note_rtt(rtt_us);
+            self.last_sample_us = sample_us;
+            self.samples_us.add(sample_us);
         }
         // Sampling times that have passed since are counted with the next change.
         if cwnd != self.cwnd_now || (now > self.next_tick && srtt_us != self.srtt_now_us) {
@@ -108,22 +113,27 @@ impl Meter {
         self.srtt_now_us = srtt_us;
     }
 
+    /// Records the round-trip time of `packets` that were sent together.
     #[inline]
-    fn note_rtt(&mut self, rtt_us: u32) {
-        self.last_rtt_us = rtt_us;
-        if !self.waits {
-            self.rtt_us.add(u64::from(rtt_us), 1);
+    pub(crate) fn note_rtt(&mut self, rtt_us: u32, packets: u32) {
+        if self.is_frozen {
             return;
         }
-        let Some(place) = self.recent.rtts_us.get_mut(usize::from(self.recent_rtts)) else {
-            self.count_rtts(rtt_us);
+        if !self.waits {
+            self.rtt_us.add(u64::from(rtt_us), packets);
             return;
-        };
-        *place = rtt_us;
-        self.recent_rtts += 1;
+        }
+        for _ in 0..packets {
+            let Some(place) = self.recent.rtts_us.get_mut(usize::from(self.recent_rtts)) else {
+                self.count_rtts(rtt_us);
+                continue;
+            };
+            *place = rtt_us;
+            self.recent_rtts += 1;
+        }
     }
 
-    /// Counts as many RTT samples as can wait for it, and one more.
+    /// Counts as many round-trip times as can wait for it, and one more.
     #[inline(never)]
     fn count_rtts(&mut self, last_us: u32) {
         let mut rtts_us = [last_us; WAITING + 1];
@@ -194,13 +204,14 @@ impl Meter {
     pub(crate) fn absorb(&mut self, other: &Self) {
         self.rtt_us.merge(&other.rtt_us);
         self.srtt_us.merge(&other.srtt_us);
+        self.samples_us.merge(&other.samples_us);
         self.cwnd_max = self.cwnd_max.max(other.cwnd_max);
         self.cwnd_area.add(other.cwnd_area.get());
     }
 
     /// The last RTT sample in microseconds.
-    pub(crate) fn last_rtt_us(&self) -> Option<u32> {
-        (self.recent_rtts > 0 || self.rtt_us.total() > 0).then_some(self.last_rtt_us)
+    pub(crate) fn last_sample_us(&self) -> Option<u32> {
+        self.samples_us.min().map(|_| self.last_sample_us)
     }
 
     /// Time mean of cwnd in packets over the active time that began at `start`.
@@ -243,12 +254,16 @@ mod tests {
         let mut meter = Meter::new(Span::from_millis(10), 1);
         meter.start(Time(5 * MS));
         meter.update(Time(7 * MS), 10, 100, Some(100));
+        meter.note_rtt(120, 3);
+        meter.note_rtt(200, 1);
         // The samples at 10, 20 and 30 ms are 100; the one at 40 ms is taken after the event at 40 ms.
         meter.update(Time(40 * MS), 20, 200, Some(300));
         meter.freeze(Time(50 * MS));
         meter.update(Time(60 * MS), 99, 999, Some(999));
+        meter.note_rtt(999, 1);
         assert_eq!(meter.srtt_us.mean(), Some((3.0 * 100.0 + 2.0 * 200.0) / 5.0));
-        assert_eq!(meter.rtt_us.mean(), Some(200.0));
+        assert_eq!(meter.samples_us.mean(), Some(200.0));
+        assert_eq!(meter.rtt_us.mean(), Some(140.0));
         // 10 packets for 33 ms and 20 for 10 ms, over 45 ms.
         assert_eq!(meter.cwnd_mean(Time(5 * MS)), Some((330.0 + 200.0) / 45.0));
         assert_eq!(meter.cwnd_max, 20);

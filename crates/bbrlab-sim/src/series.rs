@@ -198,7 +198,7 @@ pub(crate) fn row(now: Time, id: u32, flow: &Flow, before: &mut Before) -> Serie
         bw_bps: info.bw.map(|bw| bw.saturating_mul(BITS)),
         min_rtt_us: info.min_rtt_us.or(known(conn.min_rtt_us)),
         srtt_us: (conn.srtt_us > 0).then_some(conn.srtt_us >> 3),
-        rtt_us: flow.meter.last_rtt_us(),
+        rtt_us: flow.meter.last_sample_us(),
         sent_packets: totals.sender.sent.into(),
         delivered_packets: totals.delivered,
         lost_packets: totals.lost.into(),

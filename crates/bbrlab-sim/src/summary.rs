@@ -287,6 +287,14 @@ fn flow_summary(run: &Run, id: usize, flow: &Flow, world: &World) -> FlowSummary
             p99: ms(meter.rtt_us.quantile(990)),
             max: ms(meter.rtt_us.max()),
         },
+        rtt_sample_ms: Rtt {
+            min: ms(meter.samples_us.min()),
+            mean: meter.samples_us.mean().map(|us| us / US_PER_MS),
+            p50: ms(meter.samples_us.quantile(500)),
+            p95: ms(meter.samples_us.quantile(950)),
+            p99: ms(meter.samples_us.quantile(990)),
+            max: ms(meter.samples_us.max()),
+        },
         srtt_ms: Srtt {
             mean: meter.srtt_us.mean().map(|us| us / US_PER_MS),
             p95: ms(meter.srtt_us.quantile(950)),

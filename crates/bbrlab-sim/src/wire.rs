@@ -53,34 +53,51 @@ fn run_time_at_an_end(host: Time) -> Time {
 }
 
 /// The payload of a packet in the network: a segment without its SACK blocks, which only some ACKs have and which lie
-/// aside. With what the network itself keeps of a packet it fills a cache line.
+/// aside. With what the network itself keeps of a packet it fills a cache line, so two fields have two uses.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Payload {
     seq: u32,
-    len: u32,
+    /// Of a packet with data, its bytes. Of another, how many data packets had arrived when it was sent
+    /// ([`Segment::arrived`]).
+    len_or_arrived: u32,
     ack: u32,
-    wnd: u32,
+    /// Of a packet with data, when it was sent: the hosts' clock in microseconds, modulo 2^32. A host that only sends
+    /// advertises the same window in all of these. Of another, the window.
+    wnd_or_sent_us: u32,
     tsval: u32,
     tsecr: u32,
     retransmission: u16,
     flags: u8,
-    /// Number of SACK blocks, and [`HAS_TS`].
+    /// Number of SACK blocks, [`HAS_TS`] and [`HAS_NO_DATA`].
     options: u8,
 }
 
 /// In [`Payload::options`]: whether there are timestamps.
 const HAS_TS: u8 = 1 << 7;
+/// In [`Payload::options`]: whether the segment has no data.
+const HAS_NO_DATA: u8 = 1 << 6;
+
+/// `now` as packets carry it.
+#[inline]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "it wraps after 71 minutes, of which no packet needs one"
+)]
+pub(crate) fn stamp_us(now: Time) -> u32 {
+    (now.0 / 1000) as u32
+}
 
 impl Load for Payload {
     type Aside = [SackBlock; 4];
 
     fn is_bare_ack(&self) -> bool {
-        self.flags & !flag::PSH == flag::ACK && self.len == 0 && self.sack_count() == 0
+        self.flags & !flag::PSH == flag::ACK && self.options & !HAS_TS == HAS_NO_DATA
     }
 
     /// Datagrams have no flags.
     fn tcp_header(&self, aside: Option<&Self::Aside>) -> Option<TcpHeader> {
-        let &Self { flags, len, ack, tsval, tsecr, .. } = self;
+        let &Self { flags, ack, tsval, tsecr, .. } = self;
+        let len = self.len();
         let sack = aside.map(|blocks| blocks.map(|block| (block.start, block.end)));
         (flags != 0).then(|| TcpHeader {
             flags,
@@ -94,28 +111,32 @@ impl Load for Payload {
 }
 
 impl Payload {
+    /// A segment without data.
     #[inline]
     fn of(segment: &Segment) -> Self {
+        debug_assert_eq!(segment.len, 0);
+        let has_ts = if segment.has_ts { HAS_TS } else { 0 };
         Self {
             seq: segment.seq,
-            len: segment.len,
+            len_or_arrived: segment.arrived,
             ack: segment.ack,
-            wnd: segment.wnd,
+            wnd_or_sent_us: segment.wnd,
             tsval: segment.tsval,
             tsecr: segment.tsecr,
             retransmission: segment.retransmission,
             flags: segment.flags,
-            options: segment.sack_count | if segment.has_ts { HAS_TS } else { 0 },
+            options: segment.sack_count | has_ts | HAS_NO_DATA,
         }
     }
 
+    /// A segment with data that is sent at `sent_us`.
     #[inline]
-    fn of_data(segment: &DataSegment) -> Self {
+    fn of_data(segment: &DataSegment, sent_us: u32) -> Self {
         Self {
             seq: segment.seq,
-            len: segment.len,
+            len_or_arrived: segment.len,
             ack: segment.ack,
-            wnd: segment.wnd,
+            wnd_or_sent_us: sent_us,
             tsval: segment.tsval,
             tsecr: segment.tsecr,
             retransmission: segment.retransmission,
@@ -131,32 +152,52 @@ impl Payload {
 
     /// A datagram with so many bytes of payload.
     pub(crate) fn datagram(bytes: u32) -> Self {
-        Self { len: bytes, ..Self::default() }
+        Self { len_or_arrived: bytes, ..Self::default() }
+    }
+
+    #[inline]
+    fn has_data(&self) -> bool {
+        self.options & HAS_NO_DATA == 0
     }
 
     /// Bytes of payload.
+    #[inline]
     pub(crate) fn len(&self) -> u32 {
-        self.len
+        if self.has_data() { self.len_or_arrived } else { 0 }
+    }
+
+    /// Of a segment with data, when it was sent, as [`stamp_us`] has it.
+    #[inline]
+    pub(crate) fn sent_us(&self) -> u32 {
+        debug_assert!(self.has_data());
+        self.wnd_or_sent_us
+    }
+
+    /// Of a segment without data, how many data packets had arrived when it was sent.
+    #[inline]
+    pub(crate) fn arrived(&self) -> u32 {
+        debug_assert!(!self.has_data());
+        self.len_or_arrived
     }
 
     /// Number of SACK blocks.
     #[inline]
     pub(crate) fn sack_count(&self) -> u8 {
-        self.options & !HAS_TS
+        self.options & !(HAS_TS | HAS_NO_DATA)
     }
 
     /// Its fields that an ACK has.
     #[inline]
     pub(crate) fn ack_only(&self) -> PureAck {
-        let &Self { seq, ack, wnd, tsval, tsecr, .. } = self;
-        PureAck { seq, ack, wnd, tsval, tsecr, has_ts: self.has_ts() }
+        let &Self { seq, ack, wnd_or_sent_us: wnd, tsval, tsecr, .. } = self;
+        PureAck { seq, ack, wnd, tsval, tsecr, has_ts: self.has_ts(), arrived: self.arrived() }
     }
 
     /// The segment at a glance.
     #[inline]
     pub(crate) fn glance(&self) -> Glance {
-        let &Self { seq, len, tsval, tsecr, flags, .. } = self;
-        Glance { seq, len, flags, has_ts: self.has_ts(), tsval, tsecr }
+        let &Self { seq, tsval, tsecr, flags, .. } = self;
+        Glance { seq, len: self.len(), flags, has_ts: self.has_ts(), tsval, tsecr }
     }
 }
 
@@ -164,47 +205,52 @@ impl Payload {
 #[inline]
 pub(crate) fn pure_ack(packet: &Arrival<'_, Payload>) -> Option<PureAck> {
     let payload = packet.payload();
-    let (flags, sack_count) = (payload.flags & !flag::PSH, payload.options & !HAS_TS);
-    let is_pure = u16::from_le_bytes([flags, sack_count]) == u16::from_le_bytes([flag::ACK, 0]);
-    (is_pure && payload.len == 0).then(|| payload.ack_only())
+    let (flags, options) = (payload.flags & !flag::PSH, payload.options & !HAS_TS);
+    let pure = u16::from_le_bytes([flag::ACK, HAS_NO_DATA]);
+    (u16::from_le_bytes([flags, options]) == pure).then(|| payload.ack_only())
 }
 
 /// Whether a segment would be a pure ACK without its SACK blocks.
 #[inline]
 pub(crate) fn is_pure_but_for_blocks(packet: &Arrival<'_, Payload>) -> bool {
     let payload = packet.payload();
-    payload.flags & !flag::PSH == flag::ACK && payload.len == 0
+    payload.flags & !flag::PSH == flag::ACK && !payload.has_data()
 }
 
-/// A packet that carries a segment.
+/// A packet that carries a segment from a host that advertises the window `wnd` with data.
 #[derive(Clone, Copy)]
-pub(crate) struct Arriving<'p>(pub(crate) Arrival<'p, Payload>);
+pub(crate) struct Arriving<'p> {
+    pub(crate) packet: Arrival<'p, Payload>,
+    pub(crate) wnd: u32,
+}
 
 impl Incoming for Arriving<'_> {
     #[inline]
     fn glance(self) -> Glance {
-        self.0.payload().glance()
+        self.packet.payload().glance()
     }
 
     #[inline]
     fn segment(self) -> Segment {
-        arrived(&self.0)
+        arrived(&self.packet, self.wnd)
     }
 }
 
-/// The segment as it arrives, with the CE mark that a link may have set.
+/// The segment as it arrives, with the CE mark that a link may have set. A segment with data advertises the window `wnd`.
 #[inline]
-pub(crate) fn arrived(packet: &Arrival<'_, Payload>) -> Segment {
+pub(crate) fn arrived(packet: &Arrival<'_, Payload>, wnd: u32) -> Segment {
     let payload = packet.payload();
+    let has_data = payload.has_data();
     Segment {
         seq: payload.seq,
-        len: payload.len,
+        len: payload.len(),
+        arrived: if has_data { 0 } else { payload.len_or_arrived },
         ack: payload.ack,
-        wnd: payload.wnd,
+        wnd: if has_data { wnd } else { payload.wnd_or_sent_us },
         tsval: payload.tsval,
         tsecr: payload.tsecr,
         sack: packet.aside().copied().unwrap_or_default(),
-        sack_count: payload.options & !HAS_TS,
+        sack_count: payload.sack_count(),
         flags: payload.flags,
         ecn: packet.ecn(),
         has_ts: payload.has_ts(),
@@ -349,6 +395,12 @@ impl<E: FlowEnd> End<'_, E> {
     pub(crate) fn now(&self) -> Time {
         host_time(self.port.now())
     }
+
+    /// The time of a transmission now, as a packet carries it.
+    #[inline]
+    fn sent_us(&self) -> u32 {
+        stamp_us(self.port.now())
+    }
 }
 
 impl<E: FlowEnd> End<'_, E> {
@@ -378,6 +430,7 @@ impl<E: FlowEnd> End<'_, E> {
         debug_assert!(burst.flags & flag::SYN == 0);
         let &Endpoint { flow, framing, .. } = self.kept.endpoint();
         let headers = usual_headers(burst.has_ts) + framing;
+        let sent_us = self.sent_us();
         let packets = Cut::of(burst, mss).map(|segment| {
             let packet = Outgoing {
                 wire_bytes: segment.len + headers,
@@ -387,7 +440,7 @@ impl<E: FlowEnd> End<'_, E> {
                 retransmission: segment.retransmission,
                 aside: None,
             };
-            (packet, Payload::of_data(&segment))
+            (packet, Payload::of_data(&segment, sent_us))
         });
         self.port.send_burst(flow, E::SIDE, packets);
     }
@@ -406,9 +459,10 @@ impl<E: FlowEnd> End<'_, E> {
             retransmission,
             aside: None,
         };
+        let sent_us = self.sent_us();
         self.port.send(flow, E::SIDE, packet, || Payload {
             retransmission,
-            ..Payload::of_data(segment)
+            ..Payload::of_data(segment, sent_us)
         });
     }
 
@@ -470,7 +524,15 @@ impl<E: FlowEnd> End<'_, E> {
             retransmission: segment.retransmission,
             aside: (segment.sack_count > 0).then_some(&segment.sack),
         };
-        self.port.send(flow, E::SIDE, packet, || Payload::of(segment));
+        let sent_us = self.sent_us();
+        self.port.send(flow, E::SIDE, packet, || {
+            if is_data {
+                debug_assert!(segment.sack_count == 0, "only the other host has blocks to report");
+                Payload::of_data(&DataSegment::of(segment), sent_us)
+            } else {
+                Payload::of(segment)
+            }
+        });
     }
 }
 

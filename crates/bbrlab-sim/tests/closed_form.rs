@@ -31,8 +31,11 @@ fn a_lone_packet_takes_its_delays_and_serialisations() {
     assert_eq!(result.transfers.fct_s[0].map(ns), Some(expected));
     // RTT samples: 30,011.84 us for the SYN, 30,252.80 us for the segment after the ACK, each the difference of two
     // clock values in whole microseconds.
-    let rtt = result.summary.flows[0].rtt_ms;
-    assert_eq!((rtt.min, rtt.max), (Some(30.011), Some(30.253)));
+    let flow = &result.summary.flows[0];
+    let sample = flow.rtt_sample_ms;
+    assert_eq!((sample.min, sample.max), (Some(30.011), Some(30.253)));
+    // The only data packet that was delivered is the segment.
+    assert_eq!((flow.rtt_ms.min, flow.rtt_ms.max), (Some(30.253), Some(30.253)));
 }
 
 #[test]

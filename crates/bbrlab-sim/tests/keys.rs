@@ -416,7 +416,7 @@ fn a_shaper_of_cake_sends_each_packet_at_the_start_of_its_time() {
     };
     let shaped = at("queue = { discipline = \"cake\", bandwidth = \"2Mbit/s\" }");
     let served = at("rate = \"2Mbit/s\"\nqueue = \"cake\"");
-    let rtt_ms_min = |result: &RunResult| flow(result).rtt_ms.min.unwrap();
+    let rtt_ms_min = |result: &RunResult| flow(result).rtt_sample_ms.min.unwrap();
     // The least is that of the SYN, 74 bytes.
     assert!((rtt_ms_min(&shaped) - 30.0).abs() < 1e-9, "{}", rtt_ms_min(&shaped));
     assert!((rtt_ms_min(&served) - 30.296).abs() < 1e-9, "{}", rtt_ms_min(&served));

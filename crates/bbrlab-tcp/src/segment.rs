@@ -77,6 +77,9 @@ pub struct Segment {
     pub has_ts: bool,
     /// How many times these bytes were sent before (0 for the first transmission), modulo 2^16.
     pub retransmission: u16,
+    /// In an ACK: how many data packets had arrived when it was sent, without duplicates, modulo 2^32. The headers of TCP
+    /// have no such field; nothing in this crate reads it.
+    pub arrived: u32,
 }
 
 /// A segment with payload, without SACK blocks, and no SYN.
@@ -119,6 +122,8 @@ pub struct PureAck {
     pub tsecr: u32,
     /// Whether the timestamp option is present.
     pub has_ts: bool,
+    /// As in [`Segment`].
+    pub arrived: u32,
 }
 
 impl Segment {
@@ -145,7 +150,8 @@ impl Segment {
 impl DataSegment {
     /// What such a segment has.
     #[inline]
-    pub(crate) fn of(segment: &Segment) -> Self {
+    #[must_use]
+    pub fn of(segment: &Segment) -> Self {
         debug_assert!(segment.sack_count == 0);
         let &Segment { seq, len, ack, wnd, tsval, tsecr, retransmission, .. } = segment;
         let &Segment { flags, ecn, has_ts, .. } = segment;
@@ -237,8 +243,9 @@ impl PureAck {
     /// The whole segment.
     #[must_use]
     pub fn segment(&self) -> Segment {
-        let &Self { seq, ack, wnd, tsval, tsecr, has_ts } = self;
-        Segment { seq, ack, wnd, tsval, tsecr, has_ts, flags: flag::ACK, ..Segment::default() }
+        let &Self { seq, ack, wnd, tsval, tsecr, has_ts, arrived } = self;
+        let flags = flag::ACK;
+        Segment { seq, ack, wnd, tsval, tsecr, has_ts, arrived, flags, ..Segment::default() }
     }
 }
 

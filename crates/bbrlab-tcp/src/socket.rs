@@ -146,7 +146,9 @@ impl Socket {
     fn on_synack(&mut self, now: Time, segment: &Segment, host: &mut impl Host) {
         if segment.has(flag::ACK) && segment.ack == self.sender.conn().snd_nxt {
             self.receiver.on_synack(now, segment);
-            self.with_sender(now, host, |sender, wire| sender.on_segment(now, segment, wire));
+            self.with_sender(now, host, |sender, wire| {
+                sender.on_segment(now, segment, wire);
+            });
         }
     }
 

@@ -125,7 +125,9 @@ impl End {
                 Self::Receiver(receiver) => {
                     receiver.deliver(now, &segment, host);
                 }
-                Self::Sender(sender) => sender.on_segment(now, &segment, host),
+                Self::Sender(sender) => {
+                    sender.on_segment(now, &segment, host);
+                }
                 Self::Socket(socket) => {
                     socket.on_segment(now, &segment, host);
                     while socket.wants_read() && socket.recv(now, host).bytes > 0 {}

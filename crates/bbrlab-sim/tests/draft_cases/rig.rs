@@ -282,7 +282,9 @@ impl Rig {
                 });
             }
             Event::AtSender(segment) => {
-                self.call(Side::Sender, |rig, end| rig.sender.on_segment(rig.now, &segment, end));
+                self.call(Side::Sender, |rig, end| {
+                    rig.sender.on_segment(rig.now, &segment, end);
+                });
             }
             Event::Timer { side, timer, armed } => {
                 let slot = &mut self.timers[side as usize][timer as usize];

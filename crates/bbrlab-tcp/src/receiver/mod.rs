@@ -299,6 +299,14 @@ impl Receiver {
         }
     }
 
+    /// Packets that brought new data so far, modulo 2^32.
+    #[must_use]
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "a count that wraps")]
+    pub const fn arrived(&self) -> u32 {
+        (self.in_order_packets + self.out_of_order_packets) as u32
+    }
+
     /// Whether the handshake is complete.
     #[must_use]
     pub fn is_established(&self) -> bool {

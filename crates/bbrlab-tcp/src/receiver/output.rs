@@ -286,6 +286,7 @@ impl Receiver {
             tsval,
             tsecr,
             has_ts: self.has_ts,
+            arrived: self.arrived(),
         }
     }
 
@@ -342,6 +343,7 @@ impl Receiver {
             self.sacks.write(segment);
         }
         segment.ack = rcv_nxt;
+        segment.arrived = self.arrived();
         let (wnd, crowded) = if self.ack.has(NOMEM) {
             self.window.close()
         } else {

@@ -356,26 +356,28 @@ impl Sender {
         }
     }
 
-    /// A segment arrives from the peer, on a socket that only sends. The peer's FIN is acknowledged at once.
+    /// A segment arrives from the peer, on a socket that only sends. The peer's FIN is acknowledged at once. Returns whether
+    /// the segment was acceptable, so that it was processed.
     #[inline(never)]
-    pub fn on_segment(&mut self, now: Time, segment: &Segment, host: &mut impl Host) {
+    pub fn on_segment(&mut self, now: Time, segment: &Segment, host: &mut impl Host) -> bool {
         match self.state {
-            State::Closed => {}
+            State::Closed => false,
             State::SynSent => {
                 self.start_segment(now, segment);
                 self.on_synack(segment, host);
                 self.account_limit(now);
+                true
             }
             State::Established | State::Closing => self.on_established(now, segment, host),
         }
     }
 
     /// Linux: `tcp_rcv_established`, `tcp_rcv_state_process`, the sender's part.
-    fn on_established(&mut self, now: Time, segment: &Segment, host: &mut impl Host) {
+    fn on_established(&mut self, now: Time, segment: &Segment, host: &mut impl Host) -> bool {
         self.start_segment(now, segment);
         let is_predicted = self.is_predicted(segment);
         if !self.accepts(segment, host) {
-            return;
+            return false;
         }
         self.take_ack(segment, is_predicted, host);
         if segment.has(flag::FIN) && segment.seq == self.reverse.rcv_nxt {
@@ -384,6 +386,7 @@ impl Sender {
             self.send_ack(host);
         }
         self.send_pending(now, host);
+        true
     }
 
     /// The first half of [`Self::on_segment`] for a socket that also receives, whose receiving half has found the segment

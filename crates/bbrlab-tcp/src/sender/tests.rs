@@ -510,7 +510,7 @@ fn transfer(seed: u64, cc: &str, config: &SenderConfig, totals: &mut Totals) {
 /// A segment arrives at the sender, by the shortest way that it can take.
 fn hear(sender: &mut Sender, now: Time, segment: &Segment, world: &mut World) {
     let &Segment { seq, ack, wnd, tsval, tsecr, has_ts, ref sack, sack_count, .. } = segment;
-    let pure = PureAck { seq, ack, wnd, tsval, tsecr, has_ts };
+    let pure = PureAck { seq, ack, wnd, tsval, tsecr, has_ts, arrived: 0 };
     let is_pure = segment.len == 0 && segment.flags & !flag::PSH == flag::ACK;
     let is_done = match sack_count {
         _ if !is_pure => false,

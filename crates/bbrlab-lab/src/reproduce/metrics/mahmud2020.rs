@@ -228,7 +228,7 @@ fn simulation(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
         ("throughput_mbps", transmitted.map(rate)),
         ("goodput_mbps", received.map(rate)),
         ("rtt_peak_startup_ms", peak.reduce(f64::max)),
-        ("rtt_min_ms", flows.iter().filter_map(|flow| flow.rtt_ms.min).reduce(f64::min)),
+        ("rtt_min_ms", flows.iter().filter_map(|flow| flow.rtt_sample_ms.min).reduce(f64::min)),
         ("jain_cwnd", jain_cwnd(summary)),
         ("timeouts", timeouts(summary)),
         ("drops_startup_packets", Some(dropped)),
