@@ -73,7 +73,7 @@ pub(crate) enum Verb {
   bbrlab plot RUN --panels rtt,cwnd --from 5s --to 20s --size 84x60mm --format pdf
   bbrlab plot SWEEP --metric share --x bottleneck.buffer --by cc
   bbrlab plot SWEEP --metric share --against queue_delay_ms.mean --x bottleneck.rate
-  bbrlab plot SWEEP --cdf fct
+  bbrlab plot SWEEP --cdf queue
   bbrlab plot RUN RUN --overlay --panels rtt,queue")]
     Plot(PlotArgs),
     /// Show the same figures of several folders of results side by side, with differences and intervals
@@ -375,7 +375,7 @@ pub(crate) struct PlotArgs {
     /// End of a run's time axis
     #[arg(long, value_name = "TIME")]
     pub(crate) to: Option<String>,
-    /// Distributions instead: fct (completion times), rtt, queue (delay at the bottleneck)
+    /// Distributions instead: fct (completion times), rtt (RTT samples), queue (delays of packets at the bottleneck)
     #[arg(long, value_name = "OF", value_delimiter = ',', conflicts_with_all = ["panels", "metric", "against", "x"])]
     pub(crate) cdf: Vec<String>,
     /// Draw two runs in one picture, the second on top of the first

@@ -313,8 +313,8 @@ fn parquet_files_are_written_as_csv() {
     let shell = shell("csv");
     let told = fine(&shell, "export all --csv");
     let names: Vec<&str> = names_of(&told, "csv");
-    // A run has three files, a sweep of four runs twelve and its summary.
-    assert_eq!(names.len(), 3 + 12 + 1, "{told}");
+    // A run has four files, a sweep of four runs sixteen and its summary.
+    assert_eq!(names.len(), 4 + 16 + 1, "{told}");
     let first = files(&shell.folder().join("all"));
     fine(&shell, "export all --csv");
     assert!(files(&shell.folder().join("all")) == first, "the same files again");
@@ -323,7 +323,7 @@ fn parquet_files_are_written_as_csv() {
     assert!(files(&shell.folder().join("all")) == first);
     fine(&shell, "export all/one all/deep/four --csv --out tables");
     let tables = files(&shell.folder().join("tables"));
-    assert_eq!(tables.len(), 16);
+    assert_eq!(tables.len(), 21);
     assert!(tables[Path::new("one/series.csv")] == first[Path::new("one/series.csv")]);
     assert!(tables[Path::new("four/summary.csv")] == first[Path::new("deep/four/summary.csv")]);
     // The figures of the JSON document are those of the table, to the last digit.

@@ -142,6 +142,7 @@ const DAMAGES: &[(&str, Damage)] = &[
         .unwrap();
     }),
     ("a missing file", |run| fs::remove_file(run.join("queue.parquet")).unwrap()),
+    ("missing distributions", |run| fs::remove_file(run.join("delays.parquet")).unwrap()),
     ("a missing scenario", |run| fs::remove_file(run.join("scenario.toml")).unwrap()),
     ("a truncated mark", |run| {
         let mark = fs::read(run.join("run.json")).unwrap();

@@ -78,7 +78,94 @@ fn chosen_pictures_have_names_of_their_own_and_wrong_choices_say_what_there_is()
     refused(&["--from", "5s"], "the run ends at 2 s");
     refused(&["--size", "84"], "expected a size such as 84x60mm");
     refused(&["--cdf", "fct"], "no transfers here");
+    refused(&["--cdf", "queue", "--from", "1s"], "--cdf queue is of whole runs");
     refused(&["--format", "gif"], "known are svg, png, pdf");
+}
+
+/// A link whose rate falls to a tenth for a second, with a buffer that takes more than a second to empty then.
+const SLOW_FOR_A_SECOND: &str = r#"
+duration = "6s"
+[bottleneck]
+rate = [["0s", "20Mbit/s"], ["2s", "2Mbit/s"], ["3s", "20Mbit/s"]]
+buffer = "200pkt"
+[[flows]]
+cc = "cubic"
+rtt = "50ms"
+"#;
+
+/// The rows of a metric in a run's distributions, as delays in milliseconds with their counts.
+fn rows_of(csv: &str, metric: &str) -> Vec<(f64, u64)> {
+    let rows = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let rows = rows.filter(|row| row[0] == metric && row[1] == "0");
+    rows.map(|row| (row[2].parse::<f64>().unwrap() / 1e6, row[3].parse().unwrap())).collect()
+}
+
+#[test]
+fn distributions_have_the_percentiles_of_the_table_and_what_packets_waited() {
+    let shell = Shell::new("distributions");
+    shell.write("slow.toml", SLOW_FOR_A_SECOND);
+    assert!(shell.output(&["run", "slow.toml", "--quiet", "--out", "r"]).status.success());
+    assert!(shell.output(&["export", "r", "--csv", "--out", "csv"]).status.success());
+    let read = |name: &str| fs::read_to_string(shell.folder().join(name)).unwrap();
+    let csv = read("csv/delays.csv");
+    let json: serde_json::Value = serde_json::from_str(&read("r/summary.json")).unwrap();
+    let run = &json["runs"][0];
+    let mut longest = Vec::new();
+    for (metric, summary) in [
+        ("links.queue_delay_ms", &run["links"][0]["queue_delay_ms"]),
+        ("flows.rtt_ms", &run["flows"][0]["rtt_ms"]),
+        ("flow_groups.rtt_ms", &run["flow_groups"][0]["rtt_ms"]),
+    ] {
+        let rows = rows_of(&csv, metric);
+        let total: u64 = rows.iter().map(|(_, count)| count).sum();
+        for (name, per_mille) in [("p50", 500), ("p95", 950), ("p99", 990)] {
+            let mut seen = 0;
+            let reached = rows.iter().find(|(_, count)| {
+                seen += count;
+                seen * 1000 >= total * per_mille
+            });
+            if let Some(printed) = summary[name].as_f64() {
+                assert_eq!(reached.unwrap().0.to_bits(), printed.to_bits(), "{metric} {name}");
+            }
+        }
+        longest.push((rows.last().unwrap().0, total));
+    }
+    // Bytes over the momentary rate are more than a second: 200 packets at 2 Mbit/s. No packet waited so long.
+    let (waited_ms, packets) = longest[0];
+    let rtt_max_ms = run["flows"][0]["rtt_ms"]["max"].as_f64().unwrap();
+    assert!(
+        waited_ms > 500.0 && waited_ms < (rtt_max_ms - 50.0) * 1.01,
+        "{waited_ms} {rtt_max_ms}"
+    );
+    assert_eq!(Some(packets), run["links"][0]["departures"].as_u64());
+    shell.check(
+        &["plot", "r", "--cdf", "queue,rtt", "--format", "svg", "--out", "p"],
+        &expect![[r#"
+            p/cdf-queue.svg
+            p/cdf-rtt.svg
+            --- exit 0
+        "#]],
+    );
+    let svg = read("p/cdf-queue.svg");
+    let digits: String = svg.chars().filter(|c| *c != ',').collect();
+    assert!(digits.contains(&format!("{packets} packets")), "all packets are in the picture");
+    assert!(svg.contains("queue delay at bottleneck, ms"));
+}
+
+#[test]
+fn a_folder_of_an_earlier_version_says_what_writes_its_distributions() {
+    let shell = Shell::new("no-distributions");
+    shell.write("one.toml", ONE);
+    assert!(shell.output(&["run", "one.toml", "--quiet", "--out", "r"]).status.success());
+    fs::remove_file(shell.folder().join("r/delays.parquet")).unwrap();
+    for of in ["queue", "rtt"] {
+        let output = shell.output(&["plot", "r", "--cdf", of]);
+        assert_eq!(output.status.code(), Some(2));
+        let wanted = "r has no delays.parquet, which earlier versions did not write; `bbrlab run r` writes it";
+        assert!(told(&output).contains(wanted), "{}", told(&output));
+    }
+    assert!(shell.output(&["run", "r", "--quiet"]).status.success());
+    assert!(shell.output(&["plot", "r", "--cdf", "queue,rtt"]).status.success());
 }
 
 #[test]

@@ -101,7 +101,7 @@ fn a_run_prints_its_tables_and_keeps_its_folder() {
     let names: Vec<String> =
         files(&shell.folder().join("r")).keys().map(|name| name.display().to_string()).collect();
     expect![
-        "queue.parquet run.png run.svg scenario.toml series.parquet summary.json summary.parquet"
+        "delays.parquet queue.parquet run.png run.svg scenario.toml series.parquet summary.json summary.parquet"
     ]
     .assert_eq(&names.join(" "));
     check_shape(

@@ -535,6 +535,7 @@ fn command_lines_about_folders_and_texts() {
             bbrlab run examples.dumbbell --set duration=1s --set repeat=2 --no-pictures --quiet --out r > /dev/null; bbrlab run examples.dumbbell --set duration=1s --set repeat=2 --set flows.rtt=30ms --out r | exit 2
                 error: r holds another sweep (`examples.dumbbell`, 2 runs); use --force to write over it, or another --out
             bbrlab run examples.dumbbell --set duration=1s --no-pictures --quiet --out r > /dev/null; bbrlab reproduce mahmud2020.sim-congested --out r --force; ls r | exit 0
+                stdout: delays.parquet
                 stdout: queue.parquet
                 stdout: run.json
                 stdout: scenario.toml

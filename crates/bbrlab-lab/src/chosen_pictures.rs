@@ -6,8 +6,8 @@ use bbrlab_report::{
     CdfInput, CdfSample, Picture, RunChoice, RunPanel, Shape, SweepChoice, cdf_picture,
     chosen_run_picture, chosen_sweep_pictures,
 };
-use bbrlab_run::{RunSummary, Transfers};
-use bbrlab_scenario::read_span;
+use bbrlab_run::{Delays, RunSummary, Transfers};
+use bbrlab_scenario::{Scenario, read_span};
 use bbrlab_units::Span;
 
 use crate::error::LabError;
@@ -15,10 +15,10 @@ use crate::named::{Kind, Results, folders_in, results_in};
 use crate::overlaid::{OverlayChoice, PANELS, plot_two};
 use crate::papers::papers;
 use crate::picture_files::{
-    Format, RunFiles, document_of_sweep, plot, read_columns, read_run_files, title_of_sweep,
-    write_formats,
+    Format, document_of_sweep, plot, read_columns, read_delays, read_document, read_run_files,
+    title_of_sweep, write_formats,
 };
-use crate::run_folder::{SUMMARY_JSON, TRANSFERS_PARQUET};
+use crate::run_folder::{DELAYS_PARQUET, SCENARIO, SUMMARY_JSON, TRANSFERS_PARQUET, damaged};
 
 /// What somebody wants to see. The default is what `run` draws.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -235,148 +235,167 @@ impl<'a> Chosen<'a> {
     }
 
     fn distribution(&self, results: &Results, of: Distribution) -> Result<Picture, Reason> {
-        let folders: Vec<PathBuf> = match results.kind {
-            Kind::Run => vec![results.path.clone()],
-            Kind::Sweep => {
-                let runs =
-                    folders_in(&results.path).into_iter().map(|name| results.path.join(name));
-                runs.filter(|folder| folder.join(SUMMARY_JSON).is_file()).collect()
+        if of != Distribution::Fct && (self.run.from_s.is_some() || self.run.to_s.is_some()) {
+            return Err(format!(
+                "--cdf {} is of whole runs, as the percentiles in tables are; --from and --to go with --cdf fct",
+                of.name()
+            )
+            .into());
+        }
+        let runs = runs_with_folders(results)?;
+        let Some((folder, summary)) = runs.first() else {
+            return Err("no run is complete yet".to_owned().into());
+        };
+        let title = title_of(folder, summary)?;
+        let link = shared_link(summary).map(|(_, name)| name);
+        let axis = match of {
+            Distribution::Fct => "completion time, ms".to_owned(),
+            Distribution::Rtt => "RTT, ms".to_owned(),
+            Distribution::Queue => {
+                format!(
+                    "queue delay at {}, ms",
+                    link.ok_or("no flows share a link here".to_owned())?
+                )
             }
         };
-        let mut read = Vec::new();
-        for folder in folders {
-            let files = read_run_files(&folder)?;
-            let samples = self.samples(&folder, &files, of)?;
-            read.push((files, samples));
-        }
-        // Folders lie in the order of their names, the runs in that of the sweep; another's may lie among them.
-        if results.kind == Kind::Sweep {
-            let order = document_of_sweep(&results.path)?.runs;
-            let place = |run: &RunSummary| {
-                let is_it = |other: &RunSummary| {
-                    other.scenario_hash == run.scenario_hash && other.seed == run.seed
-                };
-                order.iter().position(is_it)
-            };
-            read.retain(|(files, _)| place(&files.summary).is_some());
-            if read.len() < order.len() {
-                let shown = results.path.display();
-                return Err(LabError::Usage(format!(
-                    "{shown}: the folders of {} of its {} runs are missing; bbrlab run {shown} computes them again",
-                    order.len() - read.len(),
-                    order.len()
-                ))
-                .into());
-            }
-            read.sort_by_key(|(files, _)| place(&files.summary));
-        }
-        let title = read.first().map_or_else(String::new, |(files, _)| files.title());
-        let mut runs = Vec::new();
         let mut samples = Vec::new();
-        for (run, (files, of_run)) in read.into_iter().enumerate() {
+        for (run, (folder, summary)) in runs.iter().enumerate() {
+            let of_run = match of {
+                Distribution::Fct => self.completion_times(folder, summary)?,
+                Distribution::Rtt => rtts(folder, summary)?,
+                Distribution::Queue => queue_delays(folder, summary)?,
+            };
+            let of_run = of_run.ok_or_else(|| {
+                let shown = results.path.display();
+                LabError::Usage(format!(
+                    "{} has no {DELAYS_PARQUET}, which earlier versions did not write; `bbrlab run {shown}` writes it",
+                    folder.display()
+                ))
+            })?;
             samples.extend(of_run.into_iter().map(|sample| CdfSample { run, ..sample }));
-            runs.push(files.summary);
         }
+        let summaries: Vec<RunSummary> = runs.into_iter().map(|(_, summary)| summary).collect();
         Ok(cdf_picture(&CdfInput {
             name: format!("cdf-{}", of.name()),
             title: &title,
-            of: of.title(),
+            of: &axis,
+            counted: match of {
+                Distribution::Fct => "transfers",
+                Distribution::Rtt => "RTT samples",
+                Distribution::Queue => "packets",
+            },
             without: "not completed",
-            runs: &runs,
+            runs: &summaries,
             samples,
             by: self.choice.by.clone(),
             shape: self.run.shape,
         })?)
     }
 
-    /// The values of a run, a sample for each group of flows.
-    fn samples(
+    /// The completion times of a run, a sample for each group of flows.
+    fn completion_times(
         &self,
         folder: &Path,
-        files: &RunFiles,
-        of: Distribution,
-    ) -> Result<Vec<CdfSample>, Reason> {
-        let summary = &files.summary;
-        let mut samples: Vec<CdfSample> = Vec::new();
-        let mut add = |group: &str, value: Option<f64>| {
-            let place =
-                samples.iter().position(|sample| sample.group == group).unwrap_or_else(|| {
-                    let group = group.to_owned();
-                    samples.push(CdfSample { run: 0, group, values: Vec::new(), without: 0 });
-                    samples.len() - 1
-                });
-            match value {
-                Some(value) => samples[place].values.push(value),
-                None => samples[place].without += 1,
-            }
-        };
-        let group_of = |flow: u32| summary.flows.get(flow as usize).map_or("", |flow| &flow.group);
+        summary: &RunSummary,
+    ) -> Result<Option<Vec<CdfSample>>, Reason> {
+        if !folder.join(TRANSFERS_PARQUET).exists() {
+            let reason = "no transfers here: completion times need flows with `bytes` or `train`";
+            return Err(reason.to_owned().into());
+        }
+        let transfers =
+            read_columns(folder, TRANSFERS_PARQUET, Transfers::FIGURES, Transfers::from_columns)?;
         let is_shown = |time_s: f64| {
             self.run.from_s.is_none_or(|from_s| time_s >= from_s)
                 && self.run.to_s.is_none_or(|to_s| time_s <= to_s)
         };
-        match of {
-            Distribution::Fct => {
-                if !folder.join(TRANSFERS_PARQUET).exists() {
-                    let reason =
-                        "no transfers here: completion times need flows with `bytes` or `train`";
-                    return Err(reason.to_owned().into());
-                }
-                let transfers = read_columns(
-                    folder,
-                    TRANSFERS_PARQUET,
-                    Transfers::FIGURES,
-                    Transfers::from_columns,
-                )?;
-                for row in (0..transfers.len()).filter(|&row| is_shown(transfers.start_s[row])) {
-                    let fct_ms = transfers.fct_s[row].map(|fct_s| fct_s * 1e3);
-                    add(group_of(transfers.flow[row]), fct_ms);
-                }
-            }
-            Distribution::Rtt => {
-                let series = &files.series;
-                for row in (0..series.len()).filter(|&row| is_shown(series.time_s[row])) {
-                    if let Some(rtt_us) = series.rtt_us[row] {
-                        add(group_of(series.flow[row]), Some(f64::from(rtt_us) / 1e3));
-                    }
-                }
-            }
-            Distribution::Queue => {
-                let queue = &files.queue;
-                let shared = summary.links.iter().position(|link| link.name == "bottleneck");
-                let shared =
-                    shared.or_else(|| summary.links.iter().position(|link| !link.is_private()));
-                let Some(at) = shared else {
-                    return Err("no flows share a link here".to_owned().into());
-                };
-                let name = &summary.links[at].name;
-                let link = files.run.links.iter().find(|link| link.name == *name);
-                // Before and after all traffic the queue is empty for a trivial reason.
-                let starts = summary.flows.iter().map(|flow| flow.start_s);
-                let ends = summary.flows.iter().map(|flow| flow.stop_s);
-                let busy = starts.fold(f64::INFINITY, f64::min)..=ends.fold(0.0, f64::max);
-                let of_link = (0..queue.len()).filter(|&row| queue.link[row] as usize == at);
-                for row in of_link.filter(|&row| busy.contains(&queue.time_s[row])) {
-                    let rate = link.and_then(|link| {
-                        link.rate.at(bbrlab_units::Time(nanoseconds(queue.time_s[row])))
-                    });
-                    if let (Some(bytes), Some(rate)) = (queue.bytes[row].0, rate)
-                        && is_shown(queue.time_s[row])
-                        && rate.0 > 0
-                    {
-                        #[expect(clippy::cast_precision_loss, reason = "for a picture")]
-                        add(name, Some(bytes as f64 * 8e3 / rate.0 as f64));
-                    }
-                }
+        let mut samples: Vec<CdfSample> = Vec::new();
+        for row in (0..transfers.len()).filter(|&row| is_shown(transfers.start_s[row])) {
+            let flow = summary.flows.get(transfers.flow[row] as usize);
+            let group = flow.map_or("", |flow| &flow.group);
+            let place = samples.iter().position(|sample| sample.group == group);
+            let place = place.unwrap_or_else(|| {
+                samples.push(sample(group, Vec::new()));
+                samples.len() - 1
+            });
+            match transfers.fct_s[row] {
+                Some(fct_s) => samples[place].values.push((fct_s * 1e3, 1)),
+                None => samples[place].without += 1,
             }
         }
-        Ok(samples)
+        Ok(Some(samples))
     }
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "times of a run")]
-fn nanoseconds(time_s: f64) -> u64 {
-    (time_s * 1e9).round() as u64
+/// The runs of some results with their folders, in the order of the sweep.
+fn runs_with_folders(results: &Results) -> Result<Vec<(PathBuf, RunSummary)>, LabError> {
+    let of_run = |folder: PathBuf| {
+        let run = read_document(&folder)?.runs.into_iter().next();
+        let run = run.ok_or_else(|| damaged(&folder.join(SUMMARY_JSON), "no run in it"))?;
+        Ok::<_, LabError>((folder, run))
+    };
+    if results.kind == Kind::Run {
+        return Ok(vec![of_run(results.path.clone())?]);
+    }
+    let order = document_of_sweep(&results.path)?.runs;
+    let folders = folders_in(&results.path).into_iter().map(|name| results.path.join(name));
+    let mut found = Vec::new();
+    // Folders are in the order of their names, and folders of other runs may be among them.
+    for folder in folders.filter(|folder| folder.join(SUMMARY_JSON).is_file()) {
+        let (folder, run) = of_run(folder)?;
+        let is_it =
+            |other: &RunSummary| other.scenario_hash == run.scenario_hash && other.seed == run.seed;
+        if let Some(place) = order.iter().position(is_it) {
+            found.push((place, folder, run));
+        }
+    }
+    if found.len() < order.len() {
+        let shown = results.path.display();
+        return Err(LabError::Usage(format!(
+            "{shown}: the folders of {} of its {} runs are missing; bbrlab run {shown} computes them again",
+            order.len() - found.len(),
+            order.len()
+        )));
+    }
+    found.sort_by_key(|(place, ..)| *place);
+    Ok(found.into_iter().map(|(_, folder, run)| (folder, run)).collect())
+}
+
+/// Values of a group of flows or of a link, each with its count.
+fn sample(group: &str, values: Vec<(f64, u64)>) -> CdfSample {
+    CdfSample { run: 0, group: group.to_owned(), values, without: 0 }
+}
+
+/// The link whose queue is drawn, by place and name: the bottleneck or, without a link of this name, the first link that flows share.
+fn shared_link(summary: &RunSummary) -> Option<(usize, &str)> {
+    let links = &summary.links;
+    let shared = links.iter().position(|link| link.name == "bottleneck");
+    let shared = shared.or_else(|| links.iter().position(|link| !link.is_private()))?;
+    Some((shared, &links[shared].name))
+}
+
+/// How long packets waited in the queue of the bottleneck; `None` if that was measured and not kept.
+fn queue_delays(folder: &Path, summary: &RunSummary) -> Result<Option<Vec<CdfSample>>, LabError> {
+    let Some((at, name)) = shared_link(summary) else { return Ok(Some(Vec::new())) };
+    let waited: Vec<_> = read_delays(folder)?.of(Delays::QUEUE_DELAY, at).collect();
+    let is_kept = !waited.is_empty() || summary.links[at].queue_delay_ms.p50.is_none();
+    Ok(is_kept.then(|| vec![sample(name, waited)]))
+}
+
+/// The RTT samples of each group of flows that has some; `None` if they were measured and not kept.
+fn rtts(folder: &Path, summary: &RunSummary) -> Result<Option<Vec<CdfSample>>, LabError> {
+    let delays = read_delays(folder)?;
+    let measured = summary.flow_groups.iter().enumerate().filter(|(_, of)| of.rtt_ms.p95.is_some());
+    let samples: Vec<CdfSample> = measured
+        .map(|(at, of)| sample(&of.group, delays.of(Delays::GROUP_RTT, at).collect()))
+        .collect();
+    Ok(Some(samples).filter(|all| all.iter().all(|sample| !sample.values.is_empty())))
+}
+
+/// The title of a run's scenario or, if it has none, its name.
+fn title_of(folder: &Path, summary: &RunSummary) -> Result<String, LabError> {
+    let scenario = Scenario::read_kept(&folder.join(SCENARIO), &[])?;
+    let title = if scenario.title().is_empty() { &summary.scenario } else { scenario.title() };
+    Ok(title.to_owned())
 }
 
 /// Of what there are distributions.
@@ -393,14 +412,6 @@ impl Distribution {
 
     fn name(self) -> &'static str {
         Self::NAMED.iter().find(|(_, of)| *of == self).map_or("", |(name, _)| name)
-    }
-
-    fn title(self) -> &'static str {
-        match self {
-            Self::Fct => "completion time, ms",
-            Self::Rtt => "RTT, ms",
-            Self::Queue => "queue delay, ms",
-        }
     }
 }
 

@@ -440,7 +440,7 @@ mod tests {
     use super::{ROWS_AT_A_TIME, of_flow, of_group, of_link, of_run, of_series, write_summary};
     use crate::parquet_file::{decode, encode};
     use bbrlab_run::{
-        Column, Figure, FlowSummary, Kind, Leaf, LinkSummary, QueueRow, QueueSeries, Role,
+        Column, Delays, Figure, FlowSummary, Kind, Leaf, LinkSummary, QueueRow, QueueSeries, Role,
         RunSummary, Series, SeriesRow, Transfers, Values, leaves,
     };
     use expect_test::{expect, expect_file};
@@ -616,6 +616,7 @@ mod tests {
             table("`series.parquet`", own(Series::FIGURES)),
             table("`queue.parquet`", own(QueueSeries::FIGURES)),
             table("`transfers.parquet`", own(Transfers::FIGURES)),
+            table("`delays.parquet`", own(Delays::FIGURES)),
         ];
         let page = include_str!("../../../docs/results.md");
         let (before, rest) = page.split_once(FROM).expect("the page has the mark");

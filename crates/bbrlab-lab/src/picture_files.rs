@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 use bbrlab_report::{Picture, RunPicture, run_picture, sweep_pictures};
 use bbrlab_run::{
-    Column, Figure, QueueSeries, Run, RunResult, RunSummary, RunsDocument, Series, Transfers,
+    Column, Delays, Figure, QueueSeries, Run, RunResult, RunSummary, RunsDocument, Series,
+    Transfers,
 };
 use bbrlab_scenario::Scenario;
 
@@ -17,8 +18,8 @@ use crate::named::{Kind, Results, folders_in, kind_of, results_in};
 use crate::parquet_file::decode;
 use crate::provenance::{COMMIT, VERSION};
 use crate::run_folder::{
-    QUEUE_PARQUET, RUN_JSON, RunKey, SCENARIO, SERIES_PARQUET, SUMMARY_JSON, SWEEP_JSON,
-    TRANSFERS_PARQUET, complete_key, damaged, read_kept, read_sweep,
+    DELAYS_PARQUET, QUEUE_PARQUET, RUN_JSON, RunKey, SCENARIO, SERIES_PARQUET, SUMMARY_JSON,
+    SWEEP_JSON, TRANSFERS_PARQUET, complete_key, damaged, read_kept, read_sweep,
 };
 
 /// The picture of a run that has just ended.
@@ -373,7 +374,20 @@ pub fn read_run(folder: &Path) -> Result<RunResult, LabError> {
     };
     let queue =
         read_columns(folder, QUEUE_PARQUET, QueueSeries::FIGURES, QueueSeries::from_columns)?;
-    Ok(RunResult { summary, series: read_series(folder)?, queue, transfers })
+    let delays = read_delays(folder)?;
+    Ok(RunResult { summary, series: read_series(folder)?, queue, transfers, delays })
+}
+
+/// The distributions in a run's folder. There are none if nothing was measured, or if an earlier version wrote the folder.
+///
+/// # Errors
+/// If the file is damaged.
+pub(crate) fn read_delays(folder: &Path) -> Result<Delays, LabError> {
+    if folder.join(DELAYS_PARQUET).exists() {
+        read_columns(folder, DELAYS_PARQUET, Delays::FIGURES, Delays::from_columns)
+    } else {
+        Ok(Delays::default())
+    }
 }
 
 /// The records in one of a run's Parquet files, from the columns of these names. What the file says of its run in each row

@@ -36,15 +36,20 @@ pub(crate) const SERIES_PARQUET: &str = "series.parquet";
 pub(crate) const QUEUE_PARQUET: &str = "queue.parquet";
 /// The transfers, if there are any.
 pub(crate) const TRANSFERS_PARQUET: &str = "transfers.parquet";
+/// The distributions behind the percentiles, if anything was measured.
+pub(crate) const DELAYS_PARQUET: &str = "delays.parquet";
 /// What a sweep's folder is of; a run's has none.
 pub(crate) const SWEEP_JSON: &str = "sweep.json";
 /// CPU time, machine and date, and the hashes of the other files.
 pub(crate) const RUN_JSON: &str = "run.json";
 
+/// The files that a run's folder has only if there are rows for them.
+const SOMETIMES: [&str; 2] = [TRANSFERS_PARQUET, DELAYS_PARQUET];
+
 /// Whether a file has the name of one of these, beside others of them.
 pub(crate) fn is_of_results(file: &Path) -> bool {
-    let names = [SUMMARY_JSON, SUMMARY_PARQUET, SERIES_PARQUET, QUEUE_PARQUET, TRANSFERS_PARQUET];
-    let names = names.into_iter().chain([SCENARIO, SWEEP_JSON, RUN_JSON]);
+    let names = [SUMMARY_JSON, SUMMARY_PARQUET, SERIES_PARQUET, QUEUE_PARQUET, SCENARIO];
+    let names = names.into_iter().chain(SOMETIMES).chain([SWEEP_JSON, RUN_JSON]);
     let beside = |name: &str| file.with_file_name(name).exists();
     names.clone().any(|name| file.ends_with(name)) && names.filter(|name| beside(name)).count() > 1
 }
@@ -362,7 +367,7 @@ pub(crate) fn damaged(path: &Path, reason: &str) -> LabError {
 /// If a file cannot be written.
 pub(crate) fn begin_sweep(folder: &Path, scenario: &Scenario) -> Result<Use, LabError> {
     if folder.join(RUN_JSON).exists() {
-        for name in [RUN_JSON, SERIES_PARQUET, QUEUE_PARQUET, TRANSFERS_PARQUET] {
+        for name in [RUN_JSON, SERIES_PARQUET, QUEUE_PARQUET].into_iter().chain(SOMETIMES) {
             forget(&folder.join(name))?;
         }
     }
@@ -445,6 +450,9 @@ impl Files {
         if !result.transfers.is_empty() {
             files.push((TRANSFERS_PARQUET, series(result.transfers.columns())));
         }
+        if !result.delays.is_empty() {
+            files.push((DELAYS_PARQUET, series(result.delays.columns())));
+        }
         let hashes = files.iter().map(|(name, bytes)| ((*name).to_owned(), sha256(bytes)));
         let mark = RunFile {
             version: VERSION.to_owned(),
@@ -474,8 +482,8 @@ impl Files {
         // From here on the folder is not complete.
         forget(&folder.join(RUN_JSON))?;
         forget(&folder.join(SWEEP_JSON))?;
-        if !self.mark.files.contains_key(TRANSFERS_PARQUET) {
-            forget(&folder.join(TRANSFERS_PARQUET))?;
+        for name in SOMETIMES.into_iter().filter(|name| !self.mark.files.contains_key(*name)) {
+            forget(&folder.join(name))?;
         }
         for (name, bytes) in &self.files {
             write(&folder.join(name), bytes)?;
@@ -532,10 +540,10 @@ pub(crate) fn sha256(bytes: &[u8]) -> String {
 mod tests {
     use super::{Found, QUEUE_PARQUET, RUN_JSON, RunKey, look, write_run};
     use crate::execute::{Executed, execute};
-    use crate::picture_files::read_series;
+    use crate::picture_files::read_run;
     use crate::scratch::Scratch;
     use crate::stop::Stop;
-    use bbrlab_run::{Controls, QueueSeries, RunResult, RunSummary, Series, Transfers};
+    use bbrlab_run::{Controls, Delays, QueueSeries, RunResult, RunSummary, Series, Transfers};
     use bbrlab_scenario::Scenario;
     use std::fs;
 
@@ -552,6 +560,7 @@ mod tests {
             series: Series::default(),
             queue: QueueSeries::default(),
             transfers: Transfers::default(),
+            delays: Delays::default(),
         };
         Executed { result, cpu_s, is_complete }
     }
@@ -578,12 +587,15 @@ mod tests {
         let packets = scenario.estimate_run(0).data_packets;
         let run =
             execute(&scenario.run(0), packets, &Controls::none(), &Stop::new(), |_| {}).unwrap();
-        let RunResult { summary, series, queue, transfers } = &run.result;
+        let RunResult { summary, series, queue, transfers, delays } = &run.result;
         assert!(run.is_complete && series.len() > 10 && queue.len() > 100);
         assert_eq!((summary.flows.len(), transfers.bytes.as_slice()), (1, &[150_000][..]));
+        assert!(delays.len() > 100);
         let scratch = Scratch::new("memory");
         write_run(scratch.path(), &scenario.run_toml(0), &run).unwrap();
-        assert_eq!(read_series(scratch.path()).unwrap(), *series);
+        let read = read_run(scratch.path()).unwrap();
+        let times = (&read.series, &read.queue, &read.transfers, &read.delays);
+        assert_eq!(times, (series, queue, transfers, delays));
         let key = RunKey { scenario_hash: summary.scenario_hash.clone(), seed: summary.seed };
         assert_eq!(look(scratch.path(), &key), Found::Complete(Box::new(summary.clone())));
     }

@@ -12,10 +12,14 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
+use bbrlab_units::Span;
+
 use crate::column::MaybeKnown;
 use crate::figure::{columns, record};
 use crate::metrics::Metrics;
 use crate::run::SweepPoint;
+
+const NS_PER_MS: f64 = 1e6;
 
 /// The document that `--json` writes. `summary.json` is the same with one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -445,7 +449,7 @@ columns! {
     DelayRow {
         metric: Cow<'static, str>, "", "the metric of `summary.json` whose percentiles come from these rows: `links.queue_delay_ms`, `flow_groups.rtt_ms` or `flows.rtt_ms`";
         index: u32, "", "the index, from 0, of the link, group or flow in the summary's `links`, `flow_groups` or `flows`";
-        delay_ms: f64, "ms", "the value of the bucket, which is the value of a percentile in the bucket";
+        delay_ns: u64, "ns", "the delay of the bucket: the value that a percentile in this bucket has";
         count: u64, "", "the number of packets that waited so long, or of RTT samples of this value";
     }
 }
@@ -458,23 +462,33 @@ impl Delays {
     /// RTT samples of a flow.
     pub const FLOW_RTT: &'static str = "flows.rtt_ms";
 
-    /// Appends a histogram: values in ascending order, each with its count.
+    /// Appends a histogram: delays in ascending order, each with its count.
+    ///
+    /// # Panics
+    /// If `index` has more than 32 bits.
     pub fn add(
         &mut self,
         metric: &'static str,
         index: usize,
-        buckets: impl Iterator<Item = (f64, u64)>,
+        buckets: impl Iterator<Item = (Span, u64)>,
     ) {
         let index = u32::try_from(index).expect("links, groups and flows are numbered in 32 bits");
-        for (delay_ms, count) in buckets {
-            self.push(DelayRow { metric: metric.into(), index, delay_ms, count });
+        for (delay, count) in buckets {
+            self.push(DelayRow { metric: metric.into(), index, delay_ns: delay.0, count });
         }
     }
 
-    /// A histogram: values in ascending order, each with its count.
+    /// A histogram: delays in milliseconds in ascending order, each with its count. The delays have the bits of the percentiles in
+    /// the summary: nanoseconds or microseconds, both divided once.
+    #[expect(
+        clippy::cast_precision_loss,
+        reason = "a delay is less than 2^53 ns, which are 104 days"
+    )]
     pub fn of(&self, metric: &str, index: usize) -> impl Iterator<Item = (f64, u64)> {
         let is_it =
             move |row: &usize| self.index[*row] as usize == index && self.metric[*row] == metric;
-        (0..self.len()).filter(is_it).map(|row| (self.delay_ms[row], self.count[row]))
+        (0..self.len())
+            .filter(is_it)
+            .map(|row| (self.delay_ns[row] as f64 / NS_PER_MS, self.count[row]))
     }
 }

@@ -14,7 +14,7 @@ use crate::figures::{NS_PER_MS, SLOWDOWN_UNIT, TRANSFER_PRECISION, US_PER_MS, mb
 use crate::flow::Flow;
 use crate::histogram::Histogram;
 use crate::slowdown::Ideal;
-use crate::summary::rtts_ms;
+use crate::summary::rtts;
 use crate::wiring;
 use crate::world::World;
 
@@ -72,7 +72,7 @@ pub(crate) fn summarise(
     let total: u64 = groups.iter().map(|group| group.bytes).sum();
     for (index, group) in groups.iter().enumerate() {
         if let Some(rtt_us) = &group.rtt_us {
-            delays.add(Delays::GROUP_RTT, index, rtts_ms(rtt_us));
+            delays.add(Delays::GROUP_RTT, index, rtts(rtt_us));
         }
     }
     groups.into_iter().map(|group| group.finish(window, total)).collect()

@@ -40,7 +40,7 @@ pub(crate) fn summarise(
     let mut delays = queue_delays(net, rated);
     let flow_groups = groups::summarise(run, world, losses, &mut delays);
     for (id, flow) in flows.iter().enumerate().filter(|_| run.flow_series) {
-        delays.add(Delays::FLOW_RTT, id, rtts_ms(&flow.meter.rtt_us));
+        delays.add(Delays::FLOW_RTT, id, rtts(&flow.meter.rtt_us));
     }
     let is_policed: Vec<bool> =
         run.classes.iter().map(|class| wiring::is_policed(run, class)).collect();
@@ -99,21 +99,17 @@ pub(crate) fn summarise(
 }
 
 /// How long packets waited in the queues of links that flows share.
-#[expect(clippy::cast_precision_loss, reason = "for people")]
 fn queue_delays(net: &mut Network<Payload>, rated: &[RatedLink]) -> Delays {
     let mut delays = Delays::default();
     for (index, link) in rated.iter().enumerate().filter(|(_, link)| link.owner.is_none()) {
-        let waited = net.link_stats(link.id).delay.buckets();
-        let in_ms = waited.map(|(delay, count)| (delay.0 as f64 / NS_PER_MS, count));
-        delays.add(Delays::QUEUE_DELAY, index, in_ms);
+        delays.add(Delays::QUEUE_DELAY, index, net.link_stats(link.id).delay.buckets());
     }
     delays
 }
 
-/// RTT samples in milliseconds, with their counts.
-#[expect(clippy::cast_precision_loss, reason = "for people")]
-pub(crate) fn rtts_ms(rtts_us: &Histogram) -> impl Iterator<Item = (f64, u64)> {
-    rtts_us.buckets().map(|(us, count)| (us as f64 / US_PER_MS, count))
+/// RTT samples with their counts.
+pub(crate) fn rtts(rtts_us: &Histogram) -> impl Iterator<Item = (Span, u64)> {
+    rtts_us.buckets().map(|(us, count)| (Span::from_micros(us), count))
 }
 
 fn from_outside(outside: &Outside) -> ControlFromOutside {

@@ -1,4 +1,4 @@
-//! Distributions: which part of the transfers, or of the samples, had at most that value.
+//! Distributions: the share of transfers, packets or RTT samples that had at most a value.
 //!
 //! A curve for each group of flows and each value of one swept key; the other keys make small multiples. A transfer that
 //! never ended has no completion time and still counts: its curve stays below 1.
@@ -28,15 +28,15 @@ const PANELS_SHOWN: usize = 12;
 /// More curves than this cannot be told apart.
 const CURVES_SHOWN: usize = 16;
 
-/// The values of a group of flows in a run.
+/// The values of a group of flows, or of a link, in a run.
 #[derive(Clone, Debug)]
 pub struct CdfSample {
     /// The run's index.
     pub run: usize,
-    /// The group's name.
+    /// The name of the group or link.
     pub group: String,
-    /// The values in the unit of the title.
-    pub values: Vec<f64>,
+    /// The values in the unit of the title, each with its count.
+    pub values: Vec<(f64, u64)>,
     /// What counts and has no value.
     pub without: u64,
 }
@@ -50,6 +50,8 @@ pub struct CdfInput<'a> {
     pub title: &'a str,
     /// What the values are, with their unit.
     pub of: &'a str,
+    /// What has a value each: `packets`.
+    pub counted: &'a str,
     /// What has no value: `not completed`.
     pub without: &'a str,
     /// The runs.
@@ -65,8 +67,16 @@ pub struct CdfInput<'a> {
 /// A curve.
 struct Cdf {
     name: String,
-    values: Vec<f64>,
+    /// In ascending order, each with its count.
+    values: Vec<(f64, u64)>,
     without: u64,
+}
+
+impl Cdf {
+    /// How many have a value.
+    fn count(&self) -> u64 {
+        self.values.iter().map(|(_, count)| count).sum()
+    }
 }
 
 /// The distributions.
@@ -104,7 +114,10 @@ fn panels(input: &CdfInput<'_>) -> Result<Vec<(String, Vec<Cdf>)>, String> {
             Some(keys.iter().find(|key| ending(key, wanted)).ok_or_else(unknown)?)
         }
     };
-    let several_groups = input.runs.iter().any(|run| run.flow_groups.len() > 1);
+    let several_groups = input
+        .samples
+        .windows(2)
+        .any(|two| two[0].run == two[1].run && two[0].group != two[1].group);
     let mut panels: Vec<(String, Vec<Cdf>)> = Vec::new();
     for sample in &input.samples {
         let point = &input.runs[sample.run].point;
@@ -134,7 +147,7 @@ fn panels(input: &CdfInput<'_>) -> Result<Vec<(String, Vec<Cdf>)>, String> {
         }
     }
     for curve in panels.iter_mut().flat_map(|(_, curves)| curves) {
-        curve.values.sort_by(f64::total_cmp);
+        curve.values.sort_by(|one, other| one.0.total_cmp(&other.0));
     }
     Ok(panels)
 }
@@ -160,9 +173,10 @@ impl<'a> Sheet<'a> {
         panels: Vec<(String, Vec<Cdf>)>,
         left_out: usize,
     ) -> Result<Self, String> {
-        let values = || panels.iter().flat_map(|(_, curves)| curves).flat_map(|of| &of.values);
-        let least = values().copied().fold(f64::INFINITY, f64::min);
-        let greatest = values().copied().fold(0.0, f64::max);
+        let curves = || panels.iter().flat_map(|(_, curves)| curves);
+        let values = || curves().flat_map(|curve| &curve.values).map(|&(value, _)| value);
+        let least = values().fold(f64::INFINITY, f64::min);
+        let greatest = values().fold(0.0, f64::max);
         let narrow = input.shape.is_narrow();
         let x = Ratios::new(least, greatest, if narrow || panels.len() > 1 { 5 } else { 8 });
         let mut names: Vec<String> = Vec::new();
@@ -223,9 +237,8 @@ impl<'a> Sheet<'a> {
     }
 
     fn note(&self) -> String {
-        let all: usize =
-            self.panels.iter().flat_map(|(_, curves)| curves).map(|curve| curve.values.len()).sum();
-        let mut note = format!("{} values", count(all as u64));
+        let all: u64 = self.panels.iter().flat_map(|(_, curves)| curves).map(Cdf::count).sum();
+        let mut note = format!("{} {}", count(all), self.input.counted);
         if self.left_out > 0 {
             let shown = self.panels.len();
             note.push_str(&format!("; {shown} of {} panels shown", shown + self.left_out));
@@ -274,19 +287,21 @@ impl<'a> Sheet<'a> {
         let words = TextLook::new(12.0, palette::INK).bold();
         panel.canvas.text(&cut(&title, room, 12.0, true), (panel.left, panel.top - 10.0), words);
         for curve in curves {
+            let all = curve.count() + curve.without;
             #[expect(clippy::cast_precision_loss, reason = "numbers of values")]
-            let (all, one) = (curve.values.len() as f64 + curve.without as f64, 1.0);
+            let share_of = |seen: u64| seen as f64 / all as f64;
             let mut line = Vec::new();
-            let mut share = 0.0;
+            let (mut seen, mut share) = (0, 0.0);
             let mut column = None;
-            for &value in &curve.values {
+            for &(value, count) in &curve.values {
                 let x = self.x.place(value);
                 // Steps within a column of the picture are one.
                 if column != Some(panel.column(x)) {
                     column = Some(panel.column(x));
                     line.push((x, share));
                 }
-                share += one / all;
+                seen += count;
+                share = share_of(seen);
                 line.push((x, share));
             }
             line.push((panel.x.high, share));

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use bbrlab_run::{QueueRow, QueueSeries, Run, RunSummary, Series, SeriesRow};
 use bbrlab_scenario::Scenario;
 
+use super::axis::Ratios;
 use super::font::{bold_width_of, width_of};
 use super::{CdfInput, CdfSample, cdf_picture};
 use super::{OverTime, Overlay, OverlayPair, OverlayPanel, overlay_picture};
@@ -695,7 +696,7 @@ fn transfers(runs: &[RunSummary]) -> Vec<CdfSample> {
     let sample = |(run, group): (usize, &str)| CdfSample {
         run,
         group: group.to_owned(),
-        values: (1..=9u32).map(|at| f64::from(at * at) * 100.0).collect(),
+        values: (1..=9u32).map(|at| (f64::from(at * at) * 100.0, 1)).collect(),
         without: 1,
     };
     let each = (0..runs.len()).flat_map(|run| [(run, "short"), (run, "long")]);
@@ -711,6 +712,7 @@ fn a_distribution_has_a_curve_a_group_and_stays_below_one_where_transfers_never_
         name: "cdf-fct".to_owned(),
         title: "Completion times",
         of: "completion time, ms",
+        counted: "transfers",
         without: "not completed",
         runs: &runs,
         samples: transfers(&runs),
@@ -742,6 +744,43 @@ fn a_distribution_has_a_curve_a_group_and_stays_below_one_where_transfers_never_
     assert_sound(&paper.svg);
     let refused = cdf_picture(&CdfInput { by: Some("rate".to_owned()), ..input }).unwrap_err();
     assert_eq!(refused, "`rate` is not swept here; swept are flows.cc, bottleneck.loss");
+}
+
+#[test]
+fn percentiles_read_off_a_curve_are_those_of_the_packets() {
+    // Of 1,000 packets 241 waited 0 ms, the median 100 ms, the 95th percentile 1,500 ms, the 99th 4,000 ms.
+    let values = vec![(0.0, 241), (100.0, 300), (700.0, 389), (1500.0, 50), (4000.0, 20)];
+    let mut run = sample_run();
+    run.flow_groups.truncate(1);
+    let input = CdfInput {
+        name: "cdf-queue".to_owned(),
+        title: "Packets",
+        of: "queue delay at bottleneck, ms",
+        counted: "packets",
+        without: "",
+        runs: &[run],
+        samples: vec![CdfSample { run: 0, group: "bottleneck".to_owned(), values, without: 0 }],
+        by: None,
+        shape: Shape::SCREEN,
+    };
+    let picture = cdf_picture(&input).unwrap();
+    show("cdf-queue", &picture);
+    assert_has(&picture.svg, &["1,000 packets", "queue delay at bottleneck, ms"]);
+    let curve = longest_line(&picture.svg, "#0072B2");
+    let ((left, bottom), (right, top)) = (curve[0], curve[curve.len() - 1]);
+    let end = Ratios::new(0.0, 4000.0, 8).axis.high;
+    // The first place at which the curve is as high as the share, and where that is on the axis.
+    let read = |share: f64| {
+        let height = bottom - share * (bottom - top);
+        let reached = curve.iter().find(|point| point.1 <= height).unwrap();
+        (reached.0 - left) / (right - left) * end
+    };
+    // A column of the picture is 4 ms wide, and a row 4 packets high.
+    for (share, delay_ms) in
+        [(0.23, 0.0), (0.25, 100.0), (0.5, 100.0), (0.92, 700.0), (0.95, 1500.0), (0.99, 4000.0)]
+    {
+        assert!((read(share) - delay_ms).abs() < 4.0, "{share}: {}, {delay_ms}", read(share));
+    }
 }
 
 /// Two recordings of so many flows and of one queue, with names as long as people give them.
