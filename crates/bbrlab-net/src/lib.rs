@@ -62,7 +62,7 @@ mod timers;
 mod tournament;
 
 pub use accounts::{BurstSize, FlowLosses};
-pub use bbrlab_queue::TcpHeader;
+pub use bbrlab_queue::{Hosts, TcpHeader};
 pub use digest::Digest;
 pub use engine::{Activity, Conservation, Network, TIMERS_MAX};
 pub use link::LinkMode;

@@ -2,6 +2,7 @@
 //!
 //! A leg is a constant delay and the link or host at its end. Consecutive delays add up to one leg.
 
+use bbrlab_queue::Hosts;
 use bbrlab_units::Span;
 
 use crate::packet::LinkId;
@@ -50,6 +51,8 @@ pub(crate) struct Leg {
     pub(crate) last_rated: bool,
     /// The DSCP of the packets on it.
     pub(crate) dscp: u8,
+    /// The hosts of the packets on it.
+    pub(crate) hosts: Hosts,
     /// The leg behind `target`, if that is a link.
     pub(crate) onward: Onward,
 }

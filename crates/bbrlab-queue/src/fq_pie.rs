@@ -213,8 +213,17 @@ mod tests {
         fn arrive(&mut self, at_ms: u64, flow: u32) {
             let arrived_at = Time(at_ms * NS_PER_MS);
             let (wire_bytes, ecn, marked) = (1514, Ecn::NotEct, false);
-            let packet =
-                Queued { handle: 0, flow, wire_bytes, ecn, dscp: 0, tin: 0, marked, arrived_at };
+            let packet = Queued {
+                handle: 0,
+                flow,
+                wire_bytes,
+                ecn,
+                dscp: 0,
+                hosts: crate::Hosts::default(),
+                tin: 0,
+                marked,
+                arrived_at,
+            };
             let drops = &mut self.drops;
             let drop = &mut |packet: Queued, _| drops.push(packet.flow);
             self.fq_pie.enqueue(arrived_at, packet, false, &mut self.plain, drop);

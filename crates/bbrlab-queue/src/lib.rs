@@ -45,7 +45,7 @@ mod tins;
 pub use discipline::Discipline;
 pub use entropy::{Entropy, HostHashes};
 pub use info::{CodelInfo, Info, PieInfo};
-pub use packet::Queued;
+pub use packet::{Hosts, Queued};
 pub use police::Police;
 pub use rule::{Cause, Rule};
 pub use tcp_header::TcpHeader;

@@ -5,6 +5,23 @@ use bbrlab_units::{Ecn, Time};
 /// A full packet of Ethernet: the unit of the rules that spare short queues. Linux: `psched_mtu`.
 pub(crate) const PSCHED_MTU: u32 = 1514;
 
+/// The hosts that a packet is sent from and to, by numbers from 1 on; with 0 a flow has a host of its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Hosts {
+    /// The sending host.
+    pub source: u32,
+    /// The receiving host.
+    pub destination: u32,
+}
+
+impl Hosts {
+    /// Those of a packet that goes the other way.
+    #[must_use]
+    pub fn reversed(self) -> Self {
+        Self { source: self.destination, destination: self.source }
+    }
+}
+
 /// A packet that waits. What it carries lies with the caller, who finds it by `handle`.
 #[derive(Clone, Copy, Debug)]
 pub struct Queued {
@@ -18,6 +35,8 @@ pub struct Queued {
     pub ecn: Ecn,
     /// The DSCP of the IP header, six bits.
     pub dscp: u8,
+    /// The hosts of its flow.
+    pub hosts: Hosts,
     /// Its tin among those of [`crate::Tins`], if the caller asks which. No discipline reads it.
     pub tin: u8,
     /// Whether this link has marked it.

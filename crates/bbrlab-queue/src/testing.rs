@@ -82,6 +82,7 @@ pub(crate) fn check(rule: &mut impl Rule, script: &str, expected: &Expect) {
                         flow,
                         wire_bytes: 1514,
                         ecn: Ecn::NotEct,
+                        hosts: crate::Hosts::default(),
                         dscp: if name.as_bytes()[0] < b'a' { 4 } else { 0 },
                         tin: 0,
                         marked: false,

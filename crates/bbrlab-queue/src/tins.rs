@@ -88,6 +88,7 @@ mod tests {
             wire_bytes: 1514,
             ecn: Ecn::NotEct,
             dscp,
+            hosts: crate::Hosts::default(),
             tin: 0,
             marked: false,
             arrived_at: Time::ZERO,

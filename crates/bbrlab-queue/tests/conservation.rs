@@ -6,7 +6,7 @@ use bbrlab_link::{
     FqCodelParams, FqParams, FqPieParams, PieParams, PrioParams, Probability, Queue, RedParams,
     SfqParams, StepThreshold,
 };
-use bbrlab_queue::{Discipline, Entropy, HostHashes, Queued, Rule as _, TcpHeader};
+use bbrlab_queue::{Discipline, Entropy, HostHashes, Hosts, Queued, Rule as _, TcpHeader};
 use bbrlab_units::{BitRate, Bytes, Ecn, Packets, Span, Time};
 use proptest::prelude::*;
 
@@ -83,7 +83,17 @@ impl Link {
     fn arrive(&mut self, flow: u32, wire_bytes: u32, ecn: Ecn, dscp: u8) {
         let handle = u32::try_from(self.seen.len()).unwrap();
         let (marked, arrived_at) = (false, self.now);
-        let packet = Queued { handle, flow, wire_bytes, ecn, dscp, tin: 0, marked, arrived_at };
+        let packet = Queued {
+            handle,
+            flow,
+            wire_bytes,
+            ecn,
+            dscp,
+            hosts: Hosts::default(),
+            tin: 0,
+            marked,
+            arrived_at,
+        };
         self.seen.push(0);
         self.bytes_in += u64::from(wire_bytes);
         let (seen, bytes_out) = (&mut self.seen, &mut self.bytes_out);

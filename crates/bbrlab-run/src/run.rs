@@ -87,6 +87,10 @@ pub struct FlowClass {
     pub ecn: EcnMode,
     /// The DSCP of its packets and ACKs, six bits.
     pub dscp: u8,
+    /// The number of the receiving host, from 1 on; with 0 each flow has one of its own.
+    pub host: u32,
+    /// The number of the sending host, likewise.
+    pub sender_host: u32,
     /// Whether the delivery rate is sampled; without, a model of the path learns nothing of its rate.
     pub rate_samples: bool,
     /// What the application sends.

@@ -49,6 +49,8 @@ pub(crate) struct FlowSpec {
     pub(crate) stop: Option<Span>,
     pub(crate) ecn: EcnMode,
     pub(crate) dscp: u8,
+    pub(crate) host: Option<String>,
+    pub(crate) sender_host: Option<String>,
     pub(crate) mss: Option<u32>,
     pub(crate) rate_samples: bool,
     pub(crate) source: SourceSpec,
@@ -97,6 +99,8 @@ impl Default for FlowSpec {
             stop: None,
             ecn: EcnMode::Off,
             dscp: 0,
+            host: None,
+            sender_host: None,
             mss: None,
             rate_samples: true,
             source: SourceSpec::default(),
@@ -295,6 +299,25 @@ const HOW_KEYS: &[Key<FlowSpec>] = &[
         |flow| show_dscp(flow.dscp),
     )
     .without("0, best effort"),
+    key(
+        "host",
+        "0.2.0",
+        Form::Text,
+        "the host that receives its data: flows with one name share it, which `cake`'s `isolation` looks at (see \
+         [its page](queues/cake.md)). Flows to one host come from one, unless `sender_host` says otherwise",
+        |flow: &mut FlowSpec, given| flow.host = given.value(read_label),
+        |flow| flow.host.as_deref().and_then(show_text),
+    )
+    .without("each flow has its own"),
+    key(
+        "sender_host",
+        "0.2.0",
+        Form::Text,
+        "the host that sends its data, likewise",
+        |flow: &mut FlowSpec, given| flow.sender_host = given.value(read_label),
+        |flow| flow.sender_host.as_deref().and_then(show_text),
+    )
+    .without("one for each `host`, without that each flow's own"),
     key(
         "mss",
         "0.1.0",

@@ -17,6 +17,7 @@ mod estimate;
 mod family;
 mod flow;
 mod fluid;
+mod hosts;
 mod key;
 mod law;
 mod link;

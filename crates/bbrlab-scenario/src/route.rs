@@ -6,6 +6,7 @@ use std::sync::Arc;
 use bbrlab_units::{BitRate, Bytes, Span, Time};
 
 use crate::flow::FlowSpec;
+use crate::hosts::Hosts;
 use crate::link::AccessSpec;
 use crate::nearest::nearest;
 use crate::quantity::show_span;
@@ -35,6 +36,7 @@ pub(crate) struct Router<'s> {
     links: &'s [Link],
     /// The rate of each of these links that a `load` is a share of.
     nominal_rates: &'s [Option<BitRate>],
+    hosts: Hosts<'s>,
 }
 
 /// The shared links of a flow, by their numbers in [`Router::link_hops`].
@@ -79,7 +81,7 @@ impl<'s> Router<'s> {
     ) -> Self {
         let numbers =
             link_hops.iter().enumerate().map(|(number, way)| (way.name, number)).collect();
-        Self { spec, link_hops, numbers, links, nominal_rates }
+        Self { spec, link_hops, numbers, links, nominal_rates, hosts: Hosts::of(&spec.flows) }
     }
 
     /// The class of a `[[flows]]` table; mistakes are reported to the reader.
@@ -160,6 +162,8 @@ impl<'s> Router<'s> {
             is_udp: flow.is_udp,
             ecn: flow.ecn,
             dscp: flow.dscp,
+            host: self.hosts.receiver(flow),
+            sender_host: self.hosts.sender(flow),
             rate_samples: flow.rate_samples,
             source,
             private_links,

@@ -178,6 +178,8 @@ const OTHERS: &[(&str, &[&str])] = &[
             "dscp = \"ef\"",
             "dscp = 46",
             "dscp = 3",
+            "host = \"B\"",
+            "host = \"B\"\nsender_host = \"S\"",
             "mss = \"1000B\"",
             "bytes = \"15KB\"",
             "rate = \"1Mbit/s\"",

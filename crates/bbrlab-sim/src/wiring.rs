@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use bbrlab_link::{Link, Queue};
-use bbrlab_net::{BurstSize, FlowId, LinkId, LinkMode, Network, RouteId, RouteStep, Side};
+use bbrlab_net::{BurstSize, FlowId, Hosts, LinkId, LinkMode, Network, RouteId, RouteStep, Side};
 use bbrlab_run::{FlowClass, Hop, Run};
 use bbrlab_stack::Tso;
 use bbrlab_tcp::TimerId;
@@ -137,8 +137,10 @@ fn routes(net: &mut Network<Payload>, class: &FlowClass, first_private: u32) -> 
         net.add_forward_route(&hops(&class.forward)),
         net.add_reverse_route(&hops(&class.reverse)),
     ];
-    for way in ways {
+    let hosts = Hosts { source: class.sender_host, destination: class.host };
+    for (way, hosts) in ways.into_iter().zip([hosts, hosts.reversed()]) {
         net.set_dscp(way, class.dscp);
+        net.set_hosts(way, hosts);
     }
     ways
 }

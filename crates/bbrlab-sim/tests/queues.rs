@@ -145,3 +145,35 @@ fn a_links_figures_are_told_by_tin() {
     }
     assert!(run("\"codel\"", &[CUBIC]).summary.links[0].tins.is_empty());
 }
+
+/// The share of one BBR flow beside four of CUBIC at a CAKE of 20 Mbit/s, in percent; each of the two tables of flows has these keys.
+fn share_of_one(isolation: &str, one: &str, four: &str) -> f64 {
+    let text = format!(
+        "duration = \"30s\"\n[bottleneck]\nrate = \"20Mbit/s\"\n\
+         queue = {{ discipline = \"cake\", isolation = \"{isolation}\" }}\n\
+         [[flows]]\ncc = \"bbr1\"\nrtt = \"30ms\"\n{one}\n\
+         [[flows]]\ncc = \"cubic\"\nrtt = \"30ms\"\ncount = 4\n{four}\n"
+    );
+    let flows = result(&text).summary.flows;
+    let all: f64 = flows.iter().map(|flow| flow.goodput_ss_mbps.unwrap()).sum();
+    100.0 * flows[0].goodput_ss_mbps.unwrap() / all
+}
+
+#[test]
+fn cake_shares_a_link_by_hosts_where_flows_have_the_same() {
+    let modes = ["flows", "dual-srchost", "dual-dsthost", "hosts", "triple-isolate"];
+    let shares = |one: &str, four: &str| modes.map(|mode| share_of_one(mode, one, four));
+    // Within two percent of a fifth or of a half: slow start, and quanta that are rounded at random.
+    let are = |shares: [f64; 5], expected: [f64; 5]| {
+        let is_near = |(share, expected): (f64, f64)| (share - expected).abs() < 2.0;
+        assert!(shares.into_iter().zip(expected).all(is_near), "{shares:?} for {expected:?}");
+    };
+    // The one flow is BBR, which takes what its queue is given; a lone CUBIC, which backs off, has 47 % in place of a half. Each flow has
+    // hosts of its own.
+    are(shares("", ""), [20.0; 5]);
+    // Both ends of the four are one host each.
+    are(shares("host = \"A\"", "host = \"B\""), [20.0, 50.0, 50.0, 50.0, 50.0]);
+    // One server sends to both: its load is five for all, which hides the receivers' from `triple-isolate`.
+    let from_one = |host: &str| format!("host = \"{host}\"\nsender_host = \"S\"");
+    are(shares(&from_one("A"), &from_one("B")), [20.0, 20.0, 50.0, 50.0, 20.0]);
+}

@@ -1,5 +1,6 @@
 //! Building a network: links, routes compiled into legs and lanes, flows.
 
+use bbrlab_queue::Hosts;
 use bbrlab_units::Span;
 
 use super::{Flow, Network};
@@ -44,6 +45,16 @@ impl<P: Load> Network<P> {
     pub fn set_dscp(&mut self, route: RouteId, dscp: u8) {
         for leg in &mut self.legs[route.0 as usize..] {
             leg.dscp = dscp;
+            if leg.link().is_none() {
+                break;
+            }
+        }
+    }
+
+    /// Says from which host to which the packets on a route are sent. Without, each flow has hosts of its own.
+    pub fn set_hosts(&mut self, route: RouteId, hosts: Hosts) {
+        for leg in &mut self.legs[route.0 as usize..] {
+            leg.hosts = hosts;
             if leg.link().is_none() {
                 break;
             }
@@ -106,6 +117,7 @@ impl<P: Load> Network<P> {
             late_lane,
             last_rated: false,
             dscp: 0,
+            hosts: Hosts::default(),
             onward: Onward::default(),
         });
         if let Source::Link(_) = source

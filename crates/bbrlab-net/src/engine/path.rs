@@ -84,7 +84,7 @@ impl<P: Load> Network<P> {
     pub(super) fn arrive_at_link(&mut self, mut packet: Packet<P>) {
         let leg = &self.legs[packet.ticket.leg() as usize];
         let Target::Link(id) = leg.target else { unreachable!("the leg ends at a link") };
-        let (counts_for_flow, dscp) = (leg.last_rated, leg.dscp);
+        let (counts_for_flow, dscp, hosts) = (leg.last_rated, leg.dscp, leg.hosts);
         let (due, now) = (self.due, self.now);
         let mut link = &mut self.links[id.0 as usize];
         match &link.line {
@@ -171,6 +171,7 @@ impl<P: Load> Network<P> {
                     wire_bytes,
                     ecn: packet.ticket.ecn(),
                     dscp,
+                    hosts,
                     tin: 0,
                     marked,
                     arrived_at: now,

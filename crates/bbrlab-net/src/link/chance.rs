@@ -25,11 +25,13 @@ impl Entropy for Chance {
         hash(packet.flow, self.key)
     }
 
-    /// Every flow has hosts of its own.
+    /// The number of a host is that of the scenario, or, without, that of the flow.
     fn host_hashes(&mut self, packet: &Queued) -> HostHashes {
+        // Numbers of flows have 24 bits.
+        let host = |number: u32| if number == 0 { packet.flow } else { number | 1 << 31 };
         HostHashes {
-            destination: hash(packet.flow, !self.key),
-            source: hash(packet.flow, self.key.rotate_left(32)),
+            destination: hash(host(packet.hosts.destination), !self.key),
+            source: hash(host(packet.hosts.source), self.key.rotate_left(32)),
             flow: hash(packet.flow, self.key),
         }
     }

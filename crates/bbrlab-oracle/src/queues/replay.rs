@@ -5,7 +5,7 @@
 
 use std::collections::VecDeque;
 
-use bbrlab_queue::{Cause, Discipline, Police, Queued, Rule as _};
+use bbrlab_queue::{Cause, Discipline, Hosts, Police, Queued, Rule as _};
 use bbrlab_units::Time;
 
 use super::chance::{Chance, Event, Kind};
@@ -170,6 +170,7 @@ impl<W: FnMut(Moment, u64, &Discipline)> Link<'_, W> {
             ecn: row.ecn,
             // The logged hosts set none.
             dscp: 0,
+            hosts: Hosts::default(),
             tin: 0,
             marked: false,
             arrived_at: now,

@@ -178,6 +178,7 @@ mod tests {
                 wire_bytes: 66,
                 ecn,
                 dscp: 0,
+                hosts: crate::Hosts::default(),
                 tin: 0,
                 marked: false,
                 arrived_at,

@@ -280,6 +280,7 @@ mod tests {
                 wire_bytes: 1514,
                 ecn,
                 dscp: 0,
+                hosts: crate::Hosts::default(),
                 tin: 0,
                 marked: false,
                 arrived_at,

@@ -304,6 +304,7 @@ mod tests {
             wire_bytes,
             ecn,
             dscp: 0,
+            hosts: crate::Hosts::default(),
             tin: 0,
             marked: false,
             arrived_at: Time::ZERO,

@@ -354,7 +354,7 @@ fn datagrams() {
         `flows[0].return_path`: expected a `path` as well
             "reno" -> "udp"; rate = "1Mbit/s"; return_path = ["bottleneck"] | 11:1-11 | found a `return_path` without a `path`
         `flows[0].sack`: expected a key of `flows[0]`
-        note: keys of `flows[0]`: cc, cc_params, count, name, group, start, start_step, start_jitter, stop, rtt, left_delay, right_delay, left_link, right_link, path, return_path, ecn, dscp, mss, rate_samples, bytes, rate, on, off, write, train, arrivals, requests, video, sizes
+        note: keys of `flows[0]`: cc, cc_params, count, name, group, start, start_step, start_jitter, stop, rtt, left_delay, right_delay, left_link, right_link, path, return_path, ecn, dscp, host, sender_host, mss, rate_samples, bytes, rate, on, off, write, train, arrivals, requests, video, sizes
             "reno" -> "udp"; rate = "1Mbit/s"; sack = true | 11:1-4 | found an unknown key
         `flows[0].cc`: expected a congestion control
         note: algorithms: bbr1, bbr_prime, bbr_hsr, bbrplus, delay_bbr, bbr_acd, bbr2, bbr2_exp, bbr3, bbr3_ietf, cubic, reno, vegas, dctcp, bic, htcp, illinois, highspeed, scalable, veno, westwood, yeah, hybla; "udp": datagrams, without one

@@ -178,7 +178,7 @@ fn unknown_and_missing_keys() {
             [bottleneck] -> [botleneck] | 3:2-10 | found an unknown key
                 help: did you mean `bottleneck`?
         `flows[0].base_rtt`: expected a key of `flows[0]`
-        note: keys of `flows[0]`: cc, cc_params, count, name, group, start, start_step, start_jitter, stop, rtt, left_delay, right_delay, left_link, right_link, path, return_path, ecn, dscp, mss, rate_samples, bytes, rate, on, off, write, train, arrivals, requests, video, sizes
+        note: keys of `flows[0]`: cc, cc_params, count, name, group, start, start_step, start_jitter, stop, rtt, left_delay, right_delay, left_link, right_link, path, return_path, ecn, dscp, host, sender_host, mss, rate_samples, bytes, rate, on, off, write, train, arrivals, requests, video, sizes
             rtt = -> base_rtt = | 10:1-8 | found an unknown key
         `flows[0].cc`: expected a congestion control such as "bbr1"
             cc = "reno"; -> | 8:1-9 | found nothing: the key is missing
