@@ -52,7 +52,7 @@ pub struct Arrivals {
 
 /// A client that asks, reads the answer and asks again, all on one connection.
 ///
-/// A request takes as long as the way back takes without a queue; its bytes do not count. It is not lost.
+/// A request has 100 bytes of payload and crosses the way back like any other packet; its bytes count nowhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Requests {
     /// Payload bytes of an answer.

@@ -5,7 +5,6 @@ use bbrlab_run::{Bursts, Pause, Random, Requests, Source};
 use bbrlab_units::{Span, Time};
 
 use crate::draw::Draws;
-use crate::way::Way;
 
 /// The application of a flow whose times or sizes are drawn.
 #[derive(Debug)]
@@ -19,9 +18,8 @@ pub(crate) enum Client {
 pub(crate) struct Asks {
     sizes: Draws,
     pause: Wait,
-    way_back: Way,
-    /// When the request that is under way was sent, or the last one.
-    asked: Time,
+    /// Bytes of the answer to the request that is under way.
+    wanted: u64,
     /// After so many answers there are no more requests.
     count: u32,
 }
@@ -46,7 +44,7 @@ struct Player {
 
 impl Client {
     /// The application of flow `id` in the run with `seed`; `None` if its source draws nothing.
-    pub(crate) fn new(source: &Source, way_back: &Way, (seed, id): (u64, u32)) -> Option<Self> {
+    pub(crate) fn new(source: &Source, (seed, id): (u64, u32)) -> Option<Self> {
         let draws = |random: &Random, what| Draws::new(random, seed, &format!("{what} {id}"));
         match *source {
             Source::Requests(Requests { ref size, ref pause, count }) => Some(Self::Asks(Asks {
@@ -59,8 +57,7 @@ impl Client {
                         Wait::Player(Player { piece, buffer, plays_until, stalled: Span::ZERO })
                     }
                 },
-                way_back: way_back.clone(),
-                asked: Time::ZERO,
+                wanted: 0,
                 count: count.unwrap_or(u32::MAX),
             })),
             Source::Bursts(Bursts { ref on, ref off, .. }) => {
@@ -87,25 +84,25 @@ impl Client {
 }
 
 impl Asks {
-    /// Bytes of the next answer.
-    pub(crate) fn next_size(&mut self) -> u64 {
-        self.sizes.next()
+    /// The client asks for the next answer; returns its bytes.
+    pub(crate) fn ask(&mut self) -> u64 {
+        self.wanted = self.sizes.next();
+        self.wanted
     }
 
-    /// When the request that has reached the server was sent.
-    pub(crate) fn asked(&self) -> Time {
-        self.asked
+    /// Bytes of the answer that was asked for.
+    pub(crate) fn wanted(&self) -> u64 {
+        self.wanted
     }
 
-    /// Answer number `n`, counted from 1, has been read at `now`: when the next request reaches the server.
+    /// Answer number `n`, counted from 1, has been read at `now`: when the client asks for the next.
     pub(crate) fn after(&mut self, n: usize, now: Time) -> Option<Time> {
         let at = match &mut self.pause {
             Wait::None => now,
             Wait::Think(think) => now + Span(think.next()),
             Wait::Player(player) => player.after_piece(now),
         };
-        self.asked = at;
-        (n < self.count as usize).then(|| self.way_back.arrival(at))
+        (n < self.count as usize).then_some(at)
     }
 }
 

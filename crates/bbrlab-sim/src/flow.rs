@@ -13,9 +13,9 @@ use bbrlab_units::{Span, Time};
 
 use crate::app::{self, Pieces, Token};
 use crate::client::Client;
+use crate::duplex::{Duplex, REQUEST_BYTES};
 use crate::meter::Meter;
 use crate::unreported::Unreported;
-use crate::way::Way;
 use crate::wire::{self, Endpoint, FlowEnd as _, Payload, SenderEnd};
 
 /// The settings that the flows of a class share.
@@ -29,8 +29,6 @@ pub(crate) struct ClassSetup {
     pub(crate) receiver: Arc<ReceiverConfig>,
     pub(crate) source: Source,
     pub(crate) is_udp: bool,
-    /// How requests come from the receiver to the sender.
-    pub(crate) way_back: Way,
     pub(crate) tcp_options: TcpOptions,
     /// Link-layer bytes around a packet on the forward and on the reverse route.
     pub(crate) framing: [u32; 2],
@@ -158,6 +156,8 @@ pub(crate) struct Flow {
     pub(crate) pieces: Pieces,
     /// What the application draws from, if its times or sizes are random.
     pub(crate) client: Option<Box<Client>>,
+    /// The other halves of the two sockets, if both ends write.
+    duplex: Option<Box<Duplex>>,
     /// The counts of the connections before this one, if there were any.
     past: Option<Box<Past>>,
     /// The counts behind rates and shares at the end of the active time.
@@ -187,6 +187,7 @@ impl Flow {
             framing: setup.framing[side as usize],
             tcp_options: setup.tcp_options,
             may_end: app::transfers(&setup.source) > 0,
+            is_whole: matches!(setup.source, Source::Requests(_)),
         };
         Self {
             sender: setup.sender(FlowId(id)),
@@ -204,7 +205,8 @@ impl Flow {
             class: spec.class,
             has_rated_link: setup.has_rated_link,
             pieces: Pieces::default(),
-            client: Client::new(&setup.source, &setup.way_back, (seed, id)).map(Box::new),
+            client: Client::new(&setup.source, (seed, id)).map(Box::new),
+            duplex: None,
             start: spec.start,
             meter,
             past: None,
@@ -266,6 +268,9 @@ impl Flow {
         self.data_arrivals += u64::from(packet.is_data());
         if self.receiver_end.is_late(packet) {
             return self.take_datagram(port, packet);
+        }
+        if self.receiver_end.is_whole {
+            return self.at_client(port, packet);
         }
         let mut end = self.receiver_end.end(port);
         let now = end.now();
@@ -379,24 +384,6 @@ impl Flow {
         }
     }
 
-    /// The server gets a request and writes the answer. The first comes with the connection.
-    fn answer(&mut self, port: &mut Port<'_, Payload>, token: Token) {
-        let Some(Client::Asks(asks)) = self.client.as_deref_mut() else { return };
-        let bytes = asks.next_size();
-        if token == Token::Connect {
-            self.transfer_bytes = bytes;
-            if let Some(first) = self.transfers.last_mut() {
-                first.bytes = bytes;
-            }
-        } else {
-            let start = asks.asked();
-            self.transfers.push(Transfer { bytes, start, done: None, retransmitted: 0 });
-            self.transfer_bytes = self.transfer_bytes.saturating_add(bytes);
-        }
-        let mut end = self.sender_end.end(port);
-        self.sender.write(end.now(), bytes, &mut end);
-    }
-
     /// Returns whether the flow's active time has ended with this segment.
     #[inline]
     pub(crate) fn at_sender(
@@ -407,6 +394,9 @@ impl Flow {
     ) -> bool {
         if self.sender_end.endpoint.is_late(packet) {
             return false;
+        }
+        if self.sender_end.endpoint.is_whole {
+            return self.at_server(port, packet, classes);
         }
         let now = port.now();
         self.let_pacing_lapse(port);
@@ -429,15 +419,98 @@ impl Flow {
             self.wake_app(port);
         }
         if is_heard {
-            let (now_us, meter) = (wire::stamp_us(now), &mut self.meter);
-            self.unreported.report(packet.payload().arrived(), |sent_us, packets| {
-                meter.note_rtt(now_us.wrapping_sub(sent_us), packets);
-            });
+            self.note_reported(now, packet);
         }
         let sample = self.sender.take_rtt_sample();
         self.note(now, sample);
         self.arm_pacing_unless_idle(port);
         self.sender_end.endpoint.may_end && self.check_over(port, &classes[self.class as usize])
+    }
+
+    /// An ACK was accepted: the packets that it reports first have their round-trip time.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "nearly every ACK passes here")]
+    fn note_reported(&mut self, now: Time, packet: &Arrival<'_, Payload>) {
+        let (now_us, meter) = (wire::stamp_us(now), &mut self.meter);
+        self.unreported.report(packet.payload().arrived(), |sent_us, packets| {
+            meter.note_rtt(now_us.wrapping_sub(sent_us), packets);
+        });
+    }
+
+    /// A packet reaches the client, which reads; returns until when.
+    #[cold]
+    fn at_client(&mut self, port: &mut Port<'_, Payload>, packet: &Arrival<'_, Payload>) -> Time {
+        let Some(duplex) = self.duplex.as_deref_mut() else { unreachable!("it is connected") };
+        let mut end = self.receiver_end.end(port);
+        let now = end.now();
+        let before = self.receiver.arrived();
+        let segment = wire::arrived(packet, 0);
+        duplex.client(&mut self.receiver).on_segment(now, &segment, &mut end);
+        let new = self.receiver.arrived().wrapping_sub(before);
+        if new > 0 {
+            self.unreported.arrive(packet.payload().sent_us(), new);
+        }
+        if duplex.client_is_ready() {
+            duplex.client(&mut self.receiver).run_app(now, &mut end);
+        }
+        if self.receiver.wants_read() { self.receiver.read(now, &mut end).until } else { now }
+    }
+
+    /// A packet reaches the server, which reads and answers. Returns whether the flow's active time has ended with this.
+    #[cold]
+    fn at_server(
+        &mut self,
+        port: &mut Port<'_, Payload>,
+        packet: &Arrival<'_, Payload>,
+        classes: &[FlowClass],
+    ) -> bool {
+        let Some(duplex) = self.duplex.as_deref_mut() else { unreachable!("it is connected") };
+        let now = port.now();
+        let mut end = self.sender_end.end(port);
+        let segment = wire::arrived(packet, 0);
+        let mut server = duplex.server(&mut self.sender);
+        let is_heard = server.on_segment(end.now(), &segment, &mut end);
+        while server.wants_read() && server.recv(end.now(), &mut end).bytes > 0 {}
+        while duplex.take_request() {
+            if let Some(Client::Asks(asks)) = self.client.as_deref()
+                && self.phase == Phase::Open
+            {
+                duplex.server(&mut self.sender).write(end.now(), asks.wanted(), &mut end);
+            }
+        }
+        if self.sender.app_is_ready() {
+            self.wake_app(port);
+        }
+        if is_heard {
+            self.note_reported(now, packet);
+        }
+        let sample = self.sender.take_rtt_sample();
+        self.note(now, sample);
+        self.sender_end.endpoint.may_end && self.check_over(port, &classes[self.class as usize])
+    }
+
+    /// The client asks: for the first answer it connects as well.
+    fn ask(&mut self, port: &mut Port<'_, Payload>, token: Token) {
+        let (Some(Client::Asks(asks)), Some(duplex)) =
+            (self.client.as_deref_mut(), self.duplex.as_deref_mut())
+        else {
+            return;
+        };
+        let bytes = asks.ask();
+        let mut end = self.receiver_end.end(port);
+        let now = end.now();
+        if token == Token::Connect {
+            self.transfer_bytes = bytes;
+            if let Some(first) = self.transfers.last_mut() {
+                first.bytes = bytes;
+            }
+            duplex.client(&mut self.receiver).connect(now, &mut end);
+        } else {
+            let start = wire::run_time(now);
+            self.transfers.push(Transfer { bytes, start, done: None, retransmitted: 0 });
+            self.transfer_bytes = self.transfer_bytes.saturating_add(bytes);
+        }
+        duplex.client(&mut self.receiver).write(now, REQUEST_BYTES, &mut end);
     }
 
     /// The socket has become writable. The application runs when the host has handled all that comes at this instant, as a
@@ -446,8 +519,7 @@ impl Flow {
     #[inline(never)]
     fn wake_app(&mut self, port: &mut Port<'_, Payload>) {
         if self.sender.calls_app() {
-            let mut end = self.sender_end.end(port);
-            self.sender.run_app(end.now(), &mut end);
+            self.run_app(port);
         } else if !self.is_app_woken {
             self.is_app_woken = true;
             port.schedule(self.id(), port.now(), Token::Wake as u32);
@@ -459,9 +531,17 @@ impl Flow {
         self.is_app_woken = false;
         port.uncount_event();
         if self.sender.app_is_ready() {
-            let mut end = self.sender_end.end(port);
-            self.sender.run_app(end.now(), &mut end);
+            self.run_app(port);
             self.note_without_rtt(port.now());
+        }
+    }
+
+    /// The application writes what it has.
+    fn run_app(&mut self, port: &mut Port<'_, Payload>) {
+        let mut end = self.sender_end.end(port);
+        match self.duplex.as_deref_mut() {
+            None => self.sender.run_app(end.now(), &mut end),
+            Some(duplex) => duplex.server(&mut self.sender).run_app(end.now(), &mut end),
         }
     }
 
@@ -513,7 +593,10 @@ impl Flow {
         if class.source.arrivals().is_some() {
             return self.check_departure(port.now());
         }
+        let is_asked = self.transfers.last().is_some_and(|transfer| transfer.done.is_none());
         let is_last = match self.phase {
+            // A request that is under way has not been answered, so there is nothing to acknowledge yet.
+            Phase::Open if self.duplex.is_some() && is_asked => false,
             Phase::Open => self.transfers.len() == app::transfers(&class.source) as usize,
             Phase::Stopped => true,
             Phase::Over => false,
@@ -601,7 +684,10 @@ impl Flow {
         let now = port.now();
         let (cwnd, srtt_us) = (self.sender.conn().ctl.cwnd, self.sender.conn().srtt_us);
         let mut end = self.sender_end.end(port);
-        self.sender.on_timer(end.now(), timer, &mut end);
+        match self.duplex.as_deref_mut() {
+            None => self.sender.on_timer(end.now(), timer, &mut end),
+            Some(duplex) => duplex.server(&mut self.sender).on_timer(end.now(), timer, &mut end),
+        }
         if self.sender.app_is_ready() {
             self.wake_app(port);
         }
@@ -643,7 +729,12 @@ impl Flow {
         classes: &[FlowClass],
     ) {
         let mut end = self.receiver_end.end(port);
-        self.receiver.on_timer(end.now(), timer, &mut end);
+        match self.duplex.as_deref_mut() {
+            None => self.receiver.on_timer(end.now(), timer, &mut end),
+            Some(duplex) => {
+                duplex.client(&mut self.receiver).on_timer(end.now(), timer, &mut end);
+            }
+        }
         // Mostly the timer sends an ACK and changes nothing else.
         if self.receiver.wants_read() || self.is_transfer_read() {
             self.read(port, classes);
@@ -700,14 +791,15 @@ impl Flow {
             self.begin_connection(port, now, setup);
         }
         let flow = self.sender_end.endpoint.flow;
+        let client_connects = self.sender_end.endpoint.is_whole;
         let mut end = self.sender_end.end(port);
-        if token == Token::Connect {
+        if token == Token::Connect && !client_connects {
             self.sender.connect(end.now(), &mut end);
         }
         let mss = class.mss;
         match class.source {
             Source::Arrivals(_) => unreachable!("these flows come without an event of their own"),
-            Source::Requests(_) => self.answer(port, token),
+            Source::Requests(_) => self.ask(port, token),
             Source::Unlimited => self.sender.write_unlimited(end.now(), &mut end),
             Source::Bytes(bytes) | Source::Train { bytes, .. } => {
                 self.sender.write(end.now(), bytes.0, &mut end);
@@ -802,6 +894,9 @@ impl Flow {
         } else {
             self.meter.start(now);
             self.is_started = true;
+        }
+        if self.sender_end.endpoint.is_whole {
+            self.duplex = Some(Box::new(Duplex::new(&setup.sender, &setup.receiver)));
         }
         self.pieces.start(now);
         if app::transfers(&setup.source) > 0 {

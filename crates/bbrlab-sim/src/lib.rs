@@ -24,6 +24,7 @@ mod arrivals;
 mod client;
 mod datagrams;
 mod draw;
+mod duplex;
 mod figures;
 mod flow;
 mod groups;

@@ -10,7 +10,6 @@ use bbrlab_tcp::{SenderConfig, Tick};
 use bbrlab_units::{Ecn, Span};
 
 use crate::flow::ClassSetup;
-use crate::way::Way;
 use crate::wiring;
 
 /// The settings of a class of flows.
@@ -42,7 +41,6 @@ pub(crate) fn class(
         receiver: receiver(stack, class, tick, echo(class, hooks.needs_ecn)).into(),
         source: class.source.clone(),
         is_udp: class.is_udp,
-        way_back: Way::of(run, class, &class.reverse),
         has_rated_link: class.forward.iter().any(|&hop| wiring::is_rated(run, class, hop)),
         tcp_options: stack.socket.tcp_options,
         framing: [&class.forward, &class.reverse].map(|route| wiring::framing(run, class, route)),

@@ -68,14 +68,19 @@ pub(crate) struct Payload {
     tsecr: u32,
     retransmission: u16,
     flags: u8,
-    /// Number of SACK blocks, [`HAS_TS`] and [`HAS_NO_DATA`].
+    /// Number of SACK blocks, [`HAS_TS`], [`HAS_NO_DATA`] and [`HAS_BOTH`].
     options: u8,
 }
 
 /// In [`Payload::options`]: whether there are timestamps.
 const HAS_TS: u8 = 1 << 7;
-/// In [`Payload::options`]: whether the segment has no data.
+/// In [`Payload::options`]: whether the segment has no data of the flow.
 const HAS_NO_DATA: u8 = 1 << 6;
+/// In [`Payload::options`]: whether the segment has data and also a window or a count of its own, because both ends write.
+/// What the payload has no room for is then aside, at [`BOTH`].
+const HAS_BOTH: u8 = 1 << 5;
+/// The place of a SACK block that no segment with timestamps has.
+const BOTH: usize = 3;
 
 /// `now` as packets carry it.
 #[inline]
@@ -97,7 +102,7 @@ impl Load for Payload {
     /// Datagrams have no flags.
     fn tcp_header(&self, aside: Option<&Self::Aside>) -> Option<TcpHeader> {
         let &Self { flags, ack, tsval, tsecr, .. } = self;
-        let len = self.len();
+        let len = self.request_len(aside).unwrap_or_else(|| self.len());
         let sack = aside.map(|blocks| blocks.map(|block| (block.start, block.end)));
         (flags != 0).then(|| TcpHeader {
             flags,
@@ -155,6 +160,13 @@ impl Payload {
         Self { len_or_arrived: bytes, ..Self::default() }
     }
 
+    /// Bytes of a segment that a client sends to the flow's sender.
+    #[inline]
+    fn request_len(&self, aside: Option<&[SackBlock; 4]>) -> Option<u32> {
+        let is_request = self.options & (HAS_BOTH | HAS_NO_DATA) == HAS_BOTH | HAS_NO_DATA;
+        is_request.then(|| aside.map_or(0, |aside| aside[BOTH].start))
+    }
+
     #[inline]
     fn has_data(&self) -> bool {
         self.options & HAS_NO_DATA == 0
@@ -183,7 +195,7 @@ impl Payload {
     /// Number of SACK blocks.
     #[inline]
     pub(crate) fn sack_count(&self) -> u8 {
-        self.options & !(HAS_TS | HAS_NO_DATA)
+        self.options & !(HAS_TS | HAS_NO_DATA | HAS_BOTH)
     }
 
     /// Its fields that an ACK has.
@@ -241,9 +253,10 @@ impl Incoming for Arriving<'_> {
 pub(crate) fn arrived(packet: &Arrival<'_, Payload>, wnd: u32) -> Segment {
     let payload = packet.payload();
     let has_data = payload.has_data();
+    let wnd = if payload.options & HAS_BOTH == 0 { wnd } else { both(packet) };
     Segment {
         seq: payload.seq,
-        len: payload.len(),
+        len: payload.request_len(packet.aside()).unwrap_or_else(|| payload.len()),
         arrived: if has_data { 0 } else { payload.len_or_arrived },
         ack: payload.ack,
         wnd: if has_data { wnd } else { payload.wnd_or_sent_us },
@@ -256,6 +269,12 @@ pub(crate) fn arrived(packet: &Arrival<'_, Payload>, wnd: u32) -> Segment {
         has_ts: payload.has_ts(),
         retransmission: payload.retransmission,
     }
+}
+
+/// Of a packet with [`HAS_BOTH`], what is aside.
+#[cold]
+fn both(packet: &Arrival<'_, Payload>) -> u32 {
+    packet.aside().map_or(0, |aside| aside[BOTH].start)
 }
 
 /// Bytes of the IP packet that carries `segment`.
@@ -333,6 +352,8 @@ pub(crate) struct Endpoint {
     pub(crate) tcp_options: TcpOptions,
     /// Whether the flow may end by itself: its source has an end, or it was stopped.
     pub(crate) may_end: bool,
+    /// Whether both ends write, each with a whole socket.
+    pub(crate) is_whole: bool,
 }
 
 impl Endpoint {
@@ -409,6 +430,38 @@ impl<E: FlowEnd> End<'_, E> {
     #[inline(never)]
     fn transmit_data(&mut self, segment: &Segment) {
         self.send(segment, true, segment.seq);
+    }
+
+    /// A segment with payload where both ends write.
+    #[cold]
+    #[inline(never)]
+    fn transmit_of_whole(&mut self, segment: &Segment) {
+        debug_assert!(usize::from(segment.sack_count) <= BOTH && segment.has_ts);
+        let is_data = E::SIDE == Side::Sender;
+        let &Endpoint { flow, framing, tcp_options, .. } = self.kept.endpoint();
+        let mut aside = segment.sack;
+        let start = if is_data { segment.wnd } else { segment.len };
+        aside[BOTH] = SackBlock { start, end: 0 };
+        let packet = Outgoing {
+            wire_bytes: ip_bytes(segment, tcp_options) + framing,
+            ecn: segment.ecn,
+            is_data,
+            seq: u64::from(if is_data { segment.seq } else { segment.ack }),
+            retransmission: segment.retransmission,
+            aside: Some(&aside),
+        };
+        let sent_us = self.sent_us();
+        self.port.send(flow, E::SIDE, packet, || {
+            let payload = Payload::of(&Segment { len: 0, ..*segment });
+            let options = payload.options | HAS_BOTH;
+            if is_data {
+                let (len_or_arrived, wnd_or_sent_us) = (segment.len, sent_us);
+                let options = options & !HAS_NO_DATA;
+                Payload { len_or_arrived, wnd_or_sent_us, options, ..payload }
+            } else {
+                Payload { options, ..payload }
+            }
+        });
     }
 
     /// A segment with payload of which it is known what it does not have.
@@ -564,7 +617,11 @@ impl<E: FlowEnd> Host for End<'_, E> {
     #[inline]
     fn transmit(&mut self, segment: Segment) {
         if segment.len > 0 {
-            self.transmit_data(&segment);
+            if self.kept.endpoint().is_whole {
+                self.transmit_of_whole(&segment);
+            } else {
+                self.transmit_data(&segment);
+            }
         } else {
             self.transmit_control(&segment);
         }

@@ -36,6 +36,15 @@ pub struct Socket {
     is_passive: bool,
 }
 
+/// The two halves of a socket, wherever they are kept.
+#[derive(Debug)]
+pub struct Halves<'s> {
+    sender: &'s mut Sender,
+    receiver: &'s mut Receiver,
+    /// Whether this end waits for the peer's SYN.
+    is_passive: bool,
+}
+
 /// The host that the sending half is given: it has the receiving half complete each segment.
 struct Wire<'a, H> {
     receiver: &'a mut Receiver,
@@ -77,7 +86,7 @@ impl<H: Host> Host for Wire<'_, H> {
 }
 
 impl Socket {
-    /// A socket that will call [`Self::connect`].
+    /// A socket that will call [`Halves::connect`].
     #[must_use]
     pub fn active(sender: Sender, receiver: Receiver) -> Self {
         Self { sender, receiver, is_passive: false }
@@ -89,6 +98,39 @@ impl Socket {
         Self { sender, receiver, is_passive: true }
     }
 
+    /// Both halves, for an event.
+    #[must_use]
+    pub fn halves(&mut self) -> Halves<'_> {
+        let Self { sender, receiver, is_passive } = self;
+        Halves { sender, receiver, is_passive: *is_passive }
+    }
+
+    /// The sending half.
+    #[must_use]
+    pub const fn sender(&self) -> &Sender {
+        &self.sender
+    }
+
+    /// The receiving half.
+    #[must_use]
+    pub const fn receiver(&self) -> &Receiver {
+        &self.receiver
+    }
+}
+
+impl<'s> Halves<'s> {
+    /// The halves of a socket that will call [`Self::connect`].
+    #[must_use]
+    pub fn active(sender: &'s mut Sender, receiver: &'s mut Receiver) -> Self {
+        Self { sender, receiver, is_passive: false }
+    }
+
+    /// The halves of a socket that listens.
+    #[must_use]
+    pub fn passive(sender: &'s mut Sender, receiver: &'s mut Receiver) -> Self {
+        Self { sender, receiver, is_passive: true }
+    }
+
     /// Sends the SYN.
     pub fn connect(&mut self, now: Time, host: &mut impl Host) {
         self.receiver.connect(now);
@@ -96,15 +138,15 @@ impl Socket {
     }
 
     /// A segment arrives from the peer. The caller then checks [`Self::wants_read`] and the sender's
-    /// [`Sender::app_is_ready`].
-    pub fn on_segment(&mut self, now: Time, segment: &Segment, host: &mut impl Host) {
+    /// [`Sender::app_is_ready`]. Returns whether its acknowledgement was processed.
+    pub fn on_segment(&mut self, now: Time, segment: &Segment, host: &mut impl Host) -> bool {
         let was_established = self.receiver.is_established();
         if segment.has(flag::SYN) && !was_established && !self.is_passive {
             self.on_synack(now, segment, host);
-            return;
+            return true;
         }
         if !self.receiver.accept(now, segment, host) {
-            return;
+            return false;
         }
         if was_established {
             match self.sender.place_of(segment.ack) {
@@ -113,7 +155,7 @@ impl Socket {
                 AckPlace::Old => {}
                 place @ (AckPlace::TooOld | AckPlace::Unsent) => {
                     self.receiver.challenge(place == AckPlace::Unsent, host);
-                    return;
+                    return false;
                 }
             }
             self.receiver.take_echo(segment);
@@ -139,6 +181,7 @@ impl Socket {
         if !is_bare_ack {
             self.receiver.check_ack(host);
         }
+        true
     }
 
     /// The SYN-ACK arrives.
@@ -194,18 +237,6 @@ impl Socket {
         self.with_sender(now, host, |sender, wire| sender.close(now, wire));
     }
 
-    /// The sending half.
-    #[must_use]
-    pub const fn sender(&self) -> &Sender {
-        &self.sender
-    }
-
-    /// The receiving half.
-    #[must_use]
-    pub const fn receiver(&self) -> &Receiver {
-        &self.receiver
-    }
-
     /// Runs the sending half, then passes its state to the receiving half.
     fn with_sender<H: Host>(
         &mut self,
@@ -213,8 +244,8 @@ impl Socket {
         host: &mut H,
         act: impl FnOnce(&mut Sender, &mut Wire<'_, H>),
     ) {
-        let mut wire = Wire { receiver: &mut self.receiver, host, now };
-        act(&mut self.sender, &mut wire);
+        let mut wire = Wire { receiver: &mut *self.receiver, host, now };
+        act(&mut *self.sender, &mut wire);
         let conn = self.sender.conn();
         let send_side = SendSide {
             snd_nxt: conn.snd_nxt,

@@ -105,7 +105,7 @@ impl End {
         match self {
             Self::Receiver(receiver) => receiver.on_timer(now + host.boot, timer, host),
             Self::Sender(sender) => sender.on_timer(now + host.boot, timer, host),
-            Self::Socket(socket) => socket.on_timer(now + host.boot, timer, host),
+            Self::Socket(socket) => socket.halves().on_timer(now + host.boot, timer, host),
         }
     }
 
@@ -129,8 +129,10 @@ impl End {
                     sender.on_segment(now, &segment, host);
                 }
                 Self::Socket(socket) => {
-                    socket.on_segment(now, &segment, host);
-                    while socket.wants_read() && socket.recv(now, host).bytes > 0 {}
+                    socket.halves().on_segment(now, &segment, host);
+                    while socket.halves().wants_read() && socket.halves().recv(now, host).bytes > 0
+                    {
+                    }
                 }
             }
             return;
@@ -153,9 +155,9 @@ impl End {
             (Self::Sender(sender), _) if event.starts_with("write ") => {
                 sender.write(now, event["write ".len()..].parse().expect("bytes"), host);
             }
-            (Self::Socket(socket), "connect") => socket.connect(now, host),
+            (Self::Socket(socket), "connect") => socket.halves().connect(now, host),
             (Self::Socket(socket), _) if event.starts_with("write ") => {
-                socket.write(now, event["write ".len()..].parse().expect("bytes"), host);
+                socket.halves().write(now, event["write ".len()..].parse().expect("bytes"), host);
             }
             _ => panic!("no event `{event}` here"),
         }

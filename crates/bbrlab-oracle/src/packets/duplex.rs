@@ -99,17 +99,17 @@ impl End {
             self.bench.now = now;
             if arrival == now {
                 let row = arrivals.next().expect("one is due");
-                self.socket.on_segment(now, &row.segment, &mut self.bench);
+                self.socket.halves().on_segment(now, &row.segment, &mut self.bench);
                 self.read(now);
             } else if timer == now {
                 let id = id.expect("one is due");
                 self.bench.fire(id);
-                self.socket.on_timer(now, id, &mut self.bench);
+                self.socket.halves().on_timer(now, id, &mut self.bench);
             } else {
                 let due = self.calls.iter().position(|&(at, _)| at == now).expect("one is due");
                 match self.calls.remove(due).1 {
-                    Call::Connect => self.socket.connect(now, &mut self.bench),
-                    Call::Write(bytes) => self.socket.write(now, bytes, &mut self.bench),
+                    Call::Connect => self.socket.halves().connect(now, &mut self.bench),
+                    Call::Write(bytes) => self.socket.halves().write(now, bytes, &mut self.bench),
                 }
             }
         }
@@ -117,13 +117,13 @@ impl End {
 
     /// The application reads all there is and replies.
     fn read(&mut self, now: Time) {
-        if !self.socket.wants_read() {
+        if !self.socket.halves().wants_read() {
             return;
         }
         let mut at = now;
         loop {
             let before = self.bench.sent.len();
-            let read = self.socket.recv(at, &mut self.bench);
+            let read = self.socket.halves().recv(at, &mut self.bench);
             for sent in &mut self.bench.sent[before..] {
                 sent.0 = read.until;
             }
