@@ -9,6 +9,7 @@ use crate::canonical::{Writer, show_bytes, show_text, toml_string};
 use crate::document::{At, Node, Value};
 use crate::dscp::{dscp_names, read_dscp, show_dscp};
 use crate::ecn::{read_ecn, show_ecn};
+use crate::idle::Acts;
 use crate::key::{Form, Given, Key, key, needed, read_keys, set, write_keys};
 use crate::law;
 use crate::nearest::nearest;
@@ -130,7 +131,7 @@ const WHO_KEYS: &[Key<FlowSpec>] = &[
         "0.1.0",
         Form::Params,
         "its parameters, such as `{ lambda = 0.125 }`: `bbrlab list algorithms`",
-        |flow, given| {
+        |flow: &mut FlowSpec, given| {
             let cc = given.keys.get("cc").filter(|node| !is_udp(node)).and_then(algorithm);
             let is_outside = flow.outside.is_some();
             let params = given.value(|reader, node, name| {
@@ -146,7 +147,7 @@ const WHO_KEYS: &[Key<FlowSpec>] = &[
         "0.1.0",
         Form::Whole(1, FLOWS_MAX),
         "number of flows like this one",
-        |flow, given| {
+        |flow: &mut FlowSpec, given| {
             let count = given.value(|reader, node, name| reader.integer(node, name, 1, FLOWS_MAX));
             set(&mut flow.count, count);
         },
@@ -157,7 +158,7 @@ const WHO_KEYS: &[Key<FlowSpec>] = &[
         "0.1.0",
         Form::Text,
         "its name in tables and pictures; of `count` flows the k-th is `name[k]`",
-        |flow, given| flow.name = given.value(read_label),
+        |flow: &mut FlowSpec, given| flow.name = given.value(read_label),
         |flow| flow.name.as_deref().and_then(show_text),
     ),
     key(
@@ -180,7 +181,7 @@ const WHEN_KEYS: &[Key<FlowSpec>] = &[
         "0.1.0",
         Form::Time,
         "when the flow connects: before `duration`, with all of `start_step` and `start_jitter`",
-        |flow, given| set(&mut flow.start, given.value(Reader::span)),
+        |flow: &mut FlowSpec, given| set(&mut flow.start, given.value(Reader::span)),
         |flow| show_text(&show_span(flow.start)),
     ),
     key(
@@ -188,7 +189,7 @@ const WHEN_KEYS: &[Key<FlowSpec>] = &[
         "0.1.0",
         Form::Time,
         "the k-th of `count` flows starts k steps later",
-        |flow, given| set(&mut flow.start_step, given.value(Reader::span)),
+        |flow: &mut FlowSpec, given| set(&mut flow.start_step, given.value(Reader::span)),
         |flow| show_text(&show_span(flow.start_step)),
     ),
     key(
@@ -196,7 +197,7 @@ const WHEN_KEYS: &[Key<FlowSpec>] = &[
         "0.1.0",
         Form::Time,
         "a random additional delay of each flow's start, uniform in [0, x)",
-        |flow, given| set(&mut flow.start_jitter, given.value(Reader::span)),
+        |flow: &mut FlowSpec, given| set(&mut flow.start_jitter, given.value(Reader::span)),
         |flow| show_text(&show_span(flow.start_jitter)),
     ),
     key(
@@ -216,7 +217,7 @@ const WAY_KEYS: &[Key<FlowSpec>] = &[
         "0.1.0",
         Form::Time,
         "base RTT, without serialisation: sets equal access delays on both sides",
-        |flow, given| flow.rtt = given.placed(Reader::span),
+        |flow: &mut FlowSpec, given| flow.rtt = given.placed(Reader::span),
         |flow| flow.rtt.and_then(|rtt| show_text(&show_span(rtt.value))),
     ),
     key(
@@ -242,7 +243,7 @@ const WAY_KEYS: &[Key<FlowSpec>] = &[
         "0.1.0",
         Form::Text,
         "the sender's access link, one of `[[links]]`, shared by all flows that name it",
-        |flow, given| flow.left_link = given.placed(read_link),
+        |flow: &mut FlowSpec, given| flow.left_link = given.placed(read_link),
         |flow| flow.left_link.as_ref().and_then(|link| show_text(&link.value)),
     ),
     key(
@@ -250,7 +251,7 @@ const WAY_KEYS: &[Key<FlowSpec>] = &[
         "0.1.0",
         Form::Text,
         "the receiver's access link, likewise",
-        |flow, given| flow.right_link = given.placed(read_link),
+        |flow: &mut FlowSpec, given| flow.right_link = given.placed(read_link),
         |flow| flow.right_link.as_ref().and_then(|link| show_text(&link.value)),
     ),
     key(
@@ -258,7 +259,7 @@ const WAY_KEYS: &[Key<FlowSpec>] = &[
         "0.1.0",
         Form::List(&Form::Text),
         "names of `[[links]]` (or `\"bottleneck\"`) that the flow crosses instead of the dumbbell",
-        |flow, given| flow.path = given.value(read_path),
+        |flow: &mut FlowSpec, given| flow.path = given.value(read_path),
         |flow| flow.path.as_deref().map(show_path),
     ),
     key(
@@ -281,7 +282,7 @@ const HOW_KEYS: &[Key<FlowSpec>] = &[
         "`true`: ECN is negotiated (for `bbr2` `cc_params = { ecn_enable = true }` as well); `\"low\"`: on a \
          low-latency route, which `bbr3` needs (it looks at marks where the minimum RTT is 5 ms or less); `\"l4s\"`: the same with ECT(1), for `dctcp`, `bbr2` and `bbr3`. How the \
          receiver echoes marks depends on `cc`: for these three mark by mark, for all others as in RFC 3168",
-        |flow, given| {
+        |flow: &mut FlowSpec, given| {
             // For datagrams the key is wrong, whatever it says.
             if !flow.is_udp {
                 let ecn = read_ecn(given, flow.cc_name(), flow.answers_share_of_marks());
@@ -298,6 +299,7 @@ const HOW_KEYS: &[Key<FlowSpec>] = &[
         |flow: &mut FlowSpec, given| set(&mut flow.dscp, given.value(read_dscp)),
         |flow| show_dscp(flow.dscp),
     )
+    .acts_on(Acts::Classes)
     .without("0, best effort"),
     key(
         "host",
@@ -308,6 +310,7 @@ const HOW_KEYS: &[Key<FlowSpec>] = &[
         |flow: &mut FlowSpec, given| flow.host = given.value(read_label),
         |flow| flow.host.as_deref().and_then(show_text),
     )
+    .acts_on(Acts::Hosts)
     .without("each flow has its own"),
     key(
         "sender_host",
@@ -317,6 +320,7 @@ const HOW_KEYS: &[Key<FlowSpec>] = &[
         |flow: &mut FlowSpec, given| flow.sender_host = given.value(read_label),
         |flow| flow.sender_host.as_deref().and_then(show_text),
     )
+    .acts_on(Acts::Hosts)
     .without("one for each `host`, without that each flow's own"),
     key(
         "mss",
@@ -355,7 +359,7 @@ const SOURCE_KEYS: &[Key<FlowSpec>] = &[
         "0.1.0",
         Form::Rate,
         "source: a constant rate",
-        |flow, given| flow.source.rate = given.value(Reader::rate),
+        |flow: &mut FlowSpec, given| flow.source.rate = given.value(Reader::rate),
         |flow| flow.source.rate.and_then(|rate| show_text(&show_rate(rate))),
     ),
 ];
@@ -368,7 +372,7 @@ const PERIOD_KEYS: &[Key<FlowSpec>] = &[
         law::TIMES_FORM,
         "source: on for this long and off for `off` in turn, at `rate` if that is given; random with a law, \
          `{ distribution = \"exponential\", mean = \"2s\" }`",
-        |flow, given| flow.source.on = given.value(law::read_times),
+        |flow: &mut FlowSpec, given| flow.source.on = given.value(law::read_times),
         |flow| flow.source.on.as_ref().map(law::show_times),
     ),
     key(
@@ -376,7 +380,7 @@ const PERIOD_KEYS: &[Key<FlowSpec>] = &[
         "0.1.0",
         law::TIMES_FORM,
         "see `on`",
-        |flow, given| flow.source.off = given.value(law::read_times),
+        |flow: &mut FlowSpec, given| flow.source.off = given.value(law::read_times),
         |flow| flow.source.off.as_ref().map(law::show_times),
     ),
 ];
@@ -388,7 +392,7 @@ const HANDED_KEYS: &[Key<FlowSpec>] = &[
         "0.1.0",
         Form::Table(&[needed("bytes", Form::Bytes), needed("every", Form::Time)]),
         "source: `{ bytes = \"64KiB\", every = \"50ms\" }`, written at that interval",
-        |flow, given| flow.source.write = given.value(read_write),
+        |flow: &mut FlowSpec, given| flow.source.write = given.value(read_write),
         |flow| flow.source.write.as_ref().and_then(show_handed),
     ),
     key(
@@ -401,7 +405,7 @@ const HANDED_KEYS: &[Key<FlowSpec>] = &[
         ]),
         "source: `{ bytes = \"15KB\", count = 20, gap = \"100ms\" }`, each transfer on a new connection, `gap` after the \
          receiver has read the last byte",
-        |flow, given| flow.source.train = given.value(read_train),
+        |flow: &mut FlowSpec, given| flow.source.train = given.value(read_train),
         |flow| flow.source.train.as_ref().and_then(show_handed),
     ),
 ];

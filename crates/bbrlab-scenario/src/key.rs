@@ -7,6 +7,7 @@
 
 use crate::canonical::Writer;
 use crate::document::Node;
+use crate::idle::Acts;
 use crate::reader::{Keys, Placed, Reader};
 
 /// A key of a table whose values are stored in an `S`.
@@ -22,6 +23,8 @@ pub(crate) struct Key<S> {
     pub(crate) without: &'static str,
     /// For a required key: what the error message expects if it is missing.
     pub(crate) needed: Option<&'static str>,
+    /// What it acts on.
+    pub(crate) acts: Acts,
     /// Reads the value into the `S`; mistakes are reported to the reader.
     read: fn(&mut S, &mut Given<'_, '_>),
     /// The value as canonical TOML; `None` if it has none.
@@ -92,13 +95,20 @@ pub(crate) const fn key<S>(
     read: fn(&mut S, &mut Given<'_, '_>),
     show: fn(&S) -> Option<String>,
 ) -> Key<S> {
-    Key { name, since, form, meaning, without: "none", needed: None, read, show }
+    let acts = Acts::Always;
+    Key { name, since, form, meaning, without: "none", needed: None, acts, read, show }
 }
 
 impl<S> Key<S> {
     /// Says what applies if the key is missing.
     pub(crate) const fn without(mut self, without: &'static str) -> Self {
         self.without = without;
+        self
+    }
+
+    /// Says what the key acts on, if that may not be there.
+    pub(crate) const fn acts_on(mut self, acts: Acts) -> Self {
+        self.acts = acts;
         self
     }
 

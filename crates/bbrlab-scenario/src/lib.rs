@@ -18,6 +18,7 @@ mod family;
 mod flow;
 mod fluid;
 mod hosts;
+mod idle;
 mod key;
 mod law;
 mod link;

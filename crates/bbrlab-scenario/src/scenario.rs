@@ -11,6 +11,7 @@ use crate::canonical::sha256;
 use crate::document::{self, At, Source, Step, Table};
 use crate::error::{ScenarioError, ScenarioErrors};
 use crate::estimate::Estimate;
+use crate::idle::IdleKeys;
 use crate::key::Key;
 use crate::link::{ACCESS_KEYS, LINK_KEYS};
 use crate::lower::{self, Network};
@@ -31,6 +32,9 @@ const KEPT_BYTES_MAX: u64 = 64 << 20;
 
 /// What stands for standard input in the place of a file, and what messages call it.
 const STDIN: (&str, &str) = ("-", "<stdin>");
+
+/// How the text of a run begins that has keys which act at other points of its sweep only.
+const IDLE: &str = "# Keys here may act at other points of the sweep only.\n";
 
 /// The longest `--set`.
 const SET_BYTES_MAX: usize = 1 << 16;
@@ -182,16 +186,11 @@ impl Scenario {
         let counts_traces = bytes_max == FILE_BYTES_MAX;
         let work = sweep.points().saturating_mul(values_in(&tree, counts_traces));
         if reader.problems.is_empty() && work > WORK_MAX {
-            let at = sweep_at(&tree);
             let title = format!(
                 "`sweep`: expected points times values of the file to be at most {WORK_MAX}"
             );
-            reader.problem(
-                at,
-                title,
-                format!("found {} points, {work} in all", sweep.points()),
-                Vec::new(),
-            );
+            let found = format!("found {} points, {work} in all", sweep.points());
+            reader.problem(sweep_at(&tree), title, found, Vec::new());
         }
         if !reader.problems.is_empty() {
             // The sweep is not applied, but the rest of the file is still checked.
@@ -212,10 +211,12 @@ impl Scenario {
             point_hashes: Arc::from(""),
             place: SweepPoint::new(),
         };
+        let mut idle = IdleKeys::default();
         let mut hashes = String::new();
         let mut point_of: BTreeMap<String, u64> = BTreeMap::new();
         for point in 0..scenario.sweep.points() {
-            let (spec, named) = scenario.resolve(&mut reader, point);
+            let (tree, named) = scenario.sweep.apply(&mut reader, &scenario.tree, point);
+            let spec = Spec::read(&mut reader, &tree);
             let network =
                 reader.problems.is_empty().then(|| lower::network(&spec, None, &mut reader));
             if network.flatten().is_none() {
@@ -226,10 +227,8 @@ impl Scenario {
                 (scenario.title, scenario.seed, scenario.repeat) =
                     (spec.title.clone(), spec.seed, spec.repeat);
                 scenario.outside.clone_from(&spec.controls);
-                let repeat_at = || {
-                    let entry = scenario.tree.get("repeat");
-                    entry.map_or(At { source: 0, start: 0, end: 0 }, |entry| entry.value.at)
-                };
+                let start = At { source: 0, start: 0, end: 0 };
+                let repeat_at = || scenario.tree.get("repeat").map_or(start, |it| it.value.at);
                 // Files and tables have seeds as signed numbers.
                 let seeds = i64::MAX as u64 - spec.seed + 1;
                 if spec.repeat > seeds {
@@ -248,6 +247,7 @@ impl Scenario {
                     return Err(reader.errors(&sources, None));
                 }
             }
+            idle.look(&spec, &tree);
             let hash = spec.hash();
             hashes.push_str(&hash);
             hashes.push('\n');
@@ -260,6 +260,11 @@ impl Scenario {
                 reader.problem(at, title, found, vec![help]);
                 return Err(reader.errors(&sources, None));
             }
+        }
+        // What a run has kept is one point of the sweep in which its keys act.
+        let has_to_act = counts_traces && !text.starts_with(IDLE);
+        if has_to_act && idle.refuse(&mut reader) {
+            return Err(reader.errors(&sources, None));
         }
         let (seed, repeat) = (scenario.seed, scenario.repeat);
         scenario.hash =
@@ -379,7 +384,9 @@ impl Scenario {
     #[must_use]
     pub fn run_toml(&self, run: u64) -> String {
         let (point, seed) = self.checked(run);
-        self.resolve_checked(point).0.to_toml(seed)
+        let (spec, idle) = self.looked_at(point);
+        let text = spec.to_toml(seed);
+        if idle.is_any() { format!("{IDLE}{text}") } else { text }
     }
 
     /// The text of `scenario.toml` in a sweep's folder: all of the scenario as it is run, with every `--set` applied and
@@ -451,6 +458,16 @@ impl Scenario {
     fn resolve(&self, reader: &mut Reader<'_>, point: u64) -> (Spec, SweepPoint) {
         let (tree, named) = self.sweep.apply(reader, &self.tree, point);
         (Spec::read(reader, &tree), named)
+    }
+
+    /// A checked point, and the keys that cannot act there.
+    fn looked_at(&self, point: u64) -> (Spec, IdleKeys) {
+        let spec = self.resolve_checked(point).0;
+        let mut traces = self.traces.clone();
+        let mut reader = Reader::new(self.dir.as_deref(), &mut traces);
+        let mut idle = IdleKeys::default();
+        idle.look(&spec, &self.sweep.apply(&mut reader, &self.tree, point).0);
+        (spec, idle)
     }
 
     fn resolve_checked(&self, point: u64) -> (Spec, SweepPoint) {

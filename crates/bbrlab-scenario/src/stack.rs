@@ -11,6 +11,7 @@ use bbrlab_units::{Bytes, Span};
 use crate::canonical::{Writer, show_bytes, show_text, toml_string};
 use crate::document::{Node, Table, Value};
 use crate::family::{Family, FamilyParams};
+use crate::idle::Acts;
 use crate::key::{
     Form, Given, Key, key, name_of, names, needed, optional, read_keys, set, write_keys_unlike,
 };
@@ -111,6 +112,7 @@ macro_rules! family {
             },
             |spec| Some(spec.families.show(Family::$family)),
         )
+        .acts_on(Acts::Connections)
     };
 }
 
@@ -122,7 +124,7 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         Form::Choice(|| names(Profile::NAMED)),
         "which TCP is imitated: the values of the keys that are not given, in `[stack]` and of links \
          (see [the `ns3` profile](ns3-profile.md))",
-        |spec, given| set(&mut spec.profile, given.choice(Profile::NAMED)),
+        |spec: &mut StackSpec, given| set(&mut spec.profile, given.choice(Profile::NAMED)),
         |spec| show_text(spec.profile.name()),
     ),
     key(
@@ -130,7 +132,7 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "0.1.0",
         Form::Bytes,
         "payload of a full segment",
-        |spec, given| set(&mut spec.mss, given.value(read_mss)),
+        |spec: &mut StackSpec, given| set(&mut spec.mss, given.value(read_mss)),
         |spec| show_bytes(spec.mss.into()),
     ),
     key(
@@ -138,39 +140,43 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "0.1.0",
         SOCKET_BUFFER,
         "send buffer: grows as in Linux, or fixed as with `SO_SNDBUF`",
-        |spec, given| set(&mut spec.stack.sndbuf, given.value(read_socket_buffer)),
+        |spec: &mut StackSpec, given| set(&mut spec.stack.sndbuf, given.value(read_socket_buffer)),
         |spec| show_socket_buffer(spec.stack.sndbuf),
-    ),
+    )
+    .acts_on(Acts::Connections),
     key(
         "rcvbuf",
         "0.1.0",
         SOCKET_BUFFER,
         "receive buffer: grows as in Linux, or fixed as with `SO_RCVBUF`",
-        |spec, given| set(&mut spec.stack.rcvbuf, given.value(read_socket_buffer)),
+        |spec: &mut StackSpec, given| set(&mut spec.stack.rcvbuf, given.value(read_socket_buffer)),
         |spec| show_socket_buffer(spec.stack.rcvbuf),
-    ),
+    )
+    .acts_on(Acts::Connections),
     key(
         "rwnd",
         "0.1.0",
         Form::Bytes,
         "upper bound of the advertised window, which grows up to it as usual",
-        |spec, given| spec.stack.rwnd = given.value(Reader::positive_bytes),
+        |spec: &mut StackSpec, given| spec.stack.rwnd = given.value(Reader::positive_bytes),
         |spec| spec.stack.rwnd.and_then(|bytes| show_bytes(bytes.0)),
-    ),
+    )
+    .acts_on(Acts::Connections),
     key(
         "rcvlowat",
         "0.1.0",
         Form::Bytes,
         "the receiving application is woken when this much can be read",
-        |spec, given| set(&mut spec.stack.rcvlowat, given.value(Reader::positive_bytes)),
+        |spec: &mut StackSpec, given| set(&mut spec.stack.rcvlowat, given.value(Reader::positive_bytes)),
         |spec| show_bytes(spec.stack.rcvlowat.0),
-    ),
+    )
+    .acts_on(Acts::Connections),
     key(
         "hz",
         "0.1.0",
         Form::Whole(100, 1000),
         "timer ticks per second, a divisor of 1000",
-        |spec, given| set(&mut spec.stack.hz, given.value(read_hz)),
+        |spec: &mut StackSpec, given| set(&mut spec.stack.hz, given.value(read_hz)),
         |spec| Some(spec.stack.hz.to_string()),
     ),
     key(
@@ -178,34 +184,38 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "0.1.0",
         Form::Choice(|| names(&QDISCS)),
         "queue discipline on the sender; `\"fq\"` paces instead of TCP's own timer",
-        |spec, given| set(&mut spec.stack.sender_qdisc, given.choice(&QDISCS)),
+        |spec: &mut StackSpec, given| set(&mut spec.stack.sender_qdisc, given.choice(&QDISCS)),
         |spec| show_text(name_of(&QDISCS, spec.stack.sender_qdisc)),
-    ),
+    )
+    .acts_on(Acts::Connections),
     key(
         "tso",
         "0.1.0",
         Form::Choice(|| names(&TSOS)),
         "bursts are cut into packets before the first link, cross the network whole, or are never made",
-        |spec, given| set(&mut spec.stack.tso, given.choice(&TSOS)),
+        |spec: &mut StackSpec, given| set(&mut spec.stack.tso, given.choice(&TSOS)),
         |spec| show_text(name_of(&TSOS, spec.stack.tso)),
-    ),
+    )
+    .acts_on(Acts::Connections),
     key(
         "sack",
         "0.1.0",
         Form::Bool,
         "selective acknowledgements",
-        |spec, given| set(&mut spec.stack.sack, given.value(Reader::boolean)),
+        |spec: &mut StackSpec, given| set(&mut spec.stack.sack, given.value(Reader::boolean)),
         |spec| Some(spec.stack.sack.to_string()),
-    ),
+    )
+    .acts_on(Acts::Connections),
     key(
         "recovery",
         "0.1.0",
         Form::Choice(|| names(&RECOVERIES)),
         "how losses are found and repaired: RACK-TLP, undo and PRR as in Linux; or as in ns-3, by three SACKed segments above \
          and with cwnd = ssthresh at once, PRR since 3.43, or PRR up to 3.42",
-        |spec, given| set(&mut spec.stack.recovery, given.choice(&RECOVERIES)),
+        |spec: &mut StackSpec, given| set(&mut spec.stack.recovery, given.choice(&RECOVERIES)),
         |spec| show_text(name_of(&RECOVERIES, spec.stack.recovery)),
-    ),
+    )
+    .acts_on(Acts::Connections),
     key(
         "delack",
         "0.1.0",
@@ -216,111 +226,123 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "when the receiver acknowledges: as in Linux, or as in `{ every = 2, timer = \"200ms\" }`: after so many segments or \
          so long, but at once for the first segment, a duplicate, and above or into a gap; `{ every = 1 }` under the profile \
          `linux` is the route's `quickack 1`",
-        |spec, given| {
+        |spec: &mut StackSpec, given| {
             let profile = spec.profile;
             let delack = given.value(|reader, node, name| read_delack(reader, node, name, profile));
             set(&mut spec.stack.delack, delack);
         },
         |spec| Some(show_delack(spec.stack.delack)),
-    ),
+    )
+    .acts_on(Acts::Connections),
     key(
         "sockbuf",
         "0.1.0",
         Form::Choice(|| names(&SOCKBUFS)),
         "what `sndbuf` and `rcvbuf` count: memory, twice what is asked for, with a window that grows; or bytes of payload, sent \
          and unsent, with a window that is the whole buffer from the start (with `auto`, 64 MiB)",
-        |spec, given| set(&mut spec.stack.socket.sockbuf, given.choice(&SOCKBUFS)),
+        |spec: &mut StackSpec, given| set(&mut spec.stack.socket.sockbuf, given.choice(&SOCKBUFS)),
         |spec| show_text(name_of(&SOCKBUFS, spec.stack.socket.sockbuf)),
-    ),
+    )
+    .acts_on(Acts::Connections),
     key(
         "nagle",
         "0.1.0",
         Form::Bool,
         "Nagle's algorithm may hold a short segment back",
-        |spec, given| set(&mut spec.stack.socket.nagle, given.value(Reader::boolean)),
+        |spec: &mut StackSpec, given| set(&mut spec.stack.socket.nagle, given.value(Reader::boolean)),
         |spec| Some(spec.stack.socket.nagle.to_string()),
-    ),
+    )
+    .acts_on(Acts::Connections),
     key(
         "dsack",
         "0.1.0",
         Form::Bool,
         "the receiver reports duplicates",
-        |spec, given| set(&mut spec.stack.socket.dsack, given.value(Reader::boolean)),
+        |spec: &mut StackSpec, given| set(&mut spec.stack.socket.dsack, given.value(Reader::boolean)),
         |spec| Some(spec.stack.socket.dsack.to_string()),
-    ),
+    )
+    .acts_on(Acts::Connections),
     key(
         "paws",
         "0.1.0",
         Form::Bool,
         "both ends ignore segments whose timestamp is more than 1 ms older than the newest (PAWS)",
-        |spec, given| set(&mut spec.stack.socket.paws, given.value(Reader::boolean)),
+        |spec: &mut StackSpec, given| set(&mut spec.stack.socket.paws, given.value(Reader::boolean)),
         |spec| Some(spec.stack.socket.paws.to_string()),
-    ),
+    )
+    .acts_on(Acts::Connections),
     key(
         "tcp_options",
         "0.1.0",
         Form::Choice(|| names(&TCP_OPTIONS)),
         "options of the TCP header are padded one by one, with an MSS on SYNs: 20 bytes on a SYN, 4 + 8 n for n SACK blocks; or \
          all together: 16 and 8 n",
-        |spec, given| set(&mut spec.stack.socket.tcp_options, given.choice(&TCP_OPTIONS)),
+        |spec: &mut StackSpec, given| set(&mut spec.stack.socket.tcp_options, given.choice(&TCP_OPTIONS)),
         |spec| show_text(name_of(&TCP_OPTIONS, spec.stack.socket.tcp_options)),
-    ),
+    )
+    .acts_on(Acts::Connections),
     key(
         "handshake",
         "0.1.0",
         Form::Any(&[Form::Choice(|| names(&HANDSHAKES)), Form::Bool]),
         "first timeout of SYN and SYN-ACK: 1 s as in Linux, or 3 s, doubled each time, as in ns-3 (also `true`)",
-        |spec, given| set(&mut spec.stack.socket.handshake, given.value(read_handshake)),
+        |spec: &mut StackSpec, given| set(&mut spec.stack.socket.handshake, given.value(read_handshake)),
         |spec| show_text(name_of(&HANDSHAKES, spec.stack.socket.handshake)),
-    ),
+    )
+    .acts_on(Acts::Connections),
     key(
         "rtt_clock",
         "0.1.0",
         Form::Choice(|| names(&RTT_CLOCKS)),
         "RTT samples: exact, from the sender's records; or from timestamps on ACKs of new data, the difference of two clocks in \
          whole milliseconds, where zero counts as 1 us, or is no sample (ns-3 up to 3.28)",
-        |spec, given| set(&mut spec.stack.socket.rtt_clock, given.choice(&RTT_CLOCKS)),
+        |spec: &mut StackSpec, given| set(&mut spec.stack.socket.rtt_clock, given.choice(&RTT_CLOCKS)),
         |spec| show_text(name_of(&RTT_CLOCKS, spec.stack.socket.rtt_clock)),
-    ),
+    )
+    .acts_on(Acts::Connections),
     key(
         "rtt_retrans",
         "0.1.0",
         Form::Bool,
         "an ACK whose first segment was retransmitted gives an RTT sample, by its timestamp",
-        |spec, given| set(&mut spec.stack.socket.rtt_retrans, given.value(Reader::boolean)),
+        |spec: &mut StackSpec, given| set(&mut spec.stack.socket.rtt_retrans, given.value(Reader::boolean)),
         |spec| Some(spec.stack.socket.rtt_retrans.to_string()),
-    ),
+    )
+    .acts_on(Acts::Connections),
     key(
         "cc_rtt",
         "0.1.0",
         Form::Choice(|| names(&CC_RTTS)),
         "what algorithms without a rate model, such as Vegas and CUBIC, take as RTT: each sample, or the smoothed RTT",
-        |spec, given| set(&mut spec.stack.socket.cc_rtt, given.choice(&CC_RTTS)),
+        |spec: &mut StackSpec, given| set(&mut spec.stack.socket.cc_rtt, given.choice(&CC_RTTS)),
         |spec| show_text(name_of(&CC_RTTS, spec.stack.socket.cc_rtt)),
-    ),
+    )
+    .acts_on(Acts::Connections),
     key(
         "min_rto",
         "0.1.0",
         Form::Time,
         "lower bound of the retransmission timeout's variance term, or of the whole timeout: see `rto_estimate`",
-        |spec, given| set(&mut spec.stack.min_rto, given.value(Reader::positive_span)),
+        |spec: &mut StackSpec, given| set(&mut spec.stack.min_rto, given.value(Reader::positive_span)),
         |spec| show_text(&show_span(spec.stack.min_rto)),
-    ),
+    )
+    .acts_on(Acts::Connections),
     key(
         "initial_cwnd",
         "0.1.0",
         Form::Whole(1, 10_000),
         "initial cwnd in segments",
-        |spec, given| set(&mut spec.stack.initial_cwnd, given.value(read_initial_cwnd)),
+        |spec: &mut StackSpec, given| set(&mut spec.stack.initial_cwnd, given.value(read_initial_cwnd)),
         |spec| Some(spec.stack.initial_cwnd.to_string()),
-    ),
+    )
+    .acts_on(Acts::Connections),
     key(
         "clock_step",
         "0.1.0",
         Form::Time,
         "step of the clocks of all hosts and links: an event due between two steps happens at the later one. For imitating \
         a test bed; at most `\"1ms\"`",
-        |spec, given| set(&mut spec.stack.clock_step, given.value(read_clock_step)),
+        |spec: &mut StackSpec, given| set(&mut spec.stack.clock_step, given.value(read_clock_step)),
         |spec| show_text(&show_span(spec.stack.clock_step)),
     ),
     key(
@@ -331,6 +353,7 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         |spec: &mut StackSpec, given| spec.stack.loss.rack = given.value(Reader::boolean),
         |spec: &StackSpec| spec.stack.loss.rack.map(|value| value.to_string()),
     )
+    .acts_on(Acts::Connections)
     .without(AS_RECOVERY),
     key(
         "tlp",
@@ -340,6 +363,7 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         |spec: &mut StackSpec, given| spec.stack.loss.tlp = given.value(Reader::boolean),
         |spec: &StackSpec| spec.stack.loss.tlp.map(|value| value.to_string()),
     )
+    .acts_on(Acts::Connections)
     .without(AS_RECOVERY),
     key(
         "undo",
@@ -349,6 +373,7 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         |spec: &mut StackSpec, given| spec.stack.loss.undo = given.value(Reader::boolean),
         |spec: &StackSpec| spec.stack.loss.undo.map(|value| value.to_string()),
     )
+    .acts_on(Acts::Connections)
     .without(AS_RECOVERY),
     key(
         "nextseg_rule3",
@@ -356,162 +381,180 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         Form::Choice(|| names(&RULES_3)),
         "what recovery sends when no loss is left to repair and no new data waits: nothing, or once each segment that is not SACKed, \
          below the highest SACK (ns-3 since 3.43) or anywhere (ns-3 up to 3.42)",
-        |spec, given| set(&mut spec.stack.loss.rule3, given.choice(&RULES_3)),
+        |spec: &mut StackSpec, given| set(&mut spec.stack.loss.rule3, given.choice(&RULES_3)),
         |spec| show_text(name_of(&RULES_3, spec.stack.loss.rule3)),
-    ),
+    )
+    .acts_on(Acts::Connections),
     key(
         "rwnd_bounds",
         "0.1.0",
         Form::Choice(|| names(&RWND_BOUNDS)),
         "what the peer's window bounds: the right edge of what is sent, the segments in flight (ns-3 up to 3.30), or both \
          (ns-3 since 3.31)",
-        |spec, given| set(&mut spec.stack.loss.rwnd_bounds, given.choice(&RWND_BOUNDS)),
+        |spec: &mut StackSpec, given| set(&mut spec.stack.loss.rwnd_bounds, given.choice(&RWND_BOUNDS)),
         |spec| show_text(name_of(&RWND_BOUNDS, spec.stack.loss.rwnd_bounds)),
-    ),
+    )
+    .acts_on(Acts::Connections),
     key(
         "pipe_keeps_sacked_retrans",
         "0.1.0",
         Form::Bool,
         "a retransmitted segment that is SACKed counts as in flight until it is acknowledged",
-        |spec, given| {
+        |spec: &mut StackSpec, given| {
             set(&mut spec.stack.loss.pipe_keeps_sacked_retrans, given.value(Reader::boolean));
         },
         |spec| Some(spec.stack.loss.pipe_keeps_sacked_retrans.to_string()),
-    ),
+    )
+    .acts_on(Acts::Connections),
     key(
         "partial_ack_sends",
         "0.1.0",
         Form::Any(&[Form::Bool, Form::Choice(|| vec!["head"])]),
         "a partial ACK in recovery sends a segment at once, beyond cwnd and pacing: a lost one, new data or the head; or \
          always the head (ns-3 3.27); none if that is retransmitted already",
-        |spec, given| {
+        |spec: &mut StackSpec, given| {
             let value =
                 given.value(|reader, node, name| read_switch(reader, node, name, PARTIAL_ACKS));
             set(&mut spec.stack.loss.partial_ack, value);
         },
         |spec| show_switch(PARTIAL_ACKS, spec.stack.loss.partial_ack),
-    ),
+    )
+    .acts_on(Acts::Connections),
     key(
         "rto",
         "0.1.0",
         Form::Choice(|| names(&RTOS)),
         "what a timeout marks lost: as in Linux, or all that is not SACKed",
-        |spec, given| set(&mut spec.stack.loss.rto, given.choice(&RTOS)),
+        |spec: &mut StackSpec, given| set(&mut spec.stack.loss.rto, given.choice(&RTOS)),
         |spec| show_text(name_of(&RTOS, spec.stack.loss.rto)),
-    ),
+    )
+    .acts_on(Acts::Connections),
     key(
         "rto_impatient",
         "0.1.0",
         Form::Bool,
         "in recovery only the first partial ACK restarts the timeout",
-        |spec, given| set(&mut spec.stack.loss.rto_impatient, given.value(Reader::boolean)),
+        |spec: &mut StackSpec, given| set(&mut spec.stack.loss.rto_impatient, given.value(Reader::boolean)),
         |spec| Some(spec.stack.loss.rto_impatient.to_string()),
-    ),
+    )
+    .acts_on(Acts::Connections),
     key(
         "rto_estimate",
         "0.1.0",
         Form::Choice(|| names(&RTO_ESTIMATES)),
         "the timeout: as in Linux, with `min_rto` below its variance term, or srtt + max(1 ms, 4 rttvar) with `min_rto` below the \
          whole",
-        |spec, given| set(&mut spec.stack.loss.rto_estimate, given.choice(&RTO_ESTIMATES)),
+        |spec: &mut StackSpec, given| set(&mut spec.stack.loss.rto_estimate, given.choice(&RTO_ESTIMATES)),
         |spec| show_text(name_of(&RTO_ESTIMATES, spec.stack.loss.rto_estimate)),
-    ),
+    )
+    .acts_on(Acts::Connections),
     key(
         "exit_sets_ssthresh",
         "0.1.0",
         Form::Bool,
         "recovery ends with cwnd = ssthresh for every algorithm, and none restores cwnd after a timeout",
-        |spec, given| set(&mut spec.stack.loss.exit_sets_ssthresh, given.value(Reader::boolean)),
+        |spec: &mut StackSpec, given| set(&mut spec.stack.loss.exit_sets_ssthresh, given.value(Reader::boolean)),
         |spec| Some(spec.stack.loss.exit_sets_ssthresh.to_string()),
-    ),
+    )
+    .acts_on(Acts::Connections),
     key(
         "cwnd_validation",
         "0.1.0",
         Form::Choice(|| names(&CWND_VALIDATIONS)),
         "a cwnd that is not filled: as in Linux; growth only if the last segment sent filled it (ns-3 since 3.42); or growth always",
-        |spec, given| set(&mut spec.stack.loss.cwnd_validation, given.choice(&CWND_VALIDATIONS)),
+        |spec: &mut StackSpec, given| set(&mut spec.stack.loss.cwnd_validation, given.choice(&CWND_VALIDATIONS)),
         |spec| show_text(name_of(&CWND_VALIDATIONS, spec.stack.loss.cwnd_validation)),
-    ),
+    )
+    .acts_on(Acts::Connections),
     key(
         "rate_ack_interval",
         "0.1.0",
         Form::Choice(|| names(&ACK_INTERVALS)),
         "the ACK phase of a rate sample begins at the sampled segment's own mark, or at that of the sample before it (ns-3 up to 3.40)",
-        |spec, given| set(&mut spec.stack.rate.ack_interval, given.choice(&ACK_INTERVALS)),
+        |spec: &mut StackSpec, given| set(&mut spec.stack.rate.ack_interval, given.choice(&ACK_INTERVALS)),
         |spec| show_text(name_of(&ACK_INTERVALS, spec.stack.rate.ack_interval)),
-    ),
+    )
+    .acts_on(Acts::Connections),
     key(
         "rate_sample_sticky",
         "0.1.0",
         Form::Bool,
         "an ACK without a newer segment keeps the interval of the sample before it",
-        |spec, given| set(&mut spec.stack.rate.is_sticky, given.value(Reader::boolean)),
+        |spec: &mut StackSpec, given| set(&mut spec.stack.rate.is_sticky, given.value(Reader::boolean)),
         |spec| Some(spec.stack.rate.is_sticky.to_string()),
-    ),
+    )
+    .acts_on(Acts::Connections),
     key(
         "rate_loss_abs",
         "0.1.0",
         Form::Any(&[Form::Bool, Form::Choice(|| vec!["marked"])]),
         "losses of a rate sample are the absolute change of the segments marked lost, or all that are marked (port of 2018)",
-        |spec, given| {
+        |spec: &mut StackSpec, given| {
             let value =
                 given.value(|reader, node, name| read_switch(reader, node, name, LOSS_COUNTS));
             set(&mut spec.stack.rate.loss, value);
         },
         |spec| show_switch(LOSS_COUNTS, spec.stack.rate.loss),
-    ),
+    )
+    .acts_on(Acts::Connections),
     key(
         "rate_invalid",
         "0.1.0",
         Form::Choice(|| names(&INVALID_SAMPLES)),
         "an invalid rate sample is dropped, or the last valid rate is used once more (ns-3 up to 3.41)",
-        |spec, given| set(&mut spec.stack.rate.invalid, given.choice(&INVALID_SAMPLES)),
+        |spec: &mut StackSpec, given| set(&mut spec.stack.rate.invalid, given.choice(&INVALID_SAMPLES)),
         |spec| show_text(name_of(&INVALID_SAMPLES, spec.stack.rate.invalid)),
-    ),
+    )
+    .acts_on(Acts::Connections),
     key(
         "rate_min_rtt",
         "0.1.0",
         Form::Choice(|| names(&SAMPLE_BOUNDS)),
         "a rate sample is invalid below the minimum of the RTT samples, or of the smoothed RTT",
-        |spec, given| set(&mut spec.stack.rate.min_rtt, given.choice(&SAMPLE_BOUNDS)),
+        |spec: &mut StackSpec, given| set(&mut spec.stack.rate.min_rtt, given.choice(&SAMPLE_BOUNDS)),
         |spec| show_text(name_of(&SAMPLE_BOUNDS, spec.stack.rate.min_rtt)),
-    ),
+    )
+    .acts_on(Acts::Connections),
     key(
         "pacing",
         "0.1.0",
         Form::Choice(|| names(&PACINGS)),
         "departure times with credit as in Linux, or ns-3's one timer",
-        |spec, given| set(&mut spec.stack.pacing.pacing, given.choice(&PACINGS)),
+        |spec: &mut StackSpec, given| set(&mut spec.stack.pacing.pacing, given.choice(&PACINGS)),
         |spec| show_text(name_of(&PACINGS, spec.stack.pacing.pacing)),
-    ),
+    )
+    .acts_on(Acts::Connections),
     key(
         "pacing_counts_headers",
         "0.1.0",
         Form::Bool,
         "the time that a paced segment takes includes its headers; in neither Linux nor ns-3 it does",
-        |spec, given| set(&mut spec.stack.pacing.counts_headers, given.value(Reader::boolean)),
+        |spec: &mut StackSpec, given| set(&mut spec.stack.pacing.counts_headers, given.value(Reader::boolean)),
         |spec| Some(spec.stack.pacing.counts_headers.to_string()),
-    ),
+    )
+    .acts_on(Acts::Connections),
     key(
         "pace_initial_window",
         "0.1.0",
         Form::Bool,
         "the initial window is paced too",
-        |spec, given| set(&mut spec.stack.pacing.pace_initial_window, given.value(Reader::boolean)),
+        |spec: &mut StackSpec, given| set(&mut spec.stack.pacing.pace_initial_window, given.value(Reader::boolean)),
         |spec| Some(spec.stack.pacing.pace_initial_window.to_string()),
-    ),
+    )
+    .acts_on(Acts::Connections),
     key(
         "app_write",
         "0.1.0",
         Form::Any(&[Form::Choice(|| vec!["linux"]), Form::Bytes]),
         "an unlimited flow writes 1 MiB at a time, and each write is checked for being application-limited before it, as in \
          Linux; or so much at a time, checked after it",
-        |spec, given| read_app_write(&mut spec.stack.pacing.app_write, given),
+        |spec: &mut StackSpec, given| read_app_write(&mut spec.stack.pacing.app_write, given),
         |spec| match spec.stack.pacing.app_write {
             None => show_text("linux"),
             Some(bytes) => show_bytes(bytes.0),
         },
-    ),
+    )
+    .acts_on(Acts::Connections),
     family!(
         "bbr",
         Bbr,

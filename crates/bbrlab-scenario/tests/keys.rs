@@ -322,12 +322,17 @@ fn keys_of_links_and_their_defaults() {
     );
 
     assert_eq!(bottleneck("burst = \"1600B\"").burst, Some(Bytes(1600)));
-    let threshold = |value: &str| bottleneck(&format!("ecn_threshold = \"{value}\"")).ecn_threshold;
+    let threshold = |value: &str| {
+        let link = format!("ecn_threshold = \"{value}\"");
+        dumbbell(&link, "rtt = \"30ms\"\necn = true", "").links[0].ecn_threshold
+    };
     assert_eq!(threshold("20pkt"), Some(EcnThreshold::Packets(Packets(20))));
     assert_eq!(threshold("30000B"), Some(EcnThreshold::Bytes(Bytes(30_000))));
     assert_eq!(threshold("5ms"), Some(EcnThreshold::Wait(ms(5))));
-    assert_eq!(bottleneck("loss_at = \"before\"").loss_at, LossAt::Before);
-    assert_eq!(bottleneck("rate_change = \"keep\"").rate_change, RateChange::Keep);
+    assert_eq!(bottleneck("loss = 0.1\nloss_at = \"before\"").loss_at, LossAt::Before);
+    let two_rates = "duration = \"10s\"\n[bottleneck]\nrate = [[\"0s\", \"10Mbit/s\"], [\"1s\", \"5Mbit/s\"]]\n\
+                     rate_change = \"keep\"\n[[flows]]\ncc = \"reno\"\nrtt = \"30ms\"\n";
+    assert_eq!(run(two_rates).links[0].rate_change, RateChange::Keep);
     assert_eq!(bottleneck("framing = \"2B\"").framing, Bytes(2));
     assert_eq!(bottleneck("queue = \"droptail\""), plain);
 

@@ -15,8 +15,9 @@ use serde_json::Value;
 /// A dumbbell with access links and one flow; `lines` are added to one of its tables.
 fn scenario(header: &str, lines: &str, profile: &str) -> Result<Scenario, ScenarioErrors> {
     let added = |to: &str| if to == header { lines } else { "" };
+    // What a key means does not depend on whether it can act.
     let text = format!(
-        "{}\nduration = \"10s\"\n[stack]\nprofile = \"{profile}\"\n{}\n\
+        "# Keys here may act at other points of the sweep only.\n{}\nduration = \"10s\"\n[stack]\nprofile = \"{profile}\"\n{}\n\
          [bottleneck]\n{}\n\
          [access]\nrate = \"1Gbit/s\"\n{}\n[[flows]]\ncc = \"bbr2\"\n{}\n",
         added(""),
@@ -256,7 +257,7 @@ fn news(text: &str, plain: &str) -> String {
     for line in text.lines() {
         match old.get_mut(line) {
             Some(left) if *left > 0 => *left -= 1,
-            _ if line.is_empty() || [")", "}", "]"].contains(&line) => {}
+            _ if line.is_empty() || line.starts_with('#') || [")", "}", "]"].contains(&line) => {}
             _ => news.push(line),
         }
     }

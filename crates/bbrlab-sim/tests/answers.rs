@@ -300,7 +300,8 @@ fn random_scenario(dice: &mut Dice) -> String {
             _ => {}
         }
     }
-    text
+    // Without a flow that it can mark it is refused.
+    if text.contains("ecn = true") { text } else { text.replace("ecn_threshold = \"3pkt\"\n", "") }
 }
 
 /// Each packet that arrived at a link has left it, was lost in one way, or is there.

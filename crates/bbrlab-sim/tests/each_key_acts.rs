@@ -264,7 +264,7 @@ const OF_FLOW: &[Case] = &[
     case("right_link", Digest, "right_link = \"a\"", &[TWO]),
     case("path", Digest, "path = [\"a\"]", &[TWO]),
     case("return_path", Digest, "return_path = [\"a\"]", &[(FLOW, "path = [\"bottleneck\"]"), (REST, "[[links]]; name = \"a\"; rate = \"100kbit/s\"")]),
-    case("ecn", Digest, "ecn = true", &[(LINK, "ecn_threshold = \"5pkt\"")]),
+    case("ecn", Digest, "ecn = true", &[(LINK, "queue = \"fq_codel\"")]),
     case("dscp", Digest, "dscp = \"EF\"", &[CAKE, OTHER]),
     case("host", Digest, "host = \"A\"", &[CAKE, (FLOW, "count = 4"), OTHER]),
     case("sender_host", Digest, "sender_host = \"A\"", &[CAKE, (FLOW, "count = 4"), OTHER]),

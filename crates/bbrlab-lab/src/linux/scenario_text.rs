@@ -227,9 +227,9 @@ fn link(point: &ReferencePoint, settings: &Settings, side: Side) -> Result<Strin
         };
         return managed::link(words, rate_mbps, settings.police.as_deref());
     }
-    let mut text = "rate_change = \"keep\"\n".to_owned();
+    let mut text = String::new();
     if point.family == "6_step" && side == Side::Forward {
-        text += "rate = [[\"0s\", \"40Mbit/s\"], [\"40s\", \"80Mbit/s\"], [\"80s\", \"40Mbit/s\"], [\"120s\", \"80Mbit/s\"]]\n";
+        text += "rate_change = \"keep\"\nrate = [[\"0s\", \"40Mbit/s\"], [\"40s\", \"80Mbit/s\"], [\"80s\", \"40Mbit/s\"], [\"120s\", \"80Mbit/s\"]]\n";
     } else {
         let _ = writeln!(text, "rate = \"{rate_mbps}Mbit/s\"");
     }

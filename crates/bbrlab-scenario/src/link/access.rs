@@ -10,6 +10,7 @@ use super::rate::{
 };
 use crate::canonical::{Writer, show_bytes, show_text};
 use crate::document::At;
+use crate::idle::Acts;
 use crate::key::{Form, Key, key, read_keys, set, write_keys_unlike};
 use crate::quantity::{QueueSize, show_queue_size, show_span};
 use crate::reader::{Keys, Placed, Reader};
@@ -55,7 +56,7 @@ pub(crate) const ACCESS_KEYS: &[Key<AccessSpec>] = &[
         "0.1.0",
         Form::Time,
         "propagation, one way",
-        |access, given| set(&mut access.delay, given.value(Reader::span)),
+        |access: &mut AccessSpec, given| set(&mut access.delay, given.value(Reader::span)),
         |access| show_text(&show_span(access.delay)),
     ),
     key(
@@ -66,6 +67,7 @@ pub(crate) const ACCESS_KEYS: &[Key<AccessSpec>] = &[
         |access: &mut AccessSpec, given| access.buffer = given.placed(Reader::queue_size),
         |access| access.buffer.and_then(|buffer| show_text(&show_queue_size(buffer.value))),
     )
+    .acts_on(Acts::AccessRate)
     .without("`\"unlimited\"`"),
     key(
         "reverse_rate",
@@ -74,15 +76,17 @@ pub(crate) const ACCESS_KEYS: &[Key<AccessSpec>] = &[
         "rate of each flow's access link in the reverse direction; `\"forward\"`: as in the forward direction",
         |access: &mut AccessSpec, given| access.reverse_rate = read_reverse_rate(given),
         |access| show_reverse_rate(&access.reverse_rate),
-    ),
+    )
+    .acts_on(Acts::AccessRate),
     key(
         "framing",
         "0.1.0",
         Form::Bytes,
         "link-layer bytes around an IP packet; at most `\"1000B\"`",
-        |access, given| set(&mut access.framing, given.value(read_framing)),
+        |access: &mut AccessSpec, given| set(&mut access.framing, given.value(read_framing)),
         |access| show_bytes(access.framing.0),
-    ),
+    )
+    .acts_on(Acts::AccessRate),
 ];
 
 impl AccessSpec {

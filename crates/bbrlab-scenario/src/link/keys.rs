@@ -16,6 +16,7 @@ use super::rate::{
 use super::shaper::{PEAK, PeakSpec, read_police, show_police};
 use super::slot::{self, SlotSpec};
 use crate::canonical::{show_bytes, show_text};
+use crate::idle::Acts;
 use crate::key::{Form, Key, key, name_of, names, needed, optional, set};
 use crate::model;
 use crate::quantity::{show_queue_size, show_span};
@@ -75,6 +76,7 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
             if is_elsewhere { None } else { show_rates(&spec.link.rate) }
         },
     )
+    .acts_on(Acts::Forward)
     .without("none: a pure delay without a queue; with `cake`'s `bandwidth` that"),
     key(
         "delay",
@@ -94,7 +96,7 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "0.2.0",
         Form::Bool,
         "whether packets stay in order when the delay falls; otherwise those that leave later may arrive earlier",
-        |spec, given| set(&mut spec.keep_order, given.value(Reader::boolean)),
+        |spec: &mut LinkSpec, given| set(&mut spec.keep_order, given.value(Reader::boolean)),
         |spec| Some(spec.keep_order.to_string()),
     ),
     key(
@@ -106,6 +108,7 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         |spec: &mut LinkSpec, given| spec.buffer = given.placed(Reader::queue_size),
         |spec| spec.buffer.and_then(|buffer| show_text(&show_queue_size(buffer.value))),
     )
+    .acts_on(Acts::Forward)
     .without("`\"1bdp\"`"),
     key(
         "buffer_unit",
@@ -115,6 +118,7 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         |spec: &mut LinkSpec, given| spec.buffer_unit = given.choice(&UNITS),
         |spec| spec.buffer_unit.and_then(|unit| show_text(name_of(&UNITS, unit))),
     )
+    .acts_on(Acts::Buffer)
     .without("bytes if it is given in bytes, otherwise packets"),
     key(
         "bdp_rtt",
@@ -124,6 +128,7 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         |spec: &mut LinkSpec, given| spec.bdp_rtt = given.value(Reader::positive_span),
         |spec| spec.bdp_rtt.and_then(|rtt| show_text(&show_span(rtt))),
     )
+    .acts_on(Acts::Bdp)
     .without("base RTT of the first flow"),
     key(
         "device_queue",
@@ -139,7 +144,8 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
             None => show_text("none"),
             Some(packets) => show_text(&format!("{}pkt", packets.value)),
         },
-    ),
+    )
+    .acts_on(Acts::Forward),
     key(
         "queue",
         "0.1.0",
@@ -148,7 +154,8 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
          \"5ms\" }`",
         |spec: &mut LinkSpec, given| set(&mut spec.queue, QueueSpec::read(given)),
         |spec| Some(spec.queue.show()),
-    ),
+    )
+    .acts_on(Acts::Forward),
     key(
         "reverse_queue",
         "0.2.0",
@@ -157,6 +164,7 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         |spec: &mut LinkSpec, given| spec.reverse_queue = QueueSpec::read(given),
         |spec| spec.reverse_queue.map(|queue| queue.show()),
     )
+    .acts_on(Acts::Reverse)
     .without("`queue`"),
     key(
         "loss",
@@ -165,12 +173,13 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "random loss of packets: a ratio, a schedule such as `[[\"0s\", 0], [\"10s\", 0.01]]`, `{ model = \"bernoulli\", ratio = 0.01 }`, or `{ model = \
          \"gilbert-elliott\", p = 0.01, r = 0.3, loss_bad = 1, loss_good = 0 }` (`p`: good to bad, `r`: bad to good; a \
          packet is lost according to the state before its transition)",
-        |spec, given| set(&mut spec.loss, given.value(read_loss)),
+        |spec: &mut LinkSpec, given| set(&mut spec.loss, given.value(read_loss)),
         |spec| {
             let is_of_trace = spec.trace.as_ref().is_some_and(|trace| trace.loss.is_some());
             (!is_of_trace).then(|| show_loss(&spec.loss))
         },
-    ),
+    )
+    .acts_on(Acts::Forward),
     key(
         "trace",
         "0.2.0",
@@ -197,17 +206,19 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "0.1.0",
         Form::Choice(|| names(&LOSS_ATS)),
         "where packets are lost at random: after or before the queue",
-        |spec, given| set(&mut spec.link.loss_at, given.choice(&LOSS_ATS)),
+        |spec: &mut LinkSpec, given| set(&mut spec.link.loss_at, given.choice(&LOSS_ATS)),
         |spec| show_text(name_of(&LOSS_ATS, spec.link.loss_at)),
-    ),
+    )
+    .acts_on(Acts::Loss),
     key(
         "rate_change",
         "0.1.0",
         Form::Choice(|| names(&CHANGES)),
         "what packets in the queue do when the rate changes: leave at the new rate or keep their departure times",
-        |spec, given| set(&mut spec.link.rate_change, given.choice(&CHANGES)),
+        |spec: &mut LinkSpec, given| set(&mut spec.link.rate_change, given.choice(&CHANGES)),
         |spec| show_text(name_of(&CHANGES, spec.link.rate_change)),
-    ),
+    )
+    .acts_on(Acts::RateChanges),
     key(
         "reverse_rate",
         "0.1.0",
@@ -218,7 +229,8 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
             let has_shaper = spec.reverse_queue.is_some_and(|queue| queue.shaper().is_some());
             show_reverse_rate(&spec.reverse_rate).filter(|_| !has_shaper)
         },
-    ),
+    )
+    .acts_on(Acts::Reverse),
     key(
         "reverse_buffer",
         "0.1.0",
@@ -227,15 +239,17 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         |spec: &mut LinkSpec, given| spec.reverse_buffer = given.placed(Reader::queue_size),
         |spec| spec.reverse_buffer.and_then(|buffer| show_text(&show_queue_size(buffer.value))),
     )
+    .acts_on(Acts::Reverse)
     .without("`buffer`"),
     key(
         "framing",
         "0.1.0",
         Form::Bytes,
         "link-layer bytes around an IP packet; at most `\"1000B\"`",
-        |spec, given| set(&mut spec.link.framing, given.value(read_framing)),
+        |spec: &mut LinkSpec, given| set(&mut spec.link.framing, given.value(read_framing)),
         |spec| show_bytes(spec.link.framing.0),
-    ),
+    )
+    .acts_on(Acts::Sizes),
     key(
         "burst",
         "0.1.0",
@@ -243,7 +257,8 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "depth of a token bucket, which replaces the exact serialiser",
         |spec: &mut LinkSpec, given| spec.burst = given.placed(Reader::positive_bytes),
         |spec| spec.burst.and_then(|bytes| show_bytes(bytes.value.0)),
-    ),
+    )
+    .acts_on(Acts::Forward),
     key(
         "peak_rate",
         "0.2.0",
@@ -253,6 +268,7 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         |spec: &mut LinkSpec, given| spec.peak_rate = given.value(PeakSpec::read),
         |spec| spec.peak_rate.map(PeakSpec::show),
     )
+    .acts_on(Acts::Forward)
     .without("no limit"),
     key(
         "police",
@@ -262,32 +278,36 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
          and a bucket of `burst`",
         |spec: &mut LinkSpec, given| spec.police = given.value(read_police),
         |spec| spec.police.map(|police| show_police(police.value)),
-    ),
+    )
+    .acts_on(Acts::Forward),
     key(
         "ecn_threshold",
         "0.1.0",
         Form::QueueSize,
         "marks ECN-capable packets CE if they find a larger backlog on arrival (`pkt`, `B`), or if they wait longer until \
         they are next to leave (`ms`)",
-        |spec, given| spec.link.ecn_threshold = given.value(read_ecn_threshold),
+        |spec: &mut LinkSpec, given| spec.link.ecn_threshold = given.value(read_ecn_threshold),
         |spec| spec.link.ecn_threshold.and_then(show_ecn_threshold),
-    ),
+    )
+    .acts_on(Acts::EcnCapable),
     key(
         "jitter",
         "0.1.0",
         JITTER,
         "additional delay, uniform in [0, x), in order; or `{ up_to = \"2ms\", keep_order = false }`",
-        |spec, given| spec.link.jitter = given.value(read_jitter),
+        |spec: &mut LinkSpec, given| spec.link.jitter = given.value(read_jitter),
         |spec| spec.link.jitter.map(show_jitter),
-    ),
+    )
+    .acts_on(Acts::Forward),
     key(
         "reorder",
         "0.1.0",
         REORDER,
         "`{ ratio = 0.01, by = \"1ms\" }`: packets wait `by`, except for this share, which skips the wait",
-        |spec, given| spec.reorder = given.value(read_reorder),
+        |spec: &mut LinkSpec, given| spec.reorder = given.value(read_reorder),
         |spec| spec.reorder.map(show_reorder),
-    ),
+    )
+    .acts_on(Acts::Forward),
     key(
         "reverse_loss",
         "0.2.0",
@@ -296,7 +316,8 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
          for it, too",
         |spec: &mut LinkSpec, given| set(&mut spec.reverse_loss, given.value(read_loss)),
         |spec| Some(show_loss(&spec.reverse_loss)),
-    ),
+    )
+    .acts_on(Acts::Reverse),
     key(
         "reverse_jitter",
         "0.2.0",
@@ -304,7 +325,8 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "additional delay in the reverse direction, as `jitter`",
         |spec: &mut LinkSpec, given| spec.reverse_jitter = given.value(read_jitter),
         |spec| spec.reverse_jitter.map(show_jitter),
-    ),
+    )
+    .acts_on(Acts::Reverse),
     key(
         "reverse_reorder",
         "0.2.0",
@@ -312,7 +334,8 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "reordering in the reverse direction, as `reorder`",
         |spec: &mut LinkSpec, given| spec.reverse_reorder = given.value(read_reorder),
         |spec| spec.reverse_reorder.map(show_reorder),
-    ),
+    )
+    .acts_on(Acts::Reverse),
     key(
         "reverse_police",
         "0.2.0",
@@ -320,7 +343,8 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "a policer in front of the queue of the reverse direction, as `police`",
         |spec: &mut LinkSpec, given| spec.reverse_police = given.value(read_police),
         |spec| spec.reverse_police.map(|police| show_police(police.value)),
-    ),
+    )
+    .acts_on(Acts::Reverse),
     key(
         "ack_thinning",
         "0.2.0",
@@ -332,7 +356,8 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
             set(&mut spec.ack_thinning, of.and_then(|of| u32::try_from(of).ok()));
         },
         |spec| Some(spec.ack_thinning.to_string()),
-    ),
+    )
+    .acts_on(Acts::Acks),
     key(
         "slot",
         "0.2.0",
@@ -342,7 +367,8 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
          two, with so many packets and bytes a slot and so many packets that wait at most",
         |spec: &mut LinkSpec, given| spec.slot = given.value(SlotSpec::read),
         |spec| spec.slot.map(SlotSpec::show),
-    ),
+    )
+    .acts_on(Acts::Forward),
     key(
         "reverse_slot",
         "0.2.0",
@@ -350,7 +376,8 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "the same in the reverse direction: ACKs in slots",
         |spec: &mut LinkSpec, given| spec.reverse_slot = given.value(SlotSpec::read),
         |spec| spec.reverse_slot.map(SlotSpec::show),
-    ),
+    )
+    .acts_on(Acts::Reverse),
     key(
         "airtime",
         "0.2.0",
@@ -370,7 +397,8 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
          bytes a grant and so many packets that wait at most: see [networks](networks.md)",
         |spec: &mut LinkSpec, given| spec.grant = given.value(GrantSpec::read),
         |spec| spec.grant.map(GrantSpec::show),
-    ),
+    )
+    .acts_on(Acts::Forward),
     key(
         "reverse_grant",
         "0.2.0",
@@ -378,5 +406,6 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "the same in the reverse direction: ACKs that wait for grants",
         |spec: &mut LinkSpec, given| spec.reverse_grant = given.value(GrantSpec::read),
         |spec| spec.reverse_grant.map(GrantSpec::show),
-    ),
+    )
+    .acts_on(Acts::Reverse),
 ];

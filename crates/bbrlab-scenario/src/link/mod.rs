@@ -157,6 +157,17 @@ impl LinkSpec {
         if is_of_trace { rate.mean_until(Time::ZERO + duration) } else { rate.at_start() }
     }
 
+    /// Whether a buffer of either direction is in BDP.
+    pub(crate) fn has_buffer_in_bdp(&self) -> bool {
+        let is_bdp = |size: Option<QueueSize>| matches!(size, None | Some(QueueSize::Bdp(_)));
+        let own = |queue: &QueueSpec, buffer: Option<Placed<QueueSize>>| {
+            let given = queue.limit.or(buffer).map(|size| size.value);
+            is_bdp(given.or_else(|| queue.default_limit(Some(BitRate(1)))))
+        };
+        let reverse = self.reverse_queue.as_ref().unwrap_or(&self.queue);
+        own(&self.queue, self.buffer) || own(reverse, self.reverse_buffer.or(self.buffer))
+    }
+
     pub(crate) fn write(&self, of_profile: Option<&Self>, out: &mut Writer) {
         write_keys_unlike(LINK_KEYS, self, of_profile, out);
     }

@@ -1,0 +1,121 @@
+//! A key that cannot act where it stands is refused, with its place, what was found and what would be right.
+
+use std::fmt::Write as _;
+
+use bbrlab_scenario::{Scenario, ScenarioErrors};
+use expect_test::expect;
+
+/// A dumbbell of 10 Mbit/s with a flow; the arguments are added to the bottleneck, to the flow, and to the file. A bottleneck that
+/// begins with `rate` has no other.
+fn text(link: &str, flow: &str, rest: &str) -> String {
+    let rate = if link.starts_with("rate") { "" } else { "rate = \"10Mbit/s\"\n" };
+    let cc = if flow.starts_with("cc") { "" } else { "cc = \"cubic\"\n" };
+    format!(
+        "duration = \"2s\"\n[bottleneck]\n{rate}{link}\n[[flows]]\n{cc}rtt = \"40ms\"\n{flow}\n{rest}\n"
+    )
+}
+
+fn parse(text: &str) -> Result<Scenario, ScenarioErrors> {
+    Scenario::parse("test", "test.toml", text, None, &[])
+}
+
+const OTHER_LINK: &str = "[[links]]\nname = \"a\"\nrate = \"10Mbit/s\"\n";
+
+#[test]
+fn a_key_without_what_it_acts_on_is_refused() {
+    let udp = "cc = \"udp\"\nrate = \"1Mbit/s\"";
+    let path = "path = [\"a\"]\nreturn_path = [\"b\"]";
+    let links = |of_a: &str, of_b: &str| {
+        format!(
+            "[[links]]\nname = \"a\"\nrate = \"10Mbit/s\"\n{of_a}\n[[links]]\nname = \"b\"\nrate = \"10Mbit/s\"\n{of_b}\n"
+        )
+    };
+    let cases = [
+        text("ack_thinning = 4", udp, ""),
+        text("reverse_loss = 0.1", udp, ""),
+        text("loss_at = \"before\"", "", ""),
+        text("rate_change = \"keep\"", "", ""),
+        text("ecn_threshold = \"5pkt\"", "", ""),
+        text("buffer = \"20pkt\"\nbdp_rtt = \"60ms\"", "", ""),
+        text("", "dscp = \"EF\"", ""),
+        text("queue = \"prio\"", "host = \"A\"", ""),
+        text("", "", "[access]\nreverse_rate = \"1Mbit/s\""),
+        text("", "", "[access]\nframing = \"2B\""),
+        text("", udp, "[stack]\nrcvlowat = \"64KiB\"\nmss = \"1000B\""),
+        // A link that data crosses one way, and ACKs another.
+        text("", path, &links("reverse_jitter = \"1ms\"", "")),
+        text("", path, &links("ack_thinning = 2", "")),
+        text("", path, &links("", "ecn_threshold = \"5pkt\"")),
+    ];
+    let mut told = String::new();
+    for case in cases {
+        let Err(errors) = parse(&case) else { panic!("accepted:\n{case}") };
+        let [error] = &errors.0[..] else { panic!("{errors}") };
+        writeln!(told, "{}: {}; {}", error.line.unwrap(), error.title, error.found).unwrap();
+    }
+    expect![[r#"
+        4: `bottleneck.ack_thinning`: expected ACKs that cross the link; found no flow whose ACKs do, so the key cannot act
+        4: `bottleneck.reverse_loss`: expected ACKs that cross the link in the reverse direction; found no flow whose ACKs take this way, so the key cannot act
+        4: `bottleneck.loss_at`: expected a `loss` or `reverse_loss` as well; found neither, so the key cannot act
+        3: `bottleneck.rate_change`: expected a `rate` that changes; found one that does not, so the key cannot act
+        4: `bottleneck.ecn_threshold`: expected a flow with `ecn` that crosses the link; found none, so the key cannot act
+        5: `bottleneck.bdp_rtt`: expected a buffer in `bdp`; found none, so the key cannot act
+        8: `flows[0].dscp`: expected a queue `cake`, `prio` or `fq` on its way; found none that looks at classes of traffic, so the key cannot act
+        8: `flows[0].host`: expected a queue `cake` on its way; found none that looks at hosts, so the key cannot act
+        10: `access.reverse_rate`: expected a `rate` as well; found access links without a rate, so the key cannot act
+        10: `access.framing`: expected a `rate` as well; found access links without a rate, so the key cannot act
+        10: `stack.rcvlowat`: expected a flow with a connection; found only flows of datagrams, so the key cannot act
+        13: `links[0].reverse_jitter`: expected ACKs that cross the link in the reverse direction; found no flow whose ACKs take this way, so the key cannot act
+        13: `links[0].ack_thinning`: expected ACKs that cross the link; found no flow whose ACKs do, so the key cannot act
+        17: `links[1].ecn_threshold`: expected a flow with `ecn` that crosses the link; found none, so the key cannot act
+    "#]].assert_eq(&told);
+}
+
+#[test]
+fn a_key_with_what_it_acts_on_is_not() {
+    let links = "[[links]]\nname = \"a\"\nrate = \"10Mbit/s\"\n[[links]]\nname = \"b\"\nloss = 0.1\nack_thinning = 2\njitter = \"1ms\"\n";
+    for case in [
+        text("reverse_loss = 0.1\nloss_at = \"before\"", "", ""),
+        // Defaults that are spelled out, and what waits for another flow.
+        text("loss = 0\nloss_at = \"before\"", "", ""),
+        text("loss_at = \"after\"\nrate_change = \"follow\"\nack_thinning = 1\nloss = 0", "", ""),
+        text("", "count = 1\nstart_step = \"1s\"\ndscp = \"CS0\"", ""),
+        text("", "", &format!("{OTHER_LINK}loss = 0.1\nreverse_loss = 0.1\n")),
+        text("", "", "[access]\ndelay = \"3ms\""),
+        text("queue = { discipline = \"codel\", ecn = true }", "", ""),
+        text("", "ecn = true", "[stack]\nbbr3 = { cwnd_gain = 512 }"),
+        // A link that only ACKs cross, forward.
+        text("", "path = [\"a\"]\nreturn_path = [\"b\"]", links),
+        text(
+            "",
+            "cc = \"udp\"\nrate = \"1Mbit/s\"",
+            "[[flows]]\ncc = \"reno\"\nrtt = \"40ms\"\n[stack]\nsack = false",
+        ),
+    ] {
+        if let Err(errors) = parse(&case) {
+            panic!("{case}\n{errors}");
+        }
+    }
+}
+
+#[test]
+fn in_a_sweep_a_key_need_act_at_one_point_only() {
+    let base = text("ecn_threshold = \"5pkt\"\nrate_change = \"keep\"", "dscp = \"EF\"", "");
+    let swept = |axes: &str| parse(&format!("{base}[sweep]\n{axes}\n"));
+    let all = "\"bottleneck.queue\" = [\"droptail\", \"cake\"]\n\"flows.ecn\" = [false, true]\n\
+               \"bottleneck.rate\" = [\"10Mbit/s\", [[\"0s\", \"10Mbit/s\"], [\"1s\", \"5Mbit/s\"]]]";
+    let scenario = swept(all).unwrap_or_else(|errors| panic!("{errors}"));
+    // The text of each of its runs is that run alone.
+    for run in 0..scenario.runs() {
+        let text = scenario.run_toml(run);
+        let again = parse(&text).unwrap_or_else(|errors| panic!("{text}\n{errors}"));
+        assert_eq!(again.run_toml(0), text);
+        assert_eq!(again.run(0).links, scenario.run(run).links);
+    }
+    // What acts at no point is refused all the same.
+    let errors = swept(all.split_once('\n').unwrap().1).unwrap_err();
+    assert!(errors.0.len() == 1 && errors.0[0].title.starts_with("`flows[0].dscp`"), "{errors}");
+    let errors = parse(&format!("{}[sweep]\n\"flows.host\" = [\"A\", \"B\"]\n", text("", "", "")));
+    let errors = errors.unwrap_err();
+    assert!(errors.0[0].title.starts_with("`flows[0].host`"), "{errors}");
+}
