@@ -172,8 +172,10 @@ pub(super) fn replay(
             arrivals.peek().map_or((Time::NEVER, 0), |(place, row)| (row.time, *place));
         let timer = next_timer(&bench, &logged, slack);
         let timer_at = timer.map_or(Time::NEVER, |timer| timer.at);
-        // At the same moment a segment comes before a timer, unless the log shows the burst first.
-        let is_burst_first = timer.is_some_and(|timer| timer.burst.is_some_and(|at| at < place));
+        // At the same moment a segment comes before a timer, unless the log shows the burst first. What `fq` lets go is first in
+        // the log too, but TCP is called for it in a tasklet, which runs after the soft interrupt that brings segments.
+        let is_burst_first =
+            !episode.fq && timer.is_some_and(|timer| timer.burst.is_some_and(|at| at < place));
         let call = calls.peek().map_or(Time::NEVER, |&(at, _)| at);
         let now = arrival.min(timer_at).min(call).min(wake);
         if now == Time::NEVER || now > episode.to {
