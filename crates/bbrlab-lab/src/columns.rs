@@ -231,6 +231,35 @@ fn columns(part: &[RowsOfRun<'_>], swept: &Swept) -> Vec<Column> {
     columns
 }
 
+/// What a figure of `summary.parquet` is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FigureOf {
+    /// The run: one value in all rows of a run.
+    Run,
+    /// The run's bottleneck: one value in all rows of a run.
+    Bottleneck,
+    /// A group of flows: one value in all rows of the group's flows.
+    Group,
+    /// A flow.
+    Flow,
+}
+
+/// What the figure in a column of `summary.parquet` is of; `None` for columns that name the run, the flow or a swept key.
+#[must_use]
+pub fn figure_of(column: &str) -> Option<FigureOf> {
+    let is_in = |leaves: Vec<Leaf>| {
+        let is_it = |leaf: &Leaf| leaf.name == column && leaf.figure.role != Role::Name;
+        leaves.iter().any(is_it)
+    };
+    let tables = [
+        (FigureOf::Flow, of_flow()),
+        (FigureOf::Group, of_group()),
+        (FigureOf::Run, of_run()),
+        (FigureOf::Bottleneck, of_link()),
+    ];
+    tables.into_iter().find(|(_, leaves)| is_in(leaves.clone())).map(|(of, _)| of)
+}
+
 fn of_run() -> Vec<Leaf> {
     let mut leaves = leaves(RunSummary::FIGURES, "", "_");
     let of_flow = of_flow();
@@ -437,7 +466,10 @@ fn optional<'a>(leaf: &Leaf, cells: impl Iterator<Item = &'a Cell>) -> Column {
 mod tests {
     use std::fmt::Write as _;
 
-    use super::{ROWS_AT_A_TIME, of_flow, of_group, of_link, of_run, of_series, write_summary};
+    use super::{
+        FigureOf, ROWS_AT_A_TIME, figure_of, of_flow, of_group, of_link, of_run, of_series,
+        write_summary,
+    };
     use crate::parquet_file::{decode, encode};
     use bbrlab_run::{
         Column, Delays, Figure, FlowSummary, Kind, Leaf, LinkSummary, QueueRow, QueueSeries, Role,
@@ -594,6 +626,23 @@ mod tests {
             writeln!(text, "| `{name}` | {kind} | {unit} | {meaning}{of_what} |").unwrap();
         }
         text
+    }
+
+    #[test]
+    fn figures_are_of_the_run_the_bottleneck_a_group_or_a_flow() {
+        for (column, of) in [
+            ("goodput_mbps", Some(FigureOf::Flow)),
+            ("rtt_ms_p95", Some(FigureOf::Flow)),
+            ("group_share", Some(FigureOf::Group)),
+            ("run_goodput_mbps", Some(FigureOf::Run)),
+            ("jain", Some(FigureOf::Run)),
+            ("bottleneck_queue_delay_ms_p95", Some(FigureOf::Bottleneck)),
+            ("seed", None),
+            ("flow", None),
+            ("bottleneck.buffer_bdp", None),
+        ] {
+            assert_eq!(figure_of(column), of, "{column}");
+        }
     }
 
     /// The marks around the tables of `docs/results.md`.

@@ -73,7 +73,7 @@ pub use bbrlab_oracle::LogError;
 pub use bench::{BENCH_CASES, BenchCase, BenchResult, bench_case};
 pub use calibration::seconds_per_event;
 pub use chosen_pictures::{PlotChoice, plot_as, plot_overlay};
-pub use columns::{flow_columns, link_columns, of_series};
+pub use columns::{FigureOf, figure_of, flow_columns, link_columns, of_series};
 pub use document::write_runs_json;
 pub use error::LabError;
 pub use execute::{Executed, execute};

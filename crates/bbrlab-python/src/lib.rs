@@ -87,6 +87,7 @@ fn _bbrlab(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(running::sweep, module)?)?;
     module.add_function(wrap_pyfunction!(running::weights, module)?)?;
     module.add_function(wrap_pyfunction!(running::finish, module)?)?;
+    module.add_function(wrap_pyfunction!(records::figure_of, module)?)?;
     module.add_function(wrap_pyfunction!(records::open_folder, module)?)?;
     Ok(())
 }

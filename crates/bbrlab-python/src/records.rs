@@ -4,12 +4,15 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 
 use bbrlab_lab::{
-    Batch, Executed, LabError, Opened, flow_columns, link_columns, of_series, open_results,
-    run_folder_name, save_run,
+    Batch, Executed, FigureOf, LabError, Opened, flow_columns, link_columns, of_series,
+    open_results, run_folder_name, save_run,
 };
-use bbrlab_report::{groups, run_html, run_table, sweep_html, sweep_table};
+use bbrlab_report::{
+    MeanOfPoint, groups, means_of_points, run_html, run_table, sweep_html, sweep_table,
+};
 use bbrlab_run::{
-    QueueSeries, RunResult, RunSummary, Series, TABLES, Transfers, runs_of, tables_of,
+    Delays, GroupMetric, QueueSeries, RunResult, RunSummary, Series, TABLES, Transfers, runs_of,
+    tables_of,
 };
 use pyo3::exceptions::{PyIndexError, PyKeyError, PyValueError};
 use pyo3::prelude::*;
@@ -68,6 +71,7 @@ impl RunRecords {
             "series" => Frame::of_parts([of_series(summary, result.series.columns())]),
             "queue" => Frame::of_parts([of_series(summary, result.queue.columns())]),
             "transfers" => Frame::of_parts([of_series(summary, result.transfers.columns())]),
+            "delays" => Frame::of_parts([of_series(summary, result.delays.columns())]),
             _ => Err(PyKeyError::new_err(name.to_owned())),
         })
     }
@@ -82,35 +86,41 @@ impl RunRecords {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Ran)> {
-        let RunResult { summary, series, queue, transfers } = &self.result;
+        let RunResult { summary, series, queue, transfers, delays } = &self.result;
         let frame = |columns| Frame::of_parts([columns]);
-        let (tables, times) = py.detach(|| {
+        let (tables, more) = py.detach(|| {
             let tables = frames_of(&[0], std::slice::from_ref(summary))?;
-            let times =
-                [frame(series.columns())?, frame(queue.columns())?, frame(transfers.columns())?];
-            PyResult::Ok((tables, times))
+            let more = [
+                frame(series.columns())?,
+                frame(queue.columns())?,
+                frame(transfers.columns())?,
+                frame(delays.columns())?,
+            ];
+            PyResult::Ok((tables, more))
         })?;
         let restore = py.get_type::<Self>().getattr("_restore")?;
-        Ok((restore, (tables, times, self.toml.clone(), self.folder.clone())))
+        Ok((restore, (tables, more, self.toml.clone(), self.folder.clone())))
     }
 
     #[staticmethod]
     fn _restore(
         py: Python<'_>,
         tables: Vec<Py<Frame>>,
-        times: [Py<Frame>; 3],
+        more: [Py<Frame>; 4],
         toml: String,
         folder: Option<PathBuf>,
     ) -> PyResult<Self> {
         py.detach(|| {
             let one = runs_in(&tables)?.pop();
             let (_, summary) = one.ok_or_else(|| PyValueError::new_err("expected a run"))?;
-            let [series, queue, transfers] = times.each_ref().map(|table| table.get().columns());
+            let [series, queue, transfers, delays] =
+                more.each_ref().map(|table| table.get().columns());
             let result = RunResult {
                 summary,
                 series: Series::from_columns(&series).map_err(PyValueError::new_err)?,
                 queue: QueueSeries::from_columns(&queue).map_err(PyValueError::new_err)?,
                 transfers: Transfers::from_columns(&transfers).map_err(PyValueError::new_err)?,
+                delays: Delays::from_columns(&delays).map_err(PyValueError::new_err)?,
             };
             Ok(Self::new(result, toml, folder))
         })
@@ -229,6 +239,18 @@ impl SweepRecords {
         dict(py, &groups(&self.runs))
     }
 
+    /// The means over the seeds of each point, of one value per run.
+    fn means(&self, py: Python<'_>, values: Vec<Option<f64>>) -> PyResult<Means> {
+        if values.len() != self.runs.len() {
+            let (runs, found) = (self.runs.len(), values.len());
+            return Err(PyValueError::new_err(format!("expected {runs} values, found {found}")));
+        }
+        let row = |MeanOfPoint { first, metric: GroupMetric { n, mean, ci95 } }| {
+            (first, n, mean, ci95.map(|[low, high]| (low, high)))
+        };
+        Ok(py.detach(|| means_of_points(&self.runs, &values).into_iter().map(row).collect()))
+    }
+
     fn frame(&self, py: Python<'_>, name: &str) -> PyResult<Frame> {
         py.detach(|| match name {
             "flows" => Frame::of_parts(flow_columns(&self.runs)),
@@ -255,11 +277,25 @@ impl SweepRecords {
     }
 }
 
+/// For each point the place of its first run, how many of its runs have a value, their mean, and the ends of its interval.
+type Means = Vec<(usize, u64, Option<f64>, Option<(f64, f64)>)>;
+
+/// What the figure in a column of `summary.parquet` is of: `run`, `bottleneck`, `group` or `flow`.
+#[pyfunction]
+pub(crate) fn figure_of(column: &str) -> Option<&'static str> {
+    Some(match bbrlab_lab::figure_of(column)? {
+        FigureOf::Run => "run",
+        FigureOf::Bottleneck => "bottleneck",
+        FigureOf::Group => "group",
+        FigureOf::Flow => "flow",
+    })
+}
+
 /// What a pickled sweep consists of: tables, folder, and how many runs were computed, repeated and found.
 type Swept = (Vec<Frame>, Option<PathBuf>, (u64, u64, u64));
 
-/// What a pickled run consists of: tables of its record; its series, its queues and its transfers; scenario and folder.
-type Ran = (Vec<Frame>, [Frame; 3], String, Option<PathBuf>);
+/// What a pickled run consists of: tables of its record; its series, queues, transfers and delays; scenario and folder.
+type Ran = (Vec<Frame>, [Frame; 4], String, Option<PathBuf>);
 
 fn frames_of(numbers: &[u64], runs: &[RunSummary]) -> PyResult<Vec<Frame>> {
     let tables = tables_of(numbers, runs);

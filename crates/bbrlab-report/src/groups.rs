@@ -104,22 +104,16 @@ impl Members {
             add(&*runs.get(place)?);
         }
         identical_digests &= seeds.len() > 1;
-        let means: Vec<(usize, Option<f64>)> = means.iter().map(|of| (of.n, of.mean())).collect();
         let mut squares = vec![0.0; names.len()];
-        // The same run again and again says nothing about chance.
-        let is_spread = seeds.len() > 1 && !identical_digests;
+        let is_spread = is_spread(seeds.len(), identical_digests);
         for place in self.places(at).filter(|_| is_spread) {
             let values = metric_values(&*runs.get(place)?);
-            for ((sum, value), (_, mean)) in squares.iter_mut().zip(values).zip(&means) {
-                *sum +=
-                    value.zip(*mean).map_or(0.0, |(value, mean)| (value - mean) * (value - mean));
+            for ((sum, value), mean) in squares.iter_mut().zip(values).zip(&means) {
+                *sum += mean.square(value);
             }
         }
-        let metrics = means.iter().zip(&squares).map(|(&(n, mean), &squares)| {
-            let half = half_width(n, squares).filter(|_| is_spread);
-            let ci95 = mean.zip(half).map(|(mean, half)| [mean - half, mean + half]);
-            GroupMetric { n: n as u64, mean, ci95 }
-        });
+        let metrics = means.iter().zip(&squares);
+        let metrics = metrics.map(|(mean, &squares)| mean.metric(squares, is_spread));
         Ok(Group {
             scenario: first.scenario.clone(),
             scenario_hash: first.scenario_hash.clone(),
@@ -130,6 +124,45 @@ impl Members {
             metrics: Metrics::new(Arc::clone(names), metrics.collect()),
         })
     }
+}
+
+/// The mean over the seeds of a point, of one value per run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MeanOfPoint {
+    /// The place of the point's first run.
+    pub first: usize,
+    /// How many runs have a value, their mean and its interval.
+    pub metric: GroupMetric,
+}
+
+/// The means over the seeds of each point, of one value per run: with the intervals that [`groups`] gives its own metrics. The points
+/// are in the order of their first runs.
+///
+/// # Panics
+/// If there is not one value per run.
+#[must_use]
+pub fn means_of_points(runs: &[RunSummary], values: &[Option<f64>]) -> Vec<MeanOfPoint> {
+    assert_eq!(runs.len(), values.len(), "one value per run");
+    let Ok(members) = Members::of(runs, |_| {});
+    let of_point = |at: usize| {
+        let places: Vec<usize> = members.places(at).collect();
+        let mut mean = Mean::default();
+        for &place in &places {
+            mean.add(values[place]);
+        }
+        let squares = places.iter().map(|&place| mean.square(values[place])).sum();
+        let digest = &runs[places[0]].digest;
+        let identical_digests =
+            digest.is_some() && places.iter().all(|&place| runs[place].digest == *digest);
+        let is_spread = is_spread(places.len(), identical_digests);
+        MeanOfPoint { first: places[0], metric: mean.metric(squares, is_spread) }
+    };
+    (0..members.count()).map(of_point).collect()
+}
+
+/// Whether the runs of a point say something about chance: not if there is one, or if all are the same run.
+fn is_spread(runs: usize, identical_digests: bool) -> bool {
+    runs > 1 && !identical_digests
 }
 
 /// The mean of the values of a metric that are there.
@@ -157,6 +190,19 @@ impl Mean {
     #[expect(clippy::cast_precision_loss, reason = "runs are counted in millions at most")]
     fn mean(self) -> Option<f64> {
         (self.n > 0).then(|| self.sum / self.n as f64)
+    }
+
+    /// The squared distance of a value from the mean; 0 without a value.
+    fn square(self, value: Option<f64>) -> f64 {
+        value.zip(self.mean()).map_or(0.0, |(value, mean)| (value - mean) * (value - mean))
+    }
+
+    /// The metric, from the sum of the squared distances.
+    fn metric(self, squares: f64, is_spread: bool) -> GroupMetric {
+        let mean = self.mean();
+        let half = half_width(self.n, squares).filter(|_| is_spread);
+        let ci95 = mean.zip(half).map(|(mean, half)| [mean - half, mean + half]);
+        GroupMetric { n: self.n as u64, mean, ci95 }
     }
 }
 
@@ -223,7 +269,7 @@ fn is_metric(leaf: &Leaf) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{flat_metrics, groups};
+    use super::{MeanOfPoint, flat_metrics, groups, means_of_points};
     use crate::table::tests::sample_run;
     use bbrlab_run::{TinSummary, Wait, WaitSummary};
 
@@ -297,6 +343,33 @@ mod tests {
         assert_eq!(value("waits.bottleneck.grants.wait_ms.mean"), Some(4.5));
         assert_eq!(value("waits.bottleneck.reverse.slots.wait_ms.max"), None);
         assert_eq!(value("flow_groups.cubic.goodput_mbps"), Some(21.9));
+    }
+
+    #[test]
+    fn values_of_runs_have_the_means_and_intervals_of_metrics() {
+        let mut runs = Vec::new();
+        for seed in 1..=4u32 {
+            for hash in ["bbb", "aaa"] {
+                let mut run = sample_run();
+                run.seed = seed.into();
+                // Seeds change nothing at one of the points.
+                run.digest = Some(if hash == "aaa" { hash.to_owned() } else { format!("{seed}") });
+                run.scenario_hash = hash.to_owned();
+                run.jain = (seed != 3).then(|| 0.1 * f64::from(seed * seed));
+                runs.push(run);
+            }
+        }
+        let values: Vec<Option<f64>> = runs.iter().map(|run| run.jain).collect();
+        let found = means_of_points(&runs, &values);
+        let jain = |at: usize| *groups(&runs)[at].metrics.get("jain").unwrap();
+        assert_eq!(found, [0, 1].map(|first| MeanOfPoint { first, metric: jain(first) }));
+        // 0.1, 0.4 and 1.6: their mean is 0.7, their variance 0.63, and t(2) = 4.302653.
+        assert_eq!(found[0].metric.n, 3);
+        let [low, high] = found[0].metric.ci95.unwrap();
+        assert!((low - (0.7 - 4.302_652_730 * (0.63_f64 / 3.0).sqrt())).abs() < 1e-9, "{low}");
+        assert!((low + high - 1.4).abs() < 1e-12);
+        assert_eq!((found[1].metric.mean, found[1].metric.ci95), (found[0].metric.mean, None));
+        assert_eq!(means_of_points(&[], &[]), []);
     }
 
     #[test]
