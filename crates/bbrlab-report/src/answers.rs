@@ -3,7 +3,7 @@
 //! Where groups of flows compete, it is their shares; where transfers end, their completion times; else goodput, queue
 //! delay and retransmissions. Tables and pictures take their columns and panels from here.
 
-use bbrlab_run::{Group, RunSummary};
+use bbrlab_run::{Group, GroupMetric, RunSummary};
 
 /// A figure of a sweep.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,6 +58,8 @@ pub(crate) struct Most {
     /// Groups of flows with transfers.
     transfers: usize,
     unfinished: u64,
+    /// Whether a group of flows was active for a part of the time only.
+    is_active_in_part: bool,
     random_losses: u64,
     policer_drops: u64,
     marks: u64,
@@ -73,6 +75,7 @@ impl Most {
         self.transfers = self.transfers.max(transfers);
         for group in &run.flow_groups {
             most(&mut self.unfinished, group.fct_ms.unfinished);
+            self.is_active_in_part |= group.is_active_in_part();
         }
         for link in &run.links {
             most(&mut self.random_losses, link.random_losses);
@@ -87,6 +90,7 @@ pub(crate) fn answers(most: &Most, groups: &[Group]) -> Vec<Answer<'static>> {
     let is_worth_showing = |answer: &Answer<'_>| match answer.metric.name() {
         "share" => most.flow_groups > 1,
         "fct_ms.unfinished" => most.unfinished > 0,
+        "goodput_active_mbps" => most.is_active_in_part && most.flow_groups > 1,
         name if name.starts_with("fct_ms") => most.transfers > 0,
         "random_losses" => most.random_losses > 0,
         "policer_drops" => most.policer_drops > 0,
@@ -99,12 +103,13 @@ pub(crate) fn answers(most: &Most, groups: &[Group]) -> Vec<Answer<'static>> {
 }
 
 /// What may be shown of a sweep, in order.
-const ALL: [Answer<'static>; 15] = [
+const ALL: [Answer<'static>; 16] = [
     answer("share", "%", 100.0, 1, Metric::PerGroup("share")),
     answer("FCT p50", "ms", 1.0, 0, Metric::PerGroup("fct_ms.p50")),
     answer("FCT p95", "ms", 1.0, 0, Metric::PerGroup("fct_ms.p95")),
     answer("FCT p99", "ms", 1.0, 0, Metric::PerGroup("fct_ms.p99")),
     answer("unfinished", "", 1.0, 0, Metric::PerGroup("fct_ms.unfinished")),
+    answer("while active", "Mbit/s", 1.0, 2, Metric::PerGroup("goodput_active_mbps")),
     answer("goodput", "Mbit/s", 1.0, 2, Metric::Run("goodput_mbps")),
     answer("queue delay", "ms", 1.0, 2, Metric::Bottleneck("queue_delay_ms.mean")),
     answer("retrans", "pkt", 1.0, 0, Metric::PerGroup("retransmitted_packets")),
@@ -131,6 +136,55 @@ pub(crate) fn places(groups: &[Group], metric: Metric<'_>) -> Vec<usize> {
     let all = if metric.is_per_group() { most_groups(groups) } else { 1 };
     let has = |place: &usize| groups.iter().any(|group| value(group, metric, *place).0.is_some());
     (0..all).filter(has).collect()
+}
+
+/// The shared links that have this figure at some point, by name. Of a count of what goes wrong on a link only those where
+/// something did, as long as there are several.
+pub(crate) fn link_names<'g>(groups: &'g [Group], figure: &str) -> Vec<&'g str> {
+    let ending = format!(".{figure}");
+    let mut links: Vec<(&str, bool)> = Vec::new();
+    for group in groups {
+        for name in group.metrics.names() {
+            let Some(link) = name.strip_prefix("links.").and_then(|it| it.strip_suffix(&ending))
+            else {
+                continue;
+            };
+            let value = group.metrics.position(name).and_then(|at| group.metrics.at(at));
+            let Some(mean) = value.and_then(|value| value.mean) else { continue };
+            match links.iter_mut().find(|(known, _)| *known == link) {
+                Some((_, is_any)) => *is_any |= mean > 0.0,
+                None => links.push((link, mean > 0.0)),
+            }
+        }
+    }
+    let is_count = ["drop_ratio", "random_losses", "policer_drops", "marks"].contains(&figure);
+    if is_count && links.len() > 1 {
+        links.retain(|&(_, is_any)| is_any);
+    }
+    links.into_iter().map(|(link, _)| link).collect()
+}
+
+/// The link of which a figure is taken as the bottleneck's, if flows share several: its name then has to be said.
+pub(crate) fn link_to_name(groups: &[Group], metric: Metric<'_>) -> Option<String> {
+    let Metric::Bottleneck(figure) = metric else { return None };
+    let several = link_names(groups, "queue_delay_ms.mean");
+    if several.len() < 2 {
+        return None;
+    }
+    let at = groups.iter().find_map(|group| Some((group, position(group, metric, 0)?)));
+    let name = at.and_then(|(group, at)| group.metrics.names().nth(at))?;
+    let link = name.strip_prefix("links.")?.strip_suffix(figure)?.strip_suffix('.')?;
+    Some(link.to_owned())
+}
+
+/// The mean of a link's figure at a point, and half its interval.
+pub(crate) fn link_value(group: &Group, link: &str, figure: &str) -> (Option<f64>, Option<f64>) {
+    let at = group.metrics.position(&format!("links.{link}.{figure}"));
+    at.and_then(|at| group.metrics.at(at)).map_or((None, None), mean_and_half)
+}
+
+fn mean_and_half(found: &GroupMetric) -> (Option<f64>, Option<f64>) {
+    (found.mean, found.mean.zip(found.ci95).map(|(mean, [_, high])| high - mean))
 }
 
 /// The largest number of groups of flows in a run.
@@ -164,8 +218,7 @@ pub(crate) fn flow_groups(group: &Group) -> impl Iterator<Item = &str> {
 /// The mean at a point, and half its interval; `place` is that of a group of flows.
 pub(crate) fn value(group: &Group, metric: Metric<'_>, place: usize) -> (Option<f64>, Option<f64>) {
     let found = position(group, metric, place).and_then(|at| group.metrics.at(at));
-    let Some(found) = found else { return (None, None) };
-    (found.mean, found.mean.zip(found.ci95).map(|(mean, [_, high])| high - mean))
+    found.map_or((None, None), mean_and_half)
 }
 
 /// Where among a point's metrics it is.

@@ -283,6 +283,7 @@ record! {
         flows: u64, Given, "flows", "number of flows; of those with `arrivals`, how many came";
         turned_away: Option<u64>, Result, "flows", "flows that came while `at_most` were under way; null without `arrivals`";
         goodput_mbps: Option<f64>, Result, "Mbit/s", "bytes that its receiving applications got / the time that the run's goodput is over";
+        goodput_active_mbps: Option<f64>, Result, "Mbit/s", "bytes that its receiving applications got / the time in which at least one of its flows was active; null where flows come and go";
         share: Option<f64>, Result, "share", "its part of the bytes that all receiving applications got in that time";
         retransmitted_packets: Option<u64>, Result, "packets", "retransmissions";
         out_of_order_packets: Option<u64>, Result, "packets", "data packets that were new and arrived above a hole; null of datagrams alone";
@@ -297,6 +298,13 @@ record! {
 }
 
 impl FlowGroup {
+    /// Whether its flows together were active for less than the time over which goodputs of groups are taken: then its share of
+    /// the bytes does not tell what it got while it was active.
+    #[must_use]
+    pub fn is_active_in_part(&self) -> bool {
+        self.goodput_active_mbps > self.goodput_mbps.map(|goodput| 1.01 * goodput)
+    }
+
     /// Whether any of its flows sends transfers that end: some have begun.
     #[must_use]
     pub fn has_transfers(&self) -> bool {

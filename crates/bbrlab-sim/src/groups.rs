@@ -7,7 +7,7 @@
 
 use bbrlab_net::FlowLosses;
 use bbrlab_run::{Delays, FlowGroup, GroupFct, GroupRtt, Run, Slowdown};
-use bbrlab_units::Span;
+use bbrlab_units::{Span, Time};
 
 use crate::arrivals::Population;
 use crate::figures::{NS_PER_MS, SLOWDOWN_UNIT, TRANSFER_PRECISION, US_PER_MS, mbps};
@@ -24,6 +24,8 @@ struct Gathered<'a> {
     flows: u64,
     turned_away: Option<u64>,
     bytes: u64,
+    /// When its flows were active: from and to, in the order of the flows.
+    active: Vec<(Time, Time)>,
     retransmitted: u64,
     out_of_order: u64,
     duplicate: u64,
@@ -85,6 +87,7 @@ impl<'a> Gathered<'a> {
             flows: 0,
             turned_away: None,
             bytes: 0,
+            active: Vec::new(),
             retransmitted: 0,
             out_of_order: 0,
             duplicate: 0,
@@ -100,6 +103,9 @@ impl<'a> Gathered<'a> {
 
     fn add(&mut self, ideal: &Ideal, flow: &Flow, losses: FlowLosses) {
         self.bytes += flow.bytes_in_traffic;
+        if let Some(at_end) = &flow.at_end {
+            self.active.push((flow.start, at_end.at));
+        }
         let totals = flow.totals_at_end();
         self.retransmitted += totals.sender.retransmitted;
         self.out_of_order += totals.receiver.out_of_order_packets;
@@ -136,7 +142,7 @@ impl<'a> Gathered<'a> {
     }
 
     #[expect(clippy::cast_precision_loss, reason = "figures in floating point")]
-    fn finish(self, window: Span, total_bytes: u64) -> FlowGroup {
+    fn finish(mut self, window: Span, total_bytes: u64) -> FlowGroup {
         let ms = |ns: Option<u64>| ns.map(|ns| ns as f64 / NS_PER_MS);
         let rtt = self.rtt_us.as_ref();
         let slowdown =
@@ -146,6 +152,10 @@ impl<'a> Gathered<'a> {
             flows: self.flows,
             turned_away: self.turned_away,
             goodput_mbps: mbps(self.bytes, window),
+            goodput_active_mbps: match self.turned_away {
+                Some(_) => None,
+                None => mbps(self.bytes, covered(&mut self.active)),
+            },
             share: (total_bytes > 0).then(|| self.bytes as f64 / total_bytes as f64),
             retransmitted_packets: Some(self.retransmitted),
             out_of_order_packets: self.has_connections.then_some(self.out_of_order),
@@ -168,5 +178,29 @@ impl<'a> Gathered<'a> {
             slowdown: Slowdown { p50: slowdown(500), p95: slowdown(950), p99: slowdown(990) },
             ..FlowGroup::default()
         }
+    }
+}
+
+/// How long the periods last together; where they overlap, time counts once.
+fn covered(periods: &mut [(Time, Time)]) -> Span {
+    periods.sort_unstable();
+    let (mut total, mut until) = (Span::ZERO, Time::ZERO);
+    for &mut (from, to) in periods {
+        total = total + to.since(from.max(until));
+        until = until.max(to);
+    }
+    total
+}
+
+#[cfg(test)]
+mod tests {
+    use super::covered;
+    use bbrlab_units::{Span, Time};
+
+    #[test]
+    fn time_in_which_several_flows_are_active_counts_once() {
+        let mut periods =
+            [(50, 60), (0, 20), (10, 30), (15, 18), (60, 70)].map(|(a, b)| (Time(a), Time(b)));
+        assert_eq!(covered(&mut periods), Span(50));
     }
 }

@@ -26,7 +26,7 @@ use super::palette;
 use super::panel::{Names, Panel, SMALL};
 use super::shape::{LOWEST_PANEL, Shape};
 use super::swept::{Swept, spread};
-use crate::answers::{self, Answer, Metric, flow_groups, most_groups};
+use crate::answers::{self, Answer, Metric, flow_groups, link_to_name, most_groups};
 use crate::points::Points;
 use crate::table::{value_text, varying_keys};
 
@@ -321,7 +321,7 @@ impl<'a> Sheet<'a> {
         is_first: bool,
         room: Room,
     ) {
-        let title = title_of(figure, self.flow_groups.len() > 1);
+        let title = title_of(figure, &self.points.groups, self.flow_groups.len() > 1);
         let width = panel.right - panel.left;
         if self.is_multiple() {
             if is_first {
@@ -514,7 +514,7 @@ impl<'a> Sheet<'a> {
 }
 
 /// The title of a figure's panel, with its unit; `has_groups` says whether several groups of flows are told apart.
-fn title_of(figure: &Answer<'_>, has_groups: bool) -> String {
+fn title_of(figure: &Answer<'_>, groups: &[Group], has_groups: bool) -> String {
     let name = figure.metric.name();
     let title = match name {
         "share" => "Share of the goodput",
@@ -522,6 +522,7 @@ fn title_of(figure: &Answer<'_>, has_groups: bool) -> String {
         "fct_ms.p95" => "Completion time, p95",
         "fct_ms.p99" => "Completion time, p99",
         "fct_ms.unfinished" => "Transfers not completed",
+        "goodput_active_mbps" => "Goodput while active",
         "goodput_mbps" if figure.metric == Metric::Run(name) && has_groups => {
             "Goodput of all flows"
         }
@@ -539,8 +540,10 @@ fn title_of(figure: &Answer<'_>, has_groups: bool) -> String {
         "jain" => "Jain's index",
         _ => figure.title,
     };
+    let of_link = link_to_name(groups, figure.metric);
+    let title = of_link.map_or_else(|| title.to_owned(), |link| format!("{title} of {link}"));
     let unit = if figure.unit == "pkt" { "packets" } else { figure.unit };
-    if unit.is_empty() { title.to_owned() } else { format!("{title}, {unit}") }
+    if unit.is_empty() { title } else { format!("{title}, {unit}") }
 }
 
 /// The names of the groups of flows by place; those that differ from point to point side by side.

@@ -267,13 +267,17 @@ fn is_disordered(above_hole: Option<u64>, twice: Option<u64>) -> bool {
 fn groups(run: &RunSummary) -> Table {
     let groups = &run.flow_groups;
     let has_transfers = groups.iter().any(FlowGroup::has_transfers);
+    let is_active_in_part = groups.len() > 1 && groups.iter().any(FlowGroup::is_active_in_part);
     let has_losses = groups.iter().any(|group| group.random_losses > Some(0));
     let is_policed = groups.iter().any(|group| group.policer_drops > Some(0));
     let mut table = Table::new()
         .column("group", "", Align::Left)
         .column("flows", "", Align::Right)
-        .column("goodput", "Mbit/s", Align::Right)
-        .column("share", "%", Align::Right);
+        .column("goodput", "Mbit/s", Align::Right);
+    if is_active_in_part {
+        table = table.column("while active", "Mbit/s", Align::Right);
+    }
+    table = table.column("share", "%", Align::Right);
     if has_transfers {
         for (title, unit) in [
             ("FCT p50", "ms"),
@@ -302,12 +306,11 @@ fn groups(run: &RunSummary) -> Table {
     }
     table = table.column("RTT mean", "ms", Align::Right).column("p95", "ms", Align::Right);
     for group in groups {
-        let mut cells = vec![
-            group.group.clone(),
-            count(group.flows),
-            fixed(group.goodput_mbps, 2),
-            fixed(group.share.map(|share| share * 100.0), 1),
-        ];
+        let mut cells = vec![group.group.clone(), count(group.flows), fixed(group.goodput_mbps, 2)];
+        if is_active_in_part {
+            cells.push(fixed(group.goodput_active_mbps, 2));
+        }
+        cells.push(fixed(group.share.map(|share| share * 100.0), 1));
         if has_transfers {
             cells.extend([
                 figure(group.fct_ms.p50),

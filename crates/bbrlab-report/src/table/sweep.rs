@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::block::{Block, html, text};
 use super::layout::{Align, Table};
 use super::run::value_text;
-use crate::answers::{Answer, group_names, places, value};
+use crate::answers::{Answer, Metric, group_names, link_names, link_value, places, value};
 use crate::number::{NONE, fixed, with_half};
 use crate::points::Points;
 
@@ -50,10 +50,19 @@ fn blocks(points: &Points) -> Vec<Block> {
     if most_seeds > 1 {
         table = table.column("seeds", "", Align::Right);
     }
-    let mut columns: Vec<(&Answer, usize)> = Vec::new();
+    // A column names its link if flows share several: readers would take the figures of one for those of the path.
+    let has_several_links = link_names(groups, "queue_delay_ms.mean").len() > 1;
+    let mut columns: Vec<(&Answer, Of<'_>)> = Vec::new();
     for answer in answers {
+        if let (Metric::Bottleneck(figure), true) = (answer.metric, has_several_links) {
+            for link in link_names(groups, figure) {
+                columns.push((answer, Of::Link(link)));
+                table = table.column(link, &unit_of(answer), Align::Right);
+            }
+            continue;
+        }
         for place in places(groups, answer.metric) {
-            columns.push((answer, place));
+            columns.push((answer, Of::Place(place)));
             table = if answer.metric.is_per_group() && names.len() > 1 {
                 table.column(&names[place], &unit_of(answer), Align::Right)
             } else {
@@ -72,8 +81,11 @@ fn blocks(points: &Points) -> Vec<Block> {
         if most_seeds > 1 {
             cells.push(group.seeds.len().to_string());
         }
-        for &(answer, place) in &columns {
-            let (mean, half) = value(group, answer.metric, place);
+        for &(answer, of) in &columns {
+            let (mean, half) = match of {
+                Of::Place(place) => value(group, answer.metric, place),
+                Of::Link(link) => link_value(group, link, answer.metric.name()),
+            };
             let (mean, half) = (mean.map(|x| x * answer.scale), half.map(|x| x * answer.scale));
             let mean = fixed(mean, answer.decimals);
             let half = half.map(|half| fixed(half, answer.decimals));
@@ -95,6 +107,15 @@ fn blocks(points: &Points) -> Vec<Block> {
         )));
     }
     blocks
+}
+
+/// Of what a column is.
+#[derive(Clone, Copy)]
+enum Of<'a> {
+    /// Of the group of flows at this place, or of the run.
+    Place(usize),
+    /// Of the link with this name.
+    Link(&'a str),
 }
 
 /// What a column of a group is of, below the group's name.
