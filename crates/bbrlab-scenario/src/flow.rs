@@ -5,11 +5,11 @@ use std::sync::Arc;
 use bbrlab_cc::{Algorithm, Params};
 use bbrlab_units::{BitRate, Bytes, NS_PER_S, Span};
 
+use crate::acts::Acts;
 use crate::canonical::{Writer, show_bytes, show_text, toml_string};
 use crate::document::{At, Node, Value};
 use crate::dscp::{dscp_names, read_dscp, show_dscp};
 use crate::ecn::{read_ecn, show_ecn};
-use crate::idle::Acts;
 use crate::key::{Form, Given, Key, key, needed, read_keys, set, write_keys};
 use crate::law;
 use crate::nearest::nearest;

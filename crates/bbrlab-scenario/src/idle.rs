@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::acts::Acts;
 use crate::document::{At, Table, Value};
 use crate::flow::{FLOW_KEYS, FlowSpec};
 use crate::key::Key;
@@ -16,39 +17,6 @@ use crate::spec::Spec;
 use crate::stack::STACK_KEYS;
 use bbrlab_link::{Queue, Rate};
 use bbrlab_stack::EcnMode;
-
-/// What a key acts on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Acts {
-    /// The run, whatever else it is.
-    Always,
-    /// Connections.
-    Connections,
-    /// Packets that cross it forward: data, and ACKs of a `return_path`.
-    Forward,
-    /// Packets that cross it in the reverse direction: ACKs.
-    Reverse,
-    /// ACKs in either direction.
-    Acks,
-    /// ECN-capable data in the link's queue.
-    EcnCapable,
-    /// The size of packets at a rate or a policer.
-    Sizes,
-    /// A buffer in BDP.
-    Bdp,
-    /// A buffer that is not unlimited.
-    Buffer,
-    /// A rate that changes.
-    RateChanges,
-    /// Random loss, be it 0.
-    Loss,
-    /// A queue that tells classes of traffic apart.
-    Classes,
-    /// A queue that tells hosts apart.
-    Hosts,
-    /// Access links with a rate.
-    AccessRate,
-}
 
 /// Which packets cross a link.
 #[derive(Clone, Copy, Debug, Default)]

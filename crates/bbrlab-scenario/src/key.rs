@@ -5,9 +5,9 @@
 //! `docs/scenario-files.md` and the JSON Schema are made from the rows. The default of a key is the one of its field,
 //! written as the row writes it.
 
+use crate::acts::Acts;
 use crate::canonical::Writer;
 use crate::document::Node;
-use crate::idle::Acts;
 use crate::reader::{Keys, Placed, Reader};
 
 /// A key of a table whose values are stored in an `S`.

@@ -8,10 +8,10 @@ use bbrlab_stack::{
 };
 use bbrlab_units::{Bytes, Span};
 
+use crate::acts::Acts;
 use crate::canonical::{Writer, show_bytes, show_text, toml_string};
 use crate::document::{Node, Table, Value};
 use crate::family::{Family, FamilyParams};
-use crate::idle::Acts;
 use crate::key::{
     Form, Given, Key, key, name_of, names, needed, optional, read_keys, set, write_keys_unlike,
 };

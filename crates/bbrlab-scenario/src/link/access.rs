@@ -8,9 +8,9 @@ use super::rate::{
     MISREAD, RATE, REVERSE_RATE, Reverse, read_framing, read_rate, read_reverse_rate, show_rates,
     show_reverse_rate,
 };
+use crate::acts::Acts;
 use crate::canonical::{Writer, show_bytes, show_text};
 use crate::document::At;
-use crate::idle::Acts;
 use crate::key::{Form, Key, key, read_keys, set, write_keys_unlike};
 use crate::quantity::{QueueSize, show_queue_size, show_span};
 use crate::reader::{Keys, Placed, Reader};

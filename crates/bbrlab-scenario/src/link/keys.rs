@@ -15,8 +15,8 @@ use super::rate::{
 };
 use super::shaper::{PEAK, PeakSpec, read_police, show_police};
 use super::slot::{self, SlotSpec};
+use crate::acts::Acts;
 use crate::canonical::{show_bytes, show_text};
-use crate::idle::Acts;
 use crate::key::{Form, Key, key, name_of, names, needed, optional, set};
 use crate::model;
 use crate::quantity::{show_queue_size, show_span};
