@@ -223,7 +223,7 @@ fn scenario_files() {
                 error: `bottleneck.bufer`: expected a key of `bottleneck`
                 s.toml:9:1 found an unknown key
                 help: did you mean `buffer`?
-                note: keys of `bottleneck`: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, peak_rate, police, ecn_threshold, jitter, reorder, ack_thinning, slot, reverse_slot, airtime, grant, reverse_grant
+                note: keys of `bottleneck`: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, peak_rate, police, ecn_threshold, jitter, reorder, reverse_loss, reverse_jitter, reverse_reorder, reverse_police, ack_thinning, slot, reverse_slot, airtime, grant, reverse_grant
             rtt = "20ms"; -> rtt = "20ms"; [sweep]; "bottleneck.buffer" = ["1bdp", "2dbp"]; | exit 2
                 error: `bottleneck.buffer`: expected a buffer for at least one packet such as "100pkt", "64KiB", "20ms" or "2bdp"
                 s.toml:9:32 found "2dbp", whose unit is none of pkt, B (KB, KiB, MB ...), ms or bdp
@@ -284,7 +284,7 @@ fn command_lines() {
                 error: `bottleneck.bufer`: expected a key of `bottleneck`
                 --set:1:1 found an unknown key
                 help: did you mean `buffer`?
-                note: keys of `bottleneck`: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, peak_rate, police, ecn_threshold, jitter, reorder, ack_thinning, slot, reverse_slot, airtime, grant, reverse_grant
+                note: keys of `bottleneck`: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, peak_rate, police, ecn_threshold, jitter, reorder, reverse_loss, reverse_jitter, reverse_reorder, reverse_police, ack_thinning, slot, reverse_slot, airtime, grant, reverse_grant
             bbrlab run examples.dumbbell --set 'flows[7].cc=cubic' | exit 2
                 error: `--set`: expected a key of the scenario
                 --set:1:1 found `flows[7]`, but there are 1 [[flows]], counted from 0
@@ -523,7 +523,7 @@ fn command_lines_about_folders_and_texts() {
             bbrlab run examples.dumbbell --set duration=1s --no-pictures --quiet --out r > /dev/null; echo x = 1 >> r/scenario.toml; bbrlab run r | exit 2
                 error: `flows[0].x`: expected a key of `flows[0]`
                 r/scenario.toml:12:1 found an unknown key
-                note: keys of `flows[0]`: cc, cc_params, count, name, group, start, start_step, start_jitter, stop, rtt, left_delay, right_delay, left_link, right_link, path, return_path, ecn, dscp, mss, rate_samples, bytes, rate, on, off, write, train, arrivals, requests, video, sizes
+                note: keys of `flows[0]`: cc, cc_params, count, name, group, start, start_step, start_jitter, stop, rtt, left_delay, right_delay, left_link, right_link, path, return_path, ecn, dscp, host, sender_host, mss, rate_samples, bytes, rate, on, off, write, train, arrivals, requests, video, sizes
             bbrlab run examples.dumbbell --set duration=1s --no-pictures --quiet --out r > /dev/null; sed -i s/1s/2s/ r/scenario.toml; bbrlab run r | exit 2
                 error: r holds another run (hash 2764266a909b, seed 1); use --force to write over it, or another --out
             bbrlab show examples.dumbbell > scenario.toml; bbrlab run . | exit 2
@@ -584,7 +584,7 @@ fn command_lines_about_folders_and_texts() {
                 error: `bottleneck.rat`: expected a key of `bottleneck`
                 <stdin>:8:1 found an unknown key
                 help: did you mean `rate`?
-                note: keys of `bottleneck`: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, peak_rate, police, ecn_threshold, jitter, reorder, ack_thinning, slot, reverse_slot, airtime, grant, reverse_grant
+                note: keys of `bottleneck`: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, peak_rate, police, ecn_threshold, jitter, reorder, reverse_loss, reverse_jitter, reverse_reorder, reverse_police, ack_thinning, slot, reverse_slot, airtime, grant, reverse_grant
                 error: `bottleneck.buffer`: expected a `rate` as well
                 <stdin>:9:10 found a buffer of a link without a rate, which never has a queue
             printf 'duration = "1s"\nflows = 3\n' | bbrlab check - | exit 2
@@ -627,7 +627,7 @@ fn each_kind_of_message_in_full() {
           | ^^^^^ found an unknown key
           |
           = help: did you mean `buffer`?
-          = note: keys of `bottleneck`: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, peak_rate, police, ecn_threshold, jitter, reorder, ack_thinning, slot, reverse_slot, airtime, grant, reverse_grant
+          = note: keys of `bottleneck`: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, peak_rate, police, ecn_threshold, jitter, reorder, reverse_loss, reverse_jitter, reverse_reorder, reverse_police, ack_thinning, slot, reverse_slot, airtime, grant, reverse_grant
         --- exit 2
     "#]].assert_eq(&run_file(&shell, &GOOD.replace("buffer", "bufer")));
     expect![[r#"

@@ -110,7 +110,7 @@ const QUEUE_COLUMNS: f64 = 9.0;
 
 /// Bytes of a run's folder that do not depend on the run: schemas, names of figures, hashes; and those of them that are in the files
 /// of its series.
-const FOLDER_BYTES: f64 = 21e3;
+const FOLDER_BYTES: f64 = 23e3;
 const SERIES_FILES_BYTES: f64 = 9e3;
 
 /// Bytes that each run adds to the records of its sweep.
@@ -118,7 +118,7 @@ const SWEEP_BYTES: f64 = 9e3;
 
 /// Bytes of the records of a flow, with and without indentation.
 const RECORD_BYTES: f64 = 1240.0;
-const COMPACT_RECORD_BYTES: f64 = 720.0;
+const COMPACT_RECORD_BYTES: f64 = 820.0;
 
 /// Bytes of a transfer in the table of transfers, and how many flows that come and go have a row there.
 const TRANSFER_BYTES: f64 = 16.0;
@@ -204,7 +204,7 @@ impl Estimate {
                 let per_row = active.packets / rows.max(1.0);
                 let busy = per_row.powf(1.5) / (per_row.powf(1.5) + 1.2);
                 // An upper bound must hold for the rows that can be compressed least.
-                let least = if active.is_sure { 1.0 } else { 1.4 };
+                let least = if active.is_sure { 1.0 } else { 1.6 };
                 // The parts of a train resemble each other.
                 let is_train = matches!(class.source, Source::Train { .. });
                 let busy = if is_train { 0.4 * busy } else { busy };

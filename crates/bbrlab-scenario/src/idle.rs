@@ -18,6 +18,7 @@ use crate::stack::STACK_KEYS;
 use bbrlab_link::{Queue, Rate};
 use bbrlab_stack::EcnMode;
 
+#[expect(clippy::struct_excessive_bools, reason = "each is a question of its own")]
 /// Which packets cross a link.
 #[derive(Clone, Copy, Debug, Default)]
 struct Crossing {

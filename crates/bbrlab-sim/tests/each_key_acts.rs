@@ -326,6 +326,7 @@ const OF_QUEUES: &[ParamCase] = &[
     param("dq_rate_estimator", &[], "true", "", &[OTHER]),
     param("ce_threshold", &[], "\"1ms\"", "", &[ECN, OTHER]),
     param("flows", &[], "2", "", &[EIGHT, OTHER]),
+    param("drop_batch", &[], "1", "limit = \"20pkt\"", &[EIGHT]),
     param("quantum", &[], "\"300B\"", "", &[OTHER]),
     param("min", &[], "\"10KB\"", "", &[OTHER]),
     param("max", &[], "\"20KB\"", "", &[OTHER]),

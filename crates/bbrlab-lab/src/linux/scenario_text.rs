@@ -386,12 +386,10 @@ mod tests {
                 tso = "whole"
                 sender_qdisc = "fq"
                 [bottleneck]
-                rate_change = "keep"
                 rate = "10Mbit/s"
                 buffer = "50pkt"
                 [[links]]
                 name = "back"
-                rate_change = "keep"
                 rate = "0.634Mbit/s"
                 buffer = "20pkt"
                 [[links]]
@@ -427,12 +425,10 @@ mod tests {
             &expect![[r#"
                 [stack]
                 [bottleneck]
-                rate_change = "keep"
                 rate = "10Mbit/s"
                 buffer = "50pkt"
                 [[links]]
                 name = "back"
-                rate_change = "keep"
                 rate = "5Mbit/s"
                 buffer = "12pkt"
                 [[links]]
@@ -470,14 +466,12 @@ mod tests {
             &expect![[r#"
                 [stack]
                 [bottleneck]
-                rate_change = "keep"
                 rate = "10Mbit/s"
                 buffer = "49pkt"
                 burst = "1600B"
                 ecn_threshold = "5ms"
                 [[links]]
                 name = "back"
-                rate_change = "keep"
                 rate = "5Mbit/s"
                 buffer = "11pkt"
                 burst = "1600B"
