@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from ._errors import UsageError
 from ._palette import PALETTE
-from ._table import Table
+from ._select import Selection, numbers
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -42,15 +42,25 @@ _PANELS: dict[str, _Column] = {
 
 
 class _Line(NamedTuple):
-    """A line of a panel: its name, its points, and half the width of its interval where it has one."""
+    """A line of a panel: its name, its points, and the ends of their intervals, NaN where a point has none."""
 
     name: str
     x: npt.NDArray[Any]
     y: npt.NDArray[Any]
-    half: npt.NDArray[Any] | None = None
+    low: npt.NDArray[Any] | None = None
+    high: npt.NDArray[Any] | None = None
 
 
-_SAMPLED = ("rtt", "throughput", "fct")
+class _Sample(NamedTuple):
+    """Values of a distribution, each with its count, or None if each counts once; and how many others count without a value."""
+
+    name: str
+    values: npt.NDArray[Any]
+    counts: npt.NDArray[Any] | None = None
+    without: int = 0
+
+
+_DISTRIBUTIONS = ("rtt", "queue", "throughput", "fct")
 
 WINDOWS = 250
 """So many windows at most are rates averaged over, as in the command line's pictures: in a sample of 10 ms a packet more or less shows."""
@@ -155,41 +165,90 @@ class RunPlots:
         return axis
 
     def cdf(
-        self, what: Literal["rtt", "throughput", "fct"] = "rtt", *, ax: Any = None, backend: Backend = "matplotlib"
+        self,
+        what: Literal["rtt", "queue", "throughput", "fct"] = "rtt",
+        *,
+        ax: Any = None,
+        backend: Backend = "matplotlib",
     ) -> Any:
-        """The distribution of what was sampled: RTTs and throughputs by flow, completion times by group.
+        """A distribution: `rtt` of the RTT samples of each flow, `queue` of the packets that left the queue of each link that flows share,
+        `throughput` of the rows of `series` by flow, `fct` of transfers by group.
+
+        RTTs and delays in queues are those of `delays`, so that a percentile read off a curve is the one in `summary`. If flows have no rows in
+        `series`, RTTs are by group. A transfer that never ended counts, so the curve of its group stays below 1.
 
         Returns:
             The axes, or a chart.
 
         Raises:
-            UsageError: If nothing was sampled.
+            UsageError: If nothing was measured, or an earlier version computed the run.
 
         >>> import bbrlab as bl
         >>> r = bl.run("examples.two-bbr", {"sweep": {}, "repeat": 1, "duration": "5s"})
-        >>> r.plot.cdf("rtt").get_xlabel()
-        'RTT, ms'
+        >>> r.plot.cdf("queue").get_xlabel()
+        'queue delay, ms'
         """
         _check_backend(backend)
-        if what not in _SAMPLED:
-            raise UsageError(f"cdf: expected one of {', '.join(_SAMPLED)}, found {what!r}")
+        if what not in _DISTRIBUTIONS:
+            raise UsageError(f"cdf: expected one of {', '.join(_DISTRIBUTIONS)}, found {what!r}")
         if what == "fct":
-            label = "completion time, ms"
-            samples = self._completion_times()
-        else:
-            column = _PANELS[what]._replace(name="rtt_us", label="RTT, ms") if what == "rtt" else _PANELS[what]
-            label = column.label
-            samples = [(line.name, line.y) for line in self._flows(column)]
-        return _cdf(label, samples, ax, backend)
+            return _cdf("completion time, ms", "transfers", self._completion_times(), ax, backend)
+        if what == "rtt":
+            return _cdf("RTT, ms", "RTT samples", self._rtts(), ax, backend)
+        if what == "queue":
+            return _cdf("queue delay, ms", "packets", self._queue_delays(), ax, backend)
+        column = _PANELS["throughput"]
+        samples = [_Sample(line.name, line.y) for line in self._flows(column)]
+        return _cdf(column.label, "samples", samples, ax, backend)
 
-    def _completion_times(self) -> list[tuple[str, npt.NDArray[Any]]]:
+    def _completion_times(self) -> list[_Sample]:
         flows, transfers = self._result.flows, self._result.transfers
         if not len(transfers):
             return []
         groups = dict(zip(flows["flow"].tolist(), flows["group"], strict=True))
         of = np.array([groups[flow] for flow in transfers["flow"].tolist()], dtype=object)
-        times = 1e3 * _numbers(transfers, "fct_s")
-        return [(str(group), times[of == group]) for group in dict.fromkeys(of)]
+        times = 1e3 * numbers(transfers, "fct_s")
+        ended = ~np.isnan(times)
+        return [
+            _Sample(str(group), times[ended & (of == group)], without=int((~ended & (of == group)).sum()))
+            for group in dict.fromkeys(of)
+        ]
+
+    def _rtts(self) -> list[_Sample]:
+        groups = self._result.summary["flow_groups"]
+        names = {index: str(group["group"]) for index, group in enumerate(groups)}
+        of_groups = self._delays("flow_groups.rtt_ms", names)
+        if not of_groups and any(group["rtt_ms"]["mean"] is not None for group in groups):
+            raise self._without_delays()
+        return self._delays("flows.rtt_ms", self._names()) or of_groups
+
+    def _queue_delays(self) -> list[_Sample]:
+        links = self._result.summary["links"]
+        # No name in a scenario has brackets: these are links of one flow.
+        shared = {index: link for index, link in enumerate(links) if not link["name"].endswith("]")}
+        samples = self._delays("links.queue_delay_ms", {index: link["name"] for index, link in shared.items()})
+        if not samples and any(link["queue_delay_ms"]["mean"] is not None for link in shared.values()):
+            raise self._without_delays()
+        return samples
+
+    def _delays(self, metric: str, names: Mapping[int, str]) -> list[_Sample]:
+        """The distributions of a metric, of those of these links, groups or flows that have one."""
+        delays = self._result.delays
+        of_metric = delays["metric"] == metric
+        index, milliseconds, counts = (delays[column][of_metric] for column in ("index", "delay_ns", "count"))
+        there = set(index.tolist())
+        return [
+            _Sample(name, milliseconds[index == number] / 1e6, counts[index == number])
+            for number, name in names.items()
+            if number in there
+        ]
+
+    def _without_delays(self) -> UsageError:
+        folder = self._result.folder
+        again = f"`bbrlab run {folder}` computes" if folder is not None else "compute"
+        return UsageError(
+            f"cdf: {folder or 'the run'} has no delays.parquet, which earlier versions did not write; {again} the run again"
+        )
 
     def _names(self) -> dict[int, str]:
         flows = self._result.flows
@@ -215,19 +274,27 @@ class SweepPlots:
     """The pictures of a sweep.
 
     >>> import bbrlab as bl
-    >>> bl.sweep("examples.dumbbell", {"flows.count": [1, 2]}).plot.metric("rtt_ms_mean").get_xlabel()
+    >>> bl.sweep("examples.dumbbell", {"flows.count": [1, 2]}).plot.metric("group_rtt_ms_mean").get_xlabel()
     'flows.count'
     """
 
     def __init__(self, results: Results) -> None:
         self._results = results
 
-    def share(self, x: str | None = None, *, ax: Any = None, backend: Backend = "matplotlib") -> Any:
+    def share(
+        self,
+        x: str | None = None,
+        *,
+        where: Mapping[str, object] | None = None,
+        ax: Any = None,
+        backend: Backend = "matplotlib",
+    ) -> Any:
         """What part each group of flows has of the bytes that all receiving applications got, against a swept key: mean over seeds,
         with its 95 % interval. A group that meets others under another key that is swept has a line for each of that key's values.
 
         Args:
             x: The swept key; the first one, if none is named.
+            where: Values of swept keys, each one value or a list; other runs are left out.
 
         Returns:
             The axes, or a chart.
@@ -240,39 +307,69 @@ class SweepPlots:
         >>> rs.plot.share("flows.cc").get_ylabel()
         'share of the goodput'
         """
-        flows = self._results.flows
-        key, labels, places = self._swept(flows, x)
-        shares = _numbers(flows, "group_share")
-        # The rows of a group repeat it.
-        first = _first_rows(_run_of_row(flows), flows["group"])
-        lines = [
-            _means(name, places[rows & first], shares[rows & first], len(labels)) for name, rows in self._lines(flows, key)
-        ]
-        return _against(key, labels, "share of the goodput", lines, ax, backend)
+        selection = Selection("share", self._results, None, None, None, where)
+        return _against_key(selection, "group_share", x, "share of the goodput", ax, backend)
 
-    def metric(self, name: str, x: str | None = None, *, ax: Any = None, backend: Backend = "matplotlib") -> Any:
-        """A column of `flows` against a swept key, by group: mean and 95 % interval over all flows of the group and all seeds. A group
-        has a line for each value of another key that is swept.
+    def metric(
+        self,
+        name: str,
+        x: str | None = None,
+        *,
+        group: str | Sequence[str] | None = None,
+        flow: int | None = None,
+        link: str | None = None,
+        where: Mapping[str, object] | None = None,
+        ax: Any = None,
+        backend: Backend = "matplotlib",
+    ) -> Any:
+        """A column of `flows` or of `links` against a swept key: the mean over seeds and its 95 % interval, as in `groups`. Where seeds change
+        nothing, or there is one seed, there is no interval. Metrics of flows and of groups have a line for each group; a line is drawn for
+        each value of another key that is swept.
+
+        Args:
+            name: The column.
+            x: The swept key; the first one, if none is named.
+            group: The groups to draw. A metric of single flows is then the mean over the flows of a group, in each run.
+            flow: The number of the flow to draw, in place of groups.
+            link: The link whose metric it is, a column of `links`.
+            where: Values of swept keys, each one value or a list; other runs are left out.
 
         Returns:
             The axes, or a chart.
 
         Raises:
-            UsageError: If the key is not swept, or there is no such column of numbers.
+            UsageError: If the key is not swept, there is no such column of numbers, or several flows or links would be averaged.
 
         >>> import bbrlab as bl
         >>> rs = bl.sweep("examples.dumbbell", {"bottleneck.buffer": ["1bdp", "4bdp"], "flows.cc": ["bbr1", "cubic"]})
         >>> rs.plot.metric("rtt_ms_mean", "flows.cc").get_ylabel()
         'rtt_ms_mean'
+        >>> rs.plot.metric("queue_delay_ms_p95", link="bottleneck", where={"flows.cc": "cubic"}).get_xlabel()
+        'bottleneck.buffer'
         """
-        flows = self._results.flows
-        key, labels, places = self._swept(flows, x)
-        values = _numbers(flows, name)
-        lines = [_means(line, places[rows], values[rows], len(labels)) for line, rows in self._lines(flows, key)]
-        return _against(key, labels, name, lines, ax, backend)
+        selection = Selection("metric", self._results, group, flow, link, where)
+        return _against_key(selection, name, x, selection.label(name), ax, backend)
 
-    def cdf(self, name: str = "goodput_mbps", *, ax: Any = None, backend: Backend = "matplotlib") -> Any:
-        """The distribution of a column of `flows` over all runs, by group.
+    def cdf(
+        self,
+        name: str = "goodput_mbps",
+        *,
+        group: str | Sequence[str] | None = None,
+        flow: int | None = None,
+        link: str | None = None,
+        where: Mapping[str, object] | None = None,
+        ax: Any = None,
+        backend: Backend = "matplotlib",
+    ) -> Any:
+        """The distribution of a column of `flows` or of `links` over all runs: of flows and groups a curve for each group, of runs and links
+        one curve.
+
+        Args:
+            name: The column.
+            group: The groups to draw.
+            flow: The number of the only flow to draw.
+            link: The link whose metric it is, a column of `links`.
+            where: Values of swept keys, each one value or a list; other runs are left out.
 
         Returns:
             The axes, or a chart.
@@ -285,7 +382,9 @@ class SweepPlots:
         >>> rs.plot.cdf("rtt_ms_mean").get_xlabel()
         'rtt_ms_mean'
         """
-        return _cdf(name, _by(self._results.flows, "group", name, 1.0), ax, backend)
+        selection = Selection("cdf", self._results, group, flow, link, where)
+        samples = [_Sample(line, values) for line, values in selection.samples(name)]
+        return _cdf(selection.label(name), "samples", samples, ax, backend)
 
     def heatmap(
         self,
@@ -293,21 +392,30 @@ class SweepPlots:
         x: str | None = None,
         y: str | None = None,
         *,
+        group: str | Sequence[str] | None = None,
+        flow: int | None = None,
+        link: str | None = None,
+        where: Mapping[str, object] | None = None,
         ax: Any = None,
         backend: Backend = "matplotlib",
     ) -> Any:
-        """The mean of a column of `flows` over two swept keys.
+        """The mean over seeds of a column of `flows` or of `links` over two swept keys.
 
         Args:
             name: The column.
             x: The swept key to the right; the first one, if none is named.
             y: The swept key upwards; the second one, if none is named.
+            group: The group whose metric it is. A metric of single flows is then the mean over its flows, in each run.
+            flow: The number of the flow whose metric it is.
+            link: The link whose metric it is, a column of `links`.
+            where: Values of swept keys, each one value or a list; other runs are left out.
 
         Returns:
             The axes, or a chart.
 
         Raises:
-            UsageError: If fewer than two keys are swept, or there is no such column of numbers.
+            UsageError: If fewer than two keys are swept, there is no such column of numbers, or a cell would be the mean over several groups,
+                flows, links or values of a third key: the message names them, and how to choose.
 
         >>> import bbrlab as bl
         >>> rs = bl.sweep("examples.dumbbell", {"bottleneck.buffer": ["1bdp", "4bdp"], "flows.cc": ["bbr1", "cubic"]})
@@ -316,26 +424,21 @@ class SweepPlots:
         ('bottleneck.buffer', 'flows.cc')
         """
         _check_backend(backend)
-        flows = self._results.flows
-        keys = self._keys()
-        x_key, x_labels, x_places = self._swept(flows, x)
-        rest = [key for key in keys if key != x_key]
+        selection = Selection("heatmap", self._results, group, flow, link, where)
+        x_key, x_labels, x_places = selection.swept(x)
+        rest = [key for key in selection.keys if key != x_key]
         if y is None and not rest:
-            raise UsageError(f"heatmap: expected two swept keys, found {len(keys)}; sweep another one")
-        y_key, y_labels, y_places = self._swept(flows, y if y is not None else rest[0])
+            raise UsageError(f"heatmap: expected two swept keys, found {len(selection.keys)}; sweep another one")
+        y_key, y_labels, y_places = selection.swept(y if y is not None else rest[0])
         if y_key == x_key:
             raise UsageError(f"heatmap: expected two swept keys, found {x_key!r} twice")
-        values = _numbers(flows, name)
-        known = ~np.isnan(values)
-        if not known.any():
+        means = selection.means(selection.single(name, x_key, y_key))
+        if not len(means.run):
             raise UsageError(f"heatmap: expected values of {name}, found none")
-        cell = y_places * len(x_labels) + x_places
-        size = len(x_labels) * len(y_labels)
-        total = np.bincount(cell[known], weights=values[known], minlength=size)
-        count = np.bincount(cell[known], minlength=size)
-        mean = np.divide(total, count, out=np.full(size, np.nan), where=count > 0).reshape(len(y_labels), -1)
+        mean = np.full((len(y_labels), len(x_labels)), np.nan)
+        mean[y_places[means.run], x_places[means.run]] = means.mean
         if backend == "altair":
-            return _altair_heatmap(x_key, x_labels, y_key, y_labels, name, mean)
+            return _altair_heatmap(x_key, x_labels, y_key, y_labels, selection.label(name), mean)
         (axis,) = _axes(1, ax)
         image = axis.imshow(mean, origin="lower", aspect="auto", cmap="viridis")
         axis.set_xticks(range(len(x_labels)), x_labels)
@@ -346,40 +449,28 @@ class SweepPlots:
             if not np.isnan(value):
                 ink = "white" if value < middle else "black"
                 axis.text(column, row, f"{value:.3g}", ha="center", va="center", color=ink, fontsize="small")
-        axis.figure.colorbar(image, ax=axis, label=name)
+        axis.figure.colorbar(image, ax=axis, label=selection.label(name))
         return axis
 
-    def _lines(self, flows: Table, x: str) -> list[tuple[str, npt.NDArray[np.bool_]]]:
-        """The lines of a picture against `x`, with their rows: one for each group and, where a group occurs with several values of
-        other keys that are swept, for each of these."""
-        groups, others = flows["group"], [key for key in self._keys() if key != x]
-        lines = []
-        for group in dict.fromkeys(groups):
-            mine = groups == group
-            differ = [key for key in others if len(set(flows[key][mine])) > 1]
-            points = list(zip(*(flows[key] for key in differ), strict=True)) or [()] * len(groups)
-            of_point = dict.fromkeys(point for point, is_mine in zip(points, mine, strict=True) if is_mine)
-            for point in of_point:
-                rows = mine & np.fromiter((other == point for other in points), np.bool_, len(points))
-                words = [f"{key}={value}" for key, value in zip(differ, point, strict=True)]
-                lines.append((", ".join([str(group), *words]), rows))
-        return lines
 
-    def _keys(self) -> list[str]:
-        return list(self._results.summary(0)["point"]) if len(self._results) else []
-
-    def _swept(self, flows: Table, key: str | None) -> tuple[str, list[str], npt.NDArray[np.intp]]:
-        """A swept key, its values as they are spelled, and which of them each row has."""
-        keys = self._keys()
-        if key is None:
-            if not keys:
-                raise UsageError("expected a sweep, found a scenario without one: there is nothing to draw against")
-            key = keys[0]
-        if key not in keys:
-            raise UsageError(f"expected a swept key among {', '.join(keys) or 'none'}, found {key!r}")
-        order: dict[object, int] = {}
-        places = np.array([order.setdefault(value, len(order)) for value in flows[key]], dtype=np.intp)
-        return key, [str(value) for value in order], places
+def _against_key(selection: Selection, name: str, x: str | None, label: str, ax: Any, backend: Backend) -> Any:
+    """The lines of a metric against a swept key."""
+    _check_backend(backend)
+    key, labels, places = selection.swept(x)
+    lines = []
+    for line in selection.lines(name):
+        means = selection.means(line)
+        for words, runs in selection.by_other_keys(line, key):
+            mine = runs[means.run]
+            columns = []
+            for ends in (means.mean, means.low, means.high):
+                column = np.full(len(labels), np.nan)
+                column[places[means.run[mine]]] = ends[mine]
+                columns.append(column)
+            lines.append(_Line(words or label, np.arange(len(labels)), *columns))
+    if all(np.isnan(line.y).all() for line in lines):
+        raise UsageError(f"{selection.what}: expected values of {name}, found none")
+    return _against(key, labels, label, lines, ax, backend)
 
 
 def _windowed(lines: list[_Line]) -> list[_Line]:
@@ -400,80 +491,29 @@ def _windowed(lines: list[_Line]) -> list[_Line]:
     return [windowed(line) for line in lines]
 
 
-def _numbers(flows: Table, name: str) -> npt.NDArray[np.float64]:
-    if name not in flows or flows[name].dtype == object:
-        numbers = [column for column in flows if flows[column].dtype != object]
-        raise UsageError(f"expected a column of numbers such as {', '.join(numbers[:12])}, found {name!r}")
-    column: npt.NDArray[np.float64] = flows[name].astype(np.float64)
-    return column
-
-
-def _run_of_row(flows: Table) -> npt.NDArray[np.intp]:
-    """The number of each row's run, in the order of the runs."""
-    order: dict[object, int] = {}
-    keys = zip(flows["scenario_hash"], flows["seed"], strict=True)
-    return np.array([order.setdefault(key, len(order)) for key in keys], dtype=np.intp)
-
-
-def _first_rows(runs: npt.NDArray[np.intp], groups: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """Which rows are the first of their run and group."""
-    first = np.zeros(len(runs), np.bool_)
-    seen: dict[object, int] = {}
-    for row, key in enumerate(zip(runs.tolist(), groups, strict=True)):
-        first[row] = seen.setdefault(key, row) == row
-    return first
-
-
 def _check_backend(backend: str) -> None:
     if backend not in _BACKENDS:
         raise UsageError(f"backend: expected {' or '.join(_BACKENDS)}, found {backend!r}")
 
 
-def _by(table: Table, by: str, name: str, scale: float) -> list[tuple[str, npt.NDArray[Any]]]:
-    names, values = table[by], _numbers(table, name) * scale
-    return [(str(value), values[names == value]) for value in dict.fromkeys(names)]
-
-
-def _means(name: str, places: npt.NDArray[np.intp], values: npt.NDArray[Any], count: int) -> _Line:
-    """The mean at each place, and half of its 95 % interval (Student's t)."""
-    known = ~np.isnan(values)
-    places, values = places[known], values[known]
-    n = np.bincount(places, minlength=count)
-    mean = np.divide(np.bincount(places, values, count), n, out=np.full(count, np.nan), where=n > 0)
-    square = np.bincount(places, (values - mean[places]) ** 2, count)
-    spread = np.sqrt(np.divide(square, n - 1, out=np.zeros(count), where=n > 1))
-    half = _t_975(np.maximum(n - 1, 1)) * spread / np.sqrt(np.maximum(n, 1))
-    return _Line(name, np.arange(count), mean, half)
-
-
-def _t_975(freedom: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-    """The 97.5 % point of Student's t, by an expansion from the normal's for more than ten degrees of freedom.
-
-    Source: Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.5.
-    """
-    few = np.array([12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228])
-    z = 1.959964
-    v = np.maximum(freedom, 1).astype(np.float64)
-    many = z + (z**3 + z) / (4 * v) + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * v**2)
-    point: npt.NDArray[np.float64] = np.where(freedom <= 10, few[np.clip(freedom, 1, 10) - 1], many)
-    return point
-
-
-def _cdf(label: str, samples: list[tuple[str, npt.NDArray[Any]]], ax: Any, backend: Backend) -> Any:
+def _cdf(label: str, counted: str, samples: list[_Sample], ax: Any, backend: Backend) -> Any:
     _check_backend(backend)
     lines = []
-    for name, values in samples:
-        known = np.sort(values[~np.isnan(values)])
-        if len(known):
-            lines.append(_Line(name, known, np.arange(1, len(known) + 1) / len(known)))
+    for name, values, counts, without in samples:
+        known = ~np.isnan(values)
+        order = np.argsort(values[known], kind="stable")
+        upto = np.cumsum(np.ones(len(order)) if counts is None else counts[known][order])
+        if len(order):
+            lines.append(_Line(name, values[known][order], upto / (upto[-1] + without)))
     if not lines:
         raise UsageError(f"expected samples of {label}, found none")
+    what = f"share of {counted}"
     if backend == "altair":
-        return _altair(label, [("share of samples", lines)], step=True)
+        return _altair(label, [(what, lines)], step=True)
     (axis,) = _axes(1, ax)
     for line, colour in zip(lines, _colours(len(lines)), strict=True):
         axis.step(line.x, line.y, where="post", color=colour, label=line.name)
-    axis.set(xlabel=label, ylabel="share of samples", ylim=(0, 1))
+    axis.set(xlabel=label, ylabel=what, ylim=(0, 1))
     _legend(axis, lines)
     return axis
 
@@ -484,11 +524,18 @@ def _against(key: str, labels: list[str], what: str, lines: list[_Line], ax: Any
         return _altair(key, [(what, lines)], step=False, labels=labels)
     (axis,) = _axes(1, ax)
     for line, colour in zip(lines, _colours(len(lines)), strict=True):
-        axis.errorbar(line.x, line.y, yerr=line.half, color=colour, marker="o", capsize=3, label=line.name)
+        axis.errorbar(line.x, line.y, yerr=_reach(line), color=colour, marker="o", capsize=3, label=line.name)
     axis.set_xticks(range(len(labels)), labels)
     axis.set(xlabel=key, ylabel=what)
     _legend(axis, lines)
     return axis
+
+
+def _reach(line: _Line) -> npt.NDArray[Any] | None:
+    """How far the intervals of a line go down and up from its points, if it has intervals."""
+    if line.low is None or line.high is None or np.isnan(line.low).all():
+        return None
+    return np.array([line.y - line.low, line.high - line.y])
 
 
 def _lines(axis: Any, lines: list[_Line]) -> None:

@@ -35,3 +35,4 @@ def test_what_a_page_shows_runs(page: str, tmp_path: Path, monkeypatch: pytest.M
         exec(compile(block, page, "exec"), names)
     picture = "dumbbell.png" if page == "docs/python.md" else "share.png"
     assert (tmp_path / picture).stat().st_size > 10_000
+    pytest.importorskip("matplotlib.pyplot").close("all")

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+import pickle
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
 
 import bbrlab as bl
 import numpy as np
@@ -10,6 +15,7 @@ import pytest
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
+pyplot = pytest.importorskip("matplotlib.pyplot")
 
 PATH = {"rate": "50Mbit/s", "buffer": "1bdp"}
 LATE = {
@@ -20,6 +26,12 @@ LATE = {
         {"cc": "cubic", "rtt": "30ms", "start": "2s", "bytes": "1MB", "group": "download"},
     ],
 }
+
+
+@pytest.fixture(autouse=True)
+def no_figures_left() -> Iterator[None]:
+    yield
+    pyplot.close("all")
 
 
 def drawn(axis: object) -> dict[str, list[float]]:
@@ -85,7 +97,7 @@ def swept() -> bl.Results:
         (lambda one, _: one.plot.timeline([]), "expected panels among throughput.*found none"),
         (lambda one, _: one.plot.timeline(backend="gnuplot"), "expected matplotlib or altair, found 'gnuplot'"),
         (lambda one, _: one.plot.share(backend="gnuplot"), "expected matplotlib or altair"),
-        (lambda one, _: one.plot.cdf("speed"), "expected one of rtt, throughput, fct, found 'speed'"),
+        (lambda one, _: one.plot.cdf("speed"), "expected one of rtt, queue, throughput, fct, found 'speed'"),
         (lambda one, _: one.plot.cdf("fct"), "expected samples of completion time, ms, found none"),
         (lambda _, swept: swept.plot.heatmap(x="flows.cc", y="flows.cc"), "found 'flows.cc' twice"),
         (lambda _, swept: swept.plot.heatmap("fct_ms_p50"), "expected values of fct_ms_p50, found none"),
@@ -104,3 +116,213 @@ def test_a_run_without_series_has_no_timeline() -> None:
     r = bl.run("examples.dumbbell", {"duration": "1s", "sample": "off"})
     with pytest.raises(bl.UsageError, match="found none: see the scenario's `sample`"):
         r.plot.timeline()
+
+
+def reached(line: Any, share: float) -> float:
+    """The value at which a curve of a distribution reaches a share."""
+    x, y = line.get_xdata(), line.get_ydata()
+    return float(x[np.argmax(y >= share - 1e-12)])
+
+
+def test_distributions_of_a_run_have_the_percentiles_of_its_summary() -> None:
+    # The rate falls to a tenth for a second: bytes over the momentary rate are more than any packet waited.
+    rate = [["0s", "20Mbit/s"], ["2s", "2Mbit/s"], ["3s", "20Mbit/s"]]
+    flows = [{"cc": "cubic", "rtt": "50ms"}, {"cc": "bbr1", "rtt": "50ms", "count": 2}]
+    r = bl.run({"duration": "6s", "bottleneck": {"rate": rate, "buffer": "200pkt"}, "flows": flows})
+    (queue,) = r.plot.cdf("queue").get_lines()
+    waited = r.summary["links"][0]["queue_delay_ms"]
+    assert queue.get_label() == "bottleneck"
+    assert [reached(queue, share) for share in (0.5, 0.95, 0.99)] == [waited["p50"], waited["p95"], waited["p99"]]
+    lines = r.plot.cdf("rtt").get_lines()
+    assert [line.get_label() for line in lines] == ["cubic 0", "bbr1 1", "bbr1 2"]
+    for line, flow in zip(lines, r.summary["flows"], strict=True):
+        rtt = flow["rtt_ms"]
+        assert [reached(line, share) for share in (0.5, 0.95, 0.99)] == [rtt["p50"], rtt["p95"], rtt["p99"]]
+    again = pickle.loads(pickle.dumps(r))
+    for column in r.delays:
+        assert again.delays[column].tolist() == r.delays[column].tolist()
+    assert r.delays["count"][r.delays["metric"] == "links.queue_delay_ms"].sum() == r.links["departures"][0]
+
+
+def test_without_series_rtts_are_by_group() -> None:
+    r = bl.run("examples.two-bbr", {"sweep": {}, "repeat": 1, "duration": "5s", "sample": "off"})
+    (line,) = r.plot.cdf("rtt").get_lines()
+    (group,) = r.summary["flow_groups"]
+    assert (line.get_label(), reached(line, 0.95)) == (group["group"], group["rtt_ms"]["p95"])
+
+
+def test_a_run_of_an_earlier_version_says_what_computes_its_distributions(tmp_path: Path) -> None:
+    bl.run("examples.dumbbell", {"duration": "1s"}, out=tmp_path, pictures=False)
+    (tmp_path / "delays.parquet").unlink()
+    r = bl.open(tmp_path)
+    assert isinstance(r, bl.Result) and len(r.delays) == 0
+    for what in ("rtt", "queue"):
+        with pytest.raises(bl.UsageError, match=r"has no delays.parquet.*`bbrlab run .*` computes the run again"):
+            r.plot.cdf(what)
+
+
+def test_a_transfer_that_never_ended_keeps_the_curve_below_one() -> None:
+    flows = [{"cc": "bbr1", "rtt": "30ms", "bytes": "100KB", "group": "web"}, {"cc": "bbr1", "rtt": "30ms", "bytes": "1GB", "group": "web"}]
+    (line,) = bl.run({"duration": "2s", "bottleneck": PATH, "flows": flows}).plot.cdf("fct").get_lines()
+    assert line.get_ydata().tolist() == [0.5]
+
+
+@pytest.fixture(scope="module")
+def by_hand(tmp_path_factory: pytest.TempPathFactory) -> bl.Results:
+    """A sweep of two points and three seeds s with numbers made by hand. At 1bdp the flows of bbr1 have s and s + 4 Mbit/s, at 4bdp ten more;
+    the flow of cubic has 100. Jain's index is s / 10. At 4bdp the digests are equal: seeds changed nothing."""
+    folder = tmp_path_factory.mktemp("by-hand")
+    flows = [{"cc": "bbr1", "rtt": "30ms", "count": 2}, {"cc": "cubic", "rtt": "30ms"}]
+    over = {"bottleneck.buffer": ["1bdp", "4bdp"]}
+    bl.sweep({"duration": "1s", "bottleneck": PATH, "flows": flows}, over, seeds=3, out=folder, pictures=False)
+    document = json.loads((folder / "summary.json").read_text())
+    for n, run in enumerate(document["runs"]):
+        point, seed = divmod(n, 3)
+        run["digest"] = "same" if point else f"{seed}"
+        run["jain"] = (seed + 1) / 10
+        run["links"][0]["utilization"] = (seed + 1) / 10
+        for flow, goodput in zip(run["flows"], (seed + 1 + 10 * point, seed + 5 + 10 * point, 100), strict=True):
+            flow["goodput_mbps"] = goodput
+        run["flow_groups"][0]["share"] = 0.25 * (seed + 1)
+        run["flow_groups"][1]["share"] = 1 - 0.25 * (seed + 1)
+    (folder / "summary.json").write_text(json.dumps(document))
+    for run_folder in folder.iterdir():
+        if run_folder.is_dir():
+            shutil.rmtree(run_folder)
+    opened = bl.open(folder)
+    assert isinstance(opened, bl.Results)
+    return opened
+
+
+def intervals(axis: Any) -> dict[str, list[tuple[float, float] | None]]:
+    """The ends of the error bars of each line, None where a point has none."""
+    found: dict[str, list[tuple[float, float] | None]] = {}
+    for line in axis.containers:
+        bars = line.lines[2]
+        # A bar without ends has no vertices.
+        ends = [tuple(bar[:, 1]) if bar.size else None for bar in bars[0].get_segments()] if bars else []
+        found[line.get_label()] = ends
+    return found
+
+
+T_2 = 4.302652730
+"""The 97.5 % point of Student's t with two degrees of freedom: three seeds."""
+
+
+def test_a_run_says_one_thing_about_chance_however_many_flows_it_has(by_hand: bl.Results) -> None:
+    # Means over the flows of a run: 3, 4, 5 and 13, 14, 15. Their standard deviation is 1, so half an interval is t / sqrt(3).
+    axis = by_hand.plot.metric("goodput_mbps", group="bbr1")
+    assert drawn(axis) == {"bbr1": [4.0, 14.0]}
+    (low, high), nothing = intervals(axis)["bbr1"]
+    assert low == pytest.approx(4 - T_2 / 3**0.5) and high == pytest.approx(4 + T_2 / 3**0.5)
+    assert nothing is None, "seeds changed nothing at 4bdp"
+    # One flow: 1, 2, 3.
+    axis = by_hand.plot.metric("goodput_mbps", flow=0)
+    assert drawn(axis) == {"flow 0": [2.0, 12.0]}
+    assert intervals(axis)["flow 0"][0] == pytest.approx((2 - T_2 / 3**0.5, 2 + T_2 / 3**0.5))
+    # Cubic's flow has the same in all seeds: an interval of no width, and none at 4bdp.
+    assert intervals(by_hand.plot.metric("goodput_mbps", group="cubic"))["cubic"] == [(100.0, 100.0), None]
+
+
+@pytest.mark.parametrize(
+    ("name", "link"), [("jain", None), ("bottleneck_utilization", None), ("utilization", None), ("utilization", "bottleneck")]
+)
+def test_metrics_of_runs_and_links_have_one_line_and_the_intervals_of_the_table(
+    name: str, link: str | None, by_hand: bl.Results
+) -> None:
+    # 0.1, 0.2, 0.3, repeated for each of three flows.
+    axis = by_hand.plot.metric(name, link=link)
+    ((label, means),) = drawn(axis).items()
+    assert label == (f"{name}, {link}" if link else name) and means == pytest.approx([0.2, 0.2])
+    (ends, nothing) = intervals(axis)[label]
+    assert ends == pytest.approx((0.2 - 0.1 * T_2 / 3**0.5, 0.2 + 0.1 * T_2 / 3**0.5)) and nothing is None
+    of_table = by_hand.groups[0]["metrics"]["jain"]["ci95"]
+    assert ends == pytest.approx(of_table, abs=1e-15)
+
+
+def test_shares_of_groups_have_the_intervals_of_the_table(by_hand: bl.Results) -> None:
+    axis = by_hand.plot.share()
+    for group, mean in (("bbr1", 0.5), ("cubic", 0.5)):
+        assert drawn(axis)[group] == pytest.approx([mean, mean])
+        ends, nothing = intervals(axis)[group]
+        assert ends == pytest.approx((0.5 - 0.25 * T_2 / 3**0.5, 0.5 + 0.25 * T_2 / 3**0.5)) and nothing is None
+        assert ends == pytest.approx(by_hand.groups[0]["metrics"][f"flow_groups.{group}.share"]["ci95"], abs=1e-15)
+
+
+def test_distributions_over_runs_count_what_is_of_a_run_or_a_group_once(by_hand: bl.Results) -> None:
+    of = {line.get_label(): line.get_xdata().tolist() for line in by_hand.plot.cdf("goodput_mbps", where={"bottleneck.buffer": "1bdp"}).get_lines()}
+    assert of == {"bbr1": [1, 2, 3, 5, 6, 7], "cubic": [100, 100, 100]}
+    shares = {line.get_label(): line.get_xdata().tolist() for line in by_hand.plot.cdf("group_share").get_lines()}
+    assert shares["bbr1"] == [0.25, 0.25, 0.5, 0.5, 0.75, 0.75]
+    (jain,) = by_hand.plot.cdf("jain").get_lines()
+    assert jain.get_xdata().tolist() == [0.1, 0.1, 0.2, 0.2, 0.3, 0.3]
+
+
+def cells(axis: Any) -> list[list[float]]:
+    image: list[list[float]] = np.asarray(axis.get_images()[0].get_array()).tolist()
+    return image
+
+
+@pytest.fixture(scope="module")
+def three_keys() -> bl.Results:
+    flows = [{"cc": "bbr1", "rtt": "30ms"}, {"cc": "cubic", "rtt": "30ms"}]
+    over = {"bottleneck.buffer": ["1bdp", "4bdp", "8bdp"], "bottleneck.rate": ["10Mbit/s", "20Mbit/s"], "flows.rtt": ["20ms", "40ms"]}
+    return bl.sweep({"duration": "2s", "bottleneck": PATH, "flows": flows}, over)
+
+
+def test_a_heatmap_shows_what_is_asked_for(three_keys: bl.Results) -> None:
+    axis = three_keys.plot.heatmap("group_share", group="bbr1", where={"flows.rtt": "40ms"})
+    assert [text.get_text() for text in axis.get_xticklabels()] == ["1bdp", "4bdp", "8bdp"]
+    assert axis.get_figure().axes[1].get_ylabel() == "group_share, bbr1, flows.rtt=40ms"
+    found = cells(axis)
+    for point in three_keys.groups:
+        if point["point"]["flows.rtt"] == "40ms":
+            column = ["1bdp", "4bdp", "8bdp"].index(point["point"]["bottleneck.buffer"])
+            row = ["10Mbit/s", "20Mbit/s"].index(point["point"]["bottleneck.rate"])
+            assert found[row][column] == pytest.approx(point["metrics"]["flow_groups.bbr1.share"]["mean"])
+    of_flow = cells(three_keys.plot.heatmap("group_share", flow=0, where={"flows.rtt": "40ms"}))
+    assert of_flow == found
+    of_run = cells(three_keys.plot.heatmap("jain", where={"flows.rtt": "20ms"}))
+    first = three_keys.groups[0]
+    assert first["point"] == {"bottleneck.buffer": "1bdp", "bottleneck.rate": "10Mbit/s", "flows.rtt": "20ms"}
+    assert of_run[0][0] == first["metrics"]["jain"]["mean"]
+
+
+def test_what_would_be_averaged_unasked_is_refused_with_what_there_is(three_keys: bl.Results, by_hand: bl.Results) -> None:
+    def refused(draw: Callable[[], object]) -> str:
+        with pytest.raises(bl.UsageError) as told:
+            draw()
+        return str(told.value)
+
+    plot = three_keys.plot
+    assert refused(lambda: plot.heatmap("group_share")) == (
+        "heatmap: group_share would be averaged over groups (bbr1, cubic) and flows.rtt (20ms, 40ms); "
+        "choose with group='bbr1' and where={'flows.rtt': '20ms'}"
+    )
+    assert refused(lambda: plot.heatmap("jain")) == (
+        "heatmap: jain would be averaged over flows.rtt (20ms, 40ms); choose with where={'flows.rtt': '20ms'}"
+    )
+    assert refused(lambda: plot.heatmap("rtt_ms_mean", where={"flows.rtt": "20ms"})) == (
+        "heatmap: rtt_ms_mean would be averaged over groups (bbr1, cubic); choose with group='bbr1'"
+    )
+    assert refused(lambda: by_hand.plot.metric("rtt_ms_mean")) == (
+        "metric: rtt_ms_mean would be averaged over flows of bbr1 (0, 1); choose with flow=0, or ask for the mean over the flows of a group "
+        "with group='bbr1' (group_rtt_ms_mean is the metric of the whole group)"
+    )
+    assert "expected a group among bbr1, cubic, found 'reno'" in refused(lambda: plot.heatmap("group_share", group="reno"))
+    assert "expected the number of a flow among 0, 1, found 7" in refused(lambda: plot.metric("group_share", flow=7))
+    assert "expected a value of flows.rtt among 20ms, 40ms, found '30ms'" in refused(lambda: plot.metric("jain", where={"flows.rtt": "30ms"}))
+    assert "expected a swept key among bottleneck.buffer" in refused(lambda: plot.metric("jain", where={"rtt": "30ms"}))
+    assert "jain is a metric of the run; leave out group= and flow=" in refused(lambda: plot.metric("jain", group="bbr1"))
+    assert "expected a link among bottleneck, found 'left'" in refused(lambda: plot.metric("utilization", link="left"))
+
+
+def test_metrics_of_several_links_need_the_name_of_one() -> None:
+    links = [{"name": "a", "rate": "10Mbit/s", "buffer": "20pkt"}, {"name": "b", "rate": "8Mbit/s", "buffer": "20pkt"}]
+    scenario = {"duration": "2s", "links": links, "flows": [{"cc": "cubic", "path": ["a", "b"], "right_delay": "5ms"}]}
+    rs = bl.sweep(scenario, {"links.b.buffer": ["20pkt", "40pkt"]})
+    with pytest.raises(bl.UsageError, match=r"utilization would be averaged over links \(a, b\); choose with link='a'"):
+        rs.plot.metric("utilization")
+    for link in ("a", "b"):
+        ((_, means),) = drawn(rs.plot.metric("utilization", link=link)).items()
+        assert means == [group["metrics"][f"links.{link}.utilization"]["mean"] for group in rs.groups]

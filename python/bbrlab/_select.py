@@ -1,0 +1,339 @@
+"""What a plot of a sweep shows: one value per run for each line, and what would be averaged unless the user asks for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
+
+import numpy as np
+
+from ._bbrlab import figure_of
+from ._errors import UsageError
+from ._table import Table
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from ._results import Results
+
+__all__ = ["Line", "Means", "Selection", "numbers"]
+
+NAMES_SHOWN = 12
+
+Over = tuple[str, list[str], str]
+"""What a mean is over that the user has not asked for: what it is, its values, and how to choose one."""
+
+
+class Line(NamedTuple):
+    """A metric of a group of flows, of a flow, of a link or of the run."""
+
+    name: str | None
+    """The group or the flow; None if the metric is of a link or of the run."""
+    values: npt.NDArray[np.float64]
+    """One value per run; NaN where a run has none."""
+    there: npt.NDArray[np.bool_]
+    """Which runs have such a group, flow or link."""
+
+
+class Means(NamedTuple):
+    """The means of a line over the seeds of each point that has one."""
+
+    run: npt.NDArray[np.intp]
+    """The first run of the point."""
+    mean: npt.NDArray[np.float64]
+    low: npt.NDArray[np.float64]
+    """The lower end of the 95 % interval; NaN if there is none."""
+    high: npt.NDArray[np.float64]
+
+
+class Selection:
+    """The runs of a sweep that a plot shows, and the rows of a metric in them.
+
+    Args:
+        what: The plot, for messages.
+        results: The sweep.
+        group: One or more groups of flows.
+        flow: The number of a flow.
+        link: The name of a link.
+        where: Values of swept keys, each one value or a list.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        results: Results,
+        group: str | Sequence[str] | None,
+        flow: int | None,
+        link: str | None,
+        where: Mapping[str, object] | None,
+    ) -> None:
+        self.what = what
+        self._results = results
+        self._group, self._flow, self._link = group, flow, link
+        self._choice = [
+            *([group] if isinstance(group, str) else group or []),
+            *([] if flow is None else [f"flow {flow}"]),
+            *([] if link is None else [link]),
+            *(f"{key}={_spelled(value) if not _is_list(value) else value}" for key, value in (where or {}).items()),
+        ]
+        self._flows = results.flows
+        self.keys = list(results.summary(0)["point"]) if len(results) else []
+        self._run_of_row = _runs_of_rows(self._flows)
+        self._first_row = np.unique(self._run_of_row, return_index=True)[1]
+        self.runs = np.ones(len(self._first_row), np.bool_)
+        for key, wanted in (where or {}).items():
+            self.runs &= self._where(key, wanted)
+
+    def label(self, name: str) -> str:
+        """The label of an axis: the metric, and what the user has chosen."""
+        return ", ".join([name, *self._choice])
+
+    def values_of(self, key: str) -> npt.NDArray[Any]:
+        """The value of a swept key in each run."""
+        values: npt.NDArray[Any] = self._flows[key][self._first_row]
+        return values
+
+    def swept(self, key: str | None) -> tuple[str, list[str], npt.NDArray[np.intp]]:
+        """A swept key, its values as they are spelled, and the place of each run's value among them."""
+        if key is None:
+            if not self.keys:
+                raise UsageError("expected a sweep, found a scenario without one: there is nothing to draw against")
+            key = self.keys[0]
+        values = self._swept(key)
+        labels = dict.fromkeys(values[self.runs])
+        order = {value: place for place, value in enumerate(labels)}
+        return key, [str(value) for value in labels], np.array([order.get(value, -1) for value in values], dtype=np.intp)
+
+    def lines(self, name: str) -> list[Line]:
+        """The lines of a metric: one per group of flows, or a single one.
+
+        Raises:
+            UsageError: If there is no such metric, or a line would average several flows or links.
+        """
+        lines, over = self._lines(name)
+        if over:
+            self._refuse(name, over)
+        return lines
+
+    def single(self, name: str, x: str, y: str) -> Line:
+        """The one line of a metric in a plot that has room for one value per combination of values of `x` and `y`.
+
+        Raises:
+            UsageError: If there is no such metric, or several groups, flows, links or points of the sweep would be averaged.
+        """
+        lines, over = self._lines(name)
+        counts = np.sum([line.there for line in lines], axis=0)
+        there: npt.NDArray[np.bool_] = counts > 0
+        if counts.max() > 1:
+            groups = [str(line.name) for line in lines]
+            over = [("groups", groups, f"group={groups[0]!r}")]
+        over += self._differing_keys(there, x, y)
+        if over:
+            self._refuse(name, over)
+        values = np.full(len(self.runs), np.nan)
+        for line in lines:
+            values[line.there] = line.values[line.there]
+        return Line(None, values, there)
+
+    def samples(self, name: str) -> list[tuple[str, npt.NDArray[Any]]]:
+        """All values of a metric by group: one per flow, or one per run and group, or one per run."""
+        table, of = self._table_and_owner(name)
+        if of == "link":
+            line = self._line_of_link(table, name)
+            return [(name, line.values[line.there])]
+        values = numbers(self._flows, name)
+        if of == "run":
+            return [(name, values[self._first_row][self.runs])]
+        rows, groups = self._rows(), self._flows["group"]
+        if of == "group":
+            rows &= _first_rows(self._run_of_row, groups)
+        return [(str(group), values[rows & (groups == group)]) for group in dict.fromkeys(groups[rows])]
+
+    def means(self, line: Line) -> Means:
+        """The means over seeds, by the code that makes `groups`."""
+        known = line.there & ~np.isnan(line.values)
+        values = [value if is_known else None for value, is_known in zip(line.values.tolist(), known.tolist(), strict=True)]
+        found = [point for point in self._results._records.means(values) if point[2] is not None]
+        nothing = (np.nan, np.nan)
+        return Means(
+            np.array([run for run, *_ in found], dtype=np.intp),
+            np.array([mean for _, _, mean, _ in found], dtype=np.float64),
+            np.array([(ends or nothing)[0] for *_, ends in found], dtype=np.float64),
+            np.array([(ends or nothing)[1] for *_, ends in found], dtype=np.float64),
+        )
+
+    def by_other_keys(self, line: Line, x: str) -> list[tuple[str, npt.NDArray[np.bool_]]]:
+        """The parts of a line against `x`, with their runs: one for each combination of the values of other keys that are swept."""
+        differ = [key for key in self.keys if key != x and len(set(self.values_of(key)[line.there])) > 1]
+        points = list(zip(*(self.values_of(key) for key in differ), strict=True)) or [()] * len(self.runs)
+        parts = []
+        for point in dict.fromkeys(point for point, is_there in zip(points, line.there, strict=True) if is_there):
+            runs = line.there & np.fromiter((other == point for other in points), np.bool_, len(points))
+            words = [f"{key}={value}" for key, value in zip(differ, point, strict=True)]
+            parts.append((", ".join([line.name, *words] if line.name else words), runs))
+        return parts
+
+    def _lines(self, name: str) -> tuple[list[Line], list[Over]]:
+        """The lines of a metric, and the flows over which they are means that the user has not asked for."""
+        table, of = self._table_and_owner(name)
+        if of == "link":
+            return [self._line_of_link(table, name)], []
+        values = numbers(self._flows, name)
+        if of == "run":
+            return [Line(None, values[self._first_row], self.runs)], []
+        rows, groups = self._rows(), self._flows["group"]
+        if self._flow is not None:
+            return [self._line(f"flow {self._flow}", values, rows)], []
+        lines = [self._line(str(group), values, rows & (groups == group)) for group in dict.fromkeys(groups[rows])]
+        return lines, (self._flows_of_a_group(name, rows) if of == "flow" and self._group is None else [])
+
+    def _refuse(self, name: str, over: Sequence[Over]) -> None:
+        """Raises the error for a mean that the user has not asked for."""
+        means = " and ".join(f"{noun} ({_some(values)})" for noun, values, _ in over)
+        choices = " and ".join(choice for *_, choice in over)
+        raise UsageError(f"{self.what}: {name} would be averaged over {means}; choose with {choices}")
+
+    def _differing_keys(self, there: npt.NDArray[np.bool_], x: str, y: str) -> list[Over]:
+        """Other swept keys that have several values at one combination of `x` and `y`, with their values and how to choose one."""
+        cells = list(zip(self.values_of(x)[there], self.values_of(y)[there], strict=True))
+        differing = []
+        for key in self.keys:
+            values = self.values_of(key)[there].tolist()
+            first: dict[object, object] = {}
+            if any(first.setdefault(cell, value) != value for cell, value in zip(cells, values, strict=True)):
+                names = [_spelled(value) for value in dict.fromkeys(values)]
+                differing.append((key, names, f"where={{{key!r}: {values[0]!r}}}"))
+        return differing
+
+    def _table_and_owner(self, name: str) -> tuple[Table, str]:
+        """The table with a metric, and whose metric it is: `run`, `group`, `flow` or `link`."""
+        flows, links = self._flows, self._results.links
+        is_of_link = self._link is not None or (not _has_numbers(flows, name) and _has_numbers(links, name))
+        of = "link" if is_of_link else figure_of(name) or "run"
+        of = "run" if of == "bottleneck" else of
+        if of in ("link", "run") and (self._group is not None or self._flow is not None):
+            raise UsageError(
+                f"{self.what}: {name} is a metric of the {'link' if of == 'link' else 'run'}; leave out group= and flow=, which "
+                "choose among metrics of flows and groups"
+            )
+        return (links if is_of_link else flows), of
+
+    def _line_of_link(self, links: Table, name: str) -> Line:
+        values, names = numbers(links, name), links["name"]
+        runs = _runs_of_rows(links)
+        # No name in a scenario has brackets: these are links of one flow.
+        shared = [link for link in dict.fromkeys(names.tolist()) if not link.endswith("]")]
+        link = self._link
+        if link is None:
+            if len(shared) != 1:
+                self._refuse(name, [("links", shared, f"link={shared[0]!r}" if shared else "link=")])
+            (link,) = shared
+        elif link not in names:
+            raise UsageError(f"{self.what}: expected a link among {_some(shared)}, found {link!r}")
+        mine = names == link
+        of_runs = np.full(len(self.runs), np.nan)
+        of_runs[runs[mine]] = values[mine]
+        there = np.zeros(len(self.runs), np.bool_)
+        there[runs[mine]] = True
+        return Line(None, of_runs, there & self.runs)
+
+    def _rows(self) -> npt.NDArray[np.bool_]:
+        """The rows of the chosen runs, groups and flow."""
+        flows = self._flows
+        rows: npt.NDArray[np.bool_] = self.runs[self._run_of_row]
+        if self._group is not None:
+            known = list(dict.fromkeys(flows["group"][rows].tolist()))
+            wanted = [self._group] if isinstance(self._group, str) else list(self._group)
+            for group in wanted:
+                if group not in known:
+                    raise UsageError(f"{self.what}: expected a group among {_some(known)}, found {group!r}")
+            rows &= np.isin(flows["group"].astype(str), wanted)
+        if self._flow is not None:
+            numbers_of_flows = flows["flow"][rows]
+            if self._flow not in numbers_of_flows:
+                there = _some([str(number) for number in dict.fromkeys(numbers_of_flows.tolist())])
+                raise UsageError(f"{self.what}: expected the number of a flow among {there}, found {self._flow!r}")
+            rows &= flows["flow"] == self._flow
+        return rows
+
+    def _line(self, name: str, values: npt.NDArray[np.float64], rows: npt.NDArray[np.bool_]) -> Line:
+        """The mean over the rows of each run: a run says one thing about chance, however many flows it has."""
+        size = len(self.runs)
+        known = rows & ~np.isnan(values)
+        count = np.bincount(self._run_of_row[known], minlength=size)
+        total = np.bincount(self._run_of_row[known], weights=values[known], minlength=size)
+        mean = np.divide(total, count, out=np.full(size, np.nan), where=count > 0)
+        return Line(name, mean, np.bincount(self._run_of_row[rows], minlength=size) > 0)
+
+    def _flows_of_a_group(self, name: str, rows: npt.NDArray[np.bool_]) -> list[Over]:
+        """The flows of the first group that has several in a run."""
+        groups, numbers_of_flows = self._flows["group"], self._flows["flow"]
+        for group in dict.fromkeys(groups[rows]):
+            mine = rows & (groups == group)
+            if np.bincount(self._run_of_row[mine]).max() > 1:
+                flows = [str(number) for number in dict.fromkeys(numbers_of_flows[mine].tolist())]
+                whole = f"group_{name}"
+                instead = f" ({whole} is the metric of the whole group)" if figure_of(whole) == "group" else ""
+                choice = f"flow={flows[0]}, or ask for the mean over the flows of a group with group={str(group)!r}{instead}"
+                return [(f"flows of {group}", flows, choice)]
+        return []
+
+    def _swept(self, key: str) -> npt.NDArray[Any]:
+        if key not in self.keys:
+            raise UsageError(f"expected a swept key among {', '.join(self.keys) or 'none'}, found {key!r}")
+        return self.values_of(key)
+
+    def _where(self, key: str, wanted: object) -> npt.NDArray[np.bool_]:
+        values = self._swept(key)
+        runs = np.zeros(len(values), np.bool_)
+        for one in wanted if _is_list(wanted) else [wanted]:
+            mine = np.fromiter((value == one or _spelled(value) == _spelled(one) for value in values), np.bool_, len(values))
+            if not mine.any():
+                there = _some([_spelled(value) for value in dict.fromkeys(values.tolist())])
+                raise UsageError(f"{self.what}: where: expected a value of {key} among {there}, found {one!r}")
+            runs |= mine
+        return runs
+
+
+def numbers(table: Table, name: str) -> npt.NDArray[np.float64]:
+    """A column of numbers."""
+    if not _has_numbers(table, name):
+        columns = [column for column in table if _has_numbers(table, column)]
+        raise UsageError(f"expected a column of numbers such as {', '.join(columns[:NAMES_SHOWN])}, found {name!r}")
+    column: npt.NDArray[np.float64] = table[name].astype(np.float64)
+    return column
+
+
+def _has_numbers(table: Table, name: str) -> bool:
+    return name in table and table[name].dtype != object
+
+
+def _is_list(value: object) -> TypeGuard[Iterable[object]]:
+    return isinstance(value, Iterable) and not isinstance(value, str)
+
+
+def _some(names: Sequence[str]) -> str:
+    """Names for a message, not too many."""
+    more = len(names) - NAMES_SHOWN
+    return ", ".join([*names[:NAMES_SHOWN], *([f"{more} more"] if more > 0 else [])])
+
+
+def _spelled(value: object) -> str:
+    """A value as scenarios spell it."""
+    return str(value).lower() if isinstance(value, (bool, np.bool_)) else str(value)
+
+
+def _runs_of_rows(table: Table) -> npt.NDArray[np.intp]:
+    """The number of each row's run, in the order of the runs."""
+    order: dict[object, int] = {}
+    keys = zip(table["scenario_hash"], table["seed"], strict=True)
+    return np.array([order.setdefault(key, len(order)) for key in keys], dtype=np.intp)
+
+
+def _first_rows(runs: npt.NDArray[np.intp], groups: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Which rows are the first of their run and group."""
+    first = np.zeros(len(runs), np.bool_)
+    seen: dict[object, int] = {}
+    for row, key in enumerate(zip(runs.tolist(), groups, strict=True)):
+        first[row] = seen.setdefault(key, row) == row
+    return first
