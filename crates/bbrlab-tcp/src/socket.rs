@@ -151,8 +151,8 @@ impl<'s> Halves<'s> {
         if was_established {
             match self.sender.place_of(segment.ack) {
                 AckPlace::Current => self.receiver.take_header(segment),
-                // The header of a reordered ACK tells nothing new; its data may.
-                AckPlace::Old => {}
+                // The rest of the header of a reordered ACK tells nothing new; its data may.
+                AckPlace::Old => self.receiver.replace_ts_recent(segment),
                 place @ (AckPlace::TooOld | AckPlace::Unsent) => {
                     self.receiver.challenge(place == AckPlace::Unsent, host);
                     return false;

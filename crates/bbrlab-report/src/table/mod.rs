@@ -34,6 +34,7 @@ pub(crate) mod tests {
             flows: 1,
             turned_away: None,
             goodput_mbps: Some(goodput),
+            goodput_active_mbps: None,
             share: Some(goodput / 46.5),
             retransmitted_packets: Some(502),
             out_of_order_packets: Some(3_950),
@@ -78,6 +79,7 @@ pub(crate) mod tests {
                 p99: Some(88.0),
                 max: Some(120.9),
             },
+            rtt_sample_ms: Rtt::default(),
             srtt_ms: Srtt { mean: Some(47.3), p95: Some(70.0) },
             cwnd_packets: Cwnd { mean: Some(143.2), max: Some(260.0) },
             limited_by: LimitedBy {

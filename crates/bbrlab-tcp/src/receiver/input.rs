@@ -140,8 +140,8 @@ impl Receiver {
         }
     }
 
-    /// Processes timestamp and CWR of an acceptable segment. Linux: in `tcp_ack`.
-    pub(crate) fn take_header(&mut self, segment: &Segment) {
+    /// The timestamp of an acceptable segment may become the one to echo. Linux: `tcp_replace_ts_recent`.
+    pub(crate) fn replace_ts_recent(&mut self, segment: &Segment) {
         if self.has_ts
             && segment.has_ts
             && !after(segment.seq, self.window.rcv_wup)
@@ -149,6 +149,11 @@ impl Receiver {
         {
             self.ts_recent = segment.tsval;
         }
+    }
+
+    /// Processes timestamp and CWR of an acceptable segment. Linux: in `tcp_ack`.
+    pub(crate) fn take_header(&mut self, segment: &Segment) {
+        self.replace_ts_recent(segment);
         if segment.has(flag::CWR) {
             self.ecn.demand_cwr = false;
             if segment.end_seq() != segment.seq {
