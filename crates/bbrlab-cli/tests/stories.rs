@@ -69,7 +69,9 @@ fn how_long_do_downloads_take_with_three_algorithms() {
         assert!(400.0 < p50 && p50 <= p95 && p95 <= p99, "{group}");
         assert!(group["slowdown"]["p50"].as_f64().unwrap() > 1.0, "{group}");
         assert!(run["links"][0]["random_losses"].as_u64().unwrap() > 0);
-        assert_eq!(run["links"][0]["random_losses"], run["flows"][0]["random_losses"]);
+        // The link also loses SYNs and ACKs.
+        let losses = |of: &Value| of["random_losses"].as_u64().unwrap();
+        assert!(losses(&run["links"][0]) >= losses(&run["flows"][0]));
     }
     let median =
         |at: usize| document["runs"][at]["flow_groups"][0]["fct_ms"]["p50"].as_f64().unwrap();

@@ -164,11 +164,30 @@ pub(crate) fn link_names<'g>(groups: &'g [Group], figure: &str) -> Vec<&'g str> 
     links.into_iter().map(|(link, _)| link).collect()
 }
 
+/// A link with a shorter mean queue delay at all points, in milliseconds, is not told apart unless it drops packets.
+const WORTH_TELLING_MS: f64 = 1.0;
+
+/// The links whose figures a table tells: the bottleneck, or else the first, and others at which packets wait or are dropped.
+pub(crate) fn links_to_tell(groups: &[Group]) -> Vec<&str> {
+    let most = |link: &str, figure: &str| {
+        let values = groups.iter().filter_map(|group| link_value(group, link, figure).0);
+        values.fold(0.0, f64::max)
+    };
+    let mut links = link_names(groups, "queue_delay_ms.mean");
+    let main = links.iter().position(|&link| link == "bottleneck").unwrap_or(0);
+    let main = links.get(main).copied();
+    links.retain(|&link| {
+        Some(link) == main
+            || most(link, "queue_delay_ms.mean") >= WORTH_TELLING_MS
+            || most(link, "drop_ratio") > 0.0
+    });
+    links
+}
+
 /// The link of which a figure is taken as the bottleneck's, if flows share several: its name then has to be said.
 pub(crate) fn link_to_name(groups: &[Group], metric: Metric<'_>) -> Option<String> {
     let Metric::Bottleneck(figure) = metric else { return None };
-    let several = link_names(groups, "queue_delay_ms.mean");
-    if several.len() < 2 {
+    if links_to_tell(groups).len() < 2 {
         return None;
     }
     let at = groups.iter().find_map(|group| Some((group, position(group, metric, 0)?)));

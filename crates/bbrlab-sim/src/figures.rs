@@ -2,6 +2,8 @@
 
 use bbrlab_units::Span;
 
+use crate::histogram::Histogram;
+
 /// Percentiles of completion times are exact to a part in a thousand.
 pub(crate) const TRANSFER_PRECISION: u32 = 10;
 
@@ -17,4 +19,9 @@ pub(crate) const MEGA: f64 = 1e6;
 #[expect(clippy::cast_precision_loss, reason = "figures in floating point")]
 pub(crate) fn mbps(bytes: u64, span: Span) -> Option<f64> {
     (span > Span::ZERO).then(|| bytes as f64 * BITS / span.as_secs_f64() / MEGA)
+}
+
+/// Round-trip times with their counts.
+pub(crate) fn rtts(rtts_us: &Histogram) -> impl Iterator<Item = (Span, u64)> {
+    rtts_us.buckets().map(|(us, count)| (Span::from_micros(us), count))
 }

@@ -10,11 +10,10 @@ use bbrlab_run::{Delays, FlowGroup, GroupFct, GroupRtt, Run, Slowdown};
 use bbrlab_units::{Span, Time};
 
 use crate::arrivals::Population;
-use crate::figures::{NS_PER_MS, SLOWDOWN_UNIT, TRANSFER_PRECISION, US_PER_MS, mbps};
+use crate::figures::{NS_PER_MS, SLOWDOWN_UNIT, TRANSFER_PRECISION, US_PER_MS, mbps, rtts};
 use crate::flow::Flow;
 use crate::histogram::Histogram;
 use crate::slowdown::Ideal;
-use crate::summary::rtts;
 use crate::wiring;
 use crate::world::World;
 

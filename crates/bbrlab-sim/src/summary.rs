@@ -17,7 +17,7 @@ use bbrlab_run::{
 use bbrlab_units::{NS_PER_S, Span, Time};
 
 use crate::app;
-use crate::figures::{BITS, MEGA, NS_PER_MS, TRANSFER_PRECISION, US_PER_MS, mbps};
+use crate::figures::{BITS, MEGA, NS_PER_MS, TRANSFER_PRECISION, US_PER_MS, mbps, rtts};
 use crate::flow::Flow;
 use crate::groups;
 use crate::histogram::Histogram;
@@ -105,11 +105,6 @@ fn queue_delays(net: &mut Network<Payload>, rated: &[RatedLink]) -> Delays {
         delays.add(Delays::QUEUE_DELAY, index, net.link_stats(link.id).delay.buckets());
     }
     delays
-}
-
-/// RTT samples with their counts.
-pub(crate) fn rtts(rtts_us: &Histogram) -> impl Iterator<Item = (Span, u64)> {
-    rtts_us.buckets().map(|(us, count)| (Span::from_micros(us), count))
 }
 
 fn from_outside(outside: &Outside) -> ControlFromOutside {

@@ -8,7 +8,9 @@ use serde_json::Value;
 use super::block::{Block, html, text};
 use super::layout::{Align, Table};
 use super::run::value_text;
-use crate::answers::{Answer, Metric, group_names, link_names, link_value, places, value};
+use crate::answers::{
+    Answer, Metric, group_names, link_names, link_value, links_to_tell, places, value,
+};
 use crate::number::{NONE, fixed, with_half};
 use crate::points::Points;
 
@@ -50,12 +52,13 @@ fn blocks(points: &Points) -> Vec<Block> {
     if most_seeds > 1 {
         table = table.column("seeds", "", Align::Right);
     }
-    // A column names its link if flows share several: readers would take the figures of one for those of the path.
-    let has_several_links = link_names(groups, "queue_delay_ms.mean").len() > 1;
+    // A column names its link if packets wait at several: readers would take the figures of one for those of the path.
+    let links = links_to_tell(groups);
+    let has_several_links = links.len() > 1;
     let mut columns: Vec<(&Answer, Of<'_>)> = Vec::new();
     for answer in answers {
         if let (Metric::Bottleneck(figure), true) = (answer.metric, has_several_links) {
-            for link in link_names(groups, figure) {
+            for link in link_names(groups, figure).into_iter().filter(|it| links.contains(it)) {
                 columns.push((answer, Of::Link(link)));
                 table = table.column(link, &unit_of(answer), Align::Right);
             }
