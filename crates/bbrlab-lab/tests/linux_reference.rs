@@ -14,6 +14,11 @@ fn managed_excerpt() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/linux-aqm")
 }
 
+/// Points that were drawn at random.
+fn random_excerpt() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/linux-random")
+}
+
 fn validate(dir: PathBuf, only: &[&str], seeds: u64) -> Result<LinuxReport, LinuxError> {
     let options = LinuxOptions {
         only: only.iter().map(|&part| part.to_owned()).collect(),
@@ -52,6 +57,36 @@ fn ten_points_with_queue_disciplines_agree_with_linuxs_in_every_metric() {
     let report = validate(managed_excerpt(), &[], 5).unwrap();
     assert_eq!(report.points.len(), 10);
     assert_eq!(beyond(&report), Vec::<String>::new());
+}
+
+#[test]
+fn eight_points_drawn_at_random_agree_with_a_real_stack_in_every_metric() {
+    let report = validate(random_excerpt(), &[], 10).unwrap();
+    assert_eq!(report.points.len(), 8);
+    assert_eq!(beyond(&report), Vec::<String>::new());
+}
+
+/// Linux has five seeds, in which flows that compete may differ by chance from the mean of many: of a hundred comparisons of a
+/// metric three may be beyond its tolerance, of Jain's index, of which there are 28, one.
+#[test]
+fn sixty_points_drawn_at_random_agree_with_a_real_stack() {
+    let Some(reference) =
+        bbrlab_oracle::reference("sixty_points_drawn_at_random_agree_with_a_real_stack")
+    else {
+        return;
+    };
+    let dir = reference.join("linux-random");
+    if !dir.is_dir() {
+        println!("skipped: no linux-random in the reference");
+        return;
+    }
+    let report = validate(dir, &[], 10).unwrap();
+    assert_eq!((report.points.len(), report.skipped.len()), (60, 0));
+    for (metric, summary) in &report.summary {
+        let name = metric.name();
+        let least = if name == "jain" { 0.96 } else { 0.97 };
+        assert!(summary.within >= least, "{name}: {summary:?}, {:?}", beyond(&report));
+    }
 }
 
 #[test]

@@ -53,13 +53,6 @@ impl<P: Load> Port<'_, P> {
         self.net.now
     }
 
-    /// The first step of the clock at or after `at`: see [`Network::set_clock_step`].
-    #[must_use]
-    #[inline]
-    pub fn step_at(&self, at: Time) -> Time {
-        self.net.step_at(at)
-    }
-
     /// Sends a packet now from one end of a flow. `payload` gives the data for the other host; it is asked when the packet
     /// has a place in the network, and not at all if it is dropped before.
     #[inline(always)]

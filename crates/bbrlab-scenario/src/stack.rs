@@ -340,8 +340,8 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "clock_step",
         "0.1.0",
         Form::Time,
-        "step of the clocks of all hosts and links: an event due between two steps happens at the later one. For imitating \
-        a test bed; at most `\"1ms\"`",
+        "step of the clocks of all hosts and links: an event due between two steps happens at the later one, with \
+        steps below 500 ns often at the one after that. For imitating a test bed; at most `\"1ms\"`",
         |spec: &mut StackSpec, given| set(&mut spec.stack.clock_step, given.value(read_clock_step)),
         |spec| show_text(&show_span(spec.stack.clock_step)),
     ),

@@ -558,10 +558,9 @@ impl<E: FlowEnd> End<'_, E> {
         self.port.send(flow, E::SIDE, packet, || Payload::of(&segment));
     }
 
-    /// A high-resolution timer fires at a step of the clock; timers of the wheel fire at a tick.
+    /// A high-resolution timer is due at any time; timers of the wheel are due at a tick.
     #[inline(never)]
     fn arm_pacing(&mut self, at: Time) {
-        let at = self.port.step_at(at);
         self.port.arm(self.kept.endpoint().flow, E::SIDE, TimerId::Pacing as u8, at);
     }
 
@@ -665,7 +664,7 @@ impl<E: FlowEnd> Host for End<'_, E> {
     /// The flow calls [`bbrlab_tcp::Sender::pacing_lapses`] before the sender's next event.
     #[inline]
     fn arm_idle_pacing(&mut self, at: Time) {
-        self.kept.keep_idle_pacing(self.port.step_at(run_time(at)));
+        self.kept.keep_idle_pacing(run_time(at));
     }
 
     #[inline(always)]

@@ -19,7 +19,7 @@ impl<P: Load> Network<P> {
         let id = LinkId(u32::try_from(self.links.len()).expect("fewer than 2^24 links"));
         assert!(id.0 < IDS_MAX, "more than 2^24 links");
         let mut built = Link::new(link, mode, self.seed);
-        if self.clock_step != 1 {
+        if self.clock.is_some() {
             built.note_waits();
         }
         self.links.push(built);

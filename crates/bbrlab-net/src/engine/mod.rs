@@ -3,6 +3,7 @@
 mod airtime;
 mod build;
 mod burst;
+mod clock;
 mod conservation;
 mod path;
 #[cfg(test)]
@@ -28,6 +29,7 @@ use crate::timers::{Popped, Timers};
 use crate::tournament::Tournament;
 
 use airtime::Medium;
+use clock::StepClock;
 
 pub use conservation::Conservation;
 
@@ -104,8 +106,8 @@ pub struct Network<P: Load> {
     accounts: Accounts,
     lane_of: BTreeMap<(Source, Span, Target), u32>,
     seed: u64,
-    /// Length of a clock step in nanoseconds.
-    clock_step: u64,
+    /// The clock, if it has steps.
+    clock: Option<StepClock>,
     /// Events that are no arrivals at a host.
     events: u64,
     sent: u64,
@@ -142,7 +144,7 @@ impl<P: Load> Network<P> {
             accounts: Accounts::default(),
             lane_of: BTreeMap::new(),
             seed,
-            clock_step: 1,
+            clock: None,
             events: 0,
             sent: 0,
             delivered: 0,
@@ -157,16 +159,17 @@ impl<P: Load> Network<P> {
     }
 
     /// Makes the clock advance in steps of `step` nanoseconds: a departure, an arrival or a timer that is due between
-    /// two steps happens at the later one. Events of one step keep the order in which they were due, and a link still
-    /// serves at its exact rate. This is how a machine behaves that emulates a network with timers of that
-    /// granularity. Call it before links are added.
+    /// two steps happens at the later one, or, with steps below 500 ns, often at the one after that. Events keep the
+    /// order in which they were due, except that what is due to leave a queue has left it before anything
+    /// arrives, and a link still serves at its exact rate. This is how a machine behaves that emulates a network with
+    /// timers of that granularity. Call it before links are added.
     ///
     /// # Panics
     /// If `step` is 0, or there are links.
     pub fn set_clock_step(&mut self, step: Span) {
         assert!(step.0 > 0, "a clock has steps");
         assert!(self.links.is_empty(), "links know the steps of the clock");
-        self.clock_step = step.0;
+        self.clock = (step.0 > 1).then(|| StepClock::new(step, self.seed));
     }
 
     /// Says which timer, of one end of every flow, is armed for almost every packet. Its cost then does not depend on what
@@ -358,23 +361,20 @@ impl<P: Load> Network<P> {
     #[inline]
     fn set_clock(&mut self, due: Time) {
         self.due = due;
-        self.now = if self.clock_step == 1 { due } else { self.long_step_at(due) };
+        self.now = if self.clock.is_none() { due } else { self.notice(due, self.now) };
     }
 
-    /// The first step of the clock at or after `at`.
-    #[inline]
-    pub(crate) fn step_at(&self, at: Time) -> Time {
-        if self.clock_step == 1 {
-            return at;
-        }
-        at.0.checked_next_multiple_of(self.clock_step).map_or(Time::NEVER, Time)
-    }
-
-    /// The same apart from the event loop, of which it is no part in most runs.
+    /// When an event that is due at `due` happens, at `now` or later. Apart from the event loop, of which it is no part in most
+    /// runs.
     #[cold]
     #[inline(never)]
-    fn long_step_at(&self, at: Time) -> Time {
-        self.step_at(at)
+    fn notice(&mut self, due: Time, now: Time) -> Time {
+        match &mut self.clock {
+            // What is due by the time that is read happens together with what was noticed.
+            Some(clock) if due > now => clock.notice(due),
+            Some(_) => now,
+            None => due,
+        }
     }
 
     /// Removes all events, and the packets in lanes with their memory: the run is over, and only its statistics are asked for.

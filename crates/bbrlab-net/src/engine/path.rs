@@ -62,7 +62,7 @@ impl<P: Load> Network<P> {
         };
         let Onward { delay, tie_base, lane } = leg.onward;
         // A clock with longer steps has no plain links.
-        debug_assert_eq!(self.step_at(departs), departs);
+        debug_assert!(self.clock.is_none());
         let at = departs + delay;
         let next_leg = first_leg + 1;
         let packed = self.asides.pack(packet, payload, (tie_base | id_tie, identity), next_leg);
@@ -85,7 +85,10 @@ impl<P: Load> Network<P> {
         let leg = &self.legs[packet.ticket.leg() as usize];
         let Target::Link(id) = leg.target else { unreachable!("the leg ends at a link") };
         let (counts_for_flow, dscp, hosts) = (leg.last_rated, leg.dscp, leg.hosts);
-        let (due, now) = (self.due, self.now);
+        let now = self.now;
+        // A clock with steps notices what is due by now together, and takes packets from queues before it passes others on.
+        // Linux: `net_tx_action` runs before `net_rx_action`.
+        let due = if self.clock.is_none() { self.due } else { now };
         let mut link = &mut self.links[id.0 as usize];
         match &link.line {
             Line::Plain(_) => return self.arrive_at_plain_link(id, &packet, counts_for_flow),
@@ -206,7 +209,8 @@ impl<P: Load> Network<P> {
     /// Sends a packet that departs from link `id` at `departs` to its next leg, of which the one to the link says so much.
     #[inline]
     fn forward(&mut self, id: LinkId, packet: &Packet<P>, departs: Time, onward: Onward) {
-        let departed = self.step_at(departs);
+        let departed =
+            if self.clock.is_none() { departs } else { self.notice(departs, Time::ZERO) };
         let Onward { delay, tie_base, lane } = onward;
         let mut packet = *packet;
         // It is sent by a departure, which `tie_base` already contains.

@@ -1,0 +1,87 @@
+//! The clock of a machine that emulates a network: it is read in steps, and its timers fire between them.
+//!
+//! Time passes between two steps too, but no reading shows it. A timer is set for the time that is left by the reading, so it
+//! fires as far behind its due time as the present was past the reading when it was set: the phase. If the step that is read then
+//! is still before the due time, the timer is set again, for at least [`MIN_DELTA`], and with steps of 256 ns it is mostly
+//! noticed a step later than it could have been. Where a queue is so short that a packet arrives in the same microsecond in which
+//! another departs, these steps decide which comes first.
+//!
+//! Sources: [linux] `kernel/time/hrtimer.c`, `hrtimer_interrupt`; `kernel/time/clockevents.c`, `clockevents_program_event`;
+//! `arch/um/kernel/time.c`, `timer_read` and `um_setup_timer`.
+//! Deviations:
+//! 1. Other timers of the machine change the phase; here only those of the network do.
+
+use bbrlab_units::{Span, Time};
+
+/// The shortest time for which a timer can be set, in nanoseconds. Linux: `timer_clockevent.min_delta_ns` of User-Mode Linux.
+const MIN_DELTA: u64 = 500;
+
+/// A clock with steps.
+#[derive(Debug)]
+pub(super) struct StepClock {
+    /// Length of a step in nanoseconds.
+    step: u64,
+    /// How far the present is past the last reading, in nanoseconds.
+    phase: u64,
+}
+
+impl StepClock {
+    /// A clock with steps of `step`; `seed` is where between two steps it begins.
+    pub(super) fn new(step: Span, seed: u64) -> Self {
+        Self { step: step.0, phase: seed % step.0 }
+    }
+
+    /// What is read when the timer that is due at `due` is noticed.
+    pub(super) fn notice(&mut self, due: Time) -> Time {
+        let left = due.0 % self.step;
+        if left == 0 || due == Time::NEVER {
+            return due;
+        }
+        let before = due.0 - left;
+        let mut passed = self.phase + left;
+        while passed - passed % self.step < left {
+            passed += (left - (passed - passed % self.step)).max(MIN_DELTA);
+        }
+        self.phase = passed % self.step;
+        Time(before.saturating_add(passed - self.phase))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::StepClock;
+    use bbrlab_units::{Span, Time};
+
+    fn notice(step: u64, phase: u64, due: u64) -> (u64, u64) {
+        let mut clock = StepClock::new(Span(step), phase);
+        (clock.notice(Time(due)).0, clock.phase)
+    }
+
+    #[test]
+    fn a_timer_is_noticed_at_the_next_step_or_one_later() {
+        // Due on a step: noticed at once, whatever the phase.
+        assert_eq!(notice(256, 200, 512), (512, 200));
+        // The present passes the next step before the timer fires.
+        assert_eq!(notice(256, 200, 256 + 100), (512, 44));
+        // It does not: the timer is set again for 500 ns.
+        assert_eq!(notice(256, 100, 256 + 100), (256 + 512, 700 - 512));
+        // 500 ns later is still before the second step.
+        assert_eq!(notice(256, 1, 256 + 10), (256 + 256, 511 - 256));
+    }
+
+    #[test]
+    fn with_long_steps_a_timer_is_noticed_at_the_next_one() {
+        for phase in [0, 1_000, 9_999] {
+            assert_eq!(notice(10_000, phase, 13_000).0, 20_000, "{phase}");
+        }
+    }
+
+    #[test]
+    fn the_nearer_the_step_before_the_likelier_a_timer_is_a_step_late() {
+        let late = |left: u64| {
+            let late = |&phase: &u64| notice(256, phase, 256 + left).0 == 256 + 512;
+            (0..256).filter(late).count()
+        };
+        assert_eq!([late(20), late(128), late(250)], [236, 128, 6]);
+    }
+}
