@@ -37,7 +37,6 @@ const PRESETS: &[Preset] = &[
             recovery = "prr"
             delack = { every = 2, timer = "200ms" }
             dsack = false
-            paws = false
             tcp_options = "packed"
             handshake = "ns3"
             rtt_clock = "1ms"

@@ -267,9 +267,10 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "0.1.0",
         Form::Bool,
         "both ends ignore segments whose timestamp is more than 1 ms older than the newest (PAWS)",
-        |spec: &mut StackSpec, given| set(&mut spec.stack.socket.paws, given.value(Reader::boolean)),
-        |spec| Some(spec.stack.socket.paws.to_string()),
+        |spec: &mut StackSpec, given| spec.stack.socket.paws = given.value(Reader::boolean),
+        |spec| spec.stack.socket.paws.map(|paws| paws.to_string()),
     )
+    .without("`true`; `false` with `handshake = \"ns3\"`")
     .acts_on(Acts::Connections),
     key(
         "tcp_options",

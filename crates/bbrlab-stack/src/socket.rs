@@ -13,8 +13,9 @@ pub struct SocketSwitches {
     pub nagle: bool,
     /// Whether the receiver reports duplicates (RFC 2883).
     pub dsack: bool,
-    /// Whether both ends ignore segments whose timestamp is older than that of an earlier one (PAWS, RFC 7323).
-    pub paws: bool,
+    /// Whether both ends ignore segments whose timestamp is older than that of an earlier one (PAWS, RFC 7323). If it is not
+    /// given, they do with Linux's handshake: see [`Self::has_paws`].
+    pub paws: Option<bool>,
     /// How options fill the TCP header.
     pub tcp_options: TcpOptions,
     /// The timeouts of SYN and SYN-ACK.
@@ -27,13 +28,21 @@ pub struct SocketSwitches {
     pub cc_rtt: CcRtt,
 }
 
+impl SocketSwitches {
+    /// Whether both ends ignore segments with old timestamps. ns-3's sockets do not.
+    #[must_use]
+    pub fn has_paws(&self) -> bool {
+        self.paws.unwrap_or(self.handshake == Handshake::Linux)
+    }
+}
+
 impl Default for SocketSwitches {
     fn default() -> Self {
         Self {
             sockbuf: Sockbuf::Memory,
             nagle: true,
             dsack: true,
-            paws: true,
+            paws: None,
             tcp_options: TcpOptions::Aligned,
             handshake: Handshake::Linux,
             rtt_clock: RttClock::Exact,

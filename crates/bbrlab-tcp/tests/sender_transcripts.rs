@@ -207,7 +207,7 @@ impl Play {
                 ("mss", value) => config.mss = value.parse().expect("a number"),
                 ("sack", value) => config.stack.sack = value == "on",
                 ("timestamps", value) => config.timestamps = value == "on",
-                ("paws", value) => config.stack.socket.paws = value == "on",
+                ("paws", value) => config.stack.socket.paws = Some(value == "on"),
                 ("nodelay", value) => config.nodelay = value == "on",
                 ("ecn", value) => {
                     config.ecn = if value == "on" { EcnMode::On } else { EcnMode::Off }

@@ -46,7 +46,7 @@ impl Receiver {
         }
         if self.has_ts
             && segment.has_ts
-            && self.config.stack.socket.paws
+            && self.config.stack.socket.has_paws()
             && !paws::passes(self.ts_recent, segment.tsval, PAWS_WINDOW)
             && !self.is_disordered_ack(segment)
         {
@@ -145,7 +145,8 @@ impl Receiver {
         if self.has_ts
             && segment.has_ts
             && !after(segment.seq, self.window.rcv_wup)
-            && (paws::passes(self.ts_recent, segment.tsval, 0) || !self.config.stack.socket.paws)
+            && (paws::passes(self.ts_recent, segment.tsval, 0)
+                || !self.config.stack.socket.has_paws())
         {
             self.ts_recent = segment.tsval;
         }

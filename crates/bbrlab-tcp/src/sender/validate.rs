@@ -56,7 +56,7 @@ impl Sender {
             self.challenge(host);
             return false;
         }
-        let has_paws = segment.has_ts && self.config.stack.socket.paws;
+        let has_paws = segment.has_ts && self.config.stack.socket.has_paws();
         if has_paws
             && !paws::passes(self.reverse.ts_recent, segment.tsval, PAWS_WINDOW)
             && !self.is_disordered_ack(segment)
@@ -97,7 +97,7 @@ impl Sender {
         if segment.has_ts
             && !after(segment.seq, self.reverse.rcv_nxt)
             && (self.is_newest(segment.has_ts, segment.tsval)
-                || !self.config.stack.socket.paws
+                || !self.config.stack.socket.has_paws()
                 || paws::passes(self.reverse.ts_recent, segment.tsval, 0))
         {
             self.reverse.ts_recent = segment.tsval;
