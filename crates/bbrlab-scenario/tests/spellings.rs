@@ -129,7 +129,7 @@ const OTHERS: &[(&str, &[&str])] = &[
             "reverse_rate = \"forward\"\nairtime = { overhead = \"185.5us\", packets = 64, time = \"5.484ms\" }",
             "queue = { discipline = \"codel\", target = \"5ms\", limit = \"1000pkt\" }",
             "queue = { discipline = \"codel\", target = \"3ms\", interval = \"60ms\", ecn = true }",
-            "queue = { discipline = \"fq_codel\", flows = 64, quantum = \"300B\", ce_threshold = \"1ms\" }",
+            "queue = { discipline = \"fq_codel\", flows = 64, quantum = \"300B\", drop_batch = 4, ce_threshold = \"1ms\" }",
             "queue = { discipline = \"pie\", tupdate = \"30ms\", alpha = 4, beta = 30, bytemode = true }",
             "queue = { discipline = \"pie\", dq_rate_estimator = true }",
             "queue = { discipline = \"fq_pie\", ecn = true, ecn_prob = 20 }",
