@@ -4,7 +4,6 @@
 //! Each default is what Linux does, and each value is valid beside any other.
 
 /// How a socket counts, what its headers hold, and what it measures.
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SocketSwitches {
     /// What the buffers of a socket count.

@@ -245,7 +245,7 @@ impl PureAck {
     pub fn segment(&self) -> Segment {
         let &Self { seq, ack, wnd, tsval, tsecr, has_ts, arrived } = self;
         let flags = flag::ACK;
-        Segment { seq, ack, wnd, tsval, tsecr, has_ts, arrived, flags, ..Segment::default() }
+        Segment { seq, ack, wnd, tsval, tsecr, flags, has_ts, arrived, ..Segment::default() }
     }
 }
 
