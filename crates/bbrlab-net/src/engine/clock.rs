@@ -26,9 +26,9 @@ pub(super) struct StepClock {
 }
 
 impl StepClock {
-    /// A clock with steps of `step`; `seed` is where between two steps it begins.
-    pub(super) fn new(step: Span, seed: u64) -> Self {
-        Self { step: step.0, phase: seed % step.0 }
+    /// A clock with steps of `step`, which begins at `phase` between two of them, modulo the step.
+    pub(super) fn new(step: Span, phase: u64) -> Self {
+        Self { step: step.0, phase: phase % step.0 }
     }
 
     /// What is read when the timer that is due at `due` is noticed.

@@ -24,6 +24,7 @@ use crate::link::Link;
 use crate::link::stats::LinkStats;
 use crate::packet::{Arrival, Asides, FlowId, LinkId, Load, Packet, Packets, Side};
 use crate::port::{Handler, Port};
+use crate::rng::Rng;
 use crate::route::{Leg, Source, Target};
 use crate::timers::{Popped, Timers};
 use crate::tournament::Tournament;
@@ -169,7 +170,8 @@ impl<P: Load> Network<P> {
     pub fn set_clock_step(&mut self, step: Span) {
         assert!(step.0 > 0, "a clock has steps");
         assert!(self.links.is_empty(), "links know the steps of the clock");
-        self.clock = (step.0 > 1).then(|| StepClock::new(step, self.seed));
+        let phase = Rng::new(self.seed, "clock").next_u64();
+        self.clock = (step.0 > 1).then(|| StepClock::new(step, phase));
     }
 
     /// Says which timer, of one end of every flow, is armed for almost every packet. Its cost then does not depend on what
