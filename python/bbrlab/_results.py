@@ -81,6 +81,12 @@ class Result:
         """A row per transfer that has ended: the columns of `transfers.parquet`. Empty without transfers."""
         return Table(self._records.frame("transfers"))
 
+    @cached_property
+    def delays(self) -> Table:
+        """The distributions behind the percentiles, a row per bucket of a histogram: the columns of `delays.parquet`. Empty if nothing
+        was measured, or if an earlier version computed the run."""
+        return Table(self._records.frame("delays"))
+
     @property
     def plot(self) -> RunPlots:
         """Pictures on matplotlib or Altair."""
@@ -131,7 +137,7 @@ class Result:
         >>> import bbrlab as bl, tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     sorted(file.name for file in bl.run("examples.dumbbell").save(folder).iterdir())
-        ['queue.parquet', 'run.json', 'scenario.toml', 'series.parquet', 'summary.json', 'summary.parquet']
+        ['delays.parquet', 'queue.parquet', 'run.json', 'scenario.toml', 'series.parquet', 'summary.json', 'summary.parquet']
         """
         self._records.write(folder, force=force)
         return Path(folder)

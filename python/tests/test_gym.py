@@ -97,7 +97,7 @@ def test_the_observation_agrees_with_the_results() -> None:
     # Wire overhead is 66 of 1,514 bytes.
     assert abs(rates[-2] - 10 * 1448 / 1514) < 0.2
     assert abs(np.mean(rates[:-1]) - env.result.flows["goodput_mbps"][0]) < 0.5
-    assert abs(float(observation[2]) - env.result.flows["rtt_ms_min"][0]) < 0.01
+    assert abs(float(observation[2]) - env.result.flows["rtt_sample_ms_min"][0]) < 0.01
 
 
 def test_wrong_uses_are_exceptions() -> None:

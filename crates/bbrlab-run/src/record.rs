@@ -211,7 +211,7 @@ record! {
         random_losses: Option<u64>, Result, "packets", "data packets lost at random on its way";
         policer_drops: Option<u64>, Result, "packets", "data packets that policers on its way dropped; null if there is none";
         rto_count: Option<u64>, Result, "", "retransmission timeouts";
-        rtt_ms: Rtt, Result, "ms", "of every data packet that arrived: from the transmission that arrived to the ACK or SACK that reports it";
+        rtt_ms: Rtt, Result, "ms", "of the round-trip times of all data packets that arrived, each from the transmission that arrived to the ACK or SACK that reports it";
         rtt_sample_ms: Rtt, Result, "ms", "of the sender's RTT samples as Linux takes them, at most one per ACK; percentiles are null in runs of more than 32 flows";
         srtt_ms: Srtt, Result, "ms", "of the smoothed RTT, sampled with the period of the time series";
         cwnd_packets: Cwnd, Result, "packets", "of the congestion window";
@@ -291,7 +291,7 @@ record! {
         drops: Option<u64>, Result, "packets", "data packets that queues refused or dropped";
         random_losses: Option<u64>, Result, "packets", "data packets lost at random";
         policer_drops: Option<u64>, Result, "packets", "data packets that policers dropped; null if there is none on its way";
-        rtt_ms: GroupRtt, Result, "ms", "of every data packet of its flows that arrived, as the flows' `rtt_ms`";
+        rtt_ms: GroupRtt, Result, "ms", "of the round-trip times of all data packets of its flows that arrived, as the flows' `rtt_ms`";
         fct_ms: GroupFct, Result, "ms", "of the transfers of its flows: connect to the receiver's reading the last byte";
         slowdown: Slowdown, Result, "", "of the completed transfers: completion time / (wire bytes at the smallest rate of the way there, of a Mahimahi trace its mean, + base RTT, both at its start)";
     }
