@@ -15,7 +15,7 @@ use crate::app::{self, Pieces, Token};
 use crate::client::Client;
 use crate::duplex::{Duplex, REQUEST_BYTES};
 use crate::meter::Meter;
-use crate::unreported::Unreported;
+use crate::round_trips::RoundTrips;
 use crate::wire::{self, Endpoint, FlowEnd as _, Payload, SenderEnd};
 
 /// The settings that the flows of a class share.
@@ -131,7 +131,7 @@ pub(crate) struct Flow {
     /// Data packets that have reached the receiver.
     pub(crate) data_arrivals: u64,
     pub(crate) receiver_end: Endpoint,
-    unreported: Unreported,
+    round_trips: RoundTrips,
     pub(crate) receiver: Receiver,
     pub(crate) sender: Sender,
     pub(crate) start: Time,
@@ -193,7 +193,7 @@ impl Flow {
             sender: setup.sender(FlowId(id)),
             receiver: Receiver::new(Arc::clone(&setup.receiver)),
             receiver_end: endpoint(Side::Receiver),
-            unreported: Unreported::default(),
+            round_trips: RoundTrips::default(),
             sender_end: SenderEnd {
                 rng: Rng::new(seed, &format!("flow {id}")),
                 idle_pacing: Time::NEVER,
@@ -247,7 +247,7 @@ impl Flow {
         if self.at_end.is_some() {
             return false;
         }
-        self.meter.freeze(now);
+        self.freeze_meter(now);
         let totals = self.totals(now);
         self.at_end = Some(Box::new(AtEnd {
             at: now,
@@ -274,13 +274,9 @@ impl Flow {
         }
         let mut end = self.receiver_end.end(port);
         let now = end.now();
-        let before = self.receiver.arrived();
-        let arriving = wire::Arriving { packet: *packet, wnd: self.sender.reverse().wnd };
+        let arriving = wire::Arriving { packet: *packet, sender: &self.sender };
         let until = self.receiver.deliver_incoming(now, arriving, &mut end).until;
-        let new = self.receiver.arrived().wrapping_sub(before);
-        if new > 0 {
-            self.unreported.arrive(packet.payload().sent_us(), new);
-        }
+        self.note_arrival(packet);
         until
     }
 
@@ -427,14 +423,33 @@ impl Flow {
         self.sender_end.endpoint.may_end && self.check_over(port, &classes[self.class as usize])
     }
 
+    /// A segment has reached the receiver, which may have got new data from it.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "each packet passes here")]
+    fn note_arrival(&mut self, packet: &Arrival<'_, Payload>) {
+        self.round_trips.arrive(self.receiver.arrived(), packet.payload().sent_us());
+    }
+
     /// An ACK was accepted: the packets that it reports first have their round-trip time.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly every ACK passes here")]
     fn note_reported(&mut self, now: Time, packet: &Arrival<'_, Payload>) {
-        let (now_us, meter) = (wire::stamp_us(now), &mut self.meter);
-        self.unreported.report(packet.payload().arrived(), |sent_us, packets| {
-            meter.note_rtt(now_us.wrapping_sub(sent_us), packets);
-        });
+        if self.round_trips.report(packet.payload().arrived(), wire::stamp_us(now)) {
+            self.count_round_trips();
+        }
+    }
+
+    fn count_round_trips(&mut self) {
+        if self.meter.is_frozen() {
+            self.round_trips.forget();
+        } else {
+            self.round_trips.count(&mut self.meter.rtt_us);
+        }
+    }
+
+    fn freeze_meter(&mut self, now: Time) {
+        self.count_round_trips();
+        self.meter.freeze(now);
     }
 
     /// A packet reaches the client, which reads; returns until when.
@@ -443,17 +458,15 @@ impl Flow {
         let Some(duplex) = self.duplex.as_deref_mut() else { unreachable!("it is connected") };
         let mut end = self.receiver_end.end(port);
         let now = end.now();
-        let before = self.receiver.arrived();
         let segment = wire::arrived(packet, 0);
         duplex.client(&mut self.receiver).on_segment(now, &segment, &mut end);
-        let new = self.receiver.arrived().wrapping_sub(before);
-        if new > 0 {
-            self.unreported.arrive(packet.payload().sent_us(), new);
-        }
         if duplex.client_is_ready() {
             duplex.client(&mut self.receiver).run_app(now, &mut end);
         }
-        if self.receiver.wants_read() { self.receiver.read(now, &mut end).until } else { now }
+        let until =
+            if self.receiver.wants_read() { self.receiver.read(now, &mut end).until } else { now };
+        self.note_arrival(packet);
+        until
     }
 
     /// A packet reaches the server, which reads and answers. Returns whether the flow's active time has ended with this.
@@ -617,7 +630,7 @@ impl Flow {
         self.phase = Phase::Over;
         self.end_accounts(now);
         self.is_in_past = true;
-        self.meter.freeze(now);
+        self.freeze_meter(now);
         true
     }
 
@@ -869,6 +882,7 @@ impl Flow {
     /// Creates a new pair of sockets; the counts of the former pair are kept.
     fn begin_connection(&mut self, port: &mut Port<'_, Payload>, now: Time, setup: &ClassSetup) {
         if self.is_started {
+            self.count_round_trips();
             if self.is_in_past {
                 self.is_in_past = false;
                 self.meter.resume(now);
@@ -881,7 +895,7 @@ impl Flow {
             self.sender_end.idle_pacing = Time::NEVER;
             self.sender = setup.sender(self.id());
             self.receiver = Receiver::new(Arc::clone(&setup.receiver));
-            self.unreported.clear();
+            self.round_trips.clear();
             for side in [Side::Sender, Side::Receiver] {
                 for timer in 0..TimerId::COUNT {
                     port.disarm(

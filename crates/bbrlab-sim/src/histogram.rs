@@ -12,9 +12,9 @@ const GROWTH: usize = 16;
 #[derive(Clone, Debug)]
 pub(crate) struct Histogram {
     counts: Box<[u32]>,
-    /// Bucket number of `counts[0]`.
+    /// The bucket of `counts[0]`.
     first: u32,
-    precision: u32,
+    scale: Scale,
     total: u64,
     sum: Wide,
     min: u64,
@@ -27,7 +27,7 @@ impl Histogram {
         Self {
             counts: Box::default(),
             first: 0,
-            precision,
+            scale: Scale { precision },
             total: 0,
             sum: Wide::default(),
             min: u64::MAX,
@@ -57,11 +57,21 @@ impl Histogram {
     pub(crate) fn add_each(&mut self, values: &[u32]) {
         self.total += values.len() as u64;
         let (mut sum, mut min, mut max) = (0, self.min, self.max);
-        for value in values.iter().copied().map(u64::from) {
-            sum += value;
-            min = min.min(value);
-            max = max.max(value);
-            self.count(value, 1);
+        let (mut left, scale) = (values.iter(), self.scale);
+        loop {
+            let (counts, first) = (&mut self.counts[..], self.first);
+            // Until one has no count yet: nothing of the histogram but its counts is in memory.
+            let missing = left.by_ref().copied().map(u64::from).find(|&value| {
+                sum += value;
+                min = min.min(value);
+                max = max.max(value);
+                let count = counts.get_mut(place(scale.bucket(value), first));
+                count.map(|count| *count = count.saturating_add(1)).is_none()
+            });
+            match missing {
+                Some(value) => self.grow(scale.bucket(value), 1),
+                None => break,
+            }
         }
         self.sum.add(u128::from(sum));
         (self.min, self.max) = (min, max);
@@ -70,8 +80,8 @@ impl Histogram {
     /// Counts `value` in its bucket.
     #[inline]
     fn count(&mut self, value: u64, times: u32) {
-        let bucket = self.bucket(value);
-        match self.counts.get_mut(self.place(bucket)) {
+        let bucket = self.scale.bucket(value);
+        match self.counts.get_mut(place(bucket, self.first)) {
             Some(count) => *count = count.saturating_add(times),
             None => self.grow(bucket, times),
         }
@@ -82,11 +92,11 @@ impl Histogram {
         if other.total == 0 {
             return;
         }
-        for (place, &count) in other.counts.iter().enumerate().filter(|&(_, &count)| count > 0) {
-            let bucket = other.first as usize + place;
-            let is_alike = self.precision == other.precision;
-            let bucket = if is_alike { bucket } else { self.bucket(other.middle(bucket)) };
-            match self.counts.get_mut(self.place(bucket)) {
+        for (bucket, count) in other.kept() {
+            let is_alike = self.scale == other.scale;
+            let bucket =
+                if is_alike { bucket } else { self.scale.bucket(other.scale.middle(bucket)) };
+            match self.counts.get_mut(place(bucket, self.first)) {
                 Some(own) => *own = own.saturating_add(count),
                 None => self.grow(bucket, count),
             }
@@ -123,10 +133,10 @@ impl Histogram {
         }
         let rank = (u128::from(self.total) * u128::from(per_mille)).div_ceil(1000).max(1);
         let mut seen = 0;
-        for (place, &count) in self.counts.iter().enumerate() {
+        for (bucket, count) in self.kept() {
             seen += u128::from(count);
             if seen >= rank {
-                return Some(self.value(place));
+                return Some(self.value(bucket));
             }
         }
         Some(self.max)
@@ -134,55 +144,88 @@ impl Histogram {
 
     /// The values in ascending order with their counts. A value is that of a percentile in the bucket: see [`Self::quantile`].
     pub(crate) fn buckets(&self) -> impl Iterator<Item = (u64, u64)> {
-        let counted = self.counts.iter().enumerate().filter(|&(_, &count)| count > 0);
-        counted.map(|(place, &count)| (self.value(place), u64::from(count)))
+        self.kept().map(|(bucket, count)| (self.value(bucket), u64::from(count)))
     }
 
-    /// The value of a percentile that is in the bucket of `counts[place]`.
-    fn value(&self, place: usize) -> u64 {
-        self.middle(self.first as usize + place).clamp(self.min, self.max)
+    /// The buckets with values, in ascending order.
+    fn kept(&self) -> impl Iterator<Item = (u32, u32)> {
+        let all = (self.first..).zip(self.counts.iter().copied());
+        all.filter(|&(_, count)| count > 0)
     }
 
-    /// Values below `2^precision` have a bucket each.
-    #[inline]
-    #[expect(clippy::cast_possible_truncation, reason = "less than two octaves of buckets")]
-    fn bucket(&self, value: u64) -> usize {
-        let octave = (value | 1).ilog2().saturating_sub(self.precision);
-        ((octave as usize) << self.precision) + (value >> octave) as usize
+    /// The value of a percentile that is in a bucket.
+    fn value(&self, bucket: u32) -> u64 {
+        self.scale.middle(bucket).clamp(self.min, self.max)
     }
 
-    /// The bucket's place among the counts, if it has one.
-    #[inline]
-    fn place(&self, bucket: usize) -> usize {
-        bucket.wrapping_sub(self.first as usize)
-    }
-
-    fn middle(&self, bucket: usize) -> u64 {
-        let per_octave = 1_usize << self.precision;
-        if bucket < 2 * per_octave {
-            return bucket as u64;
-        }
-        let octave = (bucket >> self.precision) - 1;
-        let low = ((bucket - (octave << self.precision)) as u64) << octave;
-        low + (1 << octave) / 2
-    }
-
+    /// Counts in a bucket that may have no count yet.
     #[cold]
-    fn grow(&mut self, bucket: usize, times: u32) {
+    fn grow(&mut self, bucket: u32, times: u32) {
+        let bucket = self.scale.kept(bucket);
         let mut counts = std::mem::take(&mut self.counts).into_vec();
-        let first = if counts.is_empty() { bucket } else { bucket.min(self.first as usize) };
-        let missing = (self.first as usize).saturating_sub(first);
+        let first = if counts.is_empty() { bucket } else { bucket.min(self.first) };
+        let missing = self.first.saturating_sub(first) as usize;
         if !counts.is_empty() && missing > 0 {
             counts.splice(0..0, std::iter::repeat_n(0, missing));
         }
-        let place = bucket - first;
+        let place = place(bucket, first);
         if place >= counts.len() {
             counts.resize((place + 1).next_multiple_of(GROWTH), 0);
         }
         counts[place] = counts[place].saturating_add(times);
         self.counts = counts.into_boxed_slice();
-        self.first = u32::try_from(first).expect("64 octaves of at most 2^26 buckets");
+        self.first = first;
     }
+}
+
+/// Which values have which bucket.
+///
+/// A bucket's number is the beginning of the value as a floating-point number: its power of two and the first `precision` bits
+/// of the rest. So a small value has a bucket of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Scale {
+    precision: u32,
+}
+
+/// Bits of an `f64` after its power of two.
+const FRACTION: u32 = f64::MANTISSA_DIGITS - 1;
+/// The power of two of 1 as an `f64` has it.
+const EXPONENT_OF_1: u32 = 1023;
+
+impl Scale {
+    /// The number of a value's bucket. That of 0 is below all others, so it is never found among the counts at once.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "a thousand powers of two in a u32")]
+    #[expect(clippy::cast_precision_loss, reason = "only its first bits are used")]
+    fn bucket(self, value: u64) -> u32 {
+        ((value as f64).to_bits() >> (FRACTION - self.precision)) as u32
+    }
+
+    /// The same with 0 beside 1, as they are kept.
+    fn kept(self, bucket: u32) -> u32 {
+        bucket.max(self.of_0())
+    }
+
+    const fn of_0(self) -> u32 {
+        (EXPONENT_OF_1 << self.precision) - 1
+    }
+
+    /// The value in the middle of a bucket; of two in the middle, the larger.
+    fn middle(self, bucket: u32) -> u64 {
+        let Some(above_1) = bucket.checked_sub(self.of_0() + 1) else { return 0 };
+        let (exponent, precision) = (above_1 >> self.precision, self.precision);
+        let start = u64::from(above_1 & ((1 << precision) - 1) | 1 << precision);
+        match exponent.checked_sub(precision) {
+            Some(wider) => (start << wider) + (1 << wider) / 2,
+            None => start >> (precision - exponent),
+        }
+    }
+}
+
+/// The place of a bucket among the counts, if it has one.
+#[inline]
+fn place(bucket: u32, first: u32) -> usize {
+    bucket.wrapping_sub(first) as usize
 }
 
 #[cfg(test)]

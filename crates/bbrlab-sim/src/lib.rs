@@ -14,7 +14,7 @@
 //! | `arrivals.rs`, `client.rs`, `draw.rs` | flows that come and go, requests and bursts, and the random numbers for it |
 //! | `way.rs` | how long a way is |
 //! | `datagrams.rs` | flows without a connection |
-//! | `meter.rs`, `histogram.rs`, `wide.rs` | measurements of a flow |
+//! | `meter.rs`, `round_trips.rs`, `histogram.rs`, `wide.rs` | measurements of a flow |
 //! | `series.rs` | the rows of the time series |
 //! | `windows.rs` | the spans of time that a run's figures are over |
 //! | `summary.rs`, `groups.rs`, `slowdown.rs`, `figures.rs` | the figures at the end, and their units |
@@ -30,12 +30,12 @@ mod flow;
 mod groups;
 mod histogram;
 mod meter;
+mod round_trips;
 mod samples;
 mod series;
 mod setup;
 mod slowdown;
 mod summary;
-mod unreported;
 mod way;
 mod wide;
 mod windows;

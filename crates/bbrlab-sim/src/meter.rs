@@ -17,8 +17,11 @@ const FEW: usize = 32;
 /// Precision with more flows: 30 powers of two (a microsecond to twenty minutes) then fit into 1 KiB.
 const COARSE: u32 = 3;
 
-/// How many values of each kind wait to be counted.
-const WAITING: usize = 6;
+/// How many smoothed RTTs wait to be counted: with what else an ACK touches they fill two cache lines.
+const WAITING: usize = 9;
+
+/// In place of the last RTT sample before there is one: an hour is less.
+const NO_SAMPLE: u32 = u32::MAX;
 
 /// The measurements of a flow.
 #[derive(Clone, Debug)]
@@ -30,10 +33,7 @@ pub(crate) struct Meter {
     cwnd_now: u32,
     last_sample_us: u32,
     is_frozen: bool,
-    /// Whether round-trip times wait in `recent`: with few flows the histograms are in the cache.
-    waits: bool,
     /// How many values of `recent` are not counted yet.
-    recent_rtts: u8,
     recent_srtts: u8,
     recent: Recent,
     // Touched once for a few ACKs. Each fills a cache line.
@@ -57,8 +57,6 @@ pub(crate) struct Meter {
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 struct Recent {
-    /// Round-trip times in microseconds.
-    rtts_us: [u32; WAITING],
     /// Smoothed RTTs in microseconds, and at how many sampling times.
     srtts_us: [(u32, u32); WAITING],
     /// From one sampling time to the next.
@@ -74,12 +72,10 @@ impl Meter {
             next_tick: Time::ZERO,
             srtt_now_us: 0,
             cwnd_now: 0,
-            last_sample_us: 0,
+            last_sample_us: NO_SAMPLE,
             is_frozen: false,
-            waits: flows > FEW,
-            recent_rtts: 0,
             recent_srtts: 0,
-            recent: Recent { rtts_us: [0; WAITING], srtts_us: [(0, 0); WAITING], period },
+            recent: Recent { srtts_us: [(0, 0); WAITING], period },
             cwnd_max: 0,
             cwnd_area: Wide::default(),
             seen_until: Time::ZERO,
@@ -111,35 +107,6 @@ impl Meter {
             self.advance(now, cwnd);
         }
         self.srtt_now_us = srtt_us;
-    }
-
-    /// Records the round-trip time of `packets` that were sent together.
-    #[inline]
-    pub(crate) fn note_rtt(&mut self, rtt_us: u32, packets: u32) {
-        if self.is_frozen {
-            return;
-        }
-        if !self.waits {
-            self.rtt_us.add(u64::from(rtt_us), packets);
-            return;
-        }
-        for _ in 0..packets {
-            let Some(place) = self.recent.rtts_us.get_mut(usize::from(self.recent_rtts)) else {
-                self.count_rtts(rtt_us);
-                continue;
-            };
-            *place = rtt_us;
-            self.recent_rtts += 1;
-        }
-    }
-
-    /// Counts as many round-trip times as can wait for it, and one more.
-    #[inline(never)]
-    fn count_rtts(&mut self, last_us: u32) {
-        let mut rtts_us = [last_us; WAITING + 1];
-        rtts_us[..WAITING].copy_from_slice(&self.recent.rtts_us);
-        self.rtt_us.add_each(&rtts_us);
-        self.recent_rtts = 0;
     }
 
     fn note_srtt(&mut self, srtt_us: u32, times: u32) {
@@ -179,12 +146,17 @@ impl Meter {
         self.seen_until = now;
     }
 
+    /// Whether the flow's active time is over.
+    #[inline]
+    pub(crate) fn is_frozen(&self) -> bool {
+        self.is_frozen
+    }
+
     /// The flow's active time ends at `now`; later calls change nothing.
     pub(crate) fn freeze(&mut self, now: Time) {
         if !self.is_frozen {
             self.count_ticks(now + Span(1));
-            self.rtt_us.add_each(&self.recent.rtts_us[..usize::from(self.recent_rtts)]);
-            self.recent_rtts = 0;
+            self.samples_us.count_waiting();
             self.count_srtts();
             self.add_area(now);
             self.is_frozen = true;
@@ -211,7 +183,7 @@ impl Meter {
 
     /// The last RTT sample in microseconds.
     pub(crate) fn last_sample_us(&self) -> Option<u32> {
-        self.samples_us.min().map(|_| self.last_sample_us)
+        (self.last_sample_us != NO_SAMPLE).then_some(self.last_sample_us)
     }
 
     /// Time mean of cwnd in packets over the active time that began at `start`.
@@ -254,16 +226,12 @@ mod tests {
         let mut meter = Meter::new(Span::from_millis(10), 1);
         meter.start(Time(5 * MS));
         meter.update(Time(7 * MS), 10, 100, Some(100));
-        meter.note_rtt(120, 3);
-        meter.note_rtt(200, 1);
         // The samples at 10, 20 and 30 ms are 100; the one at 40 ms is taken after the event at 40 ms.
         meter.update(Time(40 * MS), 20, 200, Some(300));
         meter.freeze(Time(50 * MS));
         meter.update(Time(60 * MS), 99, 999, Some(999));
-        meter.note_rtt(999, 1);
         assert_eq!(meter.srtt_us.mean(), Some((3.0 * 100.0 + 2.0 * 200.0) / 5.0));
         assert_eq!(meter.samples_us.mean(), Some(200.0));
-        assert_eq!(meter.rtt_us.mean(), Some(140.0));
         // 10 packets for 33 ms and 20 for 10 ms, over 45 ms.
         assert_eq!(meter.cwnd_mean(Time(5 * MS)), Some((330.0 + 200.0) / 45.0));
         assert_eq!(meter.cwnd_max, 20);

@@ -2,20 +2,52 @@
 
 use crate::histogram::Histogram;
 
+/// How many samples wait to be counted: together each costs less.
+const WAITING: usize = 32;
+
 /// Samples in microseconds.
 #[derive(Clone, Debug)]
 pub(crate) enum Samples {
     /// With their distribution.
-    Counted(Box<Histogram>),
+    Counted(Box<Counted>),
     /// Without it.
     Summed { total: u32, sum: u64, min: u32, max: u32 },
+}
+
+/// The distribution of the samples, and the latest ones, which are not in it yet.
+#[derive(Clone, Debug)]
+pub(crate) struct Counted {
+    histogram: Histogram,
+    waiting: [u32; WAITING],
+    waiting_count: usize,
+}
+
+impl Counted {
+    #[inline]
+    fn add(&mut self, value: u32) {
+        if self.waiting_count == WAITING {
+            self.count_waiting();
+        }
+        self.waiting[self.waiting_count] = value;
+        self.waiting_count += 1;
+    }
+
+    #[inline(never)]
+    fn count_waiting(&mut self) {
+        self.histogram.add_each(&self.waiting[..self.waiting_count]);
+        self.waiting_count = 0;
+    }
 }
 
 impl Samples {
     /// No samples. Their distribution is kept with this precision, or not.
     pub(crate) fn new(precision: Option<u32>) -> Self {
         match precision {
-            Some(precision) => Self::Counted(Box::new(Histogram::new(precision))),
+            Some(precision) => Self::Counted(Box::new(Counted {
+                histogram: Histogram::new(precision),
+                waiting: [0; WAITING],
+                waiting_count: 0,
+            })),
             None => Self::Summed { total: 0, sum: 0, min: u32::MAX, max: 0 },
         }
     }
@@ -23,7 +55,7 @@ impl Samples {
     #[inline]
     pub(crate) fn add(&mut self, value: u32) {
         match self {
-            Self::Counted(histogram) => histogram.add(u64::from(value), 1),
+            Self::Counted(counted) => counted.add(value),
             Self::Summed { total, sum, min, max } => {
                 *total = total.saturating_add(1);
                 *sum = sum.saturating_add(u64::from(value));
@@ -33,10 +65,17 @@ impl Samples {
         }
     }
 
+    /// Counts the samples that wait for it, without which the figures below are not those of all.
+    pub(crate) fn count_waiting(&mut self) {
+        if let Self::Counted(counted) = self {
+            counted.count_waiting();
+        }
+    }
+
     /// Adds the samples of another flow of the run.
     pub(crate) fn merge(&mut self, other: &Self) {
         match (self, other) {
-            (Self::Counted(own), Self::Counted(other)) => own.merge(other),
+            (Self::Counted(own), Self::Counted(other)) => own.histogram.merge(&other.histogram),
             (
                 Self::Summed { total, sum, min, max },
                 &Self::Summed { total: more, sum: add, min: low, max: high },
@@ -52,7 +91,7 @@ impl Samples {
 
     pub(crate) fn mean(&self) -> Option<f64> {
         match self {
-            Self::Counted(histogram) => histogram.mean(),
+            Self::Counted(counted) => counted.histogram.mean(),
             #[expect(clippy::cast_precision_loss, reason = "for display")]
             &Self::Summed { total, sum, .. } => (total > 0).then(|| sum as f64 / f64::from(total)),
         }
@@ -60,14 +99,14 @@ impl Samples {
 
     pub(crate) fn min(&self) -> Option<u64> {
         match self {
-            Self::Counted(histogram) => histogram.min(),
+            Self::Counted(counted) => counted.histogram.min(),
             &Self::Summed { total, min, .. } => (total > 0).then_some(u64::from(min)),
         }
     }
 
     pub(crate) fn max(&self) -> Option<u64> {
         match self {
-            Self::Counted(histogram) => histogram.max(),
+            Self::Counted(counted) => counted.histogram.max(),
             &Self::Summed { total, max, .. } => (total > 0).then_some(u64::from(max)),
         }
     }
@@ -75,7 +114,7 @@ impl Samples {
     /// As [`Histogram::quantile`]; `None` if the distribution was not kept.
     pub(crate) fn quantile(&self, per_mille: u32) -> Option<u64> {
         match self {
-            Self::Counted(histogram) => histogram.quantile(per_mille),
+            Self::Counted(counted) => counted.histogram.quantile(per_mille),
             Self::Summed { .. } => None,
         }
     }

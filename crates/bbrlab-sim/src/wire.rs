@@ -9,7 +9,7 @@ use bbrlab_net::{Arrival, FlowId, Load, Outgoing, Port, Rng, Side, TcpHeader};
 use bbrlab_stack::TcpOptions;
 use bbrlab_tcp::receiver::{Glance, Incoming};
 use bbrlab_tcp::segment::{Cut, flag};
-use bbrlab_tcp::{DataSegment, Host, PureAck, SackBlock, Segment, TimerId};
+use bbrlab_tcp::{DataSegment, Host, PureAck, SackBlock, Segment, Sender, TimerId};
 use bbrlab_units::{Ecn, Span, Time};
 
 /// Headers of a data packet: IP, TCP and timestamps.
@@ -178,10 +178,9 @@ impl Payload {
         if self.has_data() { self.len_or_arrived } else { 0 }
     }
 
-    /// Of a segment with data, when it was sent, as [`stamp_us`] has it.
+    /// Of a segment with data, when it was sent, as [`stamp_us`] has it. Of another nobody needs it.
     #[inline]
     pub(crate) fn sent_us(&self) -> u32 {
-        debug_assert!(self.has_data());
         self.wnd_or_sent_us
     }
 
@@ -229,11 +228,11 @@ pub(crate) fn is_pure_but_for_blocks(packet: &Arrival<'_, Payload>) -> bool {
     payload.flags & !flag::PSH == flag::ACK && !payload.has_data()
 }
 
-/// A packet that carries a segment from a host that advertises the window `wnd` with data.
+/// A packet that carries a segment from `sender`.
 #[derive(Clone, Copy)]
 pub(crate) struct Arriving<'p> {
     pub(crate) packet: Arrival<'p, Payload>,
-    pub(crate) wnd: u32,
+    pub(crate) sender: &'p Sender,
 }
 
 impl Incoming for Arriving<'_> {
@@ -244,7 +243,7 @@ impl Incoming for Arriving<'_> {
 
     #[inline]
     fn segment(self) -> Segment {
-        arrived(&self.packet, self.wnd)
+        arrived(&self.packet, self.sender.reverse().wnd)
     }
 }
 

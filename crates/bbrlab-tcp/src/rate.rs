@@ -457,7 +457,8 @@ impl RateSampler {
     }
 
     /// Completes the result of [`Self::sample_newest`].
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "called in one place, by nearly every ACK")]
     pub(crate) fn complete_newest(
         &mut self,
         conn: &mut Conn,

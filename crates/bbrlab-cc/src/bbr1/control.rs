@@ -154,7 +154,8 @@ impl<V: Variant> Bbr<V> {
 
     /// The window grows towards its target by what was acknowledged, and drops to it at once.
     /// Linux: `bbr_set_cwnd`.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "called in one place, by every ACK")]
     pub(super) fn set_cwnd(&mut self, conn: &Conn, rs: &RateSample, ctl: &mut Control, bw: u32) {
         let acked = rs.acked_sacked;
         if acked != 0 {

@@ -1,0 +1,174 @@
+//! The round-trip times of a flow's packets, each from the transmission that arrived to the ACK that reports it.
+//!
+//! A packet carries the time of its transmission, an ACK the number of packets that had arrived when it was sent. In between,
+//! the times wait here. An ACK that is lost or ignored reports nothing; the next one reports its packets, too.
+
+use crate::histogram::Histogram;
+
+/// The least length of a ring.
+const SHORTEST: usize = 32;
+/// How many round-trip times wait to be counted: together each costs less.
+const WAITING: u32 = 16;
+
+/// A ring of times in microseconds, modulo 2^32. Packets are numbered from 0 in the order of arrival, modulo 2^32.
+#[derive(Debug, Default)]
+pub(crate) struct RoundTrips {
+    /// A packet that was not reported has here when it was sent, one that was reported its round-trip time. It is at its
+    /// number modulo the length, a power of two.
+    times_us: Box<[u32]>,
+    /// The next packet to arrive.
+    arrived: u32,
+    /// The next packet to be reported.
+    reported: u32,
+    /// The next packet to be counted.
+    counted: u32,
+}
+
+impl RoundTrips {
+    /// `arrived` packets have arrived by now. Those that had not before were sent together at `sent_us`.
+    #[inline]
+    pub(crate) fn arrive(&mut self, arrived: u32, sent_us: u32) {
+        let new = arrived.wrapping_sub(self.arrived);
+        if new == 1 && self.kept() < self.times_us.len() {
+            self.times_us[place(self.arrived, self.times_us.len())] = sent_us;
+            self.arrived = arrived;
+        } else if new > 0 {
+            self.arrive_together(new, sent_us);
+        }
+    }
+
+    #[inline(never)]
+    fn arrive_together(&mut self, new: u32, sent_us: u32) {
+        while self.kept() + new as usize > self.times_us.len() {
+            self.grow();
+        }
+        for _ in 0..new {
+            self.times_us[place(self.arrived, self.times_us.len())] = sent_us;
+            self.arrived = self.arrived.wrapping_add(1);
+        }
+    }
+
+    /// At `now_us` an ACK reports the first `arrived` packets of the connection: those not reported before have their
+    /// round-trip time. Returns whether it is time to [count](Self::count) them.
+    #[inline]
+    pub(crate) fn report(&mut self, arrived: u32, now_us: u32) -> bool {
+        debug_assert!(
+            self.arrived.wrapping_sub(arrived).cast_signed() >= 0,
+            "an ACK reports what has arrived"
+        );
+        let mut packet = self.reported;
+        if arrived.wrapping_sub(packet).cast_signed() <= 0 {
+            return false;
+        }
+        self.reported = arrived;
+        let times_us = &mut self.times_us[..];
+        while packet != arrived {
+            let time = &mut times_us[place(packet, times_us.len())];
+            *time = now_us.wrapping_sub(*time);
+            packet = packet.wrapping_add(1);
+        }
+        arrived.wrapping_sub(self.counted) >= WAITING
+    }
+
+    /// Counts the round-trip times of the packets that were reported.
+    #[inline(never)]
+    pub(crate) fn count(&mut self, histogram: &mut Histogram) {
+        let count = self.reported.wrapping_sub(self.counted) as usize;
+        let start = place(self.counted, self.times_us.len());
+        let (before, from) = self.times_us.split_at(start.min(self.times_us.len()));
+        let to_end = count.min(from.len());
+        histogram.add_each(&from[..to_end]);
+        if to_end < count {
+            histogram.add_each(&before[..count - to_end]);
+        }
+        self.counted = self.reported;
+    }
+
+    /// The same without counting them.
+    pub(crate) fn forget(&mut self) {
+        self.counted = self.reported;
+    }
+
+    /// A new connection begins.
+    pub(crate) fn clear(&mut self) {
+        (self.arrived, self.reported, self.counted) = (0, 0, 0);
+    }
+
+    #[inline]
+    fn kept(&self) -> usize {
+        self.arrived.wrapping_sub(self.counted) as usize
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let length = self.times_us.len();
+        let mut longer = vec![0; (2 * length).max(SHORTEST)].into_boxed_slice();
+        for number in 0..self.arrived.wrapping_sub(self.counted) {
+            let packet = self.counted.wrapping_add(number);
+            longer[place(packet, longer.len())] = self.times_us[place(packet, length)];
+        }
+        self.times_us = longer;
+    }
+}
+
+/// The place of a packet in a ring of this length, a power of two.
+#[inline]
+fn place(packet: u32, length: usize) -> usize {
+    packet as usize & length.wrapping_sub(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{RoundTrips, SHORTEST};
+    use crate::histogram::Histogram;
+
+    fn counted(round_trips: &mut RoundTrips) -> Vec<(u64, u64)> {
+        let mut histogram = Histogram::new(10);
+        round_trips.count(&mut histogram);
+        histogram.buckets().collect()
+    }
+
+    #[test]
+    fn each_packet_is_reported_once_by_the_first_ack_that_arrives_after_it() {
+        let mut round_trips = RoundTrips::default();
+        round_trips.arrive(2, 10);
+        round_trips.arrive(3, 20);
+        round_trips.report(1, 100);
+        assert_eq!(counted(&mut round_trips), [(90, 1)]);
+        round_trips.arrive(4, 30);
+        // The ACK of three packets was sent before the fourth arrived.
+        round_trips.report(3, 110);
+        assert_eq!(counted(&mut round_trips), [(90, 1), (100, 1)]);
+        round_trips.report(2, 120);
+        assert_eq!(counted(&mut round_trips), [], "an ACK that was overtaken");
+        round_trips.report(4, 130);
+        round_trips.forget();
+        assert_eq!(counted(&mut round_trips), []);
+        round_trips.clear();
+        round_trips.arrive(1, 40);
+        round_trips.report(1, 140);
+        assert_eq!(counted(&mut round_trips), [(100, 1)]);
+    }
+
+    #[test]
+    fn a_ring_grows_around_its_end() {
+        let mut round_trips = RoundTrips::default();
+        let mut arrived = 0;
+        let mut arrive = |round_trips: &mut RoundTrips, packets: usize| {
+            for _ in 0..packets {
+                arrived += 1;
+                round_trips.arrive(arrived, 1000 - arrived);
+            }
+            arrived
+        };
+        let first = arrive(&mut round_trips, SHORTEST / 2);
+        round_trips.report(first, 1000);
+        let values = |range: std::ops::RangeInclusive<u32>| -> Vec<(u64, u64)> {
+            range.map(|value| (value.into(), 1)).collect()
+        };
+        assert_eq!(counted(&mut round_trips), values(1..=first));
+        let last = arrive(&mut round_trips, 3 * SHORTEST);
+        round_trips.report(last, 1000);
+        assert_eq!(counted(&mut round_trips), values(first + 1..=last));
+    }
+}
