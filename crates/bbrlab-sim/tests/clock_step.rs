@@ -86,3 +86,35 @@ fn periodic_writes_go_on_under_a_coarse_clock() {
         assert!((goodput - 10.486).abs() < 0.2, "{goodput}");
     }
 }
+
+/// A bucket of one packet on a host whose timers fire once in a millisecond: each time one packet leaves, so `burst` must be at
+/// least the rate times the step (`tc-tbf`, and many questions about it).
+#[test]
+fn a_bucket_smaller_than_rate_times_step_does_not_reach_its_rate() {
+    let results = results(
+        r#"
+        title = "a token bucket and a coarse clock"
+        duration = "1s"
+        [stack]
+        clock_step = "1ms"
+        [bottleneck]
+        rate = "100Mbit/s"
+        burst = "1600B"
+        buffer = "1000pkt"
+        [[flows]]
+        cc = "udp"
+        rate = "110Mbit/s"
+        rtt = "10ms"
+        [sweep]
+        "bottleneck.burst" = ["1600B", "12500B", "20KB"]
+        "#,
+    );
+    let departures: Vec<u64> =
+        results.iter().filter_map(|result| result.summary.links[0].departures).collect();
+    // In a millisecond more than 9 packets of 1,490 bytes come, and in nearly a thousand of them some leave: one, the 8 that are
+    // in 12,500 bytes, and what the rate allows.
+    let expected = [980..=1000, 7_900..=8_000, 8_250..=8_390];
+    for (departures, expected) in departures.iter().zip(expected) {
+        assert!(expected.contains(departures), "{departures}, not {expected:?}");
+    }
+}

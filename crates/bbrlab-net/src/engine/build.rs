@@ -19,8 +19,8 @@ impl<P: Load> Network<P> {
         let id = LinkId(u32::try_from(self.links.len()).expect("fewer than 2^24 links"));
         assert!(id.0 < IDS_MAX, "more than 2^24 links");
         let mut built = Link::new(link, mode, self.seed);
-        if self.clock.is_some() {
-            built.note_waits();
+        if let Some(clock) = &self.clock {
+            built.set_clock_step(clock.step());
         }
         self.links.push(built);
         if let Some(airtime) = link.airtime {

@@ -31,6 +31,11 @@ impl StepClock {
         Self { step: step.0, phase: phase % step.0 }
     }
 
+    /// From one step to the next.
+    pub(super) fn step(&self) -> Span {
+        Span(self.step)
+    }
+
     /// What is read when the timer that is due at `due` is noticed.
     pub(super) fn notice(&mut self, due: Time) -> Time {
         let left = due.0 % self.step;

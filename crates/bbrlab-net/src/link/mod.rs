@@ -174,9 +174,10 @@ impl Link {
         }
     }
 
-    /// Makes a plain link one that notes how long a packet waits when it arrives: with a clock of longer steps this does
-    /// not follow from the times of arrivals and departures.
-    pub(crate) fn note_waits(&mut self) {
+    /// Makes the link one of a network whose clock is read every `step`. A plain link becomes one that notes how long a packet
+    /// waits when it arrives: this does not follow from the times of arrivals and departures then.
+    pub(crate) fn set_clock_step(&mut self, step: Span) {
+        self.server.set_clock_step(step);
         if let Line::Plain(ledger) = &self.line {
             self.line =
                 Line::Virtual { buffer: ledger.buffer(), shadows: chunks::Queue::default() };

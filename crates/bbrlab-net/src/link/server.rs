@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use bbrlab_link::{PeakRate, Rate, RateChange};
-use bbrlab_units::{BitRate, Bytes, NS_PER_S, Time};
+use bbrlab_units::{BitRate, Bytes, NS_PER_S, Span, Time};
 
 use super::serialiser::{Schedule, Serialiser};
 use super::token_bucket::TokenBucket;
@@ -59,6 +59,13 @@ impl Server {
 
     pub(crate) fn shaped(rate: BitRate) -> Self {
         Self::Shaped { rate, free_at: Time::ZERO }
+    }
+
+    /// The clock is read every `step`. All but a bucket compute when they would have served, and the engine when that is noticed.
+    pub(crate) fn set_clock_step(&mut self, step: Span) {
+        if let Self::Bucket(bucket) = self {
+            bucket.set_clock_step(step);
+        }
     }
 
     /// When the last packet served has departed: a packet that arrives earlier must wait.

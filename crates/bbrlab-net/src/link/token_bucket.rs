@@ -9,7 +9,7 @@
 //!    to ticks of 64 ns. Shown by `departures_are_those_of_the_kernels_formulas`.
 
 use bbrlab_link::PeakRate;
-use bbrlab_units::{Bytes, Time};
+use bbrlab_units::{Bytes, Span, Time};
 
 use super::serialiser::{Schedule, WORK_PER_BYTE};
 
@@ -19,6 +19,9 @@ pub(crate) struct TokenBucket {
     peak: Option<Box<Bucket>>,
     /// The time of the levels: that of the last departure.
     at: Time,
+    /// Nanoseconds between two readings of the clock. A packet that waits for tokens departs when one is read at which it has
+    /// them, and what has flowed over the bucket's brim by then is lost.
+    step: u64,
 }
 
 /// Size and level are in units of work: tokens in bytes times [`WORK_PER_BYTE`].
@@ -60,7 +63,11 @@ impl TokenBucket {
         let peak = peak.map(|PeakRate { rate, mtu }| {
             Box::new(Bucket::full(Schedule::new(&[(Time::ZERO, rate)]), mtu))
         });
-        Self { rate: Bucket::full(schedule, burst), peak, at: Time::ZERO }
+        Self { rate: Bucket::full(schedule, burst), peak, at: Time::ZERO, step: 1 }
+    }
+
+    pub(crate) fn set_clock_step(&mut self, step: Span) {
+        self.step = step.0;
     }
 
     pub(crate) fn schedule(&self) -> &Schedule {
@@ -84,6 +91,11 @@ impl TokenBucket {
         if let Some(peak) = &mut self.peak {
             peak.fill(self.at, begin);
             departs = departs.max(peak.has(begin, need));
+        }
+        if departs > begin {
+            departs = Time(departs.0.checked_next_multiple_of(self.step).unwrap_or(u64::MAX));
+        }
+        if let Some(peak) = &mut self.peak {
             peak.pay(begin, departs, need);
         }
         self.rate.pay(begin, departs, need);
@@ -95,7 +107,7 @@ impl TokenBucket {
 #[cfg(test)]
 mod tests {
     use super::{PeakRate, Schedule, TokenBucket};
-    use bbrlab_units::{BitRate, Bytes, Time};
+    use bbrlab_units::{BitRate, Bytes, Span, Time};
     use proptest::prelude::*;
 
     /// A byte takes a microsecond.
@@ -112,6 +124,15 @@ mod tests {
         assert_eq!(bucket.serve(Time(6_000), 1500), Time(2_905_000));
         assert_eq!(bucket.serve(Time(90_000_000), 1600), Time(90_000_000));
         assert!(!bucket.admits(1601));
+    }
+
+    /// A clock that is read every 2 ms: in each a packet departs, though there are tokens for one and a third.
+    #[test]
+    fn with_a_coarse_clock_tokens_flow_over_the_brim() {
+        let mut bucket = TokenBucket::new(at_8_mbps(), Bytes(1600), None);
+        bucket.set_clock_step(Span::from_millis(2));
+        let departures = [0; 4].map(|at| bucket.serve(Time(at), 1500).0 / 1_000_000);
+        assert_eq!(departures, [0, 2, 4, 6]);
     }
 
     /// 5 times the rate: 300 us a packet, while the large bucket lasts; the sixth packet and those behind it wait for that.
