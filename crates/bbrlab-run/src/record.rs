@@ -283,7 +283,7 @@ record! {
         flows: u64, Given, "flows", "number of flows; of those with `arrivals`, how many came";
         turned_away: Option<u64>, Result, "flows", "flows that came while `at_most` were under way; null without `arrivals`";
         goodput_mbps: Option<f64>, Result, "Mbit/s", "bytes that its receiving applications got / the time that the run's goodput is over";
-        goodput_active_mbps: Option<f64>, Result, "Mbit/s", "bytes that its receiving applications got / the time in which at least one of its flows was active; null where flows come and go";
+        goodput_active_mbps: Option<f64>, Result, "Mbit/s", "bytes that its receiving applications got while their flows were active / the time in which at least one of them was; null where flows come and go";
         share: Option<f64>, Result, "share", "its part of the bytes that all receiving applications got in that time";
         retransmitted_packets: Option<u64>, Result, "packets", "retransmissions";
         out_of_order_packets: Option<u64>, Result, "packets", "data packets that were new and arrived above a hole; null of datagrams alone";

@@ -34,6 +34,10 @@ pub(crate) struct Population {
     pub(crate) hub: u32,
     /// From this time on nobody comes.
     stop: Option<Time>,
+    /// Whether somebody will come.
+    expects: bool,
+    /// When the last flow was over, if nobody comes any more.
+    pub(crate) ended: Option<Time>,
     gaps: Draws,
     sizes: Draws,
     /// The places whose flows are over, the last one that became so at the end.
@@ -83,6 +87,8 @@ impl Population {
         Self {
             hub,
             stop,
+            expects: true,
+            ended: None,
             gaps: Draws::new(&arrivals.gap, seed, &format!("arrivals {class}")),
             sizes: Draws::new(&arrivals.size, seed, &format!("sizes {class}")),
             vacant: vec![hub],
@@ -104,7 +110,8 @@ impl Population {
     /// When the next flow comes, after one that came at `now`; `None` if none does.
     pub(crate) fn next_after(&mut self, now: Time) -> Option<Time> {
         let at = now + Span(self.gaps.next());
-        self.stop.is_none_or(|stop| at < stop).then_some(at)
+        self.expects = self.stop.is_none_or(|stop| at < stop);
+        self.expects.then_some(at)
     }
 
     /// The bytes of the flow that comes now.
@@ -130,7 +137,8 @@ impl Population {
         self.places.push(place);
     }
 
-    /// The run ended at `now`: adds what the flows at all places have counted to the counts of the hub's.
+    /// The run ended at `now`: adds what the flows at all places have counted to the counts of the hub's, whose active time ended
+    /// with the last flow if nobody came any more.
     pub(crate) fn gather(&mut self, flows: &mut [Flow], losses: &mut [FlowLosses], now: Time) {
         let hub = self.hub as usize;
         let (head, tail) = flows.split_at_mut(hub + 1);
@@ -143,12 +151,18 @@ impl Population {
             let lost = losses[place as usize];
             losses[hub] += lost;
         }
+        if let (Some(ended), Some(at_end)) = (self.ended, &mut all.at_end) {
+            at_end.at = ended;
+        }
     }
 
-    /// The flow at this place is over.
-    pub(crate) fn leave(&mut self, place: u32, transfer: &Transfer) {
+    /// The flow at this place is over. Returns whether it was the last.
+    pub(crate) fn leave(&mut self, now: Time, place: u32, transfer: &Transfer) -> bool {
         self.vacant.push(place);
         self.counts.add(transfer);
+        let is_last = !self.expects && self.vacant.len() == self.places.len() + 1;
+        self.ended = is_last.then_some(now);
+        is_last
     }
 }
 

@@ -389,6 +389,7 @@ impl Flow {
         classes: &[FlowClass],
     ) -> bool {
         if self.sender_end.endpoint.is_late(packet) {
+            self.take_late_ack(port.now(), packet);
             return false;
         }
         if self.sender_end.endpoint.is_whole {
@@ -437,6 +438,12 @@ impl Flow {
         if self.round_trips.report(packet.payload().arrived(), wire::stamp_us(now)) {
             self.count_round_trips();
         }
+    }
+
+    /// An ACK of a connection that is over: it reports the last packets of that.
+    #[cold]
+    fn take_late_ack(&mut self, now: Time, packet: &Arrival<'_, Payload>) {
+        self.note_reported(now, packet);
     }
 
     fn count_round_trips(&mut self) {
@@ -894,8 +901,10 @@ impl Flow {
             self.receiver_end.first_packet = first_packet;
             self.sender_end.idle_pacing = Time::NEVER;
             self.sender = setup.sender(self.id());
-            self.receiver = Receiver::new(Arc::clone(&setup.receiver));
-            self.round_trips.clear();
+            let former = &self.receiver;
+            let mut receiver = Receiver::new(Arc::clone(&setup.receiver));
+            receiver.count_on(former);
+            self.receiver = receiver;
             for side in [Side::Sender, Side::Receiver] {
                 for timer in 0..TimerId::COUNT {
                     port.disarm(
@@ -950,7 +959,7 @@ impl Flow {
         let current = Past {
             sender: *sender,
             receiver,
-            lost: u64::from(conn.lost),
+            lost: u64::from(self.sender.lost()),
             // `delivered` starts at 1, for the SYN.
             delivered: u64::from(conn.delivered.saturating_sub(1)),
             limits,

@@ -23,6 +23,8 @@ struct Gathered<'a> {
     flows: u64,
     turned_away: Option<u64>,
     bytes: u64,
+    /// Those of them that arrived while their flow was active.
+    active_bytes: u64,
     /// When its flows were active: from and to, in the order of the flows.
     active: Vec<(Time, Time)>,
     retransmitted: u64,
@@ -86,6 +88,7 @@ impl<'a> Gathered<'a> {
             flows: 0,
             turned_away: None,
             bytes: 0,
+            active_bytes: 0,
             active: Vec::new(),
             retransmitted: 0,
             out_of_order: 0,
@@ -104,6 +107,7 @@ impl<'a> Gathered<'a> {
         self.bytes += flow.bytes_in_traffic;
         if let Some(at_end) = &flow.at_end {
             self.active.push((flow.start, at_end.at));
+            self.active_bytes += at_end.bytes_read;
         }
         let totals = flow.totals_at_end();
         self.retransmitted += totals.sender.retransmitted;
@@ -153,7 +157,7 @@ impl<'a> Gathered<'a> {
             goodput_mbps: mbps(self.bytes, window),
             goodput_active_mbps: match self.turned_away {
                 Some(_) => None,
-                None => mbps(self.bytes, covered(&mut self.active)),
+                None => mbps(self.active_bytes, covered(&mut self.active)),
             },
             share: (total_bytes > 0).then(|| self.bytes as f64 / total_bytes as f64),
             retransmitted_packets: Some(self.retransmitted),

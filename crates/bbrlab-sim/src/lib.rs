@@ -240,7 +240,9 @@ impl Sim {
         let World { flows, windows, populations, .. } = &mut self.world;
         let mut goes_on = false;
         for (id, flow) in (0..).zip(&mut *flows) {
-            goes_on |= flow.freeze(now, self.net.flow_wire_bytes(FlowId(id)));
+            let is_present = flow.freeze(now, self.net.flow_wire_bytes(FlowId(id)));
+            let population = populations[flow.class as usize].as_ref();
+            goes_on |= is_present && population.is_none_or(|them| them.ended.is_none());
         }
         if goes_on {
             windows.run_ended(now, flows);

@@ -48,7 +48,7 @@ impl RoundTrips {
         }
     }
 
-    /// At `now_us` an ACK reports the first `arrived` packets of the connection: those not reported before have their
+    /// At `now_us` an ACK reports the first `arrived` packets: those not reported before have their
     /// round-trip time. Returns whether it is time to [count](Self::count) them.
     #[inline]
     pub(crate) fn report(&mut self, arrived: u32, now_us: u32) -> bool {
@@ -87,11 +87,6 @@ impl RoundTrips {
     /// The same without counting them.
     pub(crate) fn forget(&mut self) {
         self.counted = self.reported;
-    }
-
-    /// A new connection begins.
-    pub(crate) fn clear(&mut self) {
-        (self.arrived, self.reported, self.counted) = (0, 0, 0);
     }
 
     #[inline]
@@ -144,9 +139,8 @@ mod tests {
         round_trips.report(4, 130);
         round_trips.forget();
         assert_eq!(counted(&mut round_trips), []);
-        round_trips.clear();
-        round_trips.arrive(1, 40);
-        round_trips.report(1, 140);
+        round_trips.arrive(5, 40);
+        round_trips.report(5, 140);
         assert_eq!(counted(&mut round_trips), [(100, 1)]);
     }
 

@@ -70,8 +70,20 @@ impl Windows {
     /// The active time of flow `id` has ended at `now`.
     pub(crate) fn flow_ended(&mut self, now: Time, id: u32, flows: &mut [Flow]) {
         self.note_first_end(now, flows);
-        self.last_end = now;
         self.emptying.push(id);
+        self.traffic_lasts(now, flows);
+    }
+
+    /// Of flows that come and go the last is over at `now`. They are not among those that are active together.
+    pub(crate) fn population_ended(&mut self, now: Time, flows: &mut [Flow]) {
+        for flow in &mut *flows {
+            flow.bytes_in_traffic = flow.bytes_read();
+        }
+        self.traffic_lasts(now, flows);
+    }
+
+    fn traffic_lasts(&mut self, now: Time, flows: &mut [Flow]) {
+        self.last_end = now;
         self.emptying.retain(|&id| {
             let flow = &mut flows[id as usize];
             flow.bytes_in_traffic = flow.bytes_read();

@@ -56,7 +56,9 @@ impl World {
         match &mut self.populations[flow.class as usize] {
             Some(population) => {
                 let transfer = flow.transfers.pop().expect("a flow that came has one");
-                population.leave(id.0, &transfer);
+                if population.leave(now, id.0, &transfer) {
+                    self.windows.population_ended(now, &mut self.flows);
+                }
             }
             None => self.windows.flow_ended(now, id.0, &mut self.flows),
         }

@@ -45,6 +45,7 @@ impl Receiver {
         self.ack.schedule();
         self.sacks.forget_duplicate();
         if seq == self.sacks.newest_end() && self.extend_last(seq, len) {
+            self.new_packets += 1;
             self.out_of_order_packets += 1;
             self.window.rmem_alloc += len.cast_signed();
             self.ack.quick |= u8::from(self.window.grow(len, len, len));

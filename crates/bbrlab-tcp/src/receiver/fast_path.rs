@@ -164,7 +164,7 @@ impl Receiver {
         let rcv_nxt = self.window.rcv_nxt.wrapping_add(len);
         self.window.rcv_nxt = rcv_nxt;
         self.window.rmem_alloc = truesize_of(len).cast_signed();
-        self.in_order_packets += 1;
+        self.new_packets += 1;
         self.ack.pending |= if segment.flags & flag::PSH != 0 { SCHED | PUSHED } else { SCHED };
         self.ack.last_seg_size = 0;
         self.autotune.on_data(now, &self.window);

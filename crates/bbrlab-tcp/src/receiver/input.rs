@@ -224,7 +224,7 @@ impl Receiver {
         self.window.rmem_alloc += self.queue.push(skb).cast_signed();
         self.window.rcv_nxt = skb.end_seq;
         if segment.len != 0 {
-            self.in_order_packets += self.packets_of(segment.len);
+            self.new_packets += self.packets_of(segment.len);
             self.on_data(segment, host);
         }
         if fin {
@@ -365,7 +365,10 @@ impl Receiver {
         let (inserted, memory) = self.out_of_order.insert(skb, &mut self.sacks);
         match inserted {
             Inserted::Duplicate => self.duplicate_packets += packets,
-            Inserted::Own | Inserted::Coalesced => self.out_of_order_packets += packets,
+            Inserted::Own | Inserted::Coalesced => {
+                self.new_packets += packets;
+                self.out_of_order_packets += packets;
+            }
         }
         if self.config.stack.sack {
             // A merged segment is charged, without overhead, before the window grows; a segment in its own buffer

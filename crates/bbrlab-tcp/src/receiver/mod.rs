@@ -136,10 +136,12 @@ pub struct Receiver {
     delack_timer: WheelTimer,
     clock: Clock,
     send_side: SendSide,
-    // What [`ReceiverStats`] counts; the packets that arrived in order.
-    in_order_packets: u64,
+    // What [`ReceiverStats`] counts.
+    new_packets: u64,
     bytes_read: u64,
     acks_sent: u64,
+    /// [`Self::arrived`] when the connection began.
+    arrived_before: u32,
     autotune: Autotune,
     // An ACK that waits.
     delack_due: Time,
@@ -225,7 +227,8 @@ impl Receiver {
             expected: Expected::Nothing,
             has_peer_fin: false,
             stream_start: 0,
-            in_order_packets: 0,
+            arrived_before: 0,
+            new_packets: 0,
             bytes_read: 0,
             acks_sent: 0,
             duplicate_packets: 0,
@@ -290,7 +293,7 @@ impl Receiver {
     #[inline]
     pub const fn stats(&self) -> ReceiverStats {
         ReceiverStats {
-            new_packets: self.in_order_packets + self.out_of_order_packets,
+            new_packets: self.new_packets,
             bytes_read: self.bytes_read,
             acks_sent: self.acks_sent,
             duplicate_packets: self.duplicate_packets,
@@ -299,12 +302,17 @@ impl Receiver {
         }
     }
 
-    /// Packets that brought new data so far, modulo 2^32.
+    /// Packets that brought new data so far, with those of the connections before, modulo 2^32.
     #[must_use]
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "a count that wraps")]
     pub const fn arrived(&self) -> u32 {
-        (self.in_order_packets + self.out_of_order_packets) as u32
+        (self.new_packets as u32).wrapping_add(self.arrived_before)
+    }
+
+    /// This connection follows `other`: [`Self::arrived`] goes on where that ended.
+    pub fn count_on(&mut self, other: &Self) {
+        self.arrived_before = other.arrived();
     }
 
     /// Whether the handshake is complete.
@@ -363,6 +371,6 @@ mod tests {
     #[test]
     fn what_the_fast_path_touches_comes_first() {
         assert_eq!(offset_of!(Receiver, window), 0);
-        assert_eq!(Receiver::HOT, 232, "four cache lines but 24 bytes");
+        assert_eq!(Receiver::HOT, 240, "four cache lines but 16 bytes");
     }
 }

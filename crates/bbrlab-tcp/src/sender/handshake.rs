@@ -108,6 +108,7 @@ impl Sender {
     /// Linux: `tcp_finish_connect`, `tcp_init_transfer`, `tcp_init_buffer_space`.
     fn finish_connect(&mut self, host: &mut impl Host) {
         self.state = State::Established;
+        self.counts.lost_syns = self.conn.lost;
         let is_twice_lost = self.counts.syn_retrans > 1 && self.episode.undo.is_possible();
         self.init_metrics();
         self.episode.undo.forget_ssthresh();

@@ -179,6 +179,8 @@ struct Counts {
     dsack_dups: u32,
     /// Retransmissions of the SYN.
     syn_retrans: u32,
+    /// What was marked lost before the connection was established.
+    lost_syns: u32,
 }
 
 /// The sending half of a socket.
@@ -567,6 +569,12 @@ impl Sender {
     pub fn take_rtt_sample(&mut self) -> Option<u32> {
         let sample_us = std::mem::replace(&mut self.rtt_sample_us, NO_SAMPLE);
         (sample_us != NO_SAMPLE).then_some(sample_us)
+    }
+
+    /// Data packets that were marked lost. The kernel's counter, [`Conn::lost`], has the SYNs, too.
+    #[must_use]
+    pub fn lost(&self) -> u32 {
+        if self.is_established() { self.conn.lost.wrapping_sub(self.counts.lost_syns) } else { 0 }
     }
 
     /// The window that the peer advertises.
