@@ -58,10 +58,12 @@ pub(crate) struct Most {
     /// Groups of flows with transfers.
     transfers: usize,
     unfinished: u64,
+    turned_away: u64,
     /// Whether a group of flows was active for a part of the time only.
     is_active_in_part: bool,
     random_losses: u64,
     policer_drops: u64,
+    thinned_acks: u64,
     marks: u64,
 }
 
@@ -75,11 +77,13 @@ impl Most {
         self.transfers = self.transfers.max(transfers);
         for group in &run.flow_groups {
             most(&mut self.unfinished, group.fct_ms.unfinished);
+            most(&mut self.turned_away, group.turned_away);
             self.is_active_in_part |= group.is_active_in_part();
         }
         for link in &run.links {
             most(&mut self.random_losses, link.random_losses);
             most(&mut self.policer_drops, link.policer_drops);
+            most(&mut self.thinned_acks, link.thinned_acks);
             most(&mut self.marks, link.marks);
         }
     }
@@ -90,10 +94,12 @@ pub(crate) fn answers(most: &Most, groups: &[Group]) -> Vec<Answer<'static>> {
     let is_worth_showing = |answer: &Answer<'_>| match answer.metric.name() {
         "share" => most.flow_groups > 1,
         "fct_ms.unfinished" => most.unfinished > 0,
+        "turned_away" => most.turned_away > 0,
         "goodput_active_mbps" => most.is_active_in_part && most.flow_groups > 1,
         name if name.starts_with("fct_ms") => most.transfers > 0,
         "random_losses" => most.random_losses > 0,
         "policer_drops" => most.policer_drops > 0,
+        "thinned_acks" => most.thinned_acks > 0,
         "marks" => most.marks > 0,
         "jain" => most.flows > 1,
         _ => true,
@@ -103,12 +109,13 @@ pub(crate) fn answers(most: &Most, groups: &[Group]) -> Vec<Answer<'static>> {
 }
 
 /// What may be shown of a sweep, in order.
-const ALL: [Answer<'static>; 16] = [
+const ALL: [Answer<'static>; 18] = [
     answer("share", "%", 100.0, 1, Metric::PerGroup("share")),
     answer("FCT p50", "ms", 1.0, 0, Metric::PerGroup("fct_ms.p50")),
     answer("FCT p95", "ms", 1.0, 0, Metric::PerGroup("fct_ms.p95")),
     answer("FCT p99", "ms", 1.0, 0, Metric::PerGroup("fct_ms.p99")),
     answer("unfinished", "", 1.0, 0, Metric::PerGroup("fct_ms.unfinished")),
+    answer("turned away", "", 1.0, 0, Metric::PerGroup("turned_away")),
     answer("while active", "Mbit/s", 1.0, 2, Metric::PerGroup("goodput_active_mbps")),
     answer("goodput", "Mbit/s", 1.0, 2, Metric::Run("goodput_mbps")),
     answer("queue delay", "ms", 1.0, 2, Metric::Bottleneck("queue_delay_ms.mean")),
@@ -118,16 +125,18 @@ const ALL: [Answer<'static>; 16] = [
     answer("dropped", "%", 100.0, 2, Metric::Bottleneck("drop_ratio")),
     answer("lost", "pkt", 1.0, 0, Metric::Bottleneck("random_losses")),
     answer("policed", "pkt", 1.0, 0, Metric::Bottleneck("policer_drops")),
+    answer("thinned", "ACKs", 1.0, 0, Metric::Bottleneck("thinned_acks")),
     answer("marked", "pkt", 1.0, 0, Metric::Bottleneck("marks")),
     answer("Jain", "", 1.0, 3, Metric::Run("jain")),
 ];
 
 /// Whether a metric of that name is one of those that may be shown. Groups of flows are told by their goodput.
 pub(crate) fn is_of_an_answer(name: &str) -> bool {
-    ALL.iter().any(|answer| {
-        let start = name.strip_suffix(answer.metric.name());
-        start.is_some_and(|start| start.is_empty() || start.ends_with('.'))
-    })
+    name.starts_with("waits.")
+        || ALL.iter().any(|answer| {
+            let start = name.strip_suffix(answer.metric.name());
+            start.is_some_and(|start| start.is_empty() || start.ends_with('.'))
+        })
 }
 
 /// The places of the groups of flows that have this figure at some point; of a figure that is of no group, the first. What
@@ -136,6 +145,48 @@ pub(crate) fn places(groups: &[Group], metric: Metric<'_>) -> Vec<usize> {
     let all = if metric.is_per_group() { most_groups(groups) } else { 1 };
     let has = |place: &usize| groups.iter().any(|group| value(group, metric, *place).0.is_some());
     (0..all).filter(has).collect()
+}
+
+/// Whether a figure of a link counts what happens to packets on few links.
+fn is_of_what_goes_wrong(figure: &str) -> bool {
+    ["drop_ratio", "random_losses", "policer_drops", "thinned_acks", "marks"].contains(&figure)
+}
+
+/// The links whose columns of a figure a table has, by name: where packets wait at several links, those; of what goes wrong, those
+/// where it did. None if it is the link that is taken as the bottleneck and no other: it needs no name.
+pub(crate) fn links_to_name<'g>(groups: &'g [Group], figure: &str) -> Vec<&'g str> {
+    let told = links_to_tell(groups);
+    let mut links = link_names(groups, figure);
+    if !is_of_what_goes_wrong(figure) || links.is_empty() {
+        links.retain(|link| told.len() > 1 && told.contains(link));
+        return links;
+    }
+    let is_main_alone = told.len() < 2
+        && links.len() == 1
+        && main_link(groups).as_deref() == links.first().copied();
+    if is_main_alone { Vec::new() } else { links }
+}
+
+/// Whether a figure of what goes wrong is 0 at the link that is taken as the bottleneck, because it goes wrong at another.
+pub(crate) fn is_elsewhere(groups: &[Group], answer: &Answer<'_>) -> bool {
+    let Metric::Bottleneck(figure) = answer.metric else { return false };
+    let has_some = |group: &Group| value(group, answer.metric, 0).0.is_some_and(|mean| mean > 0.0);
+    is_of_what_goes_wrong(figure)
+        && !groups.iter().any(has_some)
+        && !links_to_name(groups, figure).is_empty()
+}
+
+/// The link that is taken as the bottleneck.
+fn main_link(groups: &[Group]) -> Option<String> {
+    const OF_EACH: &str = "drop_ratio";
+    link_of(groups, Metric::Bottleneck(OF_EACH), OF_EACH)
+}
+
+/// The link of which `metric` takes this figure.
+fn link_of(groups: &[Group], metric: Metric<'_>, figure: &str) -> Option<String> {
+    let at = groups.iter().find_map(|group| Some((group, position(group, metric, 0)?)));
+    let name = at.and_then(|(group, at)| group.metrics.names().nth(at))?;
+    Some(name.strip_prefix("links.")?.strip_suffix(figure)?.strip_suffix('.')?.to_owned())
 }
 
 /// The shared links that have this figure at some point, by name. Of a count of what goes wrong on a link only those where
@@ -157,15 +208,14 @@ pub(crate) fn link_names<'g>(groups: &'g [Group], figure: &str) -> Vec<&'g str> 
             }
         }
     }
-    let is_count = ["drop_ratio", "random_losses", "policer_drops", "marks"].contains(&figure);
-    if is_count && links.len() > 1 {
+    if is_of_what_goes_wrong(figure) && links.len() > 1 {
         links.retain(|&(_, is_any)| is_any);
     }
     links.into_iter().map(|(link, _)| link).collect()
 }
 
 /// A link with a shorter mean queue delay at all points, in milliseconds, is not told apart unless it drops packets.
-const WORTH_TELLING_MS: f64 = 1.0;
+pub(crate) const WORTH_TELLING_MS: f64 = 1.0;
 
 /// The links whose figures a table tells: the bottleneck, or else the first, and others at which packets wait or are dropped.
 pub(crate) fn links_to_tell(groups: &[Group]) -> Vec<&str> {
@@ -190,10 +240,7 @@ pub(crate) fn link_to_name(groups: &[Group], metric: Metric<'_>) -> Option<Strin
     if links_to_tell(groups).len() < 2 {
         return None;
     }
-    let at = groups.iter().find_map(|group| Some((group, position(group, metric, 0)?)));
-    let name = at.and_then(|(group, at)| group.metrics.names().nth(at))?;
-    let link = name.strip_prefix("links.")?.strip_suffix(figure)?.strip_suffix('.')?;
-    Some(link.to_owned())
+    link_of(groups, metric, figure)
 }
 
 /// The mean of a link's figure at a point, and half its interval.

@@ -47,14 +47,14 @@ record! {
         sim_s: f64, Given, "s", "simulated time";
         cpu_s: Option<f64>, Cost, "s", "CPU time; null in files, because these are the same on every machine";
         events: Option<u64>, Result, "", "events that the simulator processed";
-        data_packets: Option<u64>, Result, "packets", "data packets that left the bottleneck or, if there is none, the last link of their path (speed is counted in these)";
+        data_packets: Option<u64>, Result, "packets", "data packets that left the bottleneck and that its `loss` did not lose; without a bottleneck, those that reached their receiver (speed is counted in these)";
         digest: Option<String>, Result, "hash", "hash of what happened to every packet and ACK; the same on every machine";
         goodput_mbps: Option<f64>, Result, "Mbit/s", "bytes that all receiving applications got / the time from the first start to the end of traffic, which is the last flow's end";
         goodput_ss_mbps: Option<f64>, Result, "Mbit/s", "the same from the last start + 10 s (5 s for runs up to 30 s)";
         jain: Option<f64>, Result, "index", "Jain's index over the flows' goodputs while all of them are active";
         jain_ss: Option<f64>, Result, "index", "the same in the steady state";
         #[serde(deserialize_with = "exact_list")]
-        links: Vec<LinkSummary>, Result, "", "every link with a rate";
+        links: Vec<LinkSummary>, Result, "", "every link with a rate, then every other that can lose, police or thin packets";
         #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "exact_list")]
         waits: Vec<WaitSummary>, Result, "", "of every `slot`, `grant`, `reverse_slot` and `reverse_grant` what waited for it; left out of JSON where there is none";
         #[serde(deserialize_with = "exact_list")]
@@ -90,6 +90,7 @@ record! {
         drops_dequeue: Option<u64>, Result, "packets", "those of the drops that happened when the link asked for the next packet; null at a drop-tail link";
         random_losses: Option<u64>, Result, "packets", "packets that a link's `loss` lost: among its departures, or before its queue where `loss_at` says so";
         policer_drops: Option<u64>, Result, "packets", "packets that a link's policer dropped";
+        thinned_acks: Option<u64>, Result, "packets", "ACKs that a link's `ack_thinning` left out";
         drop_ratio: Option<f64>, Result, "share", "drops / arrivals",
             = |link| ratio(link.drops?, link.arrivals?);
         marks: Option<u64>, Result, "packets", "packets that the link marked CE";

@@ -59,7 +59,7 @@ use series::Sampler;
 use slowdown::Ideal;
 use windows::Windows;
 use wire::Payload;
-use wiring::RatedLink;
+use wiring::ReportedLink;
 use world::{PerAck, World};
 
 /// Whether a run has ended.
@@ -76,7 +76,7 @@ pub enum Status {
 pub struct Sim {
     run: Run,
     net: Network<Payload>,
-    rated: Vec<RatedLink>,
+    links: Vec<ReportedLink>,
     world: World,
     sampler: Sampler,
 }
@@ -149,8 +149,8 @@ impl Sim {
         let is_per_ack = run.sample == Sample::Ack && run.flow_series;
         Ok(Self {
             net,
-            sampler: Sampler::new(run, &wired.rated),
-            rated: wired.rated,
+            sampler: Sampler::new(run, &wired.links),
+            links: wired.links,
             world: World {
                 flows,
                 classes: run.classes.clone(),
@@ -179,7 +179,7 @@ impl Sim {
             }
             if next_sample == Some(stop) {
                 self.catch_up();
-                self.sampler.sample(stop, &mut self.net, &self.rated, &self.world.flows);
+                self.sampler.sample(stop, &mut self.net, &self.links, &self.world.flows);
             }
         }
         if self.net.now() >= end { Status::Done } else { Status::Running }
@@ -224,7 +224,7 @@ impl Sim {
     /// # Panics
     /// If there is no such link.
     pub fn link_stats(&mut self, link: usize) -> &LinkStats {
-        self.net.link_stats(self.rated[link].id)
+        self.net.link_stats(self.links[link].id)
     }
 
     /// Ends the run at the current time: asserts that every packet is accounted for, and computes the figures.
@@ -253,7 +253,7 @@ impl Sim {
         }
         flows.truncate(self.run.flows.len());
         let (summary, delays) =
-            summary::summarise(&self.run, &mut self.net, &self.rated, &self.world, &losses);
+            summary::summarise(&self.run, &mut self.net, &self.links, &self.world, &losses);
         RunResult {
             summary,
             series: self.world.per_ack.take().map_or(self.sampler.series, |acks| acks.rows),

@@ -15,7 +15,7 @@ use bbrlab_units::{NS_PER_S, Span, Time};
 
 use crate::flow::Flow;
 use crate::wire::Payload;
-use crate::wiring::RatedLink;
+use crate::wiring::ReportedLink;
 
 /// Bits in a byte.
 const BITS: u64 = 8;
@@ -42,17 +42,17 @@ pub(crate) struct Sampler {
     waiting: Vec<u32>,
     /// Flows that get a row, in order, with their counts at the last one.
     flows: Vec<(u32, Before)>,
-    /// The links of single flows that have not started, as places in the list of rated links, in descending order of
+    /// The links of single flows that have not started, as places among the links of the results, in descending order of
     /// the start times.
     waiting_links: Vec<u32>,
-    /// The links that get a row, in order, as places in the list of rated links.
+    /// The links that get a row, in order, as places among the links of the results.
     links: Vec<u32>,
     pub(crate) series: Series,
     pub(crate) queue: QueueSeries,
 }
 
 impl Sampler {
-    pub(crate) fn new(run: &Run, rated: &[RatedLink]) -> Self {
+    pub(crate) fn new(run: &Run, links: &[ReportedLink]) -> Self {
         let numbers = |count: usize| 0..u32::try_from(count).expect("numbered in 24 bits");
         let is_on = run.sample != Sample::Off;
         let mut waiting = Vec::new();
@@ -62,11 +62,12 @@ impl Sampler {
             waiting.extend(numbers(run.flows.len()).filter(lasts));
             waiting.sort_by_key(|&id| std::cmp::Reverse(run.flows[id as usize].start));
         }
-        let (mut waiting_links, links): (Vec<u32>, Vec<u32>) =
-            numbers(if is_on { rated.len() } else { 0 })
-                .partition(|&place| rated[place as usize].owner.is_some());
+        let rated = links.iter().take_while(|link| link.has_rate).count();
+        let (mut waiting_links, shared): (Vec<u32>, Vec<u32>) =
+            numbers(if is_on { rated } else { 0 })
+                .partition(|&place| links[place as usize].owner.is_some());
         waiting_links.sort_by_key(|&place| {
-            let owner = rated[place as usize].owner.expect("these have one");
+            let owner = links[place as usize].owner.expect("these have one");
             std::cmp::Reverse(run.flows[owner.0 as usize].start)
         });
         Self {
@@ -76,7 +77,7 @@ impl Sampler {
             waiting,
             flows: Vec::new(),
             waiting_links,
-            links,
+            links: shared,
             series: Series::default(),
             queue: QueueSeries::default(),
         }
@@ -92,7 +93,7 @@ impl Sampler {
         &mut self,
         now: Time,
         net: &mut Network<Payload>,
-        rated: &[RatedLink],
+        links: &[ReportedLink],
         all: &[Flow],
     ) {
         let at = |id: u32| &all[id as usize];
@@ -117,7 +118,7 @@ impl Sampler {
             }
             !flow.is_over()
         });
-        let owner_of = |place: u32| rated[place as usize].owner.map(|owner| at(owner.0));
+        let owner_of = |place: u32| links[place as usize].owner.map(|owner| at(owner.0));
         let begun = self
             .waiting_links
             .partition_point(|&place| owner_of(place).is_some_and(|owner| owner.start > now));
@@ -128,7 +129,7 @@ impl Sampler {
             self.links.sort_unstable();
         }
         self.links.retain(|&place| {
-            let link = &rated[place as usize];
+            let link = &links[place as usize];
             let is_over = owner_of(place).is_some_and(Flow::is_over);
             if !is_over {
                 self.queue.push(queue_row(now, place, net.link_stats(link.id)));

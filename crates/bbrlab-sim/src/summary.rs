@@ -22,22 +22,22 @@ use crate::flow::Flow;
 use crate::groups;
 use crate::histogram::Histogram;
 use crate::wire::Payload;
-use crate::wiring::{self, RatedLink};
+use crate::wiring::{self, ReportedLink};
 use crate::world::World;
 
 /// All figures at the end of the run, and the distributions behind their percentiles.
 pub(crate) fn summarise(
     run: &Run,
     net: &mut Network<Payload>,
-    rated: &[RatedLink],
+    links: &[ReportedLink],
     world: &World,
     losses: &[FlowLosses],
 ) -> (RunSummary, Delays) {
     let World { flows, windows, .. } = world;
     let now = net.now();
-    let links: Vec<LinkSummary> =
-        rated.iter().map(|link| link_summary(net, link, windows.first_start, now)).collect();
-    let mut delays = queue_delays(net, rated);
+    let link_summaries: Vec<LinkSummary> =
+        links.iter().map(|link| link_summary(net, link, windows.first_start, now)).collect();
+    let mut delays = queue_delays(net, links);
     let flow_groups = groups::summarise(run, world, losses, &mut delays);
     for (id, flow) in flows.iter().enumerate().filter(|_| run.flow_series) {
         delays.add(Delays::FLOW_RTT, id, rtts(&flow.meter.rtt_us));
@@ -87,7 +87,7 @@ pub(crate) fn summarise(
         jain_ss: fairness(all_active_ss, |flow| {
             flow.bytes_at_first_end.saturating_sub(flow.bytes_at_ss)
         }),
-        links,
+        links: link_summaries,
         waits: wiring::waits(run).map(|(id, name)| wait_summary(net, id, name)).collect(),
         flow_groups,
         flows: flow_summaries,
@@ -99,9 +99,9 @@ pub(crate) fn summarise(
 }
 
 /// How long packets waited in the queues of links that flows share.
-fn queue_delays(net: &mut Network<Payload>, rated: &[RatedLink]) -> Delays {
+fn queue_delays(net: &mut Network<Payload>, links: &[ReportedLink]) -> Delays {
     let mut delays = Delays::default();
-    for (index, link) in rated.iter().enumerate().filter(|(_, link)| link.owner.is_none()) {
+    for (index, link) in links.iter().enumerate().filter(|(_, link)| link.owner.is_none()) {
         delays.add(Delays::QUEUE_DELAY, index, net.link_stats(link.id).delay.buckets());
     }
     delays
@@ -151,7 +151,7 @@ fn data_packets(run: &Run, net: &mut Network<Payload>, flows: &[Flow]) -> u64 {
 #[expect(clippy::cast_precision_loss, reason = "for people")]
 fn link_summary(
     net: &mut Network<Payload>,
-    link: &RatedLink,
+    link: &ReportedLink,
     first_start: Time,
     now: Time,
 ) -> LinkSummary {
@@ -174,6 +174,7 @@ fn link_summary(
         drops_dequeue: stats.drops_dequeue,
         random_losses: Some(stats.drops_random),
         policer_drops: stats.drops_policer,
+        thinned_acks: Some(stats.drops_thinned),
         marks: Some(stats.marks),
         queue_packets: QueuePackets {
             mean: stats.queue.mean(),

@@ -11,19 +11,22 @@ use bbrlab_units::Time;
 
 use crate::wire::{DATA_HEADERS, Payload};
 
-/// A link with a rate, with its name in results.
+/// A link of the results, with its name there: one with a rate, or one that lets not all packets through.
 #[derive(Clone, Debug)]
-pub(crate) struct RatedLink {
+pub(crate) struct ReportedLink {
     pub(crate) id: LinkId,
     pub(crate) name: String,
     /// The flow whose private link it is; `None` for a shared link.
     pub(crate) owner: Option<FlowId>,
+    /// Whether packets can queue.
+    pub(crate) has_rate: bool,
 }
 
-impl RatedLink {
-    /// The link, if it has a rate.
+impl ReportedLink {
     fn new(id: LinkId, link: &Link, owner: Option<FlowId>) -> Option<Self> {
-        link.rate.is_limited().then(|| Self { id, name: link.name.clone(), owner })
+        let has_rate = link.rate.is_limited();
+        let discards = link.loss.is_some() || link.police.is_some() || link.ack_thinning.is_some();
+        (has_rate || discards).then(|| Self { id, name: link.name.clone(), owner, has_rate })
     }
 }
 
@@ -31,8 +34,8 @@ impl RatedLink {
 #[derive(Debug)]
 pub(crate) struct Wired {
     pub(crate) net: Network<Payload>,
-    /// Links with a rate, in the order of results.
-    pub(crate) rated: Vec<RatedLink>,
+    /// The links of the results, those with a rate first.
+    pub(crate) links: Vec<ReportedLink>,
 }
 
 /// The links that are waits for slots or grants, with their names in results.
@@ -49,9 +52,9 @@ pub(crate) fn wire(run: &Run, mode: LinkMode) -> Wired {
     net.set_swift_timer(Side::Sender, TimerId::Pacing as u8);
     net.set_even_timer(Side::Receiver, TimerId::CompressedAck as u8);
     net.set_clock_step(run.stack.clock_step);
-    let mut rated = Vec::new();
+    let mut reported = Vec::new();
     for link in &run.links {
-        rated.extend(RatedLink::new(net.add_link(link, mode), link, None));
+        reported.extend(ReportedLink::new(net.add_link(link, mode), link, None));
     }
     let shared_routes: Vec<Option<[RouteId; 2]>> = run
         .classes
@@ -66,7 +69,7 @@ pub(crate) fn wire(run: &Run, mode: LinkMode) -> Wired {
             let link = Link { name, ..link.clone() };
             // Flows that come and go share theirs.
             let owner = class.source.arrivals().is_none().then_some(owner);
-            rated.extend(RatedLink::new(net.add_link(&link, mode), &link, owner));
+            reported.extend(ReportedLink::new(net.add_link(&link, mode), &link, owner));
         }
         let [forward, reverse] =
             shared_routes[flow.class as usize].unwrap_or_else(|| routes(&mut net, class, first));
@@ -83,7 +86,9 @@ pub(crate) fn wire(run: &Run, mode: LinkMode) -> Wired {
     }
     let first_start = run.flows.iter().map(|flow| flow.start).min().unwrap_or(Time::ZERO);
     net.measure_from(first_start);
-    Wired { net, rated }
+    // Stable: otherwise as they were built.
+    reported.sort_by_key(|link| !link.has_rate);
+    Wired { net, links: reported }
 }
 
 /// As how many packets a burst counts that crosses the network whole.

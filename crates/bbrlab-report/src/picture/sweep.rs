@@ -80,7 +80,9 @@ fn pictures(title: &str, points: &Points, choice: &SweepChoice) -> Result<Vec<Pi
     let swept = varying_keys(groups);
     let figures = choice.figures(groups, usual)?;
     let is_chosen = !figures.is_empty();
-    let figures = if is_chosen { &figures } else { usual };
+    let here: Vec<Answer<'_>> =
+        usual.iter().filter(|answer| !answers::is_elsewhere(groups, answer)).cloned().collect();
+    let figures = if is_chosen { &figures } else { &here };
     let mut pictures = Vec::new();
     for axis_key in choice.axes(&swept, groups)? {
         let keys = choice.keys(axis_key, &swept, groups)?;
@@ -536,6 +538,8 @@ fn title_of(figure: &Answer<'_>, groups: &[Group], has_groups: bool) -> String {
         "drop_ratio" => "Dropped by the queue",
         "random_losses" => "Lost at random",
         "policer_drops" => "Dropped by the policer",
+        "thinned_acks" => "ACKs left out by thinning",
+        "turned_away" => "Flows turned away",
         "marks" => "Marked",
         "jain" => "Jain's index",
         _ => figure.title,

@@ -79,6 +79,14 @@ fn blocks(run: &RunSummary) -> Vec<Block> {
             count(flow.duplicate_packets)
         )));
     }
+    for group in run.flow_groups.iter().filter(|group| group.turned_away > Some(0)) {
+        blocks.push(Block::Sentence(format!(
+            "{} flows of {} were turned away, because `at_most` others were under way; {} came",
+            count(group.turned_away),
+            group.group,
+            count(group.flows)
+        )));
+    }
     if run.flows.len() > 1 {
         let fairness = match (run.jain, run.jain_ss) {
             (None, _) if lasting(run) < 2 => {
@@ -138,9 +146,10 @@ fn links(blocks: &mut Vec<Block>, links: &[LinkSummary]) {
         links.iter().partition(|link| link.is_private());
     let shown = &shared[..shared.len().min(LINKS_SHOWN)];
     let has = |of: CountOf| shown.iter().any(|link| of(link) > Some(0));
-    let counts: [(&str, CountOf); 3] = [
+    let counts: [(&str, CountOf); 4] = [
         ("lost", |link| link.random_losses),
         ("policed", |link| link.policer_drops),
+        ("thinned", |link| link.thinned_acks),
         ("marked", |link| link.marks),
     ];
     let counts: Vec<(&str, CountOf)> = counts.into_iter().filter(|&(_, of)| has(of)).collect();
@@ -232,6 +241,7 @@ fn tins(blocks: &mut Vec<Block>, links: &[LinkSummary]) {
         .column("tin", "", Align::Left)
         .column("used", "%", Align::Right)
         .column("arrived", "packets", Align::Right)
+        .column("departed", "packets", Align::Right)
         .column("dropped", "packets", Align::Right);
     if has_marks {
         table = table.column("marked", "packets", Align::Right);
@@ -246,6 +256,7 @@ fn tins(blocks: &mut Vec<Block>, links: &[LinkSummary]) {
             tin.name.clone(),
             fixed(tin.utilization.map(|share| share * 100.0), 1),
             count(tin.arrivals),
+            count(tin.departures),
             count(tin.drops),
         ];
         if has_marks {
@@ -507,12 +518,12 @@ mod tests {
         let text = run_table(&run, Some(WIDTH));
         let from = text.find("link        tin").expect("a table of tins");
         expect![[r#"
-            link        tin          used  arrived  dropped  sojourn mean    p95    max
-                                        %  packets  packets            ms
-            ───────────────────────────────────────────────────────────────────────────
-            bottleneck  bulk         25.0        0        0             –      –      –
-            bottleneck  best_effort  25.0      900        0         14.80  14.80  14.80
-            bottleneck  voice        25.0       40        0          0.50   0.50   0.50"#]]
+            link        tin          used  arrived  departed  dropped  sojourn mean    p95    max
+                                        %  packets   packets  packets            ms
+            ─────────────────────────────────────────────────────────────────────────────────────
+            bottleneck  bulk         25.0        0         0        0             –      –      –
+            bottleneck  best_effort  25.0      900       900        0         14.80  14.80  14.80
+            bottleneck  voice        25.0       40        40        0          0.50   0.50   0.50"#]]
         .assert_eq(text[from..].split("\n\n").next().unwrap());
     }
 

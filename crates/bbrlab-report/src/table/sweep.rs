@@ -9,7 +9,7 @@ use super::block::{Block, html, text};
 use super::layout::{Align, Table};
 use super::run::value_text;
 use crate::answers::{
-    Answer, Metric, group_names, link_names, link_value, links_to_tell, places, value,
+    Answer, Metric, WORTH_TELLING_MS, group_names, link_value, links_to_name, places, value,
 };
 use crate::number::{NONE, fixed, with_half};
 use crate::points::Points;
@@ -52,13 +52,15 @@ fn blocks(points: &Points) -> Vec<Block> {
     if most_seeds > 1 {
         table = table.column("seeds", "", Align::Right);
     }
-    // A column names its link if packets wait at several: readers would take the figures of one for those of the path.
-    let links = links_to_tell(groups);
-    let has_several_links = links.len() > 1;
     let mut columns: Vec<(&Answer, Of<'_>)> = Vec::new();
     for answer in answers {
-        if let (Metric::Bottleneck(figure), true) = (answer.metric, has_several_links) {
-            for link in link_names(groups, figure).into_iter().filter(|it| links.contains(it)) {
+        // Where several links matter a column names its link: readers would take the figures of one for those of the path.
+        let links = match answer.metric {
+            Metric::Bottleneck(figure) => links_to_name(groups, figure),
+            Metric::Run(_) | Metric::PerGroup(_) => Vec::new(),
+        };
+        if !links.is_empty() {
+            for link in links {
                 columns.push((answer, Of::Link(link)));
                 table = table.column(link, &unit_of(answer), Align::Right);
             }
@@ -97,6 +99,7 @@ fn blocks(points: &Points) -> Vec<Block> {
         table.row(cells);
     }
     let mut blocks = vec![Block::Table(table)];
+    blocks.extend(waits(groups));
     let unchanged = groups.iter().filter(|group| group.identical_digests).count();
     if unchanged > 0 {
         let which = if unchanged == groups.len() {
@@ -110,6 +113,33 @@ fn blocks(points: &Points) -> Vec<Block> {
         )));
     }
     blocks
+}
+
+/// What waited for slots and grants is in no column, and no figure of a queue has it.
+fn waits(groups: &[Group]) -> Option<Block> {
+    let most = |name: &str| {
+        let means = groups.iter().filter_map(|group| {
+            group.metrics.position(name).and_then(|at| group.metrics.at(at)?.mean)
+        });
+        means.fold(0.0, f64::max)
+    };
+    let mut told: Vec<String> = Vec::new();
+    let names = groups.first()?.metrics.names();
+    for wait in names.filter_map(|name| name.strip_suffix(".wait_ms.mean")) {
+        let (ms, drops) = (most(&format!("{wait}.wait_ms.mean")), most(&format!("{wait}.drops")));
+        let dropped =
+            if drops > 0.0 { format!(", {drops:.0} packets dropped") } else { String::new() };
+        if ms >= WORTH_TELLING_MS || drops > 0.0 {
+            let name = wait.strip_prefix("waits.").unwrap_or(wait);
+            told.push(format!("{name} {ms:.2} ms{dropped}"));
+        }
+    }
+    (!told.is_empty()).then(|| {
+        Block::Sentence(format!(
+            "beside the queue, packets waited for {} (the most of any point, mean over its packets)",
+            told.join("; ")
+        ))
+    })
 }
 
 /// Of what a column is.

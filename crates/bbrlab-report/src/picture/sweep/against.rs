@@ -115,6 +115,7 @@ struct Trail {
 
 struct Sheet<'a> {
     title: &'a str,
+    groups: &'a [Group],
     choice: &'a SweepChoice,
     parts: &'a Parts<'a>,
     figure: &'a Answer<'a>,
@@ -182,6 +183,7 @@ impl<'a> Sheet<'a> {
         let panel_height = PANEL_HEIGHT;
         let mut sheet = Self {
             title,
+            groups,
             choice,
             parts,
             figure,
@@ -231,7 +233,7 @@ impl<'a> Sheet<'a> {
         let head = Head { title, note: &note, note_at: shape.note_at(), entries: &entries };
         head.paint(canvas, left, right);
         let words = TextLook::new(12.0, palette::INK).bold();
-        let mut what = title_of(self.figure, &[], self.flow_groups.len() > 1);
+        let mut what = title_of(self.figure, self.groups, self.flow_groups.len() > 1);
         if let (true, [only]) = (self.flow_groups.len() > 1, &self.shown()[..]) {
             let whose = self.flow_groups.get(*only).map_or("", String::as_str);
             if self.figure.metric.is_per_group() {
@@ -239,7 +241,7 @@ impl<'a> Sheet<'a> {
             }
         }
         canvas.text(&cut(&what, right - left, 12.0, true), (left, self.head() - 8.0), words);
-        let across = title_of(self.across, &[], self.flow_groups.len() > 1);
+        let across = title_of(self.across, self.groups, self.flow_groups.len() > 1);
         let grid = Grid {
             edges: (left, right),
             top: self.head() + 28.0,
