@@ -299,7 +299,8 @@ impl<'a> Chosen<'a> {
         summary: &RunSummary,
     ) -> Result<Option<Vec<CdfSample>>, Reason> {
         if !folder.join(TRANSFERS_PARQUET).exists() {
-            let reason = "no transfers here: completion times need flows with `bytes` or `train`";
+            let reason = "no transfers here: completion times need flows with an end: \
+                          `bytes`, `train`, `requests`, `video` or `arrivals`";
             return Err(reason.to_owned().into());
         }
         let transfers =

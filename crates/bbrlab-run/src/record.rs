@@ -434,7 +434,7 @@ columns! {
 }
 
 columns! {
-    /// One row for each transfer that began, of flows with `bytes` or `train`; of each `[[flows]]` with `arrivals`, one for
+    /// One row for each transfer that began, of flows with `bytes`, `train`, `requests` or `video`; of each `[[flows]]` with `arrivals`, one for
     /// each of the first 10,000 that were over.
     Transfers of
     /// A transfer.

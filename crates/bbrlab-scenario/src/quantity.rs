@@ -208,7 +208,11 @@ pub(crate) fn parse_bytes(text: &str) -> Result<Bytes, Refusal> {
     if let Some(factor) = byte_factor(text, number, unit)? {
         return bytes_limit().fit(text, number.times(factor)).map(Bytes);
     }
-    let help = meant(number, unit, ["B", "KB", "KiB", "MB", "MiB", "GB", "GiB"]);
+    let help = if SPAN_UNITS.iter().any(|&(known, _)| known == unit) {
+        Some("at 20Mbit/s a millisecond are 2500B".to_owned())
+    } else {
+        meant(number, unit, ["B", "KB", "KiB", "MB", "MiB", "GB", "GiB"])
+    };
     Err(unknown_unit(text, unit, "B, KB, KiB, MB, MiB, GB or GiB", help))
 }
 
@@ -554,6 +558,12 @@ mod tests {
         check(
             &parse_rate("50ms"),
             &expect![[r#""50ms", whose unit is none of bit/s, kbit/s, Mbit/s, Gbit/s or Tbit/s"#]],
+        );
+        check(
+            &parse_bytes("10ms"),
+            &expect![[
+                r#""10ms", whose unit is none of B, KB, KiB, MB, MiB, GB or GiB [at 20Mbit/s a millisecond are 2500B]"#
+            ]],
         );
         check(&parse_rate("-5Mbit/s"), &expect![[r#""-5Mbit/s", which is negative"#]]);
         check(&parse_rate("fast"), &expect![[r#""fast", which does not begin with a number"#]]);

@@ -174,7 +174,7 @@ fn policers_and_what_holds_packets() {
                 help: several values are swept: as a list in [sweep], or `--set 'sweep.KEY=[...]'`
         `bottleneck.police.burst`: expected a number of bytes above zero such as "131072B"
             [bottleneck] + police = { rate = "1Mbit/s", burst = "5ms" } | 7:38-42 | found "5ms", whose unit is none of B, KB, KiB, MB, MiB, GB or GiB
-                help: did you mean "5MB"?
+                help: at 20Mbit/s a millisecond are 2500B
         `bottleneck.police.mtu`: expected a key of `bottleneck.police`
         note: keys of `bottleneck.police`: rate, burst
             [bottleneck] + police = { rate = "1Mbit/s", burst = "10KB", mtu = "1500B" } | 7:46-48 | found an unknown key
