@@ -395,7 +395,6 @@ impl Flow {
         if self.sender_end.endpoint.is_whole {
             return self.at_server(port, packet, classes);
         }
-        let now = port.now();
         self.let_pacing_lapse(port);
         let mut end = self.sender_end.end(port);
         let is_done = if let Some(ack) = wire::pure_ack(packet) {
@@ -412,16 +411,29 @@ impl Flow {
             let wnd = self.sender.reverse().wnd;
             self.sender.on_segment(end.now(), &wire::arrived(packet, wnd), &mut end)
         };
+        self.after_segment(port, packet, is_heard);
+        self.arm_pacing_unless_idle(port);
+        self.sender_end.endpoint.may_end && self.check_over(port, &classes[self.class as usize])
+    }
+
+    /// The sender has got a segment, which it accepted if it `is_heard`.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "nearly every ACK passes here")]
+    fn after_segment(
+        &mut self,
+        port: &mut Port<'_, Payload>,
+        packet: &Arrival<'_, Payload>,
+        is_heard: bool,
+    ) {
         if self.sender.app_is_ready() {
             self.wake_app(port);
         }
+        let now = port.now();
         if is_heard {
             self.note_reported(now, packet);
         }
         let sample = self.sender.take_rtt_sample();
         self.note(now, sample);
-        self.arm_pacing_unless_idle(port);
-        self.sender_end.endpoint.may_end && self.check_over(port, &classes[self.class as usize])
     }
 
     /// A segment has reached the receiver, which may have got new data from it.
@@ -485,7 +497,6 @@ impl Flow {
         classes: &[FlowClass],
     ) -> bool {
         let Some(duplex) = self.duplex.as_deref_mut() else { unreachable!("it is connected") };
-        let now = port.now();
         let mut end = self.sender_end.end(port);
         let segment = wire::arrived(packet, 0);
         let mut server = duplex.server(&mut self.sender);
@@ -498,14 +509,7 @@ impl Flow {
                 duplex.server(&mut self.sender).write(end.now(), asks.wanted(), &mut end);
             }
         }
-        if self.sender.app_is_ready() {
-            self.wake_app(port);
-        }
-        if is_heard {
-            self.note_reported(now, packet);
-        }
-        let sample = self.sender.take_rtt_sample();
-        self.note(now, sample);
+        self.after_segment(port, packet, is_heard);
         self.sender_end.endpoint.may_end && self.check_over(port, &classes[self.class as usize])
     }
 
