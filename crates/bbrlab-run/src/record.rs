@@ -206,6 +206,7 @@ record! {
         delivered_packets: Option<u64>, Result, "packets", "data packets whose payload was new to the receiver; what the application has not read by the end is among them, and not in the goodput";
         out_of_order_packets: Option<u64>, Result, "packets", "those of the delivered packets that arrived above a hole: an earlier byte was missing then; repeated packets are not among them; null of datagrams";
         duplicate_packets: Option<u64>, Result, "packets", "data packets that arrived with a payload that the receiver had already; null of datagrams";
+        discarded_packets: Option<u64>, Result, "packets", "data packets that arrived and that the receiver discarded: outside its window, for want of memory, with an old timestamp (PAWS), or of a connection that was over; null of datagrams";
         lost_packets: Option<u64>, Result, "packets", "data packets that the sender marked lost";
         retransmitted_packets: u64, Result, "packets", "retransmissions among the sent packets";
         drops: Option<u64>, Result, "packets", "data packets that queues on its way refused or dropped";
@@ -213,7 +214,7 @@ record! {
         policer_drops: Option<u64>, Result, "packets", "data packets that policers on its way dropped; null if there is none";
         rto_count: Option<u64>, Result, "", "retransmission timeouts";
         rtt_ms: Rtt, Result, "ms", "of the round-trip times of all data packets that arrived, each from the transmission that arrived to the ACK or SACK that reports it";
-        rtt_sample_ms: Rtt, Result, "ms", "of the sender's RTT samples as Linux takes them, at most one per ACK; percentiles are null in runs of more than 32 flows";
+        rtt_sample_ms: Rtt, Result, "ms", "of the sender's RTT samples as Linux takes them in its active time, at most one per ACK; ACKs that arrive when a train's next connection has begun give none; percentiles are null in runs of more than 32 flows";
         srtt_ms: Srtt, Result, "ms", "of the smoothed RTT, sampled with the period of the time series";
         cwnd_packets: Cwnd, Result, "packets", "of the congestion window";
         limited_by: LimitedBy, Result, "share", "limited the sender: share of its active time; the shares sum to 1";

@@ -170,8 +170,10 @@ pub(crate) struct Flow {
     pub(crate) is_udp: bool,
     /// Whether the application was woken at this instant and has not run yet.
     is_app_woken: bool,
+    /// From this time on the application sends nothing.
+    stop: Time,
     /// Makes the number of cache lines odd, as a test wants it.
-    _odd: [u64; 8],
+    _odd: [u64; 7],
 }
 
 impl Flow {
@@ -208,6 +210,7 @@ impl Flow {
             client: Client::new(&setup.source, (seed, id)).map(Box::new),
             duplex: None,
             start: spec.start,
+            stop: spec.stop.unwrap_or(Time::NEVER),
             meter,
             past: None,
             transfers: Vec::new(),
@@ -216,7 +219,7 @@ impl Flow {
             is_in_past: false,
             is_udp: setup.is_udp,
             is_app_woken: false,
-            _odd: [0; 8],
+            _odd: [0; 7],
             data_arrivals: 0,
             bytes_at_last_start: 0,
             bytes_at_ss: 0,
@@ -247,7 +250,7 @@ impl Flow {
         if self.at_end.is_some() {
             return false;
         }
-        self.freeze_meter(now);
+        self.meter.freeze(now);
         let totals = self.totals(now);
         self.at_end = Some(Box::new(AtEnd {
             at: now,
@@ -287,11 +290,13 @@ impl Flow {
         port: &mut Port<'_, Payload>,
         packet: &Arrival<'_, Payload>,
     ) -> Time {
-        if self.is_udp
-            && let Some(counts) = &mut self.past
-        {
-            counts.receiver.new_packets += 1;
-            counts.receiver.bytes_read += u64::from(packet.payload().len());
+        if let Some(counts) = &mut self.past {
+            if self.is_udp {
+                counts.receiver.new_packets += 1;
+                counts.receiver.bytes_read += u64::from(packet.payload().len());
+            } else {
+                counts.receiver.dropped_packets += u64::from(packet.is_data());
+            }
         }
         self.receiver_end.end(port).now()
     }
@@ -458,17 +463,10 @@ impl Flow {
         self.note_reported(now, packet);
     }
 
-    fn count_round_trips(&mut self) {
-        if self.meter.is_frozen() {
-            self.round_trips.forget();
-        } else {
-            self.round_trips.count(&mut self.meter.rtt_us);
-        }
-    }
-
-    fn freeze_meter(&mut self, now: Time) {
-        self.count_round_trips();
-        self.meter.freeze(now);
+    /// Counts the round-trip times that wait for it. They are those of all packets, also of what is reported after the active
+    /// time.
+    pub(crate) fn count_round_trips(&mut self) {
+        self.round_trips.count(&mut self.meter.rtt_us);
     }
 
     /// A packet reaches the client, which reads; returns until when.
@@ -641,7 +639,7 @@ impl Flow {
         self.phase = Phase::Over;
         self.end_accounts(now);
         self.is_in_past = true;
-        self.freeze_meter(now);
+        self.meter.freeze(now);
         true
     }
 
@@ -790,6 +788,10 @@ impl Flow {
         setup: &ClassSetup,
     ) -> bool {
         let now = port.now();
+        // What is due at the stop may come before it in the event queue.
+        if now >= self.stop && [Token::Write, Token::Toggle].contains(&token) {
+            return false;
+        }
         if self.is_udp {
             return self.act_with_datagrams(port, token, class);
         }
@@ -893,7 +895,6 @@ impl Flow {
     /// Creates a new pair of sockets; the counts of the former pair are kept.
     fn begin_connection(&mut self, port: &mut Port<'_, Payload>, now: Time, setup: &ClassSetup) {
         if self.is_started {
-            self.count_round_trips();
             if self.is_in_past {
                 self.is_in_past = false;
                 self.meter.resume(now);

@@ -240,6 +240,7 @@ impl Sim {
         let World { flows, windows, populations, .. } = &mut self.world;
         let mut goes_on = false;
         for (id, flow) in (0..).zip(&mut *flows) {
+            flow.count_round_trips();
             let is_present = flow.freeze(now, self.net.flow_wire_bytes(FlowId(id)));
             let population = populations[flow.class as usize].as_ref();
             goes_on |= is_present && population.is_none_or(|them| them.ended.is_none());

@@ -146,12 +146,6 @@ impl Meter {
         self.seen_until = now;
     }
 
-    /// Whether the flow's active time is over.
-    #[inline]
-    pub(crate) fn is_frozen(&self) -> bool {
-        self.is_frozen
-    }
-
     /// The flow's active time ends at `now`; later calls change nothing.
     pub(crate) fn freeze(&mut self, now: Time) {
         if !self.is_frozen {

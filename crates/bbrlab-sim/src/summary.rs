@@ -268,6 +268,7 @@ fn flow_summary(run: &Run, id: usize, flow: &Flow, world: &World) -> FlowSummary
         delivered_packets: Some(totals.receiver.new_packets),
         out_of_order_packets: (!class.is_udp).then_some(totals.receiver.out_of_order_packets),
         duplicate_packets: (!class.is_udp).then_some(totals.receiver.duplicate_packets),
+        discarded_packets: (!class.is_udp).then_some(totals.receiver.dropped_packets),
         lost_packets: (!class.is_udp).then_some(totals.lost),
         retransmitted_packets: totals.sender.retransmitted,
         rto_count: (!class.is_udp).then_some(u64::from(totals.sender.rto_count)),

@@ -87,7 +87,8 @@ impl Windows {
         self.emptying.retain(|&id| {
             let flow = &mut flows[id as usize];
             flow.bytes_in_traffic = flow.bytes_read();
-            !flow.is_over()
+            // Nobody tells a flow of datagrams what has arrived.
+            !flow.is_over() || flow.is_udp
         });
     }
 

@@ -126,3 +126,97 @@ fn a_small_send_buffer_is_no_bound_on_what_is_in_flight() {
     assert!((flow.goodput_mbps.unwrap() - 73.24).abs() < 0.5, "{:?}", flow.goodput_mbps);
     assert!((flow.goodput_ss_mbps.unwrap() - 76.07).abs() < 0.5, "{:?}", flow.goodput_ss_mbps);
 }
+
+/// Datagrams that wait in a queue when their flow stops arrive later, and count in the traffic.
+#[test]
+fn what_datagrams_deliver_after_their_stop_is_traffic() {
+    let run = run(r#"
+        duration = "20s"
+        [bottleneck]
+        rate = "10Mbit/s"
+        delay = "10ms"
+        buffer = "2000pkt"
+        [[flows]]
+        cc = "udp"
+        rate = "30Mbit/s"
+        rtt = "40ms"
+        start = "1s"
+        stop = "2s"
+        [[flows]]
+        cc = "cubic"
+        rtt = "40ms"
+        start = "2s"
+        bytes = "8MB"
+        "#);
+    let (datagrams, bulk) = (&run.flows[0], &run.flows[1]);
+    let window_s = bulk.stop_s - 1.0;
+    #[expect(clippy::cast_precision_loss, reason = "thousands")]
+    let expected = datagrams.delivered_packets.unwrap() as f64 * 1448.0 * 8.0 / 1e6 / window_s;
+    let got = run.flow_groups[0].goodput_mbps.unwrap();
+    assert!((got - expected).abs() < 1e-9, "{got} and {expected}");
+    assert!(run.goodput_mbps.unwrap() > 9.4, "the link is busy throughout");
+}
+
+/// The row of a flow that stops has the RTTs of all its packets, also of those that were reported after the stop.
+#[test]
+fn packets_that_arrive_after_the_stop_have_round_trip_times() {
+    let run = result(
+        r#"
+        title = "a stop before a deep queue is empty"
+        duration = "20s"
+        sample = "off"
+        [bottleneck]
+        rate = "5Mbit/s"
+        delay = "10ms"
+        buffer = "4bdp"
+        [[flows]]
+        cc = "cubic"
+        rtt = "100ms"
+        stop = "2s"
+        "#,
+    );
+    let counted: u64 = run.delays.of(Delays::GROUP_RTT, 0).map(|(_, packets)| packets).sum();
+    assert_eq!(run.summary.flows[0].delivered_packets, Some(counted));
+}
+
+/// Both hosts' packets overtake each other by more than a timestamp's millisecond: what PAWS discards is counted.
+#[test]
+fn every_packet_that_was_sent_is_in_one_count() {
+    let run = run(r#"
+        duration = "20s"
+        [bottleneck]
+        rate = "20Mbit/s"
+        delay = "10ms"
+        buffer = "1bdp"
+        jitter = { up_to = "30ms", keep_order = false }
+        [[flows]]
+        cc = "reno"
+        rtt = "40ms"
+        count = 2
+        stop = "15s"
+        "#);
+    let mut discarded = 0;
+    for flow in &run.flows {
+        let counts =
+            [flow.delivered_packets, flow.duplicate_packets, flow.discarded_packets, flow.drops];
+        let sum: u64 = counts.iter().flatten().sum();
+        assert_eq!(flow.sent_packets, Some(sum), "flow {}: {counts:?}", flow.id);
+        discarded += flow.discarded_packets.unwrap();
+    }
+    assert!(discarded > 10, "{discarded}");
+}
+
+/// One datagram a second from the start on, and a stop at 3 s: those of 0, 1 and 2 s.
+#[test]
+fn nothing_is_sent_at_the_stop() {
+    for source in [
+        "rate = \"11584bit/s\"\ncc = \"udp\"",
+        "cc = \"reno\"\nwrite = { bytes = \"1000B\", every = \"1s\" }",
+    ] {
+        let run = run(&format!(
+            "duration = \"10s\"\n[bottleneck]\nrate = \"10Mbit/s\"\ndelay = \"10ms\"\nbuffer = \"1bdp\"\n\
+             [[flows]]\nrtt = \"40ms\"\nstop = \"3s\"\n{source}\n"
+        ));
+        assert_eq!(run.flows[0].sent_packets, Some(3), "{source}");
+    }
+}

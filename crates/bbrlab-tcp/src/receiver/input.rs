@@ -89,6 +89,8 @@ impl Receiver {
             let end = segment.end_seq();
             let end = if after(end, self.window.rcv_nxt) { self.window.rcv_nxt } else { end };
             self.sacks.set_duplicate(segment.seq, end);
+        } else if has_data {
+            self.dropped_packets += self.packets_of(segment.len);
         }
         self.send_ack(host);
     }

@@ -75,7 +75,7 @@ pub struct ReceiverStats {
     pub duplicate_packets: u64,
     /// Those of the new packets that arrived out of order, above a hole.
     pub out_of_order_packets: u64,
-    /// Packets dropped because the window or the memory was exhausted.
+    /// Data packets dropped: outside the window, for want of memory, or with an old timestamp.
     pub dropped_packets: u64,
 }
 
