@@ -65,6 +65,7 @@ pub(crate) mod tests {
             delivered_packets: Some(204_310),
             out_of_order_packets: Some(3_950),
             duplicate_packets: Some(7),
+            discarded_packets: Some(0),
             lost_packets: Some(502),
             retransmitted_packets: 502,
             drops: Some(502),
