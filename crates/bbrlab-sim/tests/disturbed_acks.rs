@@ -3,7 +3,10 @@
 
 mod scenario_text;
 
+use bbrlab_run::Delays;
 use bbrlab_run::RunSummary;
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 use scenario_text::result;
 
 fn run(text: &str) -> RunSummary {
@@ -138,5 +141,84 @@ fn each_disturbance_of_a_return_path_acts() {
         let digest = run(&text(keys)).digest;
         assert!(!seen.contains(&digest), "{keys} changes nothing");
         seen.push(digest);
+    }
+}
+
+/// What disturbs the way back, and a little of the way there.
+fn disturbances() -> impl Strategy<Value = String> {
+    let way_back = prop_oneof![
+        (1..60_u32).prop_map(|percent| format!("reverse_loss = {}", f64::from(percent) / 100.0)),
+        (1..40_u32).prop_map(|ms| format!(
+            "reverse_jitter = {{ up_to = \"{ms}ms\", keep_order = false }}"
+        )),
+        (1..50_u32, 1..30_u32).prop_map(|(percent, ms)| {
+            format!(
+                "reverse_reorder = {{ ratio = {}, by = \"{ms}ms\" }}",
+                f64::from(percent) / 100.0
+            )
+        }),
+        (2..20_u32).prop_map(|every| format!("ack_thinning = {every}")),
+        (50..400_u32).prop_map(|kbps| format!(
+            "reverse_rate = \"{kbps}kbit/s\"\nreverse_buffer = \"20pkt\""
+        )),
+    ];
+    let way_there = prop_oneof![
+        Just(String::new()),
+        (1..5_u32).prop_map(|percent| format!("loss = {}", f64::from(percent) / 100.0)),
+        (1..10_u32).prop_map(|ms| format!("jitter = {{ up_to = \"{ms}ms\", keep_order = false }}")),
+    ];
+    (way_back, way_there).prop_map(|(back, there)| format!("{back}\n{there}"))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// However ACKs are disturbed, every byte arrives and is acknowledged, each packet that was sent is in one count, each that was
+    /// new has a round-trip time of at least the base RTT, and links lose nothing without counting it.
+    #[test]
+    fn disturbed_acks_report_each_packet_once(
+        keys in disturbances(),
+        cc in prop_oneof![Just("cubic"), Just("bbr1"), Just("bbr3"), Just("reno"), Just("vegas")],
+        stack in prop_oneof![Just(""), Just("paws = false"), Just("recovery = \"classic\"")],
+        kilobytes in 50..600_u64,
+        seed in 1..1_000_000_u64,
+    ) {
+        let bytes = kilobytes * 1000;
+        let run = result(&format!(
+            "title = \"disturbed\"\nseed = {seed}\nduration = \"1000s\"\nsample = \"off\"\n[stack]\n{stack}\n\
+             [bottleneck]\nrate = \"10Mbit/s\"\ndelay = \"10ms\"\nbuffer = \"1bdp\"\n{keys}\n\
+             [[flows]]\ncc = \"{cc}\"\nrtt = \"40ms\"\nbytes = \"{bytes}B\"\n"
+        ));
+        let (flow, links) = (&run.summary.flows[0], &run.summary.links);
+        prop_assert_eq!(run.transfers.len(), 1);
+        prop_assert!(run.transfers.fct_s[0].is_some() || keys.contains("ack_thinning"), "it ends");
+        let counts = [
+            flow.delivered_packets,
+            flow.duplicate_packets,
+            flow.discarded_packets,
+            flow.drops,
+            flow.random_losses,
+        ];
+        let told: u64 = counts.iter().flatten().sum();
+        let counted: u64 = run.delays.of(Delays::GROUP_RTT, 0).map(|(_, packets)| packets).sum();
+        // Thinning can hold back the last ACKs for longer than the run.
+        if flow.stop_s < 1000.0 {
+            prop_assert_eq!(flow.sent_packets, Some(told), "{:?}", counts);
+            prop_assert_eq!(flow.delivered_packets, Some(counted));
+        } else {
+            prop_assert!(keys.contains("ack_thinning") && flow.sent_packets >= Some(told));
+            prop_assert!(flow.delivered_packets >= Some(counted));
+        }
+        prop_assert!(flow.rtt_ms.min >= Some(40.0), "{:?}", flow.rtt_ms.min);
+        for link in links {
+            let gone = [
+                link.departures,
+                link.drops,
+                link.policer_drops,
+                link.thinned_acks,
+                link.queued_at_end,
+            ];
+            prop_assert_eq!(link.arrivals, Some(gone.iter().flatten().sum()), "{}", &link.name);
+        }
     }
 }
