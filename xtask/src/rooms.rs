@@ -26,6 +26,11 @@ const IMPORTS: &[(&str, &[&str])] = &[
     ("python", &["cc", "cli", "lab", "run", "scenario", "report"]),
 ];
 
+/// The names of all crates of the product, the lowest first.
+pub(crate) fn crates() -> Vec<String> {
+    IMPORTS.iter().map(|(room, _)| format!("bbrlab-{room}")).collect()
+}
+
 /// Compares every manifest under `crates/`, and the table in CONTRIBUTING.md, with the map.
 pub(crate) fn check(root: &Path) -> Result<(), String> {
     let mut wrong = Vec::new();

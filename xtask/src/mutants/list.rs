@@ -82,7 +82,7 @@ pub(super) fn install() -> Result<(), String> {
 }
 
 /// Every mutant of the given crates, in the order of their places.
-pub(super) fn of_packages(root: &Path, packages: &[&str]) -> Result<Vec<Mutant>, String> {
+pub(super) fn of_packages(root: &Path, packages: &[String]) -> Result<Vec<Mutant>, String> {
     let output = Command::new("cargo")
         .args(["mutants", "--list", "--json", "--diff", "--workspace"])
         .current_dir(root)
@@ -100,7 +100,7 @@ pub(super) fn of_packages(root: &Path, packages: &[&str]) -> Result<Vec<Mutant>,
             text.map(str::to_owned).ok_or_else(|| format!("cargo mutants --list: no `{key}`"))
         };
         let package = text("package")?;
-        if packages.contains(&package.as_str()) {
+        if packages.contains(&package) {
             let (file, name, diff) = (text("file")?, text("name")?, text("diff")?);
             mutants.push(Mutant { package, file, name, diff });
         }

@@ -20,17 +20,7 @@ use self::list::Mutant;
 use self::rooms_above::RoomsAbove;
 use self::run::{Limits, Outcome};
 use self::tree::Tree;
-
-/// Crates whose code is mutated; those that do not exist are skipped.
-const PRODUCT: &[&str] = &[
-    "bbrlab-cc",
-    "bbrlab-link",
-    "bbrlab-net",
-    "bbrlab-run",
-    "bbrlab-scenario",
-    "bbrlab-sim",
-    "bbrlab-tcp",
-];
+use crate::rooms;
 
 const USAGE: &str =
     "usage: cargo xtask mutants --sample N --seed S [--shard K/N] [--in PATH] [--skip CRATE] [--list]
@@ -99,7 +89,8 @@ impl Options {
 pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
     let options = Options::parse(args)?;
     list::install()?;
-    let mut all = list::of_packages(root, PRODUCT)?;
+    let product = rooms::crates();
+    let mut all = list::of_packages(root, &product)?;
     all.retain(|mutant| mutant.name.starts_with(&options.under));
     let total = all.len();
     let sample = draw::sample(all, options.sample, options.seed);
