@@ -211,14 +211,14 @@ proptest! {
         }
         prop_assert!(flow.rtt_ms.min >= Some(40.0), "{:?}", flow.rtt_ms.min);
         for link in links {
-            let gone = [
+            let told = [
                 link.departures,
                 link.drops,
                 link.policer_drops,
                 link.thinned_acks,
                 link.queued_at_end,
             ];
-            prop_assert_eq!(link.arrivals, Some(gone.iter().flatten().sum()), "{}", &link.name);
+            prop_assert_eq!(link.arrivals, Some(told.iter().flatten().sum()), "{}", &link.name);
         }
     }
 }
