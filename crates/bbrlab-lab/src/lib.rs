@@ -6,6 +6,7 @@
 //!
 //! | file | idea |
 //! | --- | --- |
+//! | `backend.rs`, `simulator.rs` | who computes runs: the door, and the simulator behind it |
 //! | `pool.rs` | independent pieces of work on several threads |
 //! | `execute.rs` | one run in slices, watched and interruptible |
 //! | `stepped.rs` | one run in the caller's steps |
@@ -31,6 +32,7 @@
 //! | `stop.rs` | interrupts |
 
 mod atomic_file;
+mod backend;
 mod batch;
 mod bench;
 mod calibration;
@@ -62,16 +64,17 @@ mod reproduce;
 mod run_folder;
 #[cfg(test)]
 mod scratch;
+mod simulator;
 mod stepped;
 mod stop;
 
 pub use atomic_file::{Unwritten, write_new};
+pub use backend::{BACKENDS, Backend, Refusal, SIMULATOR, Task, backend, check_backend};
 pub use batch::{
     Batch, BatchOptions, SummaryOf, default_out, heaviest_first, part_of, run_batch, save_run,
 };
 pub use bbrlab_oracle::LogError;
 pub use bench::{BENCH_CASES, BenchCase, BenchResult, bench_case};
-pub use calibration::seconds_per_event;
 pub use chosen_pictures::{PlotChoice, plot_as, plot_overlay};
 pub use columns::{FigureOf, figure_of, flow_columns, link_columns, of_series};
 pub use document::write_runs_json;
@@ -102,6 +105,6 @@ pub use reproduce::{
     judge_claims, measured_rows, reproduce, scenario_hashes, select, sensitivity,
     sensitivity_table, word_of_a_shell, write_replication,
 };
-pub use run_folder::run_folder_name;
+pub use run_folder::{backend_of, run_folder_name};
 pub use stepped::Stepped;
 pub use stop::Stop;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bbrlab_lab::{Named, open_named, seconds_per_event};
+use bbrlab_lab::{Named, SIMULATOR, open_named};
 use bbrlab_run::{Source, SweepPoint};
 use bbrlab_scenario::Scenario;
 use pyo3::exceptions::{PyIndexError, PyOverflowError, PyTypeError};
@@ -300,13 +300,16 @@ impl PyScenario {
     /// >>> 10_000 < bl.Scenario("examples.dumbbell").estimate()["data_packets"] < 20_000
     /// True
     fn estimate<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let (estimate, s_per_event) = py.detach(|| (self.inner.estimate(), seconds_per_event()));
-        let s_per_event = s_per_event.map_err(|error| raised(py, error))?;
+        let (estimate, cpu_s) = py.detach(|| {
+            let estimate = self.inner.estimate();
+            (estimate, SIMULATOR.cpu_s(&estimate))
+        });
+        let cpu_s = cpu_s.map_err(|error| raised(py, error))?;
         let fields = PyDict::new(py);
         fields.set_item("runs", estimate.runs)?;
         fields.set_item("data_packets", estimate.data_packets)?;
         fields.set_item("events", estimate.events)?;
-        fields.set_item("cpu_s", estimate.work * s_per_event)?;
+        fields.set_item("cpu_s", cpu_s)?;
         fields.set_item("memory_bytes", estimate.memory_bytes)?;
         fields.set_item("records_bytes", estimate.records_bytes)?;
         fields.set_item("series_rows", estimate.series_rows)?;

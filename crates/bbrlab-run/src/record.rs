@@ -41,6 +41,10 @@ record! {
         scenario: String, Name, "", "the scenario's name or id";
         scenario_hash: String, Name, "", "hash of the resolved scenario, without the seed";
         profile: String, Name, "", "which TCP is imitated, such as `linux` or `ns3`";
+        #[serde(default = "simulator")]
+        backend: String, Name, "", "which back end computed the run: `sim`, the simulator, or another";
+        #[serde(default)]
+        backend_version: String, Name, "", "the version of that back end";
         point: SweepPoint, Name, "", "swept keys with their values";
         point_values: SweepPoint, Name, "", "swept quantities as numbers in base units, each as `value` and `unit` (`bps`, `s`, `bytes`, `packets` or `bdp`)";
         seed: u64, Name, "", "the seed";
@@ -100,6 +104,13 @@ record! {
         #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "exact_list")]
         tins: Vec<TinSummary>, Result, "", "of `cake` every tin, of `prio` every band, of `dualpi2` both queues; left out of JSON at other links";
     }
+}
+
+/// The name of our simulator as a back end, which computed all runs of records without such a name.
+pub const SIMULATOR: &str = "sim";
+
+fn simulator() -> String {
+    SIMULATOR.to_owned()
 }
 
 /// The same list in no more memory than it needs: one that grew one by one has room for four flows, each a kilobyte, and a sweep
@@ -360,13 +371,17 @@ pub struct Group {
     pub scenario_hash: String,
     /// Which TCP is imitated: `linux`, `ns3` ...
     pub profile: String,
+    /// Which back end computed the runs.
+    #[serde(default = "simulator")]
+    pub backend: String,
     /// Swept keys with their values.
     pub point: SweepPoint,
     /// The seeds, in order.
     pub seeds: Vec<u64>,
-    /// Whether several seeds gave one and the same run: nothing in the scenario is random.
+    /// Whether several seeds gave one and the same run: nothing in the scenario is random. `None` if its back end has no
+    /// digests.
     #[serde(default)]
-    pub identical_digests: bool,
+    pub identical_digests: Option<bool>,
     /// By name, such as `jain`, `links.bottleneck.utilization` or `flow_groups.bbr1.share`.
     pub metrics: Metrics,
 }

@@ -356,7 +356,7 @@ impl Scenario {
         let (point, seed) = self.checked(run);
         let (spec, _) = self.resolve_checked(point);
         let named = self.named_point(point);
-        let Network { links, bottleneck, classes, .. } = network(&spec, Some(seed));
+        let Network { links, link_tables, bottleneck, classes, .. } = network(&spec, Some(seed));
         Run {
             scenario: self.name.clone(),
             title: spec.title.clone(),
@@ -370,6 +370,7 @@ impl Scenario {
             flow_series: spec.flow_series(),
             stack: spec.stack.stack,
             links,
+            link_tables,
             bottleneck,
             classes,
             flows: lower::flows(&spec, seed),

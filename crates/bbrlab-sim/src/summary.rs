@@ -11,8 +11,8 @@
 use bbrlab_net::{DelayHistogram, FlowLosses, LinkId, LinkStats, Network, TinStats};
 use bbrlab_run::{
     ControlFromOutside, Cwnd, Delays, Fct, Field as _, FlowSummary, LimitedBy, LinkSummary,
-    Outside, QueueDelay, QueuePackets, Rtt, Run, RunSummary, Sojourn, Srtt, TinSummary, Wait,
-    WaitSummary, jain,
+    Outside, QueueDelay, QueuePackets, Rtt, Run, RunSummary, SIMULATOR, Sojourn, Srtt, TinSummary,
+    Wait, WaitSummary, jain,
 };
 use bbrlab_units::{NS_PER_S, Span, Time};
 
@@ -69,6 +69,8 @@ pub(crate) fn summarise(
         scenario: run.scenario.clone(),
         scenario_hash: run.scenario_hash.clone(),
         profile: run.profile.name().to_owned(),
+        backend: SIMULATOR.to_owned(),
+        backend_version: env!("CARGO_PKG_VERSION").to_owned(),
         point: run.point.clone(),
         point_values: run.point_values.clone(),
         seed: run.seed,

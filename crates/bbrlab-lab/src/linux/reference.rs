@@ -170,6 +170,8 @@ fn seed_run(row: &Row<'_>, point: &ReferencePoint, seed: u64) -> Result<RunSumma
     Ok(RunSummary {
         scenario: point.scenario.clone(),
         profile: "linux".to_owned(),
+        backend: "linux".to_owned(),
+        backend_version: point.kernel.clone(),
         seed,
         sim_s: point.duration_s,
         jain_ss: row.optional("run_jain_ss")?,

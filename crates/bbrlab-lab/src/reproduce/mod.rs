@@ -49,6 +49,7 @@ use self::rows::first_runs;
 pub use self::rows::{Finished, RunAt, measured_rows};
 pub use self::sensitivity::{Sensitivity, sensitivity};
 pub use self::work::Work;
+use crate::backend::SIMULATOR;
 use crate::batch::{BatchOptions, SummaryOf, default_out, run_batch};
 use crate::error::LabError;
 use crate::limit::check_limit;
@@ -234,9 +235,9 @@ fn run_scenario(
     let only: BTreeSet<u64> = points.into_iter().flatten().collect();
     // One folder for any number of seeds, so that more seeds add to those that are there. A run alone has its own.
     let own = if scenario.runs() == 1 {
-        default_out(&scenario)
+        default_out(&scenario, SIMULATOR)
     } else {
-        default_out(&seeded(id, sets, DEFAULT_SEEDS, None)?)
+        default_out(&seeded(id, sets, DEFAULT_SEEDS, None)?, SIMULATOR)
     };
     let out = match &options.out {
         Some(out) => out.join(own.file_name().expect("the default has a name")),
@@ -244,6 +245,7 @@ fn run_scenario(
     };
     let wanted = only.len();
     let batch_options = BatchOptions {
+        on: SIMULATOR,
         out: Some(out.clone()),
         force: options.force,
         jobs: options.jobs,

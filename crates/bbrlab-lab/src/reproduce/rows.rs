@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use bbrlab_run::{Run, RunSummary};
+use bbrlab_run::{Run, RunSummary, SIMULATOR};
 use bbrlab_scenario::Scenario;
 
 use super::counting::Counting;
@@ -62,7 +62,7 @@ pub(super) fn counted_rows(
 impl Finished {
     /// The folder of the run at a place.
     fn folder(&self, place: usize) -> PathBuf {
-        folder_of(&self.out, &self.scenario, self.numbers[place])
+        folder_of(&self.out, &self.scenario, self.numbers[place], SIMULATOR)
     }
 }
 
