@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use bbrlab_lab::{
-    LabError, check_limit, open_named, processors, refuse_second_stdin, seconds_per_event,
+    LabError, check_limit, not_a_scenario, open_named, processors, refuse_second_stdin,
+    seconds_per_event,
 };
 use bbrlab_report::{count, figure};
 use bbrlab_scenario::{Estimate, Scenario};
@@ -23,7 +24,7 @@ pub(crate) fn check(args: &CheckArgs, output: &mut Output) -> Verdict {
     let mut wrong: Option<LabError> = None;
     for name in &args.scenarios {
         // Nothing is written, so a key may be changed in a folder of results, too.
-        let named = open_named(name, &sets, true);
+        let named = open_named(name, &sets, true, not_a_scenario);
         let scenarios = match named {
             Ok(named) => named.into_iter().map(|named| named.scenario).collect(),
             Err(error) => {

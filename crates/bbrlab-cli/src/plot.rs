@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use bbrlab_lab::{LabError, PlotChoice};
+use bbrlab_lab::{LabError, PlotChoice, not_a_metric, plot_as};
 
 use crate::args::{ExportArgs, PlotArgs, ReportArgs};
 use crate::output::{Output, Verdict};
@@ -28,7 +28,7 @@ pub(crate) fn plot(args: &PlotArgs, output: &mut Output) -> Verdict {
         }
         return Ok(());
     }
-    let make = |folder: &Path, out: Option<&Path>| bbrlab_lab::plot_as(folder, out, &choice);
+    let make = |folder: &Path, out: Option<&Path>| plot_as(folder, out, &choice, not_a_metric);
     each(&args.folders, args.out.as_deref(), make, output)
 }
 

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use bbrlab_lab::{
     Batch, BatchOptions, LabError, Named, RECORDS_HELD, Records, Stop, SummaryOf, check_limit,
-    default_out, open_named, part_of, processors, refuse_results, refuse_second_stdin, run_batch,
-    write_runs_json,
+    default_out, not_a_scenario, open_named, part_of, processors, refuse_results,
+    refuse_second_stdin, run_batch, write_runs_json,
 };
 use bbrlab_report::{Points, run_table};
 use bbrlab_run::{Controls, Runs as _};
@@ -22,7 +22,7 @@ pub(crate) fn run(args: &RunArgs, output: &mut Output) -> Verdict {
     refuse_second_stdin(&args.scenarios)?;
     let mut scenarios = Vec::new();
     for name in &args.scenarios {
-        scenarios.extend(open_named(name, &sets, args.running.out.is_some())?);
+        scenarios.extend(open_named(name, &sets, args.running.out.is_some(), not_a_scenario)?);
     }
     let jobs = jobs(&args.running);
     let parts: Vec<Option<BTreeSet<u64>>> = scenarios

@@ -83,7 +83,9 @@ pub use golden::{Golden, validate_golden};
 pub use limit::{DEFAULT_LIMIT, check_limit};
 pub use machine::{processor, processors};
 pub use merge::{Merged, merge};
-pub use named::{Named, builtin_text, open_named, refuse_results, refuse_second_stdin};
+pub use named::{
+    KnownElsewhere, Named, builtin_text, open_named, refuse_results, refuse_second_stdin,
+};
 pub use packets::{PacketReplays, validate_packets};
 pub use papers::{
     Artifact, Calc, Claim, Contradiction, Expected, Experiment, FORMS, Metric, Paper, Published,
@@ -99,8 +101,8 @@ pub use reproduce::{
     ByHand, Cause, ClaimFigure, Compared, Counting, DEFAULT_SEEDS, Explained, FalsePoint, Finished,
     Judged, Key, Looked, NO_KEY, ReproduceOptions, Reproduced, Row, Rows, RunAt, Sensitivity,
     SwitchEffect, Told, UnderSetting, Verdict, Work, cause_keys, check_reports, claims_of, explain,
-    judge_claims, measured_rows, reproduce, scenario_hashes, select, sensitivity,
-    sensitivity_table, word_of_a_shell, write_replication,
+    judge_claims, measured_rows, not_a_metric, not_a_scenario, reproduce, scenario_hashes, select,
+    sensitivity, sensitivity_table, word_of_a_shell, write_replication,
 };
 pub use run_folder::run_folder_name;
 pub use stepped::Stepped;

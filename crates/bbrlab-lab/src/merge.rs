@@ -123,7 +123,7 @@ fn scenario_of(folders: &[PathBuf]) -> Result<Scenario, LabError> {
         }
     }
     let (folder, hash) = first.ok_or_else(|| LabError::Usage("expected folders".to_owned()))?;
-    let mut named = open_named(&folder.to_string_lossy(), &[], true)?;
+    let mut named = open_named(&folder.to_string_lossy(), &[], true, |_| None)?;
     let scenario = named.swap_remove(0).scenario;
     if scenario.hash() != hash {
         let shown = folder.display();

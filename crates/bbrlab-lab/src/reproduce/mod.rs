@@ -15,7 +15,7 @@ mod figures;
 mod judging;
 mod locate;
 mod metrics;
-pub(crate) mod names;
+mod names;
 mod notes;
 mod published;
 mod quick;
@@ -39,7 +39,7 @@ pub use self::claims::{
 pub use self::counting::Counting;
 pub use self::explain::{Cause, Explained, SwitchEffect, explain};
 pub use self::judging::{claims_of, judge_claims};
-pub use self::names::select;
+pub use self::names::{not_a_metric, not_a_scenario, select};
 use self::notes::note;
 pub use self::published::NO_KEY;
 use self::published::published_rows;

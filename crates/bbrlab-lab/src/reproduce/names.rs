@@ -52,8 +52,19 @@ fn not_an_experiment(name: &str) -> String {
     )
 }
 
+/// Where a figure is printed whose name was given for a metric of runs.
+#[must_use]
+pub fn not_a_metric(name: &str) -> Option<String> {
+    let paper = papers().iter().find(|paper| paper.metrics.iter().any(|own| own.id == name))?;
+    Some(format!(
+        "`{name}` is a figure of {key}'s tables, which `bbrlab reproduce {key}` prints",
+        key = paper.key
+    ))
+}
+
 /// What of a paper stands behind a name that was given for a scenario's, and which command it is for.
-pub(crate) fn not_a_scenario(name: &str) -> Option<String> {
+#[must_use]
+pub fn not_a_scenario(name: &str) -> Option<String> {
     if BUILTINS.iter().any(|builtin| builtin.id == name) {
         return None;
     }
