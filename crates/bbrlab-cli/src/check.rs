@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use bbrlab_lab::{
-    LabError, check_limit, not_a_scenario, open_named, processors, refuse_second_stdin,
-    seconds_per_event,
+    LabError, check_limit, open_named, processors, refuse_second_stdin, seconds_per_event,
 };
+use bbrlab_papers::not_a_scenario;
 use bbrlab_report::{count, figure};
 use bbrlab_scenario::{Estimate, Scenario};
 use serde::Serialize;

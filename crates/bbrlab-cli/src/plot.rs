@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use bbrlab_lab::{LabError, PlotChoice, not_a_metric, plot_as};
+use bbrlab_lab::{LabError, PlotChoice, plot_as};
+use bbrlab_papers::not_a_metric;
 
 use crate::args::{ExportArgs, PlotArgs, ReportArgs};
 use crate::output::{Output, Verdict};

@@ -5,9 +5,10 @@ use std::fmt::Write as _;
 
 use bbrlab_lab::{
     Batch, BatchOptions, LabError, Named, RECORDS_HELD, Records, Stop, SummaryOf, check_limit,
-    default_out, not_a_scenario, open_named, part_of, processors, refuse_results,
-    refuse_second_stdin, run_batch, write_runs_json,
+    default_out, open_named, part_of, processors, refuse_results, refuse_second_stdin, run_batch,
+    write_runs_json,
 };
+use bbrlab_papers::not_a_scenario;
 use bbrlab_report::{Points, run_table};
 use bbrlab_run::{Controls, Runs as _};
 use bbrlab_scenario::Scenario;

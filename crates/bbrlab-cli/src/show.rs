@@ -1,6 +1,7 @@
 //! `bbrlab show` and `bbrlab new`: scenarios as text, to read and to begin with.
 
-use bbrlab_lab::{builtin_text, not_a_scenario, write_new};
+use bbrlab_lab::{builtin_text, write_new};
+use bbrlab_papers::not_a_scenario;
 use bbrlab_scenario::{STARTER, schema};
 
 use crate::args::{NewArgs, ShowArgs};

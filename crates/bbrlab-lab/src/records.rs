@@ -121,7 +121,8 @@ impl Runs for Records<'_> {
 }
 
 /// The folder of a run of a scenario whose results are in `out`.
-pub(crate) fn folder_of(out: &Path, scenario: &Scenario, number: u64) -> PathBuf {
+#[must_use]
+pub fn folder_of(out: &Path, scenario: &Scenario, number: u64) -> PathBuf {
     if scenario.runs() == 1 {
         return out.to_path_buf();
     }

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bbrlab_lab::{Named, not_a_scenario, open_named, seconds_per_event};
+use bbrlab_lab::{Named, open_named, seconds_per_event};
+use bbrlab_papers::not_a_scenario;
 use bbrlab_run::{Source, SweepPoint};
 use bbrlab_scenario::Scenario;
 use pyo3::exceptions::{PyIndexError, PyOverflowError, PyTypeError};
