@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use bbrlab_lab::{
     LabError, check_backend, check_limit, open_named, processors, refuse_second_stdin,
 };
+use bbrlab_papers::not_a_scenario;
 use bbrlab_report::{count, figure};
 use bbrlab_scenario::{Estimate, Scenario};
 use serde::Serialize;
@@ -22,7 +23,7 @@ pub(crate) fn check(args: &CheckArgs, output: &mut Output) -> Verdict {
     let mut wrong: Option<LabError> = None;
     for name in &args.scenarios {
         // Nothing is written, so a key may be changed in a folder of results, too.
-        let named = match open_named(name, &sets, true) {
+        let named = match open_named(name, &sets, true, not_a_scenario) {
             Ok(named) => named,
             Err(error) => {
                 if let Some(before) = wrong.replace(error) {

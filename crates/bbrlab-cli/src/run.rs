@@ -8,6 +8,7 @@ use bbrlab_lab::{
     SummaryOf, backend_of, check_limit, default_out, open_named, part_of, processors,
     refuse_results, refuse_second_stdin, run_batch, write_runs_json,
 };
+use bbrlab_papers::not_a_scenario;
 use bbrlab_report::{Points, run_table};
 use bbrlab_run::{Controls, Runs as _};
 use bbrlab_scenario::Scenario;
@@ -22,7 +23,7 @@ pub(crate) fn run(args: &RunArgs, output: &mut Output) -> Verdict {
     refuse_second_stdin(&args.scenarios)?;
     let mut scenarios = Vec::new();
     for name in &args.scenarios {
-        scenarios.extend(open_named(name, &sets, args.running.out.is_some())?);
+        scenarios.extend(open_named(name, &sets, args.running.out.is_some(), not_a_scenario)?);
     }
     let jobs = jobs(&args.running);
     let parts: Vec<Option<BTreeSet<u64>>> = scenarios

@@ -11,9 +11,8 @@ use bbrlab_scenario::{Scenario, read_span};
 use bbrlab_units::Span;
 
 use crate::error::LabError;
-use crate::named::{Kind, Results, folders_in, results_in};
+use crate::named::{Kind, KnownElsewhere, Results, folders_in, results_in};
 use crate::overlaid::{OverlayChoice, PANELS, plot_two};
-use crate::papers::papers;
 use crate::picture_files::{
     Format, document_of_sweep, plot, read_columns, read_delays, read_document, read_run_files,
     title_of_sweep, write_formats,
@@ -77,7 +76,8 @@ impl PlotChoice {
     }
 }
 
-/// Draws the pictures of the results in a folder as somebody chose; returns the files' names.
+/// Draws the pictures of the results in a folder as somebody chose; returns the files' names. The message about an unknown
+/// metric has the words of `known`.
 ///
 /// # Errors
 /// If a choice is unknown or does not fit the results, or a file is damaged.
@@ -85,6 +85,7 @@ pub fn plot_as(
     folder: &Path,
     out: Option<&Path>,
     choice: &PlotChoice,
+    known: KnownElsewhere,
 ) -> Result<Vec<PathBuf>, LabError> {
     if *choice == PlotChoice::default() {
         return plot(folder, out);
@@ -94,8 +95,8 @@ pub fn plot_as(
     for results in results_in(folder)? {
         let mut pictures = chosen.pictures(&results).map_err(|reason| match reason {
             Reason::Choice(reason) => {
-                let of_paper = figure_of_a_paper(&reason).unwrap_or_default();
-                LabError::Usage(format!("{}: {reason}{of_paper}", results.path.display()))
+                let elsewhere = known_elsewhere(&reason, known).unwrap_or_default();
+                LabError::Usage(format!("{}: {reason}{elsewhere}", results.path.display()))
             }
             Reason::Lab(error) => error,
         })?;
@@ -111,14 +112,10 @@ pub fn plot_as(
     Ok(files)
 }
 
-/// Where a figure stands that only a paper's tables have, if that is what was not known.
-fn figure_of_a_paper(reason: &str) -> Option<String> {
+/// What else has the name of an unknown metric, if that is the reason.
+fn known_elsewhere(reason: &str, known: KnownElsewhere) -> Option<String> {
     let name = reason.strip_prefix("unknown metric `")?.split('`').next()?;
-    let paper = papers().iter().find(|paper| paper.metrics.iter().any(|own| own.id == name))?;
-    Some(format!(
-        "; `{name}` is a figure of {key}'s tables, which `bbrlab reproduce {key}` prints",
-        key = paper.key
-    ))
+    Some(format!("; {}", known(name)?))
 }
 
 /// Draws the second run on top of the first; returns the files' names.

@@ -127,7 +127,7 @@ fn scenario_of(folders: &[PathBuf]) -> Result<(Scenario, Maker), LabError> {
     }
     let (folder, SweepFile { maker, scenario_hash: hash, .. }) =
         first.ok_or_else(|| LabError::Usage("expected folders".to_owned()))?;
-    let mut named = open_named(&folder.to_string_lossy(), &[], true)?;
+    let mut named = open_named(&folder.to_string_lossy(), &[], true, |_| None)?;
     let scenario = named.swap_remove(0).scenario;
     if scenario.hash() != hash {
         let shown = folder.display();

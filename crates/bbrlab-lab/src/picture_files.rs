@@ -282,11 +282,15 @@ pub(crate) fn picture_of_folder(folder: &Path) -> Result<Picture, LabError> {
 }
 
 /// What a run's folder holds for pictures.
-pub(crate) struct RunFiles {
-    pub(crate) run: Run,
-    pub(crate) summary: RunSummary,
-    pub(crate) series: Series,
-    pub(crate) queue: QueueSeries,
+pub struct RunFiles {
+    /// What was run.
+    pub run: Run,
+    /// Its figures.
+    pub summary: RunSummary,
+    /// Its flows over time.
+    pub series: Series,
+    /// Its links over time.
+    pub queue: QueueSeries,
     made_by: String,
 }
 
@@ -312,7 +316,7 @@ impl RunFiles {
 ///
 /// # Errors
 /// If it is not such a folder, or a file in it is damaged.
-pub(crate) fn read_run_files(folder: &Path) -> Result<RunFiles, LabError> {
+pub fn read_run_files(folder: &Path) -> Result<RunFiles, LabError> {
     let document = read_document(folder)?;
     let made_by = made_by(&document.version, &document.commit);
     let Some(summary) = document.runs.into_iter().next() else {
@@ -324,8 +328,7 @@ pub(crate) fn read_run_files(folder: &Path) -> Result<RunFiles, LabError> {
     run.scenario.clone_from(&summary.scenario);
     run.point.clone_from(&summary.point);
     let series = read_series(folder)?;
-    let queue =
-        read_columns(folder, QUEUE_PARQUET, QueueSeries::FIGURES, QueueSeries::from_columns)?;
+    let queue = read_queue(folder)?;
     Ok(RunFiles { run, summary, series, queue, made_by })
 }
 
@@ -353,8 +356,19 @@ pub(crate) fn read_document(folder: &Path) -> Result<RunsDocument, LabError> {
 }
 
 /// The time series of the flows in a run's folder.
-pub(crate) fn read_series(folder: &Path) -> Result<Series, LabError> {
+///
+/// # Errors
+/// If it is not there or damaged.
+pub fn read_series(folder: &Path) -> Result<Series, LabError> {
     read_columns(folder, SERIES_PARQUET, Series::FIGURES, Series::from_columns)
+}
+
+/// The time series of the links in a run's folder.
+///
+/// # Errors
+/// If it is not there or damaged.
+pub fn read_queue(folder: &Path) -> Result<QueueSeries, LabError> {
+    read_columns(folder, QUEUE_PARQUET, QueueSeries::FIGURES, QueueSeries::from_columns)
 }
 
 /// All records in a run's folder.
@@ -370,8 +384,7 @@ pub fn read_run(folder: &Path) -> Result<RunResult, LabError> {
     } else {
         Transfers::default()
     };
-    let queue =
-        read_columns(folder, QUEUE_PARQUET, QueueSeries::FIGURES, QueueSeries::from_columns)?;
+    let queue = read_queue(folder)?;
     let delays = read_delays(folder)?;
     Ok(RunResult { summary, series: read_series(folder)?, queue, transfers, delays })
 }

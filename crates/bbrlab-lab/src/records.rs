@@ -124,7 +124,8 @@ impl Runs for Records<'_> {
 }
 
 /// The folder of a run of a scenario whose results are in `out`.
-pub(crate) fn folder_of(out: &Path, scenario: &Scenario, number: u64, backend: &str) -> PathBuf {
+#[must_use]
+pub fn folder_of(out: &Path, scenario: &Scenario, number: u64, backend: &str) -> PathBuf {
     if scenario.runs() == 1 {
         return out.to_path_buf();
     }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use bbrlab_lab::{Named, SIMULATOR, open_named};
+use bbrlab_papers::not_a_scenario;
 use bbrlab_run::{Source, SweepPoint};
 use bbrlab_scenario::Scenario;
 use pyo3::exceptions::{PyIndexError, PyOverflowError, PyTypeError};
@@ -115,8 +116,8 @@ impl PyScenario {
                 "Scenario: expected a file or the id of a built-in scenario, found `-`: standard input is the command line's",
             ));
         }
-        let mut named =
-            open_named(&path, &sets.in_order(), true).map_err(|error| raised(py, error))?;
+        let mut named = open_named(&path, &sets.in_order(), true, not_a_scenario)
+            .map_err(|error| raised(py, error))?;
         if named.len() > 1 {
             let text = format!(
                 "{path}: expected one scenario, found {}; name one of its folders",
