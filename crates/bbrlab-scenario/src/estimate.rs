@@ -4,7 +4,7 @@
 //! flows share the links. Where flows fill a link or send what their source says, the figures are right within a factor of
 //! two. Where losses, short queues or short runs keep flows from it, they are upper bounds: see [`Estimate::at_most`].
 //!
-//! `crates/bbrlab-lab/tests/estimates.rs` compares estimates with runs.
+//! `crates/bbrlab-lab/tests/all/estimates.rs` compares estimates with runs.
 
 #![expect(
     clippy::cast_precision_loss,

@@ -1,6 +1,6 @@
 //! The figures that are estimated before a run: what follows from their definitions, and a table of all of them.
 //!
-//! `crates/bbrlab-lab/tests/estimates.rs` compares such estimates with runs, within the factor of two that they promise.
+//! `crates/bbrlab-lab/tests/all/estimates.rs` compares such estimates with runs, within the factor of two that they promise.
 //! A change of a figure below is a change of what `bbrlab check` says: let that test judge it.
 
 use bbrlab_scenario::{Estimate, Scenario};
