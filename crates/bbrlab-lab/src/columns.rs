@@ -484,7 +484,7 @@ mod tests {
             series.push(SeriesRow {
                 time_s: f64::from(row) / 100.0,
                 flow: row % 2,
-                cwnd_packets: 10 + row,
+                cwnd_packets: (10 + row).into(),
                 ssthresh_packets: (row > 2).then_some(7),
                 bw_bps: Some(50_000_000),
                 state: if row < 3 { "STARTUP" } else { "" }.into(),
@@ -498,7 +498,7 @@ mod tests {
             packets: 3,
             bytes: 4542.into(),
             arrivals: 9.into(),
-            drops: 1,
+            drops: 1.into(),
             random_losses: 0.into(),
             policer_drops: None,
             marks: 0.into(),

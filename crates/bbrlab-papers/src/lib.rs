@@ -28,6 +28,7 @@ mod data_files;
 mod explain;
 mod figures;
 mod judging;
+mod known;
 mod locate;
 mod metrics;
 mod names;

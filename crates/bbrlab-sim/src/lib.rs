@@ -301,7 +301,7 @@ fn transfers(run: &Run, world: &World) -> Transfers {
                 start_s: transfer.start.as_secs_f64(),
                 fct_s: transfer.done.map(|done| done.since(transfer.start).as_secs_f64()),
                 slowdown: ideals[flow.class as usize].slowdown(transfer),
-                retransmitted_packets: flow.retransmitted_in(n),
+                retransmitted_packets: flow.retransmitted_in(n).into(),
             });
         }
     }

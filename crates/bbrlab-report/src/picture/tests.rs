@@ -66,12 +66,12 @@ fn samples(run: &Run) -> (RunSummary, Series, QueueSeries) {
             series.push(SeriesRow {
                 time_s: f64::from(ms) / 1e3,
                 flow,
-                cwnd_packets: cwnd,
-                inflight_packets: inflight,
+                cwnd_packets: cwnd.into(),
+                inflight_packets: inflight.into(),
                 srtt_us: (age > 30).then_some(rtt),
                 rtt_us: (age > 30).then_some(rtt + (tick * 7919) % 2000),
-                received_bytes: received[flow as usize],
-                delivered_packets: received[flow as usize] / 1448,
+                received_bytes: received[flow as usize].into(),
+                delivered_packets: (received[flow as usize] / 1448).into(),
                 state: state.into(),
                 ..SeriesRow::default()
             });
@@ -83,7 +83,7 @@ fn samples(run: &Run) -> (RunSummary, Series, QueueSeries) {
             link: 0,
             packets,
             bytes: (packets * 1514).into(),
-            drops,
+            drops: drops.into(),
             marks: 0.into(),
             ..QueueRow::default()
         });
@@ -95,7 +95,7 @@ fn samples(run: &Run) -> (RunSummary, Series, QueueSeries) {
         .map(|id| {
             let mut flow = flow.clone();
             flow.id = id;
-            flow.stop_s = 40.0;
+            flow.stop_s = Some(40.0);
             flow
         })
         .collect();
