@@ -17,6 +17,7 @@
 //! | `columns.rs`, `parquet_file.rs` | records as columns, columns as Parquet |
 //! | `document.rs` | records as JSON |
 //! | `lock.rs` | several processes share the runs of a folder |
+//! | `scenario_files.rs` | scenarios in files, with the traces that they name |
 //! | `named.rs` | what users name: scenarios, and folders of results |
 //! | `export.rs` | Parquet files as CSV |
 //! | `atomic_file.rs` | files that are either complete or absent |
@@ -60,6 +61,7 @@ mod records;
 mod report_page;
 mod reproduce;
 mod run_folder;
+mod scenario_files;
 #[cfg(test)]
 mod scratch;
 mod stepped;
@@ -103,5 +105,6 @@ pub use reproduce::{
     sensitivity_table, word_of_a_shell, write_replication,
 };
 pub use run_folder::run_folder_name;
+pub use scenario_files::{files_in, open_scenario};
 pub use stepped::Stepped;
 pub use stop::Stop;
