@@ -18,6 +18,7 @@
 //! | `columns.rs`, `parquet_file.rs` | records as columns, columns as Parquet |
 //! | `document.rs` | records as JSON |
 //! | `lock.rs` | several processes share the runs of a folder |
+//! | `scenario_files.rs` | scenarios in files, with the traces that they name |
 //! | `named.rs` | what users name: scenarios, and folders of results |
 //! | `export.rs` | Parquet files as CSV |
 //! | `atomic_file.rs` | files that are either complete or absent |
@@ -61,6 +62,7 @@ mod records;
 mod report_files;
 mod report_page;
 mod run_folder;
+mod scenario_files;
 #[cfg(test)]
 mod scratch;
 mod simulator;
@@ -100,5 +102,6 @@ pub use records::{RECORDS_HELD, Records, folder_of};
 pub use report_files::{check_reports, write_report_text};
 pub use report_page::write_report;
 pub use run_folder::{backend_of, run_folder_name};
+pub use scenario_files::{files_in, open_scenario};
 pub use stepped::Stepped;
 pub use stop::Stop;

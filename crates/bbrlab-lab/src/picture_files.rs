@@ -10,7 +10,6 @@ use bbrlab_run::{
     Column, Delays, Figure, QueueSeries, Run, RunResult, RunSummary, RunsDocument, Series,
     Transfers,
 };
-use bbrlab_scenario::Scenario;
 
 use crate::atomic_file::{make_folder, write};
 use crate::error::LabError;
@@ -21,6 +20,7 @@ use crate::run_folder::{
     DELAYS_PARQUET, QUEUE_PARQUET, RUN_JSON, RunKey, SCENARIO, SERIES_PARQUET, SUMMARY_JSON,
     SWEEP_JSON, SweepFile, TRANSFERS_PARQUET, complete_key, damaged, read_kept, read_sweep,
 };
+use crate::scenario_files::read_kept_scenario;
 
 /// The picture of a run that has just ended.
 pub(crate) fn picture_of(run: &Run, result: &RunResult) -> Picture {
@@ -169,7 +169,7 @@ pub(crate) fn document_of_sweep(folder: &Path) -> Result<RunsDocument, LabError>
         }
     }
     // In the order of the scenario, as the summary has them.
-    let scenario = Scenario::read_kept(&folder.join(SCENARIO), &[])?;
+    let scenario = read_kept_scenario(&folder.join(SCENARIO), &[])?;
     let in_order = (0..scenario.runs())
         .filter_map(|run| complete.remove(&RunKey::of(&scenario, run, &maker.backend)));
     let joined = in_order.reduce(|mut all, more| {
@@ -322,7 +322,7 @@ pub fn read_run_files(folder: &Path) -> Result<RunFiles, LabError> {
     let Some(summary) = document.runs.into_iter().next() else {
         return Err(damaged(&folder.join(SUMMARY_JSON), "no run in it"));
     };
-    let scenario = Scenario::read_kept(&folder.join(SCENARIO), &[])?;
+    let scenario = read_kept_scenario(&folder.join(SCENARIO), &[])?;
     let mut run = scenario.run(0);
     // The scenario in a run's folder holds neither its original name nor its place in a sweep.
     run.scenario.clone_from(&summary.scenario);

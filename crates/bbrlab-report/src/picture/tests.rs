@@ -119,6 +119,7 @@ fn show(name: &str, picture: &Picture) {
     if let Some(folder) = std::env::var_os("BBRLAB_PICTURES") {
         let folder = std::path::PathBuf::from(folder);
         std::fs::write(folder.join(format!("{name}.svg")), &picture.svg).unwrap();
+        #[cfg(feature = "png")]
         std::fs::write(folder.join(format!("{name}.png")), picture.png()).unwrap();
     }
 }
@@ -233,6 +234,7 @@ fn twenty_flows_are_drawn_as_mean_and_range_of_their_kind() {
 fn the_same_run_gives_the_same_bytes() {
     let (one, other) = (picture(&["bbr1"]), picture(&["bbr1"]));
     assert_eq!(one, other);
+    #[cfg(feature = "png")]
     assert_eq!(one.png(), other.png());
 }
 
@@ -826,6 +828,7 @@ fn two_recordings_have_one_legend_that_keeps_clear_of_the_titles_at_every_size()
     assert!(reason.contains("no room for 3 panels"), "{reason}");
 }
 
+#[cfg(feature = "pdf")]
 #[test]
 fn a_pdf_has_the_size_of_the_paper_and_the_same_bytes_each_time() {
     let choice = RunChoice {
