@@ -1,14 +1,13 @@
 //! The path of a packet: from the host through a lane to a link, and on to the next leg.
 
+use bbrlab_events::{EventQueue, Key, Kind, id_tie, sent_by, tie};
 use bbrlab_queue::{Cause, Queued, Rule as _};
 use bbrlab_units::{Span, Time};
 
 use super::Network;
 use crate::accounts::{Accounts, Lost};
 use crate::digest::{self, Record};
-use crate::event::{self, Key, Kind, id_tie, tie};
-use crate::event_queue::EventQueue;
-use crate::lane::Lanes;
+use crate::lane::{Lanes, Way};
 use crate::link::stats::LinkStats;
 use crate::link::{
     Admission, InService, Line, Link, Shadow, has_room, marks_on_arrival, marks_on_wait,
@@ -39,7 +38,7 @@ impl<P: Load> Network<P> {
         let leg = &self.legs[first_leg as usize];
         if leg.lane != NO_LANE {
             let &Leg { lane, delay, tie_base, sent_by_mask, .. } = leg;
-            let tie = tie_base | (event::sent_by(self.kind) & sent_by_mask) | id_tie;
+            let tie = tie_base | (sent_by(self.kind) & sent_by_mask) | id_tie;
             let packed = self.asides.pack(packet, payload, (tie, identity), first_leg);
             self.enter_lane(lane, self.now + delay, packed);
             return;
@@ -76,7 +75,7 @@ impl<P: Load> Network<P> {
     )]
     fn enter_lane(&mut self, lane: u32, at: Time, packet: Packet<P>) {
         if self.lanes.get(lane).push(&mut self.way, at, packet) {
-            becomes_head(&self.lanes, lane, &mut self.queue);
+            becomes_head(&mut self.lanes, &self.way, lane, &mut self.queue);
         }
     }
 
@@ -243,7 +242,7 @@ impl<P: Load> Network<P> {
         }
         if is_alone {
             let handle = self.packets.insert(packet);
-            self.queue.push(Key::new(at, packet.tie), handle);
+            self.queue.insert(Key::new(at, packet.tie), handle);
         } else {
             self.enter_lane(lane, at, packet);
         }
@@ -342,7 +341,7 @@ impl<P: Load> Network<P> {
         let sequence = *served;
         *in_service = Some(InService { packet, departs, waited, sequence });
         let tie = tie(Kind::Departure, id_tie(id.0, sequence));
-        self.queue.push(Key::new(departs, tie), id.0);
+        self.queue.insert(Key::new(departs, tie), id.0);
     }
 
     /// The packet in service departs, if `sequence` is still its number; the next one goes into service.
@@ -445,10 +444,7 @@ impl<P: Load> Network<P> {
         if asked_for == Time::NEVER || waits_for_departure {
             return;
         }
-        let at = asked_for.max(self.due);
-        if self.link_timers.arm(id.0, at) {
-            self.queue.push(Key::new(at, tie(Kind::LinkTimer, id_tie(id.0, 0))), id.0);
-        }
+        self.queue.arm_link(id.0, asked_for.max(self.due));
     }
 }
 
@@ -489,10 +485,13 @@ fn stops_in_front<P: Load>(
 /// A lane has a new head.
 #[cold]
 #[inline(never)]
-pub(super) fn becomes_head(lanes: &Lanes, lane: u32, queue: &mut EventQueue) {
-    if let Some((place, key)) = lanes.head_in_queue(lane) {
-        queue.becomes_head(place, key);
-    }
+pub(super) fn becomes_head<P: Load>(
+    lanes: &mut Lanes,
+    way: &Way<P>,
+    lane: u32,
+    queue: &mut EventQueue,
+) {
+    queue.head_arrived(lane, lanes.get(lane).head(way));
 }
 
 /// Accounts for the drops of a queue discipline.
