@@ -79,130 +79,159 @@ impl<P: Load> Network<P> {
         }
     }
 
+    /// A packet arrives at the link at the end of its leg.
     #[inline(never)]
-    pub(super) fn arrive_at_link(&mut self, mut packet: Packet<P>) {
+    pub(super) fn arrive_at_link(&mut self, packet: Packet<P>) {
         let leg = &self.legs[packet.ticket.leg() as usize];
         let Target::Link(id) = leg.target else { unreachable!("the leg ends at a link") };
-        let (counts_for_flow, dscp, hosts) = (leg.last_rated, leg.dscp, leg.hosts);
-        let now = self.now;
-        // A clock with steps notices what is due by now together, and takes packets from queues before it passes others on.
-        // Linux: `net_tx_action` runs before `net_rx_action`.
-        let due = if self.clock.is_none() { self.due } else { now };
-        let mut link = &mut self.links[id.0 as usize];
-        match &link.line {
-            Line::Plain(_) => return self.arrive_at_plain_link(id, &packet, counts_for_flow),
-            Line::Virtual { .. } => link.settle(due, id, &mut self.accounts),
-            // Departures come before arrivals. The event of this departure is then stale.
-            &Line::Events { in_service: Some(InService { departs, sequence, .. }), .. }
-                if departs <= due =>
-            {
-                self.departure(id, sequence);
-                link = &mut self.links[id.0 as usize];
-            }
-            Line::Events { .. } => {}
-        }
-        let (flow, wire_bytes, ticket) = (packet.flow(), packet.wire_bytes, packet.ticket);
-        let is_data = ticket.is_data();
-        let recorded = is_data && link.rated;
-        link.stats.arrivals += 1;
-        if recorded {
-            self.accounts.digest.add(Record::LinkArrival, id, packet.identity, due);
-        }
-        if link.front.is_some()
-            && stops_in_front(link, (id, due, now), &packet, recorded, &mut self.accounts)
-        {
-            self.asides.forget(&packet);
-            return;
-        }
-        let mut marked = marks_on_arrival(link.ecn_threshold, &link.stats, ticket.ecn());
-        match &mut link.line {
-            Line::Virtual { buffer, shadows } => {
-                let admitted = link.server.admits(wire_bytes)
-                    && has_room(buffer, shadows, link.stats.backlog_bytes, wire_bytes);
-                if !admitted {
-                    link.stats.drops_full += 1;
-                    if is_data {
-                        self.accounts.lose(flow, wire_bytes, Lost::Queue);
-                    }
-                    if recorded {
-                        self.accounts.digest.add(Record::DropFull, id, packet.identity, due);
-                    }
-                    self.asides.forget(&packet);
-                    return;
-                }
-                let wait = link.server.free_at().since(now);
-                let departs = link.server.serve(now, wire_bytes);
-                marked |= marks_on_wait(link.ecn_threshold, wait, ticket.ecn());
-                if marked {
-                    packet.ticket = ticket.marked();
-                }
-                let lost = link.impairments.loss.as_mut().is_some_and(|loss| loss.loses(departs));
-                let waited =
-                    if link.server.queues_until_departure() { departs.since(now) } else { wait };
-                link.stats.enters(due, wire_bytes);
-                shadows.push_back(Shadow {
-                    departs,
-                    waited,
-                    identity: packet.identity,
-                    flow: flow.0,
-                    wire_bytes,
-                    is_data,
-                    lost,
-                    marked,
-                    counts_for_flow,
-                });
-                if lost {
-                    // It counts as in the network until its departure; its shadow represents it.
-                    self.asides.forget(&packet);
-                } else {
-                    let onward = self.legs[packet.ticket.leg() as usize].onward;
-                    self.forward(id, &packet, departs, onward);
-                }
-            }
-            Line::Plain(_) => unreachable!("it has its own way"),
-            Line::Events { queue, .. } => {
-                if marked {
-                    packet.ticket = ticket.marked();
-                }
-                if queue.filters_acks() {
-                    queue.read(packet.payload.tcp_header(self.asides.of(&packet)));
-                }
-                let mut queued = Queued {
-                    handle: self.packets.insert(packet),
-                    flow: flow.0,
-                    wire_bytes,
-                    ecn: packet.ticket.ecn(),
-                    dscp,
-                    hosts,
-                    tin: 0,
-                    marked,
-                    arrived_at: now,
-                };
-                if let Some(tins) = &link.tins {
-                    queued.tin = tins.tin(&queued);
-                    link.stats.arrives_in_tin(queued.tin);
-                }
-                self.enqueue(id, queued);
-            }
+        match &self.links[id.0 as usize].line {
+            Line::Plain(_) => self.arrive_at_plain_link(id, &packet),
+            Line::Virtual { .. } => self.arrive_at_virtual_link(id, packet),
+            Line::Events { .. } => self.arrive_at_queue(id, packet),
         }
     }
 
-    fn arrive_at_plain_link(&mut self, id: LinkId, packet: &Packet<P>, counts_for_flow: bool) {
+    /// A packet arrives at a link that only queues and serves.
+    fn arrive_at_plain_link(&mut self, id: LinkId, packet: &Packet<P>) {
+        let &Leg { last_rated, onward, .. } = &self.legs[packet.ticket.leg() as usize];
         let admission = Admission {
             identity: packet.identity,
             flow: packet.flow(),
             wire_bytes: packet.wire_bytes,
             is_data: packet.ticket.is_data(),
-            counts_for_flow,
+            counts_for_flow: last_rated,
         };
         let link = &mut self.links[id.0 as usize];
         let times = (self.due, self.now);
         if let Some(departs) = link.admit_plainly(id, times, admission, &mut self.accounts) {
-            let onward = self.legs[packet.ticket.leg() as usize].onward;
             self.forward(id, packet, departs, onward);
         } else {
             self.asides.forget(packet);
         }
+    }
+
+    /// A packet arrives at a link by virtual clock: when it departs, and whether it is dropped, is known at once.
+    fn arrive_at_virtual_link(&mut self, id: LinkId, mut packet: Packet<P>) {
+        let (due, now) = (self.due_at_link(), self.now);
+        self.links[id.0 as usize].settle(due, id, &mut self.accounts);
+        if !self.passes_front(id, due, &packet) {
+            return;
+        }
+        let &Leg { last_rated, onward, .. } = &self.legs[packet.ticket.leg() as usize];
+        let (flow, wire_bytes, ticket) = (packet.flow(), packet.wire_bytes, packet.ticket);
+        let is_data = ticket.is_data();
+        let link = &mut self.links[id.0 as usize];
+        let Line::Virtual { buffer, shadows } = &mut link.line else {
+            unreachable!("the link works by virtual clock")
+        };
+        let admitted = link.server.admits(wire_bytes)
+            && has_room(buffer, shadows, link.stats.backlog_bytes, wire_bytes);
+        if !admitted {
+            link.stats.drops_full += 1;
+            if is_data {
+                self.accounts.lose(flow, wire_bytes, Lost::Queue);
+                if link.rated {
+                    self.accounts.digest.add(Record::DropFull, id, packet.identity, due);
+                }
+            }
+            self.asides.forget(&packet);
+            return;
+        }
+        let mut marked = marks_on_arrival(link.ecn_threshold, &link.stats, ticket.ecn());
+        let wait = link.server.free_at().since(now);
+        let departs = link.server.serve(now, wire_bytes);
+        marked |= marks_on_wait(link.ecn_threshold, wait, ticket.ecn());
+        if marked {
+            packet.ticket = ticket.marked();
+        }
+        let lost = link.impairments.loss.as_mut().is_some_and(|loss| loss.loses(departs));
+        let waited = if link.server.queues_until_departure() { departs.since(now) } else { wait };
+        link.stats.enters(due, wire_bytes);
+        shadows.push_back(Shadow {
+            departs,
+            waited,
+            identity: packet.identity,
+            flow: flow.0,
+            wire_bytes,
+            is_data,
+            lost,
+            marked,
+            counts_for_flow: last_rated,
+        });
+        if lost {
+            // It counts as in the network until its departure; its shadow represents it.
+            self.asides.forget(&packet);
+        } else {
+            self.forward(id, &packet, departs, onward);
+        }
+    }
+
+    /// A packet arrives at a link by departure events, whose queue discipline decides about it.
+    fn arrive_at_queue(&mut self, id: LinkId, mut packet: Packet<P>) {
+        let (due, now) = (self.due_at_link(), self.now);
+        // Departures come before arrivals. The event of this departure is then stale.
+        if let &Line::Events { in_service: Some(InService { departs, sequence, .. }), .. } =
+            &self.links[id.0 as usize].line
+            && departs <= due
+        {
+            self.departure(id, sequence);
+        }
+        if !self.passes_front(id, due, &packet) {
+            return;
+        }
+        let &Leg { dscp, hosts, .. } = &self.legs[packet.ticket.leg() as usize];
+        let (flow, wire_bytes, ticket) = (packet.flow(), packet.wire_bytes, packet.ticket);
+        let link = &mut self.links[id.0 as usize];
+        let marked = marks_on_arrival(link.ecn_threshold, &link.stats, ticket.ecn());
+        let Line::Events { queue, .. } = &mut link.line else {
+            unreachable!("the link works by departure events")
+        };
+        if marked {
+            packet.ticket = ticket.marked();
+        }
+        if queue.filters_acks() {
+            queue.read(packet.payload.tcp_header(self.asides.of(&packet)));
+        }
+        let mut queued = Queued {
+            handle: self.packets.insert(packet),
+            flow: flow.0,
+            wire_bytes,
+            ecn: packet.ticket.ecn(),
+            dscp,
+            hosts,
+            tin: 0,
+            marked,
+            arrived_at: now,
+        };
+        if let Some(tins) = &link.tins {
+            queued.tin = tins.tin(&queued);
+            link.stats.arrives_in_tin(queued.tin);
+        }
+        self.enqueue(id, queued);
+    }
+
+    /// Up to when departures happen before a packet arrives at a link now. A clock with steps notices what is due by now
+    /// together, and takes packets from queues before it passes others on. Linux: `net_tx_action` runs before `net_rx_action`.
+    #[inline]
+    fn due_at_link(&self) -> Time {
+        if self.clock.is_none() { self.due } else { self.now }
+    }
+
+    /// Counts a packet's arrival at a link; whether the packet passes what is in front of its queue. If not, it is dropped.
+    #[inline]
+    fn passes_front(&mut self, id: LinkId, due: Time, packet: &Packet<P>) -> bool {
+        let link = &mut self.links[id.0 as usize];
+        let recorded = packet.ticket.is_data() && link.rated;
+        link.stats.arrivals += 1;
+        if recorded {
+            self.accounts.digest.add(Record::LinkArrival, id, packet.identity, due);
+        }
+        let stops = link.front.is_some()
+            && stops_in_front(link, (id, due, self.now), packet, recorded, &mut self.accounts);
+        if stops {
+            self.asides.forget(packet);
+        }
+        !stops
     }
 
     /// Sends a packet that departs from link `id` at `departs` to its next leg, of which the one to the link says so much.
