@@ -14,6 +14,7 @@ pub const TIMERS_PER_END: u8 = 2;
 pub struct Size {
     pub flows: u32,
     pub links: u32,
+    /// With 0, each packet is an event of its own.
     pub lanes: u32,
     pub tournament_timer: Option<TimerId>,
     pub calendar_timer: Option<TimerId>,
@@ -147,7 +148,10 @@ impl Queue for Structured {
     }
 
     fn send(&mut self, lane: u32, key: Key) {
-        let packets = &mut self.lanes[lane as usize];
+        let Some(packets) = self.lanes.get_mut(lane as usize) else {
+            self.insert(key);
+            return;
+        };
         let behind = packets.iter().rev().take_while(|&&other| other > key).count();
         let place = packets.len() - behind;
         packets.insert(place, key);
