@@ -1,0 +1,4 @@
+//! All tests of this crate from outside: one program, because each would be linked with all that the crate uses.
+
+mod contract;
+mod documents;
