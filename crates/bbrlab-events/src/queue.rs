@@ -28,7 +28,9 @@ pub enum Source {
 /// The next event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// The head of this lane arrives. Follow with [`EventQueue::head_left`].
+    /// The head of this lane, which is 0 or 1, arrives. Follow with [`EventQueue::head_left`].
+    FirstHead(u32),
+    /// The head of this other lane arrives, likewise.
     Head(u32),
     /// The tournament timer of this flow expires. End the event with [`EventQueue::close_timer`].
     TournamentTimer(u32),
@@ -193,8 +195,7 @@ impl EventQueue {
     #[expect(clippy::inline_always, reason = "once in the event loop, which then knows the source")]
     pub fn take(&mut self, source: Source, now: Time) -> Event {
         match source {
-            Source::FirstLane => Event::Head(0),
-            Source::SecondLane => Event::Head(1),
+            Source::FirstLane | Source::SecondLane => Event::FirstHead(source as u32),
             Source::TimerTournament => Event::TournamentTimer(self.tournament.fire()),
             Source::Others => match self.other() {
                 Other::Head(lane) => Event::Head(FIRST_LANES + lane),

@@ -188,7 +188,7 @@ impl Queue for Structured {
                 return None;
             }
             match self.queue.take(source, at) {
-                Event::Head(lane) => {
+                Event::FirstHead(lane) | Event::Head(lane) => {
                     let packets = &mut self.lanes[lane as usize];
                     let head = packets.pop_front().expect("its head was next");
                     self.queue.head_left(lane, packets.front().copied().unwrap_or(Key::NEVER));

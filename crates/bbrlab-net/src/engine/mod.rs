@@ -266,6 +266,8 @@ impl<P: Load> Network<P> {
             }
             self.set_clock(at);
             let packet = match self.queue.take(source, at) {
+                // Two arms, of which the first needs no look at which lane it is.
+                Event::FirstHead(lane) => self.take_head(lane % 2),
                 Event::Head(lane) => self.take_head(lane),
                 Event::TournamentTimer(flow) => {
                     self.swift_timer_fires(FlowId(flow), handler);
@@ -377,7 +379,8 @@ impl<P: Load> Network<P> {
     }
 
     /// Removes the head of a lane. The next packet of the lane becomes its head.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "what is known of the lane spares looking for it")]
     fn take_head(&mut self, lane: u32) -> Packet<P> {
         let (packet, next) = self.lanes.get(lane).pop(&mut self.way);
         self.queue.head_left(lane, next);

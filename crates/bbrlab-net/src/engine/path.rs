@@ -1,7 +1,7 @@
 //! The path of a packet: from the host through a lane to a link, and on to the next leg.
 
 use bbrlab_events::{EventQueue, Key, Kind, id_tie, sent_by, tie};
-use bbrlab_queue::{Cause, Queued, Rule as _};
+use bbrlab_queue::{Cause, Hosts, Queued, Rule as _};
 use bbrlab_units::{Span, Time};
 
 use super::Network;
@@ -85,25 +85,25 @@ impl<P: Load> Network<P> {
         let leg = &self.legs[packet.ticket.leg() as usize];
         let Target::Link(id) = leg.target else { unreachable!("the leg ends at a link") };
         match &self.links[id.0 as usize].line {
-            Line::Plain(_) => self.arrive_at_plain_link(id, &packet),
-            Line::Virtual { .. } => self.arrive_at_virtual_link(id, packet),
-            Line::Events { .. } => self.arrive_at_queue(id, packet),
+            Line::Plain(_) => self.arrive_at_plain_link(id, &packet, leg.last_rated),
+            Line::Virtual { .. } => self.arrive_at_virtual_link(id, packet, leg.last_rated),
+            Line::Events { .. } => self.arrive_at_queue(id, packet, (leg.dscp, leg.hosts)),
         }
     }
 
     /// A packet arrives at a link that only queues and serves.
-    fn arrive_at_plain_link(&mut self, id: LinkId, packet: &Packet<P>) {
-        let &Leg { last_rated, onward, .. } = &self.legs[packet.ticket.leg() as usize];
+    fn arrive_at_plain_link(&mut self, id: LinkId, packet: &Packet<P>, counts_for_flow: bool) {
         let admission = Admission {
             identity: packet.identity,
             flow: packet.flow(),
             wire_bytes: packet.wire_bytes,
             is_data: packet.ticket.is_data(),
-            counts_for_flow: last_rated,
+            counts_for_flow,
         };
         let link = &mut self.links[id.0 as usize];
         let times = (self.due, self.now);
         if let Some(departs) = link.admit_plainly(id, times, admission, &mut self.accounts) {
+            let onward = self.legs[packet.ticket.leg() as usize].onward;
             self.forward(id, packet, departs, onward);
         } else {
             self.asides.forget(packet);
@@ -111,16 +111,16 @@ impl<P: Load> Network<P> {
     }
 
     /// A packet arrives at a link by virtual clock: when it departs, and whether it is dropped, is known at once.
-    fn arrive_at_virtual_link(&mut self, id: LinkId, mut packet: Packet<P>) {
+    fn arrive_at_virtual_link(&mut self, id: LinkId, mut packet: Packet<P>, counts_for_flow: bool) {
         let (due, now) = (self.due_at_link(), self.now);
-        self.links[id.0 as usize].settle(due, id, &mut self.accounts);
-        if !self.passes_front(id, due, &packet) {
+        let link = &mut self.links[id.0 as usize];
+        link.settle(due, id, &mut self.accounts);
+        if !passes_front(link, (id, due, now), &packet, &mut self.accounts) {
+            self.asides.forget(&packet);
             return;
         }
-        let &Leg { last_rated, onward, .. } = &self.legs[packet.ticket.leg() as usize];
         let (flow, wire_bytes, ticket) = (packet.flow(), packet.wire_bytes, packet.ticket);
         let is_data = ticket.is_data();
-        let link = &mut self.links[id.0 as usize];
         let Line::Virtual { buffer, shadows } = &mut link.line else {
             unreachable!("the link works by virtual clock")
         };
@@ -156,32 +156,34 @@ impl<P: Load> Network<P> {
             is_data,
             lost,
             marked,
-            counts_for_flow: last_rated,
+            counts_for_flow,
         });
         if lost {
             // It counts as in the network until its departure; its shadow represents it.
             self.asides.forget(&packet);
         } else {
+            let onward = self.legs[packet.ticket.leg() as usize].onward;
             self.forward(id, &packet, departs, onward);
         }
     }
 
     /// A packet arrives at a link by departure events, whose queue discipline decides about it.
-    fn arrive_at_queue(&mut self, id: LinkId, mut packet: Packet<P>) {
+    fn arrive_at_queue(&mut self, id: LinkId, mut packet: Packet<P>, (dscp, hosts): (u8, Hosts)) {
         let (due, now) = (self.due_at_link(), self.now);
+        let mut link = &mut self.links[id.0 as usize];
         // Departures come before arrivals. The event of this departure is then stale.
         if let &Line::Events { in_service: Some(InService { departs, sequence, .. }), .. } =
-            &self.links[id.0 as usize].line
+            &link.line
             && departs <= due
         {
             self.departure(id, sequence);
+            link = &mut self.links[id.0 as usize];
         }
-        if !self.passes_front(id, due, &packet) {
+        if !passes_front(link, (id, due, now), &packet, &mut self.accounts) {
+            self.asides.forget(&packet);
             return;
         }
-        let &Leg { dscp, hosts, .. } = &self.legs[packet.ticket.leg() as usize];
         let (flow, wire_bytes, ticket) = (packet.flow(), packet.wire_bytes, packet.ticket);
-        let link = &mut self.links[id.0 as usize];
         let marked = marks_on_arrival(link.ecn_threshold, &link.stats, ticket.ecn());
         let Line::Events { queue, .. } = &mut link.line else {
             unreachable!("the link works by departure events")
@@ -215,23 +217,6 @@ impl<P: Load> Network<P> {
     #[inline]
     fn due_at_link(&self) -> Time {
         if self.clock.is_none() { self.due } else { self.now }
-    }
-
-    /// Counts a packet's arrival at a link; whether the packet passes what is in front of its queue. If not, it is dropped.
-    #[inline]
-    fn passes_front(&mut self, id: LinkId, due: Time, packet: &Packet<P>) -> bool {
-        let link = &mut self.links[id.0 as usize];
-        let recorded = packet.ticket.is_data() && link.rated;
-        link.stats.arrivals += 1;
-        if recorded {
-            self.accounts.digest.add(Record::LinkArrival, id, packet.identity, due);
-        }
-        let stops = link.front.is_some()
-            && stops_in_front(link, (id, due, self.now), packet, recorded, &mut self.accounts);
-        if stops {
-            self.asides.forget(packet);
-        }
-        !stops
     }
 
     /// Sends a packet that departs from link `id` at `departs` to its next leg, of which the one to the link says so much.
@@ -475,6 +460,23 @@ impl<P: Load> Network<P> {
         }
         self.queue.arm_link(id.0, asked_for.max(self.due));
     }
+}
+
+/// Counts a packet's arrival at a link; whether the packet passes what is in front of its queue. If not, it is dropped.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "each packet passes here, from one of two functions")]
+fn passes_front<P: Load>(
+    link: &mut Link,
+    (id, due, now): (LinkId, Time, Time),
+    packet: &Packet<P>,
+    accounts: &mut Accounts,
+) -> bool {
+    let recorded = packet.ticket.is_data() && link.rated;
+    link.stats.arrivals += 1;
+    if recorded {
+        accounts.digest.add(Record::LinkArrival, id, packet.identity, due);
+    }
+    link.front.is_none() || !stops_in_front(link, (id, due, now), packet, recorded, accounts)
 }
 
 /// Whether a packet gets no further than to the front of a link: lost at random, above the policer's rate, or one of several
