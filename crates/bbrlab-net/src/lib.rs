@@ -2,8 +2,8 @@
 //! nothing of TCP.
 //!
 //! A caller builds a [`Network`] of links (described by [`bbrlab_link::Link`]), routes and flows, and calls
-//! [`Network::advance`] with a [`Handler`] (the hosts). Hosts act through a [`Port`]: send, arm, disarm, schedule. What happens
-//! next, and in which order at the same time, decides [`bbrlab_events::EventQueue`].
+//! [`Network::advance`] with a [`Handler`] (the hosts). Hosts act through a [`Port`]: send, arm, disarm, schedule.
+//! [`bbrlab_events::EventQueue`] decides which event is next.
 //!
 //! | file | content |
 //! | --- | --- |

@@ -7,21 +7,21 @@ use bbrlab_events::{Event, EventQueue, Key, Kind, TimerId, id_tie, tie};
 use bbrlab_units::Time;
 
 /// Timers of each end of a flow.
-pub const TIMERS_PER_END: u8 = 2;
+pub(crate) const TIMERS_PER_END: u8 = 2;
 
 /// How many of what there is, and which timers have a structure of their own.
 #[derive(Clone, Copy, Debug)]
-pub struct Size {
-    pub flows: u32,
-    pub links: u32,
+pub(crate) struct Size {
+    pub(crate) flows: u32,
+    pub(crate) links: u32,
     /// With 0, each packet is an event of its own.
-    pub lanes: u32,
-    pub tournament_timer: Option<TimerId>,
-    pub calendar_timer: Option<TimerId>,
+    pub(crate) lanes: u32,
+    pub(crate) tournament_timer: Option<TimerId>,
+    pub(crate) calendar_timer: Option<TimerId>,
 }
 
 /// What a simulator asks of an event queue.
-pub trait Queue {
+pub(crate) trait Queue {
     fn new(size: Size) -> Self;
 
     fn insert(&mut self, key: Key);
@@ -43,7 +43,7 @@ pub trait Queue {
 
 /// Every packet, event and timer is an entry of one binary heap. A timer that is armed again gets another entry; an entry
 /// counts only if its time is the timer's deadline.
-pub struct Plain {
+pub(crate) struct Plain {
     heap: BinaryHeap<Reverse<Key>>,
     deadlines: Vec<Time>,
     link_deadlines: Vec<Time>,
@@ -117,7 +117,7 @@ impl Queue for Plain {
 }
 
 /// The crate's queue, with the lanes that its caller keeps.
-pub struct Structured {
+pub(crate) struct Structured {
     queue: EventQueue,
     lanes: Vec<VecDeque<Key>>,
     open: Open,
