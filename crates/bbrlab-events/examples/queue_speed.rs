@@ -1,13 +1,16 @@
-//! What an event costs in a plain binary heap and in the event queue with one structure after the other, without a network.
+//! What an event costs in a plain binary heap and in the event queue with one structure after the
+//! other, without a network.
 //!
-//! `cargo run -p bbrlab-events --release --example queue_speed -- [plain|heap|lanes|tournament|calendar] [--own-delays]
-//! [--flows N] [--events N]`
+//! `cargo run -p bbrlab-events --release --example queue_speed --
+//! [plain|heap|lanes|tournament|calendar] [--own-delays] [--flows N] [--events N]`
 //!
-//! Flows on one path: each has a pacing timer that sends a packet every millisecond, more or less. A link passes packets
-//! on one after the other, and 5 ms later they arrive. The receiver acknowledges every second packet; every eighth arms a
-//! timer for compressed ACKs. An ACK arrives after 5 ms and arms the retransmission timer 200 ms ahead. With `--own-delays`
-//! each flow has delays, and so lanes, of its own. The checksum is of all keys in their order, so that a "faster" queue
-//! with another order shows. For instruction counts, take the difference of two lengths under `valgrind --tool=callgrind`.
+//! Flows on one path: each has a pacing timer that sends a packet every millisecond, more or less.
+//! A link passes packets on one after the other, and 5 ms later they arrive. The receiver
+//! acknowledges every second packet; every eighth arms a timer for compressed ACKs. An ACK arrives
+//! after 5 ms and arms the retransmission timer 200 ms ahead. With `--own-delays` each flow has
+//! delays, and so lanes, of its own. The checksum is of all keys in their order, so that a "faster"
+//! queue with another order shows. For instruction counts, take the difference of two lengths under
+//! `valgrind --tool=callgrind`.
 
 #[expect(dead_code, reason = "the test of the order calls the rest")]
 #[path = "../tests/both/mod.rs"]
@@ -107,7 +110,7 @@ impl<Q: Queue> Flows<Q> {
                 self.link_free = self.link_free.max(now) + self.service;
                 self.send(DATA, Kind::AtReceiver, flow, self.link_free);
                 self.random = self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                let pause = Span(PACE_NS / 2 + (self.random >> 40) * PACE_NS >> 24);
+                let pause = Span(PACE_NS / 2 + ((self.random >> 40) * PACE_NS) >> 24);
                 self.queue.arm(flow, PACING, now + pause, now);
             }
             Kind::Timer if TimerId::of_sequence(sequence) == RETRANSMISSION => {}

@@ -1,21 +1,24 @@
 //! A calendar queue: one timer per flow, for timers that are armed often.
 //!
-//! Time is divided into buckets of equal width, and each timer is in the bucket of its deadline. The earliest timer of
-//! the first bucket that has any is next; at equal times the lowest flow is. A bitmap says which buckets have timers, so
-//! that the next of them is mostly found by one instruction. To arm a timer and to fire it therefore costs as much with
-//! a hundred thousand other timers as with ten.
+//! Time is divided into buckets of equal width, and each timer is in the bucket of its deadline.
+//! The earliest timer of the first bucket that has any is next; at equal times the lowest flow is.
+//! A bitmap says which buckets have timers, so that the next of them is mostly found by one
+//! instruction. To arm a timer and to fire it therefore costs as much with a hundred thousand other
+//! timers as with ten.
 //!
-//! A bucket is a linked list in no order, sorted when its time has come. Its width is about the time between two timers,
-//! and there are some buckets per timer. The width is adapted to the timers from time to time. A timer whose deadline
-//! lies beyond the last bucket is not accepted: it goes into the heap, where it costs more. Such are the timers of flows
-//! that arm theirs less often than most.
+//! A bucket is a linked list in no order, sorted when its time has come. Its width is about the
+//! time between two timers, and there are some buckets per timer. The width is adapted to the
+//! timers from time to time. A timer whose deadline lies beyond the last bucket is not accepted: it
+//! goes into the heap, where it costs more. Such are the timers of flows that arm theirs less often
+//! than most.
 //!
-//! Sources: R. Brown, "Calendar queues: a fast O(1) priority queue implementation for the simulation event set problem",
-//! Communications of the ACM 31(10), 1988.
+//! Sources: R. Brown, "Calendar queues: a fast O(1) priority queue implementation for the
+//! simulation event set problem", Communications of the ACM 31(10), 1988.
 //! Deviations:
-//! 1. A deadline beyond the last bucket is not accepted, so that all timers of a bucket belong to one pass over the array
-//!    ("year").
-//! 2. The width follows from how many buckets were passed and how many of them had timers, not from a sample of the timers.
+//! 1. A deadline beyond the last bucket is not accepted, so that all timers of a bucket belong to
+//!    one pass over the array ("year").
+//! 2. The width follows from how many buckets were passed and how many of them had timers, not from
+//!    a sample of the timers.
 //! 3. A bitmap, not a search bucket by bucket, finds the next bucket that has timers.
 
 use bbrlab_units::Time;
@@ -32,14 +35,16 @@ const NIL: u32 = u32::MAX - 2;
 /// In place of a bucket's number: the calendar is empty.
 const NO_BUCKET: u64 = u64::MAX;
 
-/// log2 of the width of a bucket in nanoseconds: at first, and at most. There are fewer than 2^28 buckets.
+/// log2 of the width of a bucket in nanoseconds: at first, and at most. There are fewer than 2^28
+/// buckets.
 const WIDTH_SHIFT: u32 = 10;
 const WIDTH_SHIFT_MAX: u32 = 35;
 
 /// Buckets per word of the bitmap.
 const WORD: usize = 64;
 
-/// Buckets per timer, at least. Few timers have more each, because some may be armed much further ahead than others.
+/// Buckets per timer, at least. Few timers have more each, because some may be armed much further
+/// ahead than others.
 const BUCKETS_PER_TIMER: usize = 4;
 const FEW_TIMERS: usize = 32;
 const MORE_FOR_FEW: usize = 3;
@@ -80,8 +85,8 @@ impl TimerState {
 pub(crate) struct CalendarQueue {
     /// Deadline and flow of the next timer; the deadline is `NEVER` if the calendar is empty.
     next: (Time, u32),
-    /// The current bucket: that of `next`, counted from time 0; `NO_BUCKET` if the calendar is empty. All timers up to
-    /// the end of this bucket are `next` and those of `current`.
+    /// The current bucket: that of `next`, counted from time 0; `NO_BUCKET` if the calendar is
+    /// empty. All timers up to the end of this bucket are `next` and those of `current`.
     bucket: u64,
     /// The other timers of the current bucket, the latest first.
     current: Vec<(Time, u32)>,
@@ -92,8 +97,8 @@ pub(crate) struct CalendarQueue {
     /// Deadlines less than so many nanoseconds ahead have a bucket.
     horizon: u64,
     timers: Vec<Timer>,
-    /// The first timer of the list of each bucket, or [`NIL`]. The number of buckets is a power of two. Buckets a multiple
-    /// of it apart share a slot, and only one of them has timers at a time.
+    /// The first timer of the list of each bucket, or [`NIL`]. The number of buckets is a power of
+    /// two. Buckets a multiple of it apart share a slot, and only one of them has timers at a time.
     lists: Vec<u32>,
     /// Bitmap of the slots that have timers.
     occupied: Vec<u64>,
@@ -154,7 +159,8 @@ impl CalendarQueue {
         self.occupancy = Occupancy::default();
     }
 
-    /// How far ahead deadlines have a bucket of this width. The bucket of the present is one of the buckets.
+    /// How far ahead deadlines have a bucket of this width. The bucket of the present is one of the
+    /// buckets.
     fn horizon_with(&self, width_shift: u32) -> u64 {
         (self.lists.len() as u64 - 1) << width_shift
     }
@@ -180,8 +186,8 @@ impl CalendarQueue {
         }
     }
 
-    /// Removes the next timer because it fires or is disarmed at `now`, and returns its flow. The calendar must not be
-    /// empty.
+    /// Removes the next timer because it fires or is disarmed at `now`, and returns its flow. The
+    /// calendar must not be empty.
     #[inline]
     pub(crate) fn fire(&mut self, now: Time) -> u32 {
         let flow = self.next.1;
@@ -197,8 +203,8 @@ impl CalendarQueue {
         flow
     }
 
-    /// Arms a timer for `at`, which must not be before `now`. Returns false, and does nothing, if the timer is armed or the
-    /// deadline has no bucket.
+    /// Arms a timer for `at`, which must not be before `now`. Returns false, and does nothing, if
+    /// the timer is armed or the deadline has no bucket.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for each kind of timer")]
     pub(crate) fn arm(&mut self, flow: u32, at: Time, now: Time) -> bool {
@@ -242,7 +248,8 @@ impl CalendarQueue {
         }
     }
 
-    /// Unlinks a timer, whose successor is `after`, from its bucket, which must be later than the current one.
+    /// Unlinks a timer, whose successor is `after`, from its bucket, which must be later than the
+    /// current one.
     fn leave(&mut self, flow: u32, after: u32, bucket: u64) {
         self.later -= 1;
         let (word, slot) = (self.word_of(bucket), self.slot_of(bucket));
@@ -290,8 +297,8 @@ impl CalendarQueue {
         self.later += 1;
     }
 
-    /// Puts a timer into the current bucket or into an earlier one, which becomes the current bucket. Also works while
-    /// there is no current bucket.
+    /// Puts a timer into the current bucket or into an earlier one, which becomes the current
+    /// bucket. Also works while there is no current bucket.
     #[cold]
     #[inline(never)]
     fn enter_early(&mut self, flow: u32, at: Time, bucket: u64) {
@@ -309,7 +316,8 @@ impl CalendarQueue {
         }
     }
 
-    /// Links the timers of the current bucket into its list again, because an earlier bucket becomes the current one.
+    /// Links the timers of the current bucket into its list again, because an earlier bucket
+    /// becomes the current one.
     #[inline]
     fn requeue_current(&mut self) {
         if self.bucket == NO_BUCKET {
@@ -335,7 +343,8 @@ impl CalendarQueue {
         }
     }
 
-    /// Opens the first of the `occupied` buckets in the word of `bucket`: it becomes the current one.
+    /// Opens the first of the `occupied` buckets in the word of `bucket`: it becomes the current
+    /// one.
     #[inline]
     fn open_bucket(&mut self, bucket: u64, occupied: u64) {
         let word = self.word_of(bucket);
@@ -385,7 +394,8 @@ impl CalendarQueue {
         self.check_occupancy(now);
     }
 
-    /// Makes buckets wider or narrower if too few or too many of them had timers. No deadline may be before `now`.
+    /// Makes buckets wider or narrower if too few or too many of them had timers. No deadline may
+    /// be before `now`.
     #[inline]
     fn check_occupancy(&mut self, now: Time) {
         let Occupancy { buckets, opened, refused } = self.occupancy;
@@ -533,8 +543,8 @@ mod tests {
         }
     }
 
-    /// Arms each timer again when it has fired, for a time of its own within `period`. Returns how many of the last
-    /// deadlines had no bucket, and the width of the buckets at the end.
+    /// Arms each timer again when it has fired, for a time of its own within `period`. Returns how
+    /// many of the last deadlines had no bucket, and the width of the buckets at the end.
     fn settle(twin: &mut Twin, period: u64) -> (usize, u32) {
         let flows = twin.armed.len();
         let ahead = |flow: usize| period - period / 8 * (flow as u64 % 7) - flow as u64;

@@ -31,16 +31,17 @@ pub const IDS_MAX: u32 = 1 << 24;
 /// time 64 | kind 4 | kind of the event that sent the packet 4 | flow or link 24 | sequence number 32
 /// ```
 ///
-/// So events at the same time are ordered by [`Kind`], in this order: timer of a link's queue, departure from a link,
-/// arrival at a link, packet at a receiver, packet at a sender, timer, application. Events of the same kind are ordered
-/// by flow (or link), and those of the same flow by sequence number. The sequence number is that of the packet within
-/// its flow, that of the departure within its link, the [`TimerId`] of a timer, or the token of an application.
+/// So events at the same time are ordered by [`Kind`], in this order: timer of a link's queue,
+/// departure from a link, arrival at a link, packet at a receiver, packet at a sender, timer,
+/// application. Events of the same kind are ordered by flow (or link), and those of the same flow
+/// by sequence number. The sequence number is that of the packet within its flow, that of the
+/// departure within its link, the [`TimerId`] of a timer, or the token of an application.
 ///
-/// Packets that arrive at a link at the same time are ordered by the kind of the event that sent them, before their
-/// flow. For events of other kinds these four bits are 0.
+/// Packets that arrive at a link at the same time are ordered by the kind of the event that sent
+/// them, before their flow. For events of other kinds these four bits are 0.
 ///
-/// No two events at the same time have the same key, except calls of one application with the same token: these cannot
-/// be told apart.
+/// No two events at the same time have the same key, except calls of one application with the same
+/// token: these cannot be told apart.
 ///
 /// [`TimerId`]: crate::TimerId
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,7 +1,8 @@
 //! A tournament tree of the heads of lanes: which lane's first packet arrives next.
 //!
-//! A packet that leaves its lane changes the key of one leaf. A tree of winners updates it with one match per level. In a
-//! heap each packet would be inserted and removed, and each time sifted to its place.
+//! A packet that leaves its lane changes the key of one leaf. A tree of winners updates it with one
+//! match per level. In a heap each packet would be inserted and removed, and each time sifted to
+//! its place.
 
 use crate::key::Key;
 

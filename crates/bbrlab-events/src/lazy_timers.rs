@@ -1,8 +1,9 @@
 //! Lazy deletion for timers in the heap: each timer has at most one live entry there.
 //!
-//! Arming a timer for a later time only changes its deadline; its entry is pushed again when it is reached too early.
-//! Arming it for an earlier time pushes a second entry, and the first is recognised as stale when it is reached. A
-//! retransmission timer that every ACK moves therefore costs one store per ACK.
+//! Arming a timer for a later time only changes its deadline; its entry is pushed again when it is
+//! reached too early. Arming it for an earlier time pushes a second entry, and the first is
+//! recognised as stale when it is reached. A retransmission timer that every ACK moves therefore
+//! costs one store per ACK.
 
 use bbrlab_units::Time;
 
@@ -37,7 +38,7 @@ impl TimerId {
     /// The end of the flow: 0 or 1.
     #[inline]
     pub const fn end(self) -> u8 {
-        (self.0 >> 8) as u8
+        ((self.0 >> 8) & 0xff) as u8
     }
 
     /// The number of the timer at its end.
@@ -55,8 +56,9 @@ struct Timer {
     queued: Time,
 }
 
-/// Timers with the same [`TimerId`] of so many flows are neighbours in memory. Flows that started one after the other are
-/// mostly visited one after the other, and then find their timers in a cache line that was used just before.
+/// Timers with the same [`TimerId`] of so many flows are neighbours in memory. Flows that started
+/// one after the other are mostly visited one after the other, and then find their timers in a
+/// cache line that was used just before.
 const ABREAST: u32 = 16;
 
 /// The timers of all flows, or of all links.
@@ -90,7 +92,8 @@ impl LazyTimers {
         self.timers.resize((flows * self.per_flow) as usize, idle);
     }
 
-    /// The place of a flow's timer in memory. Below 2^29: there are 2^24 flows at most, with 32 timers.
+    /// The place of a flow's timer in memory. Below 2^29: there are 2^24 flows at most, with 32
+    /// timers.
     ///
     /// # Panics
     /// If the end has no such timer.

@@ -36,8 +36,8 @@ pub enum Event {
     TournamentTimer(u32),
     /// The calendar timer of this flow expires.
     CalendarTimer(u32),
-    /// An entry of the heap, with its index: an event that was inserted, or a timer, which expires if
-    /// [`EventQueue::expires`] says so. End the event with [`EventQueue::close_entry`].
+    /// An entry of the heap, with its index: an event that was inserted, or a timer, which expires
+    /// if [`EventQueue::expires`] says so. End the event with [`EventQueue::close_entry`].
     Entry(Key, u32),
 }
 
@@ -50,7 +50,8 @@ enum Other {
     Calendar,
 }
 
-/// All future events of a network: events that were inserted, the heads of lanes, and the timers of flows and links.
+/// All future events of a network: events that were inserted, the heads of lanes, and the timers of
+/// flows and links.
 #[derive(Debug)]
 pub struct EventQueue {
     /// The heads of the first lanes.
@@ -58,7 +59,8 @@ pub struct EventQueue {
     tournament: TimerTournament,
     /// The timer of each flow that is in the tournament.
     tournament_timer: TimerId,
-    /// When the first event of heap, lane tournament and calendar is due. It may be too early while an entry is open.
+    /// When the first event of heap, lane tournament and calendar is due. It may be too early while
+    /// an entry is open.
     others: Time,
     heap: Heap,
     /// When the first event of lane tournament and calendar is due.
@@ -98,14 +100,15 @@ impl EventQueue {
         }
     }
 
-    /// Keeps this timer of each flow in the tournament, for a timer that is armed for almost every packet. Only its cost
-    /// changes. Call this before the first flow is added.
+    /// Keeps this timer of each flow in the tournament, for a timer that is armed for almost every
+    /// packet. Only its cost changes. Call this before the first flow is added.
     pub fn set_tournament_timer(&mut self, timer: TimerId) {
         self.tournament_timer = timer;
     }
 
-    /// Keeps this timer of each flow in the calendar, for a timer that is armed often and about equally far ahead in all
-    /// flows. Only its cost changes. Call this before the first flow is added.
+    /// Keeps this timer of each flow in the calendar, for a timer that is armed often and about
+    /// equally far ahead in all flows. Only its cost changes. Call this before the first flow is
+    /// added.
     pub fn set_calendar_timer(&mut self, timer: TimerId) {
         self.calendar_timer = timer;
     }
@@ -122,8 +125,8 @@ impl EventQueue {
         self.calendar_timer
     }
 
-    /// Adds the next flow, none of whose timers is armed. Flows are numbered from 0. No tournament timer and no calendar
-    /// timer may be armed yet.
+    /// Adds the next flow, none of whose timers is armed. Flows are numbered from 0. No tournament
+    /// timer and no calendar timer may be armed yet.
     pub fn add_flow(&mut self) {
         self.timers.add(self.flow_count);
         self.tournament.add(self.flow_count);
@@ -137,7 +140,8 @@ impl EventQueue {
         self.link_count += 1;
     }
 
-    /// Adds the next lane, which is empty. Lanes are numbered from 0; the first two are the cheapest.
+    /// Adds the next lane, which is empty. Lanes are numbered from 0; the first two are the
+    /// cheapest.
     pub fn add_lane(&mut self) {
         if self.lane_count >= FIRST_LANES {
             self.lanes.add();
@@ -145,10 +149,11 @@ impl EventQueue {
         self.lane_count += 1;
     }
 
-    /// When the next event is due, and where it is. The time is `NEVER` if there is none. The event before must have
-    /// ended.
+    /// When the next event is due, and where it is. The time is `NEVER` if there is none. The event
+    /// before must have ended.
     ///
-    /// The entry of a timer counts as an event here, even if the timer has been moved or disarmed since.
+    /// The entry of a timer counts as an event here, even if the timer has been moved or disarmed
+    /// since.
     #[inline]
     pub fn next(&self) -> (Time, Source) {
         // Times decide, unless several events are due at the same time.
@@ -281,7 +286,8 @@ impl EventQueue {
         self.heap.iter()
     }
 
-    /// Sets the head of a lane to a packet that has entered ahead of all others in it, or as the only one.
+    /// Sets the head of a lane to a packet that has entered ahead of all others in it, or as the
+    /// only one.
     #[inline]
     pub fn head_arrived(&mut self, lane: u32, key: Key) {
         match lane.checked_sub(FIRST_LANES) {
@@ -294,8 +300,8 @@ impl EventQueue {
         }
     }
 
-    /// Sets the head of a lane whose head was the event that was just taken. `next` is the key of the packet behind it,
-    /// [`Key::NEVER`] if the lane is empty now.
+    /// Sets the head of a lane whose head was the event that was just taken. `next` is the key of
+    /// the packet behind it, [`Key::NEVER`] if the lane is empty now.
     #[inline]
     pub fn head_left(&mut self, lane: u32, next: Key) {
         match lane.checked_sub(FIRST_LANES) {
@@ -318,8 +324,8 @@ impl EventQueue {
         self.beside_heap = self.lanes.winner().0.time().min(self.calendar.next());
     }
 
-    /// Arms a timer of a flow for `at`, in place of an earlier deadline. `at` must not be before `now`, the time of the
-    /// current event. The timer never expires if `at` is `NEVER`.
+    /// Arms a timer of a flow for `at`, in place of an earlier deadline. `at` must not be before
+    /// `now`, the time of the current event. The timer never expires if `at` is `NEVER`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "where a timer is armed, it is known which one it is")]
     pub fn arm(&mut self, flow: u32, timer: TimerId, at: Time, now: Time) {
@@ -357,7 +363,8 @@ impl EventQueue {
         }
     }
 
-    /// Arms a calendar timer that is armed already, or for a deadline that has no bucket, which may be `NEVER`.
+    /// Arms a calendar timer that is armed already, or for a deadline that has no bucket, which may
+    /// be `NEVER`.
     #[cold]
     #[inline(never)]
     fn arm_calendar_timer_again(&mut self, flow: u32, at: Time, now: Time) {
@@ -467,8 +474,9 @@ impl EventQueue {
         }
     }
 
-    /// Whether the timer of an entry that was taken, due at `now`, expires. It is then no longer armed. Otherwise the timer
-    /// has been moved or disarmed, and the queue keeps what is left of it.
+    /// Whether the timer of an entry that was taken, due at `now`, expires. It is then no longer
+    /// armed. Otherwise the timer has been moved or disarmed, and the queue keeps what is left of
+    /// it.
     #[inline]
     pub fn expires(&mut self, key: Key, index: u32, now: Time) -> bool {
         let timers =

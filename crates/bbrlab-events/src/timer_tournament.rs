@@ -1,12 +1,13 @@
 //! A tournament tree: one timer per flow, for timers that are armed for every packet.
 //!
-//! A sender that paces arms its timer again whenever it fires. In a tree of winners that takes one match per level. An
-//! entry is one word, the deadline and in the bits below it the flow, which decides at equal times as in a [`Key`].
-//! Which entries meet does not depend on who wins below, so that the processor reads all of them at once. In the heap,
-//! which holds other events as well, the same takes several times as long.
+//! A sender that paces arms its timer again whenever it fires. In a tree of winners that takes one
+//! match per level. An entry is one word, the deadline and in the bits below it the flow, which
+//! decides at equal times as in a [`Key`]. Which entries meet does not depend on who wins below, so
+//! that the processor reads all of them at once. In the heap, which holds other events as well, the
+//! same takes several times as long.
 //!
-//! As in the heap, the entry of a timer that has fired stays open until the timer is armed again or its event is over.
-//! Then one walk to the root replaces two.
+//! As in the heap, the entry of a timer that has fired stays open until the timer is armed again or
+//! its event is over. Then one walk to the root replaces two.
 //!
 //! [`Key`]: crate::Key
 
@@ -18,10 +19,11 @@ const NEVER: u64 = u64::MAX;
 /// In place of a flow: there is none.
 const NONE: u32 = u32::MAX;
 
-/// The entries of a tree of winners. The winner of entries 2n and 2n + 1 is entry n, and entry 1 wins the last match. Flows
-/// have the entries of the second half.
+/// The entries of a tree of winners. The winner of entries 2n and 2n + 1 is entry n, and entry 1
+/// wins the last match. Flows have the entries of the second half.
 ///
-/// Up to 131,072 flows the compiler knows the number of entries, and neither counts a flow's matches nor checks an index.
+/// Up to 131,072 flows the compiler knows the number of entries, and neither counts a flow's
+/// matches nor checks an index.
 #[derive(Debug)]
 enum Tree {
     Of4(Box<[u64; 8]>),
@@ -75,7 +77,8 @@ impl Tree {
         entries[entries.len() / 2 + flow as usize]
     }
 
-    /// Sets a flow's entry and plays its matches; returns the winner of the last. `None` if there are more than 4,096 flows.
+    /// Sets a flow's entry and plays its matches; returns the winner of the last. `None` if there
+    /// are more than 4,096 flows.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "each packet's timer passes here")]
     fn set_among_few(&mut self, flow: u32, entry: u64) -> Option<u64> {
@@ -115,7 +118,8 @@ fn play_known<const ENTRIES: usize>(entries: &mut [u64; ENTRIES], flow: u32, ent
     play(entries, (ENTRIES / 2 + flow as usize) % ENTRIES, ENTRIES.ilog2() - 1, entry)
 }
 
-/// Sets an entry and plays its matches, one on each of `levels` levels. Returns the winner of the last.
+/// Sets an entry and plays its matches, one on each of `levels` levels. Returns the winner of the
+/// last.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "once for each number of entries")]
 fn play(entries: &mut [u64], mut place: usize, levels: u32, entry: u64) -> u64 {
@@ -131,7 +135,8 @@ fn play(entries: &mut [u64], mut place: usize, levels: u32, entry: u64) -> u64 {
 /// One timer per flow.
 #[derive(Debug)]
 pub(crate) struct TimerTournament {
-    /// The winner: deadline and flow of the next timer. The deadline is `NEVER` if no timer is armed.
+    /// The winner: deadline and flow of the next timer. The deadline is `NEVER` if no timer is
+    /// armed.
     winner: (Time, u32),
     /// The flow whose timer has fired while its entry is still there; `NONE` if no entry is open.
     open: u32,
@@ -202,8 +207,9 @@ impl TimerTournament {
         self.set_apart(flow, NEVER);
     }
 
-    /// Arms a flow's timer for `at`. Returns false, and does nothing, if the deadline is too late for an entry, where the bits
-    /// of the flow would displace its own. With a million flows, deadlines of two hours and more are too late.
+    /// Arms a flow's timer for `at`. Returns false, and does nothing, if the deadline is too late
+    /// for an entry, where the bits of the flow would displace its own. With a million flows,
+    /// deadlines of two hours and more are too late.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "each packet's timer passes here")]
     pub(crate) fn arm(&mut self, flow: u32, at: Time) -> bool {
@@ -220,7 +226,8 @@ impl TimerTournament {
         self.set_apart(flow, NEVER);
     }
 
-    /// Sets a flow's entry. An open entry of another flow stays open, and is closed before `next` is asked.
+    /// Sets a flow's entry. An open entry of another flow stays open, and is closed before `next`
+    /// is asked.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "each packet's timer passes here")]
     fn enter(&mut self, flow: u32, entry: u64) {
@@ -238,14 +245,15 @@ impl TimerTournament {
         self.time_of(self.entries.get(flow))
     }
 
-    /// The deadline of an entry. The shift is signed: only `NEVER` has the highest bit, and so keeps all bits.
+    /// The deadline of an entry. The shift is signed: only `NEVER` has the highest bit, and so
+    /// keeps all bits.
     #[inline]
     fn time_of(&self, entry: u64) -> Time {
         Time((entry.cast_signed() >> self.flow_bits).cast_unsigned())
     }
 
-    /// [`Self::set`] as a function of its own, because its many copies of the matches would take registers from callers
-    /// that play few of them.
+    /// [`Self::set`] as a function of its own, because its many copies of the matches would take
+    /// registers from callers that play few of them.
     #[inline(never)]
     fn set_apart(&mut self, flow: u32, entry: u64) {
         let winner = self.entries.set(flow, entry);

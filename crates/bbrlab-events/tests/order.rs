@@ -7,7 +7,8 @@ use bbrlab_units::Time;
 use both::{Plain, Queue, Size, Structured, TIMERS_PER_END};
 use proptest::prelude::*;
 
-/// What is done to both queues. Numbers of flows, links and lanes count modulo how many there are, times from the present.
+/// What is done to both queues. Numbers of flows, links and lanes count modulo how many there are,
+/// times from the present.
 #[derive(Clone, Copy, Debug)]
 enum Op {
     Insert { kind: Kind, flow: u32, ahead: u64 },
@@ -39,7 +40,8 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
         1 => (ids, ahead).prop_map(|(link, ahead)| Op::ArmLink { link, ahead }),
         10 => Just(Op::Next),
     ];
-    // Deadlines that do not fit an entry of the tournament are rare: after the first, it has no timers.
+    // Deadlines that do not fit an entry of the tournament are rare: after the first, it has no
+    // timers.
     let late = prop::sample::select(vec![Time(u64::MAX >> 1), Time(u64::MAX - 1), Time::NEVER]);
     let late =
         (0u32..400, timers(), late).prop_map(|(flow, timer, at)| Op::ArmLate { flow, timer, at });

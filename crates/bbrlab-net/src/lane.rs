@@ -68,8 +68,8 @@ impl Lane {
         is_head
     }
 
-    /// Removes the head. Returns it, and the key of the next one, [`Key::NEVER`] if there is none. The lane must not be
-    /// empty.
+    /// Removes the head. Returns it, and the key of the next one, [`Key::NEVER`] if there is none.
+    /// The lane must not be empty.
     #[inline]
     pub(crate) fn pop<P: Load>(&mut self, way: &mut Way<P>) -> (Packet<P>, Key) {
         let Some((head, next)) = way.pop_front_inside(&mut self.packets) else {
@@ -101,8 +101,8 @@ impl Lane {
     }
 }
 
-/// So many lanes are found without an indirection: the first ones are those of the first flow, and where flows share a path,
-/// of all.
+/// So many lanes are found without an indirection. The first ones are those of the first flow,
+/// and where flows share a path, of all.
 const FIRST: usize = 2;
 
 /// All lanes, by number.

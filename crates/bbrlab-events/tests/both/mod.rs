@@ -41,8 +41,8 @@ pub(crate) trait Queue {
     fn next(&mut self) -> Option<Key>;
 }
 
-/// Every packet, event and timer is an entry of one binary heap. A timer that is armed again gets another entry; an entry
-/// counts only if its time is the timer's deadline.
+/// Every packet, event and timer is an entry of one binary heap. A timer that is armed again gets
+/// another entry; an entry counts only if its time is the timer's deadline.
 pub(crate) struct Plain {
     heap: BinaryHeap<Reverse<Key>>,
     deadlines: Vec<Time>,
@@ -55,7 +55,7 @@ fn place(flow: u32, timer: TimerId) -> usize {
 }
 
 fn timer_key(at: Time, flow: u32, timer: TimerId) -> Key {
-    let sequence = u32::from(timer.end()) << 8 | u32::from(timer.number());
+    let sequence = (u32::from(timer.end()) << 8) | u32::from(timer.number());
     Key::new(at, tie(Kind::Timer, id_tie(flow, sequence)))
 }
 

@@ -424,8 +424,8 @@ impl<P: Load> Network<P> {
         }
     }
 
-    /// Arms a timer. Events that were due before `now`, but after the current one, may still be to come: with a clock of
-    /// steps `due` is before `now`.
+    /// Arms a timer. With a clock of steps, events may be to come that are due before `now` but
+    /// not before `due`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "which timer it is, is known where it is armed")]
     pub(crate) fn arm(&mut self, flow: FlowId, side: Side, id: u8, at: Time) {

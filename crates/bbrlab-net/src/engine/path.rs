@@ -110,7 +110,8 @@ impl<P: Load> Network<P> {
         }
     }
 
-    /// A packet arrives at a link by virtual clock: when it departs, and whether it is dropped, is known at once.
+    /// A packet arrives at a link by virtual clock, which tells at once whether the packet is
+    /// dropped, and else when it departs.
     fn arrive_at_virtual_link(&mut self, id: LinkId, mut packet: Packet<P>, counts_for_flow: bool) {
         let (due, now) = (self.due_at_link(), self.now);
         let link = &mut self.links[id.0 as usize];
@@ -212,8 +213,9 @@ impl<P: Load> Network<P> {
         self.enqueue(id, queued);
     }
 
-    /// Up to when departures happen before a packet arrives at a link now. A clock with steps notices what is due by now
-    /// together, and takes packets from queues before it passes others on. Linux: `net_tx_action` runs before `net_rx_action`.
+    /// Departures that are due by this time happen before an arrival at a link. A clock with steps
+    /// notices what is due by now together, and takes packets from queues before it passes others
+    /// on. Linux: `net_tx_action` runs before `net_rx_action`.
     #[inline]
     fn due_at_link(&self) -> Time {
         if self.clock.is_none() { self.due } else { self.now }
@@ -462,7 +464,8 @@ impl<P: Load> Network<P> {
     }
 }
 
-/// Counts a packet's arrival at a link; whether the packet passes what is in front of its queue. If not, it is dropped.
+/// Counts a packet's arrival at a link; whether the packet passes what is in front of the queue.
+/// If not, it is dropped.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "each packet passes here, from one of two functions")]
 fn passes_front<P: Load>(
