@@ -110,7 +110,7 @@ impl<Q: Queue> Flows<Q> {
                 self.link_free = self.link_free.max(now) + self.service;
                 self.send(DATA, Kind::AtReceiver, flow, self.link_free);
                 self.random = self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-                let pause = Span(PACE_NS / 2 + ((self.random >> 40) * PACE_NS) >> 24);
+                let pause = Span(PACE_NS / 2 + (((self.random >> 40) * PACE_NS) >> 24));
                 self.queue.arm(flow, PACING, now + pause, now);
             }
             Kind::Timer if TimerId::of_sequence(sequence) == RETRANSMISSION => {}

@@ -28,9 +28,9 @@ pub enum Source {
 /// The next event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// The head of this lane, which is 0 or 1, arrives. Follow with [`EventQueue::head_left`].
+    /// The head of lane 0 or 1 arrives. Follow with [`EventQueue::first_head_left`].
     FirstHead(u32),
-    /// The head of this other lane arrives, likewise.
+    /// The head of another lane arrives. Follow with [`EventQueue::head_left`].
     Head(u32),
     /// The tournament timer of this flow expires. End the event with [`EventQueue::close_timer`].
     TournamentTimer(u32),
@@ -300,18 +300,19 @@ impl EventQueue {
         }
     }
 
-    /// Sets the head of a lane whose head was the event that was just taken. `next` is the key of
-    /// the packet behind it, [`Key::NEVER`] if the lane is empty now.
+    /// Sets the head of lane 0 or 1, whose head was the event that was just taken. `next` is the key
+    /// of the packet behind it, [`Key::NEVER`] if the lane is empty now.
+    #[inline]
+    pub fn first_head_left(&mut self, lane: u32, next: Key) {
+        self.first_heads[(lane % FIRST_LANES) as usize] = next;
+    }
+
+    /// [`Self::first_head_left`] for the other lanes.
     #[inline]
     pub fn head_left(&mut self, lane: u32, next: Key) {
-        match lane.checked_sub(FIRST_LANES) {
-            None => self.first_heads[lane as usize] = next,
-            Some(lane) => {
-                self.lanes.set(lane, next);
-                self.find_beside_heap();
-                self.find_others();
-            }
-        }
+        self.lanes.set(lane - FIRST_LANES, next);
+        self.find_beside_heap();
+        self.find_others();
     }
 
     #[inline]

@@ -130,6 +130,18 @@ impl Lanes {
         }
     }
 
+    /// Lane 0 or 1.
+    #[inline]
+    pub(crate) fn first(&mut self, number: u32) -> &mut Lane {
+        &mut self.first[number as usize % FIRST]
+    }
+
+    /// One of the other lanes.
+    #[inline]
+    pub(crate) fn other(&mut self, number: u32) -> &mut Lane {
+        &mut self.others[number as usize - FIRST]
+    }
+
     /// A lane.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "each packet enters one")]

@@ -131,6 +131,15 @@ enum Open {
     Entry,
 }
 
+impl Structured {
+    /// Removes the head of a lane. Returns it and the key of the next packet.
+    fn pop(&mut self, lane: u32) -> (Key, Key) {
+        let packets = &mut self.lanes[lane as usize];
+        let head = packets.pop_front().expect("its head was next");
+        (head, packets.front().copied().unwrap_or(Key::NEVER))
+    }
+}
+
 impl Queue for Structured {
     fn new(size: Size) -> Self {
         let mut queue = EventQueue::new(TIMERS_PER_END);
@@ -188,10 +197,14 @@ impl Queue for Structured {
                 return None;
             }
             match self.queue.take(source, at) {
-                Event::FirstHead(lane) | Event::Head(lane) => {
-                    let packets = &mut self.lanes[lane as usize];
-                    let head = packets.pop_front().expect("its head was next");
-                    self.queue.head_left(lane, packets.front().copied().unwrap_or(Key::NEVER));
+                Event::FirstHead(lane) => {
+                    let (head, next) = self.pop(lane);
+                    self.queue.first_head_left(lane, next);
+                    return Some(head);
+                }
+                Event::Head(lane) => {
+                    let (head, next) = self.pop(lane);
+                    self.queue.head_left(lane, next);
                     return Some(head);
                 }
                 Event::TournamentTimer(flow) => {

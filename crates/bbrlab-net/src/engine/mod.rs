@@ -266,8 +266,7 @@ impl<P: Load> Network<P> {
             }
             self.set_clock(at);
             let packet = match self.queue.take(source, at) {
-                // Two arms, of which the first needs no look at which lane it is.
-                Event::FirstHead(lane) => self.take_head(lane % 2),
+                Event::FirstHead(lane) => self.take_first_head(lane),
                 Event::Head(lane) => self.take_head(lane),
                 Event::TournamentTimer(flow) => {
                     self.swift_timer_fires(FlowId(flow), handler);
@@ -378,11 +377,19 @@ impl<P: Load> Network<P> {
         handler.on_even_timer(&mut Port { net: self }, flow, side, id);
     }
 
-    /// Removes the head of a lane. The next packet of the lane becomes its head.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "what is known of the lane spares looking for it")]
+    /// Removes the head of lane 0 or 1. The next packet of the lane becomes its head.
+    #[inline]
+    fn take_first_head(&mut self, lane: u32) -> Packet<P> {
+        let (packet, next) = self.lanes.first(lane).pop(&mut self.way);
+        self.queue.first_head_left(lane, next);
+        self.kind = KindNumber::of(packet.tie);
+        packet
+    }
+
+    /// [`Self::take_first_head`] for the other lanes.
+    #[inline]
     fn take_head(&mut self, lane: u32) -> Packet<P> {
-        let (packet, next) = self.lanes.get(lane).pop(&mut self.way);
+        let (packet, next) = self.lanes.other(lane).pop(&mut self.way);
         self.queue.head_left(lane, next);
         self.kind = KindNumber::of(packet.tie);
         packet
