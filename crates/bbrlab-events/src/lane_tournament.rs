@@ -1,11 +1,12 @@
-//! The heads of lanes: which of them arrives next.
+//! A tournament tree of the heads of lanes: which lane's first packet arrives next.
 //!
-//! A packet that leaves a lane changes its head, and nothing else. In a tree of matches between two that takes one match per
-//! level. In a heap each packet would be pushed and popped, and look for its place.
+//! A packet that leaves its lane changes the key of one leaf. A tree of winners updates it with one
+//! match per level. In a heap each packet would be inserted and removed, and each time sifted to
+//! its place.
 
-use crate::event::Key;
+use crate::key::Key;
 
-/// The head of a lane, `Key::NEVER` if the lane is empty.
+/// The key of a lane's head, [`Key::NEVER`] if the lane is empty.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     key: Key,
@@ -16,19 +17,19 @@ impl Entry {
     const NOBODY: Self = Self { key: Key::NEVER, lane: 0 };
 }
 
-/// The heads of lanes, which are numbered from 0.
+/// The heads of lanes. Lanes are numbered from 0.
 #[derive(Debug)]
-pub(crate) struct Heads {
-    /// The least key of all, `Key::NEVER` if there is none, and its lane.
-    first: Entry,
-    /// Two for each match. The winner of entries 2n and 2n + 1 is entry n; lanes have those of the second half.
+pub(crate) struct LaneTournament {
+    /// The least key of all, [`Key::NEVER`] if all lanes are empty, and its lane.
+    winner: Entry,
+    /// The winner of entries 2n and 2n + 1 is entry n. Lanes have the entries of the second half.
     entries: Vec<Entry>,
     lanes: usize,
 }
 
-impl Heads {
+impl LaneTournament {
     pub(crate) fn new() -> Self {
-        Self { first: Entry::NOBODY, entries: vec![Entry::NOBODY; 4], lanes: 0 }
+        Self { winner: Entry::NOBODY, entries: vec![Entry::NOBODY; 4], lanes: 0 }
     }
 
     /// Adds a lane, which is empty.
@@ -41,13 +42,13 @@ impl Heads {
         self.lanes += 1;
     }
 
-    /// The least key, `Key::NEVER` if there is none, and its lane.
+    /// The least key, [`Key::NEVER`] if all lanes are empty, and its lane.
     #[inline]
-    pub(crate) fn first(&self) -> (Key, u32) {
-        (self.first.key, self.first.lane)
+    pub(crate) fn winner(&self) -> (Key, u32) {
+        (self.winner.key, self.winner.lane)
     }
 
-    /// A lane has another head.
+    /// Sets the key of a lane's head, [`Key::NEVER`] if the lane is empty, and plays its matches.
     #[inline]
     pub(crate) fn set(&mut self, lane: u32, key: Key) {
         let mut place = self.entries.len() / 2 + lane as usize;
@@ -60,35 +61,35 @@ impl Heads {
             winner.lane = if is_other { other.lane } else { winner.lane };
             place /= 2;
         }
-        self.first = winner;
+        self.winner = winner;
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Heads;
-    use crate::event::Key;
+    use super::LaneTournament;
+    use crate::key::Key;
     use proptest::prelude::*;
 
     proptest! {
         #[test]
-        fn the_first_is_the_least_whatever_changes(
+        fn the_winner_is_the_least_whatever_changes(
             steps in prop::collection::vec((0u32..90, prop::option::weighted(0.9, 0u128..1000)), 0..300)
         ) {
-            let mut heads = Heads::new();
+            let mut tree = LaneTournament::new();
             let mut model: Vec<Key> = Vec::new();
             for (at, step) in steps {
                 if model.is_empty() || at >= 80 {
-                    heads.add();
+                    tree.add();
                     model.push(Key::NEVER);
                 }
                 let lane = at % u32::try_from(model.len()).unwrap();
                 // A key is of one packet, and so of one lane.
                 let key = step.map_or(Key::NEVER, |key| Key(key << 16 | u128::from(lane)));
-                heads.set(lane, key);
+                tree.set(lane, key);
                 model[lane as usize] = key;
                 let least = model.iter().min().copied().unwrap();
-                let (key, lane) = heads.first();
+                let (key, lane) = tree.winner();
                 prop_assert_eq!(key, least);
                 if key != Key::NEVER {
                     prop_assert_eq!(model[lane as usize], key);

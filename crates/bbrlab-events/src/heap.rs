@@ -1,12 +1,15 @@
-//! The event queue: a 4-ary heap of 128-bit keys, four children per cache line, with a lazy hole.
+//! A 4-ary heap of 128-bit keys, with a lazy hole.
 //!
-//! The place of a popped top stays empty until the next push fills it, or the popped event is over. That takes one
-//! sift-down, where a pop and a push would take two. Almost every event schedules its successor, so this is the common
-//! case. The least entry below the top is known, so that a successor which comes before all others takes one comparison.
+//! The four children of a node share one cache line. The place of a popped top stays empty until
+//! the next push fills it, or the popped event is over. That takes one sift-down, where a pop and a
+//! push would take two. Almost every event schedules its successor, so this is the common case. The
+//! least entry below the top is known, so that a successor which comes before all others takes one
+//! comparison.
 
-use crate::event::Key;
+use crate::key::Key;
 
-/// Four siblings. Places beyond the end hold `Key::NEVER`, so finding the least key needs no bounds check.
+/// Four siblings. Places beyond the end hold [`Key::NEVER`], so that the least key is found without
+/// a bounds check.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Siblings([Key; 4]);
@@ -25,13 +28,15 @@ impl Siblings {
 /// A priority queue of (key, index). Equal keys come out in any order.
 #[derive(Debug)]
 pub(crate) struct Heap {
-    /// The least entry; `Key::NEVER` if there is none. While an event runs that was popped, it is still that event.
+    /// The least entry; [`Key::NEVER`] if the heap is empty. A popped entry stays here until the
+    /// next push or [`Self::close`].
     top: (Key, u32),
-    /// The least key below the top and its place; `Key::NEVER` if there is none.
+    /// The least key below the top and its place; [`Key::NEVER`] if there is none.
     least: (Key, usize),
     /// Whether the place of the top is empty.
     hole: bool,
-    /// Entries below the top: place `n` is child `n % 4` of node `n / 4` (node 0 is the top, node `n + 1` place `n`).
+    /// Entries below the top: place `n` is child `n % 4` of node `n / 4` (node 0 is the top, node
+    /// `n + 1` place `n`).
     keys: Vec<Siblings>,
     indices: Vec<[u32; 4]>,
     below: usize,
@@ -49,7 +54,7 @@ impl Heap {
         }
     }
 
-    /// The least entry, `Key::NEVER` if there is none. The last event popped is over.
+    /// The least entry, [`Key::NEVER`] if the heap is empty. The place of the top must not be open.
     #[inline]
     pub(crate) fn top(&self) -> (Key, u32) {
         debug_assert!(!self.hole || self.top.0 == Key::NEVER);
@@ -63,18 +68,20 @@ impl Heap {
         self.hole = true;
     }
 
-    /// Whether the place of the top is open: the event that was popped is not over, and none was pushed since; or there is none.
+    /// Whether the place of the top is open: an entry was popped and none pushed since, or the heap
+    /// is empty.
     #[inline]
     pub(crate) fn is_open(&self) -> bool {
         self.hole
     }
 
-    /// Whether an event was popped that is not over, and none was pushed since.
+    /// Whether the place of the top is open and the heap was not empty before the pop.
     pub(crate) fn is_in_event(&self) -> bool {
         self.hole && self.top.0 != Key::NEVER
     }
 
-    /// The event that was popped is over: what is now the least entry becomes the top, unless a push has filled its place.
+    /// Ends the event that was popped: the least entry becomes the top, unless a push has filled
+    /// its place.
     #[inline]
     pub(crate) fn close(&mut self) {
         if self.hole {
@@ -125,7 +132,8 @@ impl Heap {
         }
     }
 
-    /// Puts the least entry below the top at the top, and `entry` where there is a place for it.
+    /// Moves the least entry below the top to the top, and sifts `entry` down from the place of
+    /// that.
     #[inline(never)]
     fn sift_down(&mut self, entry: (Key, u32)) {
         let (key, mut parent) = self.least;
@@ -188,7 +196,7 @@ impl Heap {
 #[cfg(test)]
 mod tests {
     use super::Heap;
-    use crate::event::Key;
+    use crate::key::Key;
     use proptest::prelude::*;
 
     proptest! {

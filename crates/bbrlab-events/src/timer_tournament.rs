@@ -1,24 +1,31 @@
-//! Timers that are armed for every packet: one per flow, in a tournament whose winner is the next to fire.
+//! A tournament tree: one timer per flow, for timers that are armed for every packet.
 //!
-//! A flow that paces arms its timer anew whenever it fires. In a tree of matches between two neighbours that takes one
-//! match per level, in which single words are compared: the time, and below it the number of the flow, which decides at
-//! equal times as in the events' keys. Whom a flow meets does not depend on who wins below, so that the processor reads all
-//! of them at once. In the event queue, where other timers lie as well, it takes several times that.
+//! A sender that paces arms its timer again whenever it fires. In a tree of winners that takes one
+//! match per level. An entry is one word, the deadline and in the bits below it the flow, which
+//! decides at equal times as in a [`Key`]. Which entries meet does not depend on who wins below, so
+//! that the processor reads all of them at once. In the heap, which holds other events as well, the
+//! same takes several times as long.
 //!
-//! As in the event queue, the place of a timer that has fired stays open until it is armed again or its event is over.
+//! As in the heap, the entry of a timer that has fired stays open until the timer is armed again or
+//! its event is over. Then one walk to the root replaces two.
+//!
+//! [`Key`]: crate::Key
 
 use bbrlab_units::Time;
 
 /// The entry of a timer that is not armed.
 const NEVER: u64 = u64::MAX;
 
-/// No flow.
-const NOBODY: u32 = u32::MAX;
+/// In place of a flow: there is none.
+const NONE: u32 = u32::MAX;
 
-/// The entries of matches, two for each. The winner of entries 2n and 2n + 1 is entry n, and entry 1 wins the last match. Up to
-/// 131,072 flows the compiler knows how many there are, and neither counts a flow's matches nor checks a place.
+/// The entries of a tree of winners. The winner of entries 2n and 2n + 1 is entry n, and entry 1
+/// wins the last match. Flows have the entries of the second half.
+///
+/// Up to 131,072 flows the compiler knows the number of entries, and neither counts a flow's
+/// matches nor checks an index.
 #[derive(Debug)]
-enum Entries {
+enum Tree {
     Of4(Box<[u64; 8]>),
     Of16(Box<[u64; 32]>),
     Of64(Box<[u64; 128]>),
@@ -30,8 +37,8 @@ enum Entries {
     OfMore(Box<[u64]>),
 }
 
-impl Entries {
-    /// Entries for this many flows, of which none is armed.
+impl Tree {
+    /// Entries for `flows` flows, none of them armed.
     fn of(flows: u32) -> Self {
         match flows {
             0..=4 => Self::Of4(unarmed()),
@@ -60,7 +67,7 @@ impl Entries {
         }
     }
 
-    /// For how many flows there are entries.
+    /// The number of flows that there are entries for.
     fn flows(&self) -> u32 {
         low_half(self.all().len() as u64 / 2)
     }
@@ -70,7 +77,8 @@ impl Entries {
         entries[entries.len() / 2 + flow as usize]
     }
 
-    /// Sets a flow's entry and plays its matches; returns who wins the last. `None` if there are too many entries for that.
+    /// Sets a flow's entry and plays its matches; returns the winner of the last. `None` if there
+    /// are more than 4,096 flows.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "each packet's timer passes here")]
     fn set_among_few(&mut self, flow: u32, entry: u64) -> Option<u64> {
@@ -85,7 +93,7 @@ impl Entries {
         })
     }
 
-    /// The same for any number of entries.
+    /// [`Self::set_among_few`] for any number of flows.
     fn set(&mut self, flow: u32, entry: u64) -> u64 {
         match self {
             Self::Of16384(entries) => play_known(entries, flow, entry),
@@ -110,7 +118,8 @@ fn play_known<const ENTRIES: usize>(entries: &mut [u64; ENTRIES], flow: u32, ent
     play(entries, (ENTRIES / 2 + flow as usize) % ENTRIES, ENTRIES.ilog2() - 1, entry)
 }
 
-/// Sets an entry and plays so many matches.
+/// Sets an entry and plays its matches, one on each of `levels` levels. Returns the winner of the
+/// last.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "once for each number of entries")]
 fn play(entries: &mut [u64], mut place: usize, levels: u32, entry: u64) -> u64 {
@@ -125,67 +134,68 @@ fn play(entries: &mut [u64], mut place: usize, levels: u32, entry: u64) -> u64 {
 
 /// One timer per flow.
 #[derive(Debug)]
-pub(crate) struct Tournament {
-    /// When the next timer fires, `NEVER` if none is armed, and whose it is.
-    next: (Time, u32),
-    /// Whose timer has fired while its entry is still there; `NOBODY` if no place is open.
+pub(crate) struct TimerTournament {
+    /// The winner: deadline and flow of the next timer. The deadline is `NEVER` if no timer is
+    /// armed.
+    winner: (Time, u32),
+    /// The flow whose timer has fired while its entry is still there; `NONE` if no entry is open.
     open: u32,
-    /// An entry is a time, and in so many bits below it a flow.
+    /// The number of low bits of an entry that hold the flow.
     flow_bits: u32,
     flow_mask: u64,
-    /// From this time on there are no entries.
+    /// Deadlines from here on do not fit an entry.
     late: u64,
-    entries: Entries,
+    entries: Tree,
 }
 
-impl Tournament {
+impl TimerTournament {
     pub(crate) fn new() -> Self {
         Self {
-            next: (Time::NEVER, 0),
-            open: NOBODY,
+            winner: (Time::NEVER, 0),
+            open: NONE,
             flow_bits: 0,
             flow_mask: 0,
             late: NEVER >> 1,
-            entries: Entries::of(1),
+            entries: Tree::of(1),
         }
     }
 
-    /// Adds a flow, whose timer is not armed. Flows are numbered from 0, and all are added before a timer is armed.
+    /// Adds the timer of `flow`. Flows are numbered from 0, and no timer may be armed yet.
     pub(crate) fn add(&mut self, flow: u32) {
-        debug_assert_eq!(self.next.0, Time::NEVER);
+        debug_assert_eq!(self.winner.0, Time::NEVER);
         self.flow_bits = u32::BITS - flow.leading_zeros();
         self.flow_mask = !(NEVER << self.flow_bits);
         self.late = NEVER >> (self.flow_bits + 1);
         if flow >= self.entries.flows() {
-            self.entries = Entries::of(flow + 1);
+            self.entries = Tree::of(flow + 1);
         }
     }
 
-    /// When the next timer fires; `NEVER` if none is armed. No place is open.
+    /// The deadline of the next timer; `NEVER` if none is armed. No entry may be open.
     #[inline]
     pub(crate) fn next(&self) -> Time {
-        debug_assert_eq!(self.open, NOBODY);
-        self.next.0
+        debug_assert_eq!(self.open, NONE);
+        self.winner.0
     }
 
-    /// Whose timer fires next.
+    /// The flow of the next timer.
     #[inline]
     pub(crate) fn next_flow(&self) -> u32 {
-        self.next.1
+        self.winner.1
     }
 
-    /// The next timer fires, and is then not armed. Returns whose it is.
+    /// Disarms the next timer because it fires, and returns its flow. Its entry stays open.
     #[inline]
     pub(crate) fn fire(&mut self) -> u32 {
-        debug_assert_eq!(self.open, NOBODY);
-        self.open = self.next.1;
+        debug_assert_eq!(self.open, NONE);
+        self.open = self.winner.1;
         self.open
     }
 
-    /// Closes the place of the timer that has fired, if it is still open.
+    /// Closes the entry of the timer that has fired, if it is still open.
     #[inline]
     pub(crate) fn close(&mut self) {
-        if self.open != NOBODY {
+        if self.open != NONE {
             self.clear();
         }
     }
@@ -193,12 +203,13 @@ impl Tournament {
     #[cold]
     #[inline(never)]
     fn clear(&mut self) {
-        let flow = std::mem::replace(&mut self.open, NOBODY);
+        let flow = std::mem::replace(&mut self.open, NONE);
         self.set_apart(flow, NEVER);
     }
 
-    /// Arms a flow's timer for `at`. Returns false, and does nothing, if there is no entry for so late a time: the bits of a
-    /// flow would push out its own. With a million flows that is from two hours on.
+    /// Arms a flow's timer for `at`. Returns false, and does nothing, if the deadline is too late
+    /// for an entry, where the bits of the flow would displace its own. With a million flows,
+    /// deadlines of two hours and more are too late.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "each packet's timer passes here")]
     pub(crate) fn arm(&mut self, flow: u32, at: Time) -> bool {
@@ -215,17 +226,18 @@ impl Tournament {
         self.set_apart(flow, NEVER);
     }
 
-    /// An open place of another flow stays open: it is closed before anyone asks for the next timer.
+    /// Sets a flow's entry. An open entry of another flow stays open, and is closed before `next`
+    /// is asked.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "each packet's timer passes here")]
     fn enter(&mut self, flow: u32, entry: u64) {
         if self.open == flow {
-            self.open = NOBODY;
+            self.open = NONE;
         }
         self.set(flow, entry);
     }
 
-    /// The time for which a flow's timer is armed.
+    /// The deadline of a flow's timer; `NEVER` if it is not armed.
     pub(crate) fn deadline(&self, flow: u32) -> Time {
         if self.open == flow {
             return Time::NEVER;
@@ -233,21 +245,22 @@ impl Tournament {
         self.time_of(self.entries.get(flow))
     }
 
-    /// As a signed number: the highest bit of an entry is that of `NEVER` alone, and all bits of that stay set.
+    /// The deadline of an entry. The shift is signed: only `NEVER` has the highest bit, and so
+    /// keeps all bits.
     #[inline]
     fn time_of(&self, entry: u64) -> Time {
         Time((entry.cast_signed() >> self.flow_bits).cast_unsigned())
     }
 
-    /// [`Self::set`] on its own: so many matches in one place take registers of those that play few, and so does a call that
-    /// comes back to them.
+    /// [`Self::set`] as a function of its own, because its many copies of the matches would take
+    /// registers from callers that play few of them.
     #[inline(never)]
     fn set_apart(&mut self, flow: u32, entry: u64) {
         let winner = self.entries.set(flow, entry);
         self.wins(winner);
     }
 
-    /// Sets a flow's entry and plays its matches up to the last.
+    /// Sets a flow's entry and plays its matches.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "each packet's timer passes here")]
     fn set(&mut self, flow: u32, entry: u64) {
@@ -260,7 +273,7 @@ impl Tournament {
 
     #[inline]
     fn wins(&mut self, winner: u64) {
-        self.next = (self.time_of(winner), low_half(winner & self.flow_mask));
+        self.winner = (self.time_of(winner), low_half(winner & self.flow_mask));
     }
 }
 
@@ -272,7 +285,7 @@ fn low_half(word: u64) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::Tournament;
+    use super::TimerTournament;
     use bbrlab_units::Time;
     use proptest::prelude::*;
 
@@ -283,7 +296,7 @@ mod tests {
             flows in prop_oneof![1u32..20, 60u32..70, 250u32..260, 1020u32..1030, 4090u32..4100, 4097u32..20_000, 131_070u32..131_080],
             steps in prop::collection::vec((any::<prop::sample::Index>(), 0u64..5000), 1..300),
         ) {
-            let mut timers = Tournament::new();
+            let mut timers = TimerTournament::new();
             for flow in 0..flows {
                 timers.add(flow);
             }
@@ -309,7 +322,7 @@ mod tests {
             flows in 1u32..20,
             steps in prop::collection::vec((0u32..20, prop::option::weighted(0.8, 0u64..9), any::<bool>()), 0..300),
         ) {
-            let mut timers = Tournament::new();
+            let mut timers = TimerTournament::new();
             for flow in 0..flows {
                 timers.add(flow);
             }
