@@ -2,7 +2,7 @@
 
 use crate::bbr_bounded::Params as BoundedParams;
 use crate::bbr1::{
-    self, Bbr, Bbr1, BbrAcd, BbrHsr, BbrPlus, BbrPrime, DelayBbr, Plain, Stepped, Steps,
+    self, Bbr, Bbr1, BbrAcd, BbrHsr, BbrPlus, BbrPrime, DelayBbr, Ns3, Ns3Steps, Plain,
 };
 use crate::bbr2::{self, Alpha, Bbr2, Exp, Form2020};
 use crate::bbr3::{self, Bbr3, Constants};
@@ -133,11 +133,11 @@ algorithms! {
         family: Some(Family::Bbr), is_paced: true, window: Window::Bears { loss_ppm: 55_000 }, marks: Marks::Once,
         params: bbr1::BBR1_PARAMS,
         new: |p| {
-            let is_linux = Steps::from_params(p)? == Steps::default();
+            let is_linux = Ns3Steps::from_params(p)? == Ns3Steps::default();
             Ok(if is_linux {
                 Cc::Bbr1(Bbr::new(Plain))
             } else {
-                Cc::Bbr1Stepped(Box::new(Bbr::with_steps(Stepped, p)?))
+                Cc::Bbr1Ns3(Box::new(Bbr::with_steps(Ns3, p)?))
             })
         },
     }
@@ -573,7 +573,7 @@ macro_rules! dispatch {
 
 dispatch! {
     Bbr1(Bbr1),
-    Bbr1Stepped(Box<Bbr<Stepped>>),
+    Bbr1Ns3(Box<Bbr<Ns3>>),
     BbrPrime(Box<Bbr<BbrPrime>>),
     BbrHsr(Box<Bbr<BbrHsr>>),
     BbrPlus(Box<Bbr<BbrPlus>>),
