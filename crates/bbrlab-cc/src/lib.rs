@@ -17,6 +17,7 @@ pub mod bic;
 mod conn;
 pub mod cubic;
 pub mod dctcp;
+pub mod fields;
 mod given;
 pub mod highspeed;
 pub mod htcp;
