@@ -13,7 +13,6 @@
     reason = "an estimate; no figure of a run depends on it"
 )]
 
-use bbrlab_cc::Algorithm;
 use bbrlab_link::{Link, Queue};
 use bbrlab_run::{Bursts, FlowClass, Hop, Sample, Source};
 
@@ -397,7 +396,7 @@ fn events_on_the_way(class: &FlowClass, network: &Network) -> (f64, f64) {
 fn events_per_packet(class: &FlowClass, network: &Network, active: &Activity) -> f64 {
     let (forward, reverse) = events_on_the_way(class, network);
     let acks = acks_per_packet(class, active);
-    let pacing = if is_paced(class.cc) { 0.5 } else { 0.0 };
+    let pacing = if class.cc.is_paced() { 0.5 } else { 0.0 };
     let writes = match class.source {
         _ if class.is_udp => 0.0,
         Source::Cbr(_)
@@ -455,11 +454,6 @@ fn events_per_second(class: &FlowClass) -> f64 {
         Source::Bursts(Bursts { ref on, ref off, rate }) => periods(on.mean, off.mean, rate),
         _ => 0.0,
     }
-}
-
-/// Whether an algorithm's pacing timer decides when packets leave, and not its ACKs.
-fn is_paced(cc: Algorithm) -> bool {
-    cc.name().starts_with("bbr") || cc == Algorithm::DelayBbr
 }
 
 /// Packets that may be on the link: in its queue and propagating.

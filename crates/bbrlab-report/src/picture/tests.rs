@@ -46,7 +46,7 @@ fn samples(run: &Run) -> (RunSummary, Series, QueueSeries) {
                 continue;
             }
             let age = ms - start;
-            let paces = run.class(flow).cc.name().starts_with("bbr");
+            let paces = run.class(flow).cc.is_paced();
             let (state, cwnd) = if !paces {
                 ("", 40 + (age / 20) % 120)
             } else if age < 400 {

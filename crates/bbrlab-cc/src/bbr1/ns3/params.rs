@@ -1,14 +1,9 @@
-//! The steps in which other implementations of BBR v1 differ from Linux's: one parameter a difference.
-//!
-//! The defaults are Linux's. A variant has these parameters beside its own, and every value is valid beside any other.
-//!
-//! Sources: [ns3] `tcp-bbr.cc` of 3.40 and 3.44; [lanigan-code] `tcp-bbr.cc`, a port of 2018 to 3.27.
-//! Deviations:
-//! 1. ns-3 counts bytes and nanoseconds and computes in floating point; here the units stay Linux's: packets,
-//!    microseconds, gains in 1/256.
+//! The steps in which ns-3 differs from Linux: one parameter a difference. A variant has these parameters beside its own.
 
-use super::steps::{ExtraAcked, Losses, Steps};
 use crate::{ParamError, ParamSpec, ParamTable, Params};
+
+use super::super::{BbrAcd, BbrHsr, BbrPlus, DelayBbr};
+use super::{ExtraAcked, Losses, Ns3Steps};
 
 /// Parts of a million, as which the margin of pacing is kept.
 const MILLION: u32 = 1_000_000;
@@ -110,15 +105,15 @@ macro_rules! with_steps {
 /// The parameters of `bbr1`.
 pub const BBR1_PARAMS: &[ParamSpec] = with_steps!(&[PROBE_PHASE, DRAIN_PHASE]);
 /// The parameters of `bbr_hsr`.
-pub const BBR_HSR_PARAMS: &[ParamSpec] = with_steps!(super::BbrHsr::PARAMS);
+pub const BBR_HSR_PARAMS: &[ParamSpec] = with_steps!(BbrHsr::PARAMS);
 /// The parameters of `bbrplus`.
-pub const BBRPLUS_PARAMS: &[ParamSpec] = with_steps!(super::BbrPlus::PARAMS);
+pub const BBRPLUS_PARAMS: &[ParamSpec] = with_steps!(BbrPlus::PARAMS);
 /// The parameters of `delay_bbr`.
-pub const DELAY_BBR_PARAMS: &[ParamSpec] = with_steps!(super::DelayBbr::PARAMS);
+pub const DELAY_BBR_PARAMS: &[ParamSpec] = with_steps!(DelayBbr::PARAMS);
 /// The parameters of `bbr_acd`.
-pub const BBR_ACD_PARAMS: &[ParamSpec] = with_steps!(super::BbrAcd::PARAMS);
+pub const BBR_ACD_PARAMS: &[ParamSpec] = with_steps!(BbrAcd::PARAMS);
 
-impl Steps {
+impl Ns3Steps {
     /// The values of a scenario.
     ///
     /// # Errors
@@ -131,7 +126,7 @@ impl Steps {
         Ok(Self {
             paced_ppm: MILLION - table.ratio_ppm("margin", 500_000)?,
             cycle_rand: small("cycle_rand", 1..=8)?,
-            probe_extra: small("probe_extra", 0..=2)?,
+            probe_extra: small("probe_extra", 0..=2)?.into(),
             extra_acked: table.choice(
                 "extra_acked",
                 &[("linux", ExtraAcked::Linux), ("ns3", ExtraAcked::Ns3), ("off", ExtraAcked::Off)],
