@@ -68,7 +68,7 @@ const FLOWS: &str = r#"
 "#;
 
 fn run(sample: &str) -> Run {
-    scenario_text::runs(&FLOWS.replace("SAMPLE", sample)).remove(0)
+    crate::scenario_text::runs(&FLOWS.replace("SAMPLE", sample)).remove(0)
 }
 
 #[test]
