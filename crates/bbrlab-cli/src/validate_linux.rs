@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use bbrlab_lab::linux::{
+use bbrlab_lab::against_linux::{
     AIMS, ComparedPoint, Comparison, CwndAgreement, LinuxOptions, LinuxReport, Metric,
     MetricSummary, Pictures, summarise, validate_linux, write_overlays,
 };

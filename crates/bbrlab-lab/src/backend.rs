@@ -1,22 +1,13 @@
-//! The door for back ends: who computes a run. [`BACKENDS`] is the one list.
+//! The door for back ends: what one must answer. `backends.rs` has the list.
 //!
-//! To add one, write a file with a type that implements [`Backend`] and name it in the list. Commands, folders, records
-//! and Python then know it. A resolved run goes in; the same records come out, in which what a back end does not know
-//! is `None`.
+//! A resolved run goes in; the same records come out, in which what a back end does not know is `None`.
 
 use bbrlab_run::{Controls, Place, Run};
 use bbrlab_scenario::{Estimate, Scenario};
 
 use crate::error::LabError;
 use crate::execute::Executed;
-use crate::simulator::Simulator;
 use crate::stop::Stop;
-
-/// Every back end, the default first.
-pub static BACKENDS: &[&dyn Backend] = &[&Simulator];
-
-/// The default: the simulator.
-pub static SIMULATOR: &dyn Backend = &Simulator;
 
 /// What computes runs.
 pub trait Backend: std::fmt::Debug + Sync {
@@ -86,17 +77,6 @@ impl Refusal {
     }
 }
 
-/// The back end of this name.
-///
-/// # Errors
-/// If there is none; the message lists all.
-pub fn backend(name: &str) -> Result<&'static dyn Backend, String> {
-    BACKENDS.iter().copied().find(|on| on.name() == name).ok_or_else(|| {
-        let known: Vec<&str> = BACKENDS.iter().map(|on| on.name()).collect();
-        format!("expected a back end: {}", known.join(", "))
-    })
-}
-
 /// Refuses a scenario of which a back end cannot do something, naming all of that at once.
 ///
 /// # Errors
@@ -137,13 +117,13 @@ mod tests {
     use bbrlab_run::{Controls, Place, Run, RunSummary, Runs as _};
     use bbrlab_scenario::{Estimate, Scenario};
 
-    use super::{Backend, Refusal, SIMULATOR, Task, check_backend};
+    use super::{Backend, Refusal, Task, check_backend};
+    use crate::backends::{SIMULATOR, backend_of};
     use crate::batch::{Batch, BatchOptions, SummaryOf, default_out, run_batch};
     use crate::error::LabError;
     use crate::execute::Executed;
     use crate::finish::finish_whole;
     use crate::picture_files::read_results;
-    use crate::run_folder::backend_of;
     use crate::scratch::Scratch;
     use crate::stop::Stop;
 

@@ -7,7 +7,7 @@ use bbrlab_run::Runs as _;
 use bbrlab_scenario::Scenario;
 
 use crate::atomic_file::{sync_folder, write_by};
-use crate::backend::SIMULATOR;
+use crate::backends::SIMULATOR;
 use crate::columns::write_summary;
 use crate::document::write_summary_json;
 use crate::error::LabError;

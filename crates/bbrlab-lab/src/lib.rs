@@ -6,7 +6,7 @@
 //!
 //! | file | idea |
 //! | --- | --- |
-//! | `backend.rs`, `simulator.rs` | who computes runs: the door, and the simulator behind it |
+//! | `backend.rs`, `backends.rs`, `simulator.rs` | who computes runs: the door, the list, and the simulator behind it |
 //! | `pool.rs` | independent pieces of work on several threads |
 //! | `execute.rs` | one run in slices, watched and interruptible |
 //! | `stepped.rs` | one run in the caller's steps |
@@ -32,8 +32,10 @@
 //! | `machine.rs`, `provenance.rs` | CPU time, memory, date; version and commit |
 //! | `stop.rs` | interrupts |
 
+pub mod against_linux;
 mod atomic_file;
 mod backend;
+mod backends;
 mod batch;
 mod bench;
 mod calibration;
@@ -46,7 +48,7 @@ mod export;
 mod finish;
 mod golden;
 mod limit;
-pub mod linux;
+
 mod lock;
 mod machine;
 mod merge;
@@ -70,7 +72,8 @@ mod stepped;
 mod stop;
 
 pub use atomic_file::{Unwritten, write_new};
-pub use backend::{BACKENDS, Backend, Refusal, SIMULATOR, Task, backend, check_backend};
+pub use backend::{Backend, Refusal, Task, check_backend};
+pub use backends::{BACKENDS, SIMULATOR, backend, backend_of};
 pub use batch::{
     Batch, BatchOptions, SummaryOf, default_out, heaviest_first, part_of, run_batch, save_run,
 };
@@ -101,7 +104,7 @@ pub use queues::{QueueReplays, validate_queues};
 pub use records::{RECORDS_HELD, Records, folder_of};
 pub use report_files::{check_reports, write_report_text};
 pub use report_page::write_report;
-pub use run_folder::{backend_of, run_folder_name};
+pub use run_folder::run_folder_name;
 pub use scenario_files::{files_in, open_scenario};
 pub use stepped::Stepped;
 pub use stop::Stop;

@@ -162,7 +162,7 @@ mod tests {
     use bbrlab_scenario::Scenario;
 
     use super::Records;
-    use crate::backend::SIMULATOR;
+    use crate::backends::SIMULATOR;
     use crate::batch::{Batch, BatchOptions, SummaryOf, run_batch};
     use crate::document::write_runs_json;
     use crate::lock::Lock;

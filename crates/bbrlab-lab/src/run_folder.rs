@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::atomic_file::{PARTIAL, Unwritten, make_folder, remove_leftovers, sync_folder, write};
-use crate::backend::{Backend, backend};
+use crate::backend::Backend;
 use crate::columns::{of_series, write_summary};
 use crate::document::write_summary_json;
 use crate::error::LabError;
@@ -341,20 +341,11 @@ pub(crate) fn is_marked(folder: &Path) -> bool {
     [RUN_JSON, SUMMARY_JSON, SWEEP_JSON].iter().any(|name| folder.join(name).is_file())
 }
 
-/// The back end that computed the results in a folder; the simulator if it holds none.
-///
-/// # Errors
-/// If this program does not have it.
-pub fn backend_of(folder: &Path) -> Result<&'static dyn Backend, LabError> {
+/// The name of the back end that computed the results in a folder; the simulator's if it holds none.
+pub(crate) fn backend_name_of(folder: &Path) -> String {
     let of_run = || serde_json::from_slice(&fs::read(folder.join(RUN_JSON)).ok()?).ok();
     let maker = read_sweep(folder).map(|sweep| sweep.maker).or_else(of_run);
-    let name = maker.map_or_else(simulator, |maker: Maker| maker.backend);
-    backend(&name).map_err(|expected| {
-        LabError::Usage(format!(
-            "{}: its back end is `{name}`, which this program does not have; {expected}",
-            folder.display()
-        ))
-    })
+    maker.map_or_else(simulator, |maker: Maker| maker.backend)
 }
 
 /// The name of the scenario whose results a folder holds and, for a run, its place in a sweep.
