@@ -77,7 +77,7 @@ impl Refusal {
     }
 }
 
-/// Refuses a scenario of which a back end cannot do something, naming all of that at once.
+    /// For people, such as "`bottleneck.queue`: linux cannot do that; the nearest is `fq_codel`".
 ///
 /// # Errors
 /// If it refuses any point.
