@@ -23,8 +23,9 @@ const IMPORTS: &[(&str, &[&str])] = &[
     ("report", &["run", "link"]),
     ("oracle", &["cc", "tcp", "queue", "link", "stack", "units"]),
     ("lab", &["sim", "run", "link", "scenario", "report", "oracle", "units"]),
-    ("cli", &["lab", "run", "scenario", "report"]),
-    ("python", &["cc", "cli", "lab", "run", "scenario", "report"]),
+    ("papers", &["lab", "run", "link", "scenario", "report", "units"]),
+    ("cli", &["papers", "lab", "run", "scenario", "report"]),
+    ("python", &["cc", "cli", "papers", "lab", "run", "scenario", "report"]),
 ];
 
 /// The names of all crates of the product, the lowest first.

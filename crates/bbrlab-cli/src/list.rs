@@ -1,6 +1,6 @@
 //! `bbrlab list`: algorithms, queue disciplines, scenarios, papers and metrics.
 
-use bbrlab_lab::Paper;
+use bbrlab_papers::Paper;
 use bbrlab_report::{Align, Table};
 use bbrlab_run::{
     Algorithm, Figure, FlowGroup, FlowSummary, Kind, LinkSummary, Role, RunSummary, TinSummary,
@@ -134,7 +134,7 @@ fn document(what: What) -> Value {
             })
             .map(value)
             .collect(),
-        What::Papers => bbrlab_lab::papers().iter().map(paper_entry).map(value).collect(),
+        What::Papers => bbrlab_papers::papers().iter().map(paper_entry).map(value).collect(),
         What::Metrics => metric_entries().into_iter().map(value).collect(),
     }
 }
@@ -227,7 +227,7 @@ fn title(id: &str) -> String {
 fn papers() -> String {
     let mut table =
         Table::new().column("experiment", "", Align::Left).column("title", "", Align::Left);
-    for paper in bbrlab_lab::papers() {
+    for paper in bbrlab_papers::papers() {
         table.row(vec![paper.key.clone(), format!("{} ({})", paper.title, paper.year)]);
         for experiment in &paper.experiments {
             table.row(vec![format!("  {}", experiment.id), experiment.title.clone()]);

@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use bbrlab_lab::{LabError, PlotChoice};
+use bbrlab_lab::{LabError, PlotChoice, plot_as};
+use bbrlab_papers::not_a_metric;
 
 use crate::args::{ExportArgs, PlotArgs, ReportArgs};
 use crate::output::{Output, Verdict};
@@ -28,7 +29,7 @@ pub(crate) fn plot(args: &PlotArgs, output: &mut Output) -> Verdict {
         }
         return Ok(());
     }
-    let make = |folder: &Path, out: Option<&Path>| bbrlab_lab::plot_as(folder, out, &choice);
+    let make = |folder: &Path, out: Option<&Path>| plot_as(folder, out, &choice, not_a_metric);
     each(&args.folders, args.out.as_deref(), make, output)
 }
 

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use bbrlab_lab::{
-    COMMIT, Claim, ClaimFigure, Compared, Expected, Experiment, Explained, Judged, Key, LabError,
-    Looked, NO_KEY, ReproduceOptions, Reproduced, Row, Sensitivity, Told, VERSION,
-    Verdict as Outcome, Work, check_reports, claims_of, explain, judge_claims, refuse_results,
-    select, sensitivity, sensitivity_table, write_replication,
+use bbrlab_lab::{COMMIT, LabError, VERSION, check_reports, refuse_results};
+use bbrlab_papers::{
+    Claim, ClaimFigure, Compared, Expected, Experiment, Explained, Judged, Key, Looked, NO_KEY,
+    ReproduceOptions, Reproduced, Row, Sensitivity, Told, Verdict as Outcome, Work, claims_of,
+    explain, judge_claims, select, sensitivity, sensitivity_table, write_replication,
 };
 use bbrlab_report::{
     Align, ClaimLine, PublishedRow, Table, claims_text, published_tables, verdict_counts,
@@ -145,7 +145,7 @@ fn one(
         } else {
             Vec::new()
         };
-        let reproduced = bbrlab_lab::reproduce(experiment, options, show)?;
+        let reproduced = bbrlab_papers::reproduce(experiment, options, show)?;
         let claims = judge_claims(experiment, &reproduced, options, &mut work, show)?;
         Ok(Told { reproduced, claims, explained, sensitivity, switched: work })
     };

@@ -1,6 +1,7 @@
 //! `bbrlab show` and `bbrlab new`: scenarios as text, to read and to begin with.
 
 use bbrlab_lab::{builtin_text, write_new};
+use bbrlab_papers::not_a_scenario;
 use bbrlab_scenario::{STARTER, schema};
 
 use crate::args::{NewArgs, ShowArgs};
@@ -8,7 +9,7 @@ use crate::output::{Output, Verdict};
 
 pub(crate) fn show(args: &ShowArgs, output: &mut Output) -> Verdict {
     match &args.id {
-        Some(id) => output.text(builtin_text(id)?),
+        Some(id) => output.text(builtin_text(id, not_a_scenario)?),
         None => output.json(&schema()),
     }
 }

@@ -7,18 +7,18 @@ use bbrlab_report::{
     chosen_run_picture, chosen_sweep_pictures,
 };
 use bbrlab_run::{Delays, RunSummary, Transfers};
-use bbrlab_scenario::{Scenario, read_span};
+use bbrlab_scenario::read_span;
 use bbrlab_units::Span;
 
 use crate::error::LabError;
-use crate::named::{Kind, Results, folders_in, results_in};
+use crate::named::{Kind, KnownElsewhere, Results, folders_in, results_in};
 use crate::overlaid::{OverlayChoice, PANELS, plot_two};
-use crate::papers::papers;
 use crate::picture_files::{
     Format, document_of_sweep, plot, read_columns, read_delays, read_document, read_run_files,
     title_of_sweep, write_formats,
 };
 use crate::run_folder::{DELAYS_PARQUET, SCENARIO, SUMMARY_JSON, TRANSFERS_PARQUET, damaged};
+use crate::scenario_files::read_kept_scenario;
 
 /// What somebody wants to see. The default is what `run` draws.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -77,7 +77,8 @@ impl PlotChoice {
     }
 }
 
-/// Draws the pictures of the results in a folder as somebody chose; returns the files' names.
+/// Draws the pictures of the results in a folder as somebody chose; returns the files' names. The message about an unknown
+/// metric has the words of `known`.
 ///
 /// # Errors
 /// If a choice is unknown or does not fit the results, or a file is damaged.
@@ -85,6 +86,7 @@ pub fn plot_as(
     folder: &Path,
     out: Option<&Path>,
     choice: &PlotChoice,
+    known: KnownElsewhere,
 ) -> Result<Vec<PathBuf>, LabError> {
     if *choice == PlotChoice::default() {
         return plot(folder, out);
@@ -94,8 +96,8 @@ pub fn plot_as(
     for results in results_in(folder)? {
         let mut pictures = chosen.pictures(&results).map_err(|reason| match reason {
             Reason::Choice(reason) => {
-                let of_paper = figure_of_a_paper(&reason).unwrap_or_default();
-                LabError::Usage(format!("{}: {reason}{of_paper}", results.path.display()))
+                let elsewhere = known_elsewhere(&reason, known).unwrap_or_default();
+                LabError::Usage(format!("{}: {reason}{elsewhere}", results.path.display()))
             }
             Reason::Lab(error) => error,
         })?;
@@ -111,14 +113,10 @@ pub fn plot_as(
     Ok(files)
 }
 
-/// Where a figure stands that only a paper's tables have, if that is what was not known.
-fn figure_of_a_paper(reason: &str) -> Option<String> {
+/// What else has the name of an unknown metric, if that is the reason.
+fn known_elsewhere(reason: &str, known: KnownElsewhere) -> Option<String> {
     let name = reason.strip_prefix("unknown metric `")?.split('`').next()?;
-    let paper = papers().iter().find(|paper| paper.metrics.iter().any(|own| own.id == name))?;
-    Some(format!(
-        "; `{name}` is a figure of {key}'s tables, which `bbrlab reproduce {key}` prints",
-        key = paper.key
-    ))
+    Some(format!("; {}", known(name)?))
 }
 
 /// Draws the second run on top of the first; returns the files' names.
@@ -394,7 +392,7 @@ fn rtts(folder: &Path, summary: &RunSummary) -> Result<Option<Vec<CdfSample>>, L
 
 /// The title of a run's scenario or, if it has none, its name.
 fn title_of(folder: &Path, summary: &RunSummary) -> Result<String, LabError> {
-    let scenario = Scenario::read_kept(&folder.join(SCENARIO), &[])?;
+    let scenario = read_kept_scenario(&folder.join(SCENARIO), &[])?;
     let title = if scenario.title().is_empty() { &summary.scenario } else { scenario.title() };
     Ok(title.to_owned())
 }

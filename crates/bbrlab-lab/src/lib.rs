@@ -1,11 +1,12 @@
 //! The laboratory: runs many simulations on all cores, writes result folders, draws pictures and compares
-//! results with papers and with Linux.
+//! results with Linux.
 //!
 //! The command line and any other user interface are built on this crate. It is the only one with threads,
 //! files, a clock and signals; none of them affects a result.
 //!
 //! | file | idea |
 //! | --- | --- |
+//! | `backend.rs`, `simulator.rs` | who computes runs: the door, and the simulator behind it |
 //! | `pool.rs` | independent pieces of work on several threads |
 //! | `execute.rs` | one run in slices, watched and interruptible |
 //! | `stepped.rs` | one run in the caller's steps |
@@ -17,20 +18,22 @@
 //! | `columns.rs`, `parquet_file.rs` | records as columns, columns as Parquet |
 //! | `document.rs` | records as JSON |
 //! | `lock.rs` | several processes share the runs of a folder |
+//! | `scenario_files.rs` | scenarios in files, with the traces that they name |
 //! | `named.rs` | what users name: scenarios, and folders of results |
 //! | `export.rs` | Parquet files as CSV |
 //! | `atomic_file.rs` | files that are either complete or absent |
-//! | `papers.rs`, `reproduce/` | the papers' experiments: published figures next to measured ones |
 //! | `golden.rs` | traces of kernel code, replayed on all cores |
 //! | `packets.rs` | packet logs of a real host, replayed on all cores |
 //! | `queues.rs` | packet logs of queue disciplines, replayed on all cores |
 //! | `bench.rs` | the cases of the speed table |
 //! | `limit.rs` | the largest work that a command accepts by default |
 //! | `picture_files.rs`, `report_page.rs` | SVG, PNG and an HTML page of the data |
+//! | `report_files.rs` | files that a user names for reports |
 //! | `machine.rs`, `provenance.rs` | CPU time, memory, date; version and commit |
 //! | `stop.rs` | interrupts |
 
 mod atomic_file;
+mod backend;
 mod batch;
 mod bench;
 mod calibration;
@@ -50,28 +53,29 @@ mod merge;
 mod named;
 mod overlaid;
 mod packets;
-mod papers;
 mod parquet_file;
 mod picture_files;
 mod pool;
 mod provenance;
 mod queues;
 mod records;
+mod report_files;
 mod report_page;
-mod reproduce;
 mod run_folder;
+mod scenario_files;
 #[cfg(test)]
 mod scratch;
+mod simulator;
 mod stepped;
 mod stop;
 
 pub use atomic_file::{Unwritten, write_new};
+pub use backend::{BACKENDS, Backend, Refusal, SIMULATOR, Task, backend, check_backend};
 pub use batch::{
     Batch, BatchOptions, SummaryOf, default_out, heaviest_first, part_of, run_batch, save_run,
 };
 pub use bbrlab_oracle::LogError;
 pub use bench::{BENCH_CASES, BenchCase, BenchResult, bench_case};
-pub use calibration::seconds_per_event;
 pub use chosen_pictures::{PlotChoice, plot_as, plot_overlay};
 pub use columns::{FigureOf, figure_of, flow_columns, link_columns, of_series};
 pub use document::write_runs_json;
@@ -83,25 +87,21 @@ pub use golden::{Golden, validate_golden};
 pub use limit::{DEFAULT_LIMIT, check_limit};
 pub use machine::{processor, processors};
 pub use merge::{Merged, merge};
-pub use named::{Named, builtin_text, open_named, refuse_results, refuse_second_stdin};
-pub use packets::{PacketReplays, validate_packets};
-pub use papers::{
-    Artifact, Calc, Claim, Contradiction, Expected, Experiment, FORMS, Metric, Paper, Published,
-    contradictions, papers,
+pub use named::{
+    KnownElsewhere, Named, builtin_text, open_named, refuse_results, refuse_second_stdin,
 };
-pub use picture_files::{Opened, missing_runs, open_results, read_results, read_run};
+pub use packets::{PacketReplays, validate_packets};
+pub use picture_files::{
+    Opened, RunFiles, missing_runs, open_results, read_queue, read_results, read_run,
+    read_run_files, read_series,
+};
 pub use pool::Progress;
 pub use provenance::{COMMIT, RUSTC, VERSION};
 pub use queues::{QueueReplays, validate_queues};
-pub use records::{RECORDS_HELD, Records};
+pub use records::{RECORDS_HELD, Records, folder_of};
+pub use report_files::{check_reports, write_report_text};
 pub use report_page::write_report;
-pub use reproduce::{
-    ByHand, Cause, ClaimFigure, Compared, Counting, DEFAULT_SEEDS, Explained, FalsePoint, Finished,
-    Judged, Key, Looked, NO_KEY, ReproduceOptions, Reproduced, Row, Rows, RunAt, Sensitivity,
-    SwitchEffect, Told, UnderSetting, Verdict, Work, cause_keys, check_reports, claims_of, explain,
-    judge_claims, measured_rows, reproduce, scenario_hashes, select, sensitivity,
-    sensitivity_table, word_of_a_shell, write_replication,
-};
-pub use run_folder::run_folder_name;
+pub use run_folder::{backend_of, run_folder_name};
+pub use scenario_files::{files_in, open_scenario};
 pub use stepped::Stepped;
 pub use stop::Stop;

@@ -8,10 +8,13 @@ use bbrlab_run::SweepPoint;
 use bbrlab_scenario::{Builtin, Scenario, ScenarioErrors};
 
 use crate::error::{LabError, plain};
-use crate::reproduce::names::not_a_scenario;
 use crate::run_folder::{
     RUN_JSON, SCENARIO, SERIES_PARQUET, SUMMARY_JSON, SWEEP_JSON, is_marked, kept_name,
 };
+use crate::scenario_files::{open_scenario, read_kept_scenario};
+
+/// Tells in words what has a name that was not found, if something else than what was asked for has it.
+pub type KnownElsewhere = fn(&str) -> Option<String>;
 
 /// A scenario that a user has named.
 #[derive(Clone, Debug)]
@@ -23,16 +26,22 @@ pub struct Named {
 }
 
 /// Opens what stands in the place of a scenario: a file, a built-in's id, `-` for standard input, or a folder of results,
-/// which may hold several. Unless the results go `elsewhere`, a folder is run again as it is.
+/// which may hold several. Unless the results go `elsewhere`, a folder is run again as it is. The message about an unknown
+/// name has the words of `known`.
 ///
 /// # Errors
 /// If a scenario is wrong, or a folder holds none.
-pub fn open_named(name: &str, sets: &[String], elsewhere: bool) -> Result<Vec<Named>, LabError> {
+pub fn open_named(
+    name: &str,
+    sets: &[String],
+    elsewhere: bool,
+    known: KnownElsewhere,
+) -> Result<Vec<Named>, LabError> {
     let path = Path::new(name);
     if !path.is_dir() {
-        let opened = Scenario::open(name, sets);
-        let scenario =
-            opened.map_err(|errors| if path.exists() { errors } else { told_of(name, errors) })?;
+        let opened = open_scenario(name, sets);
+        let scenario = opened
+            .map_err(|errors| if path.exists() { errors } else { told_of(name, errors, known) })?;
         return Ok(vec![Named { scenario, folder: None }]);
     }
     if !sets.is_empty() && !elsewhere {
@@ -47,13 +56,13 @@ pub fn open_named(name: &str, sets: &[String], elsewhere: bool) -> Result<Vec<Na
     results_in(path)?.into_iter().map(open).collect()
 }
 
-/// The text of a built-in scenario.
+/// The text of a built-in scenario. The message about an unknown id has the words of `known`.
 ///
 /// # Errors
 /// If none has this id.
-pub fn builtin_text(id: &str) -> Result<&'static str, LabError> {
+pub fn builtin_text(id: &str, known: KnownElsewhere) -> Result<&'static str, LabError> {
     let found = Builtin::named(id).map_err(|errors| {
-        let mut errors = told_of(id, errors);
+        let mut errors = told_of(id, errors, known);
         for error in errors.0.iter_mut().filter(|error| error.help.is_empty()) {
             error.help = vec!["`bbrlab list scenarios` lists the ids".to_owned()];
         }
@@ -62,10 +71,10 @@ pub fn builtin_text(id: &str) -> Result<&'static str, LabError> {
     Ok(found.text)
 }
 
-/// The same error with what the papers have of this name: the scenarios do not know them, and users give their names as well.
-fn told_of(name: &str, mut errors: ScenarioErrors) -> ScenarioErrors {
+/// The same error with what else has this name: users give the names of papers as well.
+fn told_of(name: &str, mut errors: ScenarioErrors, known: KnownElsewhere) -> ScenarioErrors {
     if let [error] = errors.0.as_mut_slice()
-        && let Some(told) = not_a_scenario(name)
+        && let Some(told) = known(name)
     {
         error.help = vec![told];
     }
@@ -94,8 +103,8 @@ fn scenario_of(folder: &Path, sets: &[String]) -> Result<Scenario, LabError> {
             "{shown}: no {SCENARIO} in it, so it cannot be run again by itself; run its scenario with --out {shown}"
         )));
     }
-    let scenario = Scenario::read_kept(&file, sets)?;
-    if !is_marked(folder) && !holds_text_of(folder, &Scenario::read_kept(&file, &[])?) {
+    let scenario = read_kept_scenario(&file, sets)?;
+    if !is_marked(folder) && !holds_text_of(folder, &read_kept_scenario(&file, &[])?) {
         let file = file.display();
         return Err(LabError::Usage(format!(
             "{file} was written by hand, not by a run, so its folder holds no results: name the file itself, bbrlab run {file}"

@@ -10,7 +10,6 @@ use bbrlab_run::{
     Column, Delays, Figure, QueueSeries, Run, RunResult, RunSummary, RunsDocument, Series,
     Transfers,
 };
-use bbrlab_scenario::Scenario;
 
 use crate::atomic_file::{make_folder, write};
 use crate::error::LabError;
@@ -19,8 +18,9 @@ use crate::parquet_file::decode;
 use crate::provenance::{COMMIT, VERSION};
 use crate::run_folder::{
     DELAYS_PARQUET, QUEUE_PARQUET, RUN_JSON, RunKey, SCENARIO, SERIES_PARQUET, SUMMARY_JSON,
-    SWEEP_JSON, TRANSFERS_PARQUET, complete_key, damaged, read_kept, read_sweep,
+    SWEEP_JSON, SweepFile, TRANSFERS_PARQUET, complete_key, damaged, read_kept, read_sweep,
 };
+use crate::scenario_files::read_kept_scenario;
 
 /// The picture of a run that has just ended.
 pub(crate) fn picture_of(run: &Run, result: &RunResult) -> Picture {
@@ -155,24 +155,23 @@ pub(crate) fn title_of_sweep(folder: &Path, document: &RunsDocument) -> String {
 /// # Errors
 /// If it has no complete run, or a file in it is damaged.
 pub(crate) fn document_of_sweep(folder: &Path) -> Result<RunsDocument, LabError> {
-    if folder.join(SUMMARY_JSON).exists() || read_sweep(folder).is_none() {
+    let sweep = read_sweep(folder).filter(|_| !folder.join(SUMMARY_JSON).exists());
+    let Some(SweepFile { maker, .. }) = sweep else {
         let document = read_document(folder)?;
         check_against_runs(folder, &document)?;
         return Ok(document);
-    }
+    };
     let mut complete = BTreeMap::new();
     for name in folders_in(folder) {
         let run = folder.join(name);
         if let Some(key) = complete_key(&run) {
-            complete.insert((key.scenario_hash, key.seed), read_document(&run)?);
+            complete.insert(key, read_document(&run)?);
         }
     }
     // In the order of the scenario, as the summary has them.
-    let scenario = Scenario::read_kept(&folder.join(SCENARIO), &[])?;
-    let in_order = (0..scenario.runs()).filter_map(|run| {
-        let RunKey { scenario_hash, seed } = RunKey::of(&scenario, run);
-        complete.remove(&(scenario_hash, seed))
-    });
+    let scenario = read_kept_scenario(&folder.join(SCENARIO), &[])?;
+    let in_order = (0..scenario.runs())
+        .filter_map(|run| complete.remove(&RunKey::of(&scenario, run, &maker.backend)));
     let joined = in_order.reduce(|mut all, more| {
         all.runs.extend(more.runs);
         all
@@ -183,12 +182,11 @@ pub(crate) fn document_of_sweep(folder: &Path) -> Result<RunsDocument, LabError>
 /// Whether a sweep's summary says what the folders of its runs say, whose files are checked by their hashes; runs whose
 /// folders are gone are believed.
 fn check_against_runs(folder: &Path, document: &RunsDocument) -> Result<(), LabError> {
-    let key_of = |run: &RunSummary| (run.scenario_hash.clone(), run.seed);
-    let listed: BTreeMap<_, _> = document.runs.iter().map(|run| (key_of(run), run)).collect();
+    let listed: BTreeMap<_, _> =
+        document.runs.iter().map(|run| (RunKey::of_record(run), run)).collect();
     for name in folders_in(folder) {
         let run = folder.join(&name);
-        let key = complete_key(&run).map(|key| (key.scenario_hash, key.seed));
-        let Some(listed) = key.and_then(|key| listed.get(&key)) else { continue };
+        let Some(listed) = complete_key(&run).and_then(|key| listed.get(&key)) else { continue };
         // Name and place are the sweep's, and the time that it took is in another file.
         let is_listed = |own: RunSummary| {
             let RunSummary { scenario, point, point_values, cpu_s, .. } = (*listed).clone();
@@ -284,11 +282,15 @@ pub(crate) fn picture_of_folder(folder: &Path) -> Result<Picture, LabError> {
 }
 
 /// What a run's folder holds for pictures.
-pub(crate) struct RunFiles {
-    pub(crate) run: Run,
-    pub(crate) summary: RunSummary,
-    pub(crate) series: Series,
-    pub(crate) queue: QueueSeries,
+pub struct RunFiles {
+    /// What was run.
+    pub run: Run,
+    /// Its figures.
+    pub summary: RunSummary,
+    /// Its flows over time.
+    pub series: Series,
+    /// Its links over time.
+    pub queue: QueueSeries,
     made_by: String,
 }
 
@@ -314,20 +316,19 @@ impl RunFiles {
 ///
 /// # Errors
 /// If it is not such a folder, or a file in it is damaged.
-pub(crate) fn read_run_files(folder: &Path) -> Result<RunFiles, LabError> {
+pub fn read_run_files(folder: &Path) -> Result<RunFiles, LabError> {
     let document = read_document(folder)?;
     let made_by = made_by(&document.version, &document.commit);
     let Some(summary) = document.runs.into_iter().next() else {
         return Err(damaged(&folder.join(SUMMARY_JSON), "no run in it"));
     };
-    let scenario = Scenario::read_kept(&folder.join(SCENARIO), &[])?;
+    let scenario = read_kept_scenario(&folder.join(SCENARIO), &[])?;
     let mut run = scenario.run(0);
     // The scenario in a run's folder holds neither its original name nor its place in a sweep.
     run.scenario.clone_from(&summary.scenario);
     run.point.clone_from(&summary.point);
     let series = read_series(folder)?;
-    let queue =
-        read_columns(folder, QUEUE_PARQUET, QueueSeries::FIGURES, QueueSeries::from_columns)?;
+    let queue = read_queue(folder)?;
     Ok(RunFiles { run, summary, series, queue, made_by })
 }
 
@@ -355,8 +356,19 @@ pub(crate) fn read_document(folder: &Path) -> Result<RunsDocument, LabError> {
 }
 
 /// The time series of the flows in a run's folder.
-pub(crate) fn read_series(folder: &Path) -> Result<Series, LabError> {
+///
+/// # Errors
+/// If it is not there or damaged.
+pub fn read_series(folder: &Path) -> Result<Series, LabError> {
     read_columns(folder, SERIES_PARQUET, Series::FIGURES, Series::from_columns)
+}
+
+/// The time series of the links in a run's folder.
+///
+/// # Errors
+/// If it is not there or damaged.
+pub fn read_queue(folder: &Path) -> Result<QueueSeries, LabError> {
+    read_columns(folder, QUEUE_PARQUET, QueueSeries::FIGURES, QueueSeries::from_columns)
 }
 
 /// All records in a run's folder.
@@ -372,8 +384,7 @@ pub fn read_run(folder: &Path) -> Result<RunResult, LabError> {
     } else {
         Transfers::default()
     };
-    let queue =
-        read_columns(folder, QUEUE_PARQUET, QueueSeries::FIGURES, QueueSeries::from_columns)?;
+    let queue = read_queue(folder)?;
     let delays = read_delays(folder)?;
     Ok(RunResult { summary, series: read_series(folder)?, queue, transfers, delays })
 }

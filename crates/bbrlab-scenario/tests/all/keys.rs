@@ -191,16 +191,14 @@ fn the_rate_of_a_link_is_constant_a_schedule_or_a_trace() {
 }
 
 #[test]
-fn a_trace_file_lies_beside_the_scenario() {
-    let folder = std::env::temp_dir().join(format!("bbrlab-trace-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    std::fs::write(folder.join("cell.trace"), "1\n2\n4\n").unwrap();
-    let file = folder.join("s.toml");
-    std::fs::write(&file, "duration = \"1s\"\n[bottleneck]\nrate = \"cell.trace\"\ndelay = \"1ms\"\n[[flows]]\ncc = \"reno\"\n")
-        .unwrap();
-    let scenario = Scenario::open(file.to_str().unwrap(), &[]).unwrap();
+fn a_trace_file_is_read_once_and_then_part_of_the_scenario() {
+    let files = |name: &str| match name {
+        "cell.trace" => Ok("1\n2\n4\n".to_owned()),
+        other => Err(format!("is not there: {other}")),
+    };
+    let text = "duration = \"1s\"\n[bottleneck]\nrate = \"cell.trace\"\ndelay = \"1ms\"\n[[flows]]\ncc = \"reno\"\n";
+    let scenario = Scenario::parse("s", "s.toml", text, Some(&files), &[]).unwrap();
     let (run, text) = (scenario.run(0), scenario.run_toml(0));
-    std::fs::remove_dir_all(&folder).unwrap();
     // 3 x 1500 bytes in 4 ms.
     assert_eq!(run.links[0].rate.at_start(), Some(BitRate(9_000_000)));
     // The stored text contains the trace, so the file is no longer needed.

@@ -421,7 +421,7 @@ fn what_a_run_takes_is_told_beforehand() {
         a constant rate: 2 flows, 2500 packets, 3003 rows, 12 MB, 57 KB on disk
         every ACK: 2 flows, 41281 packets, 29897 rows, 30 MB, 636 KB on disk
         a million flows: 1000001 flows, 41281 packets, 1001 rows, 5611 MB, 18 KB on disk
-        10^11 packets: 2 flows, 290377420 packets, 60003 rows, 682 MB, 1515 KB on disk
+        10^11 packets: 2 flows, 290377420 packets, 60003 rows, 683 MB, 1515 KB on disk
         no rate at all: 2 flows, 13877777 packets, 2002 rows, 12 MB, 75 KB on disk
     "#]]
     .assert_eq(&lines);

@@ -1,12 +1,9 @@
 //! The text of a whole scenario, as a sweep's folder keeps it: reading it gives the same runs, wherever it lies.
 
-use std::fs;
-use std::path::PathBuf;
-
 use bbrlab_scenario::{BUILTINS, Scenario, plain_name};
 use expect_test::expect;
 
-/// The scenario that the text gives without the folder of the first, under the same name.
+/// The scenario that the text gives without the files of the first, under the same name.
 fn again(scenario: &Scenario) -> Scenario {
     let text = scenario.to_toml();
     match Scenario::parse(scenario.name(), "again", &text, None, &[]) {
@@ -35,12 +32,13 @@ fn every_builtin_is_the_same_after_writing_and_reading() {
     }
 }
 
-/// A folder for this test alone, with a trace in it.
-fn folder_with_a_trace() -> PathBuf {
-    let folder = std::env::temp_dir().join(format!("bbrlab-whole-text-{}", std::process::id()));
-    fs::create_dir_all(&folder).unwrap();
-    fs::write(folder.join("up.trace"), "1\n3\n3\n9\n").unwrap();
-    folder
+/// The files that scenarios name.
+fn files(name: &str) -> Result<String, String> {
+    match name {
+        "up.trace" => Ok("1\n3\n3\n9\n".to_owned()),
+        "sizes.txt" => Ok("# bytes percent\n1000 0\n3000\t100\n".to_owned()),
+        _ => Err("is not there".to_owned()),
+    }
 }
 
 #[test]
@@ -65,12 +63,10 @@ fn sets_are_applied_and_traces_are_part_of_it() {
         loss = { model = "gilbert-elliott", p = 1e-2, r = 0.3 }
         delay = "0s"
     "#;
-    let folder = folder_with_a_trace();
     let sets = ["flows[0].rtt=30ms", "bottleneck.loss_at=before", "flows[1].stop=0.9s"];
     let sets: Vec<String> = sets.map(str::to_owned).to_vec();
-    let scenario = Scenario::parse("s", "s.toml", text, Some(&folder), &sets);
+    let scenario = Scenario::parse("s", "s.toml", text, Some(&files), &sets);
     let scenario = scenario.unwrap_or_else(|errors| panic!("{errors}"));
-    fs::remove_dir_all(&folder).unwrap();
     expect![[r#"
         title = "Line\nand \"quote\""
         duration = "1000ms"
@@ -110,12 +106,8 @@ fn sets_are_applied_and_traces_are_part_of_it() {
 fn points_of_sizes_are_part_of_it() {
     let text = "duration = \"1s\"\n[bottleneck]\nrate = \"10Mbit/s\"\n[[flows]]\ncc = \"reno\"\nrtt = \"9ms\"\narrivals = { rate = \"9/s\" }\n\
                 sizes = { distribution = \"cdf\", points = \"sizes.txt\" }\n[sweep]\n\"flows.sizes.points\" = [\"sizes.txt\", [[\"1KB\", 1]]]\n";
-    let folder = std::env::temp_dir().join(format!("bbrlab-sizes-{}", std::process::id()));
-    fs::create_dir_all(&folder).unwrap();
-    fs::write(folder.join("sizes.txt"), "# bytes percent\n1000 0\n3000\t100\n").unwrap();
-    let scenario = Scenario::parse("s", "s.toml", text, Some(&folder), &[]);
+    let scenario = Scenario::parse("s", "s.toml", text, Some(&files), &[]);
     let scenario = scenario.unwrap_or_else(|errors| panic!("{errors}"));
-    fs::remove_dir_all(&folder).unwrap();
     expect![[r#"
         duration = "1s"
 

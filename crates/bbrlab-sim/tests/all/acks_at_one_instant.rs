@@ -27,6 +27,7 @@ fn the_application_writes_after_the_last_of_them() {
     );
     let series = &result.series;
     let rows = series.time_s.iter().zip(&series.cwnd_packets);
-    let ours: Vec<u32> = rows.filter(|(time, _)| **time > 0.11).map(|(_, cwnd)| *cwnd).collect();
+    let ours: Vec<u32> =
+        rows.filter(|(time, _)| **time > 0.11).map(|(_, cwnd)| cwnd.0.unwrap()).collect();
     assert_eq!(ours, LINUX);
 }

@@ -50,9 +50,9 @@ fn flows_that_come_until_a_stop_are_active_until_the_last_is_over() {
     let flow = &run.flows[0];
     let flows = run.flow_groups[0].flows;
     assert!((399..=400).contains(&flows), "{flows} flows");
-    assert!((49.9..50.3).contains(&flow.stop_s), "until {} s", flow.stop_s);
+    assert!((49.9..50.3).contains(&flow.stop_s.unwrap()), "until {} s", flow.stop_s.unwrap());
     #[expect(clippy::cast_precision_loss, reason = "hundreds")]
-    let expected = flows as f64 * 0.8 / flow.stop_s;
+    let expected = flows as f64 * 0.8 / flow.stop_s.unwrap();
     for goodput in [flow.goodput_mbps, run.goodput_mbps, run.flow_groups[0].goodput_mbps] {
         assert!((goodput.unwrap() - expected).abs() < 1e-9, "{goodput:?} and {expected}");
     }
@@ -147,7 +147,7 @@ fn what_datagrams_deliver_after_their_stop_is_traffic() {
         bytes = "8MB"
         "#);
     let (datagrams, bulk) = (&run.flows[0], &run.flows[1]);
-    let window_s = bulk.stop_s - 1.0;
+    let window_s = bulk.stop_s.unwrap() - 1.0;
     #[expect(clippy::cast_precision_loss, reason = "thousands")]
     let expected = datagrams.delivered_packets.unwrap() as f64 * 1448.0 * 8.0 / 1e6 / window_s;
     let got = run.flow_groups[0].goodput_mbps.unwrap();

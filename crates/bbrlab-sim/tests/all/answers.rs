@@ -14,7 +14,7 @@ fn bytes_by(result: &RunResult, id: u32, at_s: f64) -> f64 {
     let series = &result.series;
     let mut rows = (0..series.len()).rev();
     let last = rows.find(|&row| series.flow[row] == id && series.time_s[row] < at_s + 1e-9);
-    last.map_or(0.0, |row| series.received_bytes[row] as f64)
+    last.map_or(0.0, |row| series.received_bytes[row].0.unwrap() as f64)
 }
 
 fn assert_near(found: Option<f64>, expected: f64, what: &str) {
@@ -105,7 +105,7 @@ fn there_is_no_fairness_of_one_flow_and_of_flows_that_never_meet() {
     "#);
     assert_eq!(apart.summary.jain, None);
     // Traffic ends with the second transfer, not with the run.
-    let end_s = apart.summary.flows[1].stop_s;
+    let end_s = apart.summary.flows[1].stop_s.unwrap();
     assert!(end_s < 3.0);
     assert_near(apart.summary.goodput_mbps, 200_000.0 * 8.0 / end_s / 1e6, "goodput");
     assert_eq!(apart.summary.goodput_ss_mbps, None);
@@ -200,12 +200,12 @@ fn a_series_row_shows_the_connection_as_it_is() {
         sim.advance(at);
         let flow = series.flow[row];
         let (conn, info) = (sim.conn(flow), sim.info(flow));
-        assert_eq!(series.cwnd_packets[row], conn.ctl.cwnd);
+        assert_eq!(series.cwnd_packets[row].0.unwrap(), conn.ctl.cwnd);
         let limit = conn.ctl.ssthresh;
         let ssthresh = (limit < Control::INFINITE_SSTHRESH).then_some(limit);
         assert_eq!(series.ssthresh_packets[row], ssthresh);
         had_ssthresh |= ssthresh.is_some();
-        assert_eq!(series.inflight_packets[row], conn.inflight);
+        assert_eq!(series.inflight_packets[row].0.unwrap(), conn.inflight);
         assert_eq!(series.srtt_us[row], (conn.srtt_us > 0).then_some(conn.srtt_us >> 3));
         assert_eq!(series.bw_bps[row], info.bw.map(|bw| bw * 8));
         assert_eq!(series.state[row], info.state);
@@ -228,7 +228,7 @@ fn a_series_row_shows_the_connection_as_it_is() {
     let links = &result.queue;
     let last = links.len() - 1;
     let link = &result.summary.links[0];
-    assert_eq!(Some(links.drops[last]), link.drops);
+    assert_eq!(Some(links.drops[last].0.unwrap()), link.drops);
     assert_eq!(links.random_losses[last].0, link.random_losses);
     assert_eq!(links.arrivals[last].0, link.arrivals);
 }
@@ -326,8 +326,9 @@ fn no_total_exceeds_its_link_in_five_hundred_random_scenarios() {
             assert_conserved(link, text.contains("\"before\"") && link.name == "bottleneck");
         }
         // Payload is less than what the link could send from the first start on, a packet aside.
-        let first_start = run.flows.iter().map(|flow| flow.start_s).fold(f64::MAX, f64::min);
-        let last_end = run.flows.iter().map(|flow| flow.stop_s).fold(0.0, f64::max);
+        let first_start =
+            run.flows.iter().map(|flow| flow.start_s.unwrap()).fold(f64::MAX, f64::min);
+        let last_end = run.flows.iter().map(|flow| flow.stop_s.unwrap()).fold(0.0, f64::max);
         let spare = 1514.0 * 8.0 / 1e6;
         if let (Some(goodput), Some(rate)) = (run.goodput_mbps, bottleneck.rate_mbps) {
             let window = last_end - first_start;

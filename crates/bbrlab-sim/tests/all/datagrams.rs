@@ -38,7 +38,7 @@ fn a_datagram_leaves_every_so_often_and_takes_28_bytes_of_headers() {
     let used = 250.0 * (1200.0 + 28.0 + 14.0) * 8.0 / 10e6;
     assert!((link.utilization.unwrap() - used).abs() < 0.001, "{link:?}");
     assert_eq!((flow.cc.as_str(), flow.rto_count, flow.rtt_ms.mean), ("udp", None, None));
-    assert_eq!(result.series.received_bytes.iter().max(), Some(&(4_995 * 1_200)));
+    assert_eq!(result.series.received_bytes.last().unwrap().0, Some(4_995 * 1_200));
 }
 
 #[test]
@@ -64,9 +64,12 @@ fn what_the_link_cannot_carry_is_dropped_and_nothing_is_sent_again() {
     let result = run("rate = \"20Mbit/s\"\nstop = \"10s\"", "");
     let flow = datagrams(&result);
     let (sent, received) = (flow.sent_packets.unwrap(), flow.delivered_packets.unwrap());
-    assert!(flow.drops.unwrap() > sent * 2 / 5 && flow.retransmitted_packets == 0, "{flow:?}");
+    assert!(
+        flow.drops.unwrap() > sent * 2 / 5 && flow.retransmitted_packets.unwrap() == 0,
+        "{flow:?}"
+    );
     assert!(received + flow.drops.unwrap() <= sent);
-    assert!((flow.stop_s - 10.0).abs() < 1e-9);
+    assert!((flow.stop_s.unwrap() - 10.0).abs() < 1e-9);
 }
 
 #[test]

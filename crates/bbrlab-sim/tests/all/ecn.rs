@@ -31,13 +31,15 @@ fn outcome(run: &Run) -> Outcome {
     let payload_bits: f64 = summary
         .flows
         .iter()
-        .map(|flow| flow.goodput_mbps.unwrap() * 1e6 * (flow.stop_s - flow.start_s))
+        .map(|flow| {
+            flow.goodput_mbps.unwrap() * 1e6 * (flow.stop_s.unwrap() - flow.start_s.unwrap())
+        })
         .sum();
     Outcome {
-        goodput: payload_bits / 1e6 / (summary.sim_s - summary.flows[0].start_s),
+        goodput: payload_bits / 1e6 / (summary.sim_s - summary.flows[0].start_s.unwrap()),
         queue: link.queue_packets.mean.unwrap(),
         drops: link.drops.unwrap(),
-        retransmissions: summary.flows.iter().map(|flow| flow.retransmitted_packets).sum(),
+        retransmissions: summary.flows.iter().map(|flow| flow.retransmitted_packets.unwrap()).sum(),
         marks: link.marks.unwrap(),
         delivered_ce,
     }

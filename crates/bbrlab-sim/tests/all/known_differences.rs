@@ -113,7 +113,8 @@ fn seconds_to_fill(result: &RunResult, step_s: f64, rate_mbps: f64) -> f64 {
     let full = 0.95 * rate_mbps * 1448.0 / 1514.0;
     (WINDOW..series.time_s.len())
         .find(|&row| {
-            let bytes = series.received_bytes[row] - series.received_bytes[row - WINDOW];
+            let bytes = series.received_bytes[row].0.unwrap()
+                - series.received_bytes[row - WINDOW].0.unwrap();
             let seconds = series.time_s[row] - series.time_s[row - WINDOW];
             series.time_s[row - WINDOW] >= step_s && bytes as f64 * 8.0 / seconds / 1e6 >= full
         })

@@ -30,3 +30,4 @@ mod queues;
 mod requests;
 mod scenario_text;
 mod waits;
+mod watched;

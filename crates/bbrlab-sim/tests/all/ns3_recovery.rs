@@ -14,7 +14,7 @@ fn one_bbr_flow(stack: &str) -> (f64, f64) {
     let received = &result.series.received_bytes;
     let last = received.len() - 1;
     #[expect(clippy::cast_precision_loss, reason = "below 2^53")]
-    let late_bytes = (received[last] - received[last - 2]) as f64;
+    let late_bytes = (received[last].0.unwrap() - received[last - 2].0.unwrap()) as f64;
     (result.summary.flows[0].goodput_mbps.unwrap(), late_bytes * 8.0 / 2e6)
 }
 

@@ -26,10 +26,18 @@ cc = "reno"
 rtt = "30ms"
 "#;
 
+/// The files that wrong texts name: a device, and else none.
+fn files(name: &str) -> Result<String, String> {
+    Err(match name {
+        "/dev/null" => "is not a regular file".to_owned(),
+        _ => "cannot be read: No such file or directory (os error 2)".to_owned(),
+    })
+}
+
 /// The answer to a wrong text. It must not take long.
 fn refusal(text: &str, sets: &[String]) -> ScenarioErrors {
     let began = std::time::Instant::now();
-    let answer = Scenario::parse("s", "s.toml", text, None, sets);
+    let answer = Scenario::parse("s", "s.toml", text, Some(&files), sets);
     assert!(began.elapsed().as_secs() < 15, "took {:?}", began.elapsed());
     answer.expect_err("the scenario is wrong")
 }
@@ -375,70 +383,4 @@ fn several_mistakes_are_reported_at_once() {
               = note: a control of one's own is named by `controls`: see docs/python.md
         "#]],
     );
-}
-
-#[test]
-fn files_that_hold_no_scenario() {
-    let folder = std::env::temp_dir().join(format!("bbrlab-scenario-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    let mut told = String::new();
-    let mut tell = |name: &str, bytes: Option<&[u8]>| {
-        let path = folder.join(name);
-        if let Some(bytes) = bytes {
-            std::fs::write(&path, bytes).unwrap();
-        }
-        let error = Scenario::open(path.to_str().unwrap(), &[]).unwrap_err().to_string();
-        told.push_str(&error.replace(folder.to_str().unwrap(), "DIR"));
-        told.push_str("\n\n");
-    };
-    tell("missing.toml", None);
-    tell("", None);
-    tell("empty.toml", Some(b""));
-    tell("binary.toml", Some(b"duration = \"1s\"\n\x7fELF\xff\x00\x01"));
-    tell("zeros.toml", Some(&[0; 100]));
-    tell("large.toml", Some(&vec![b'#'; 2_000_000]));
-    told.push_str(&Scenario::open("/dev/zero", &[]).unwrap_err().to_string());
-    told.push_str("\n\n");
-    told.push_str(&Scenario::open("lanigan2020.single-flo", &[]).unwrap_err().to_string());
-    told.push_str("\n\n");
-    told.push_str(&Scenario::builtin("two-bbr", &[]).unwrap_err().to_string());
-    std::fs::remove_dir_all(&folder).unwrap();
-    expect![[r#"
-        error: expected a scenario file
-        --> DIR/missing.toml
-         = note: found no such file, and no built-in scenario of that name
-
-        error: expected a scenario file
-        --> DIR/
-         = note: found a directory
-
-        error: expected a scenario
-        --> DIR/empty.toml
-         = note: found an empty file
-
-        error: expected a scenario file
-        --> DIR/binary.toml
-         = note: found a byte that is not UTF-8 text on line 2 (0xff)
-
-        error: expected a scenario
-        --> DIR/zeros.toml
-         = note: found a binary file: a zero byte on line 1
-
-        error: expected a scenario file
-        --> DIR/large.toml
-         = note: found more than 1048576 bytes
-
-        error: expected a scenario file
-        --> /dev/zero
-         = note: found more than 1048576 bytes
-
-        error: expected a scenario file
-        --> lanigan2020.single-flo
-         = note: found no such file, and no built-in scenario of that name
-         = help: did you mean the built-in `lanigan2020.single-flow`?
-
-        error: expected a built-in scenario
-        --> two-bbr
-         = note: found no such id"#]]
-    .assert_eq(&told);
 }

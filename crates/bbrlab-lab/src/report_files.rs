@@ -1,0 +1,88 @@
+//! Files that a user names for reports: refused early if they cannot be written, and written whole.
+
+use std::path::{Path, PathBuf};
+
+use crate::atomic_file::{make_folder, refuse_unwritable, write_named};
+use crate::error::LabError;
+use crate::run_folder::is_of_results;
+
+/// Refuses files that cannot be written, before anything is run.
+///
+/// # Errors
+/// If one is `-`, a folder, a device, read-only or a file of results, if its folder cannot be written to, or if two are the same.
+pub fn check_reports(files: &[&PathBuf]) -> Result<(), LabError> {
+    for file in files {
+        if file.as_os_str() == "-" {
+            let title = "`-`: expected a file for the report, which does not go to standard output; `./-` is a file of \
+                         that name";
+            return Err(LabError::Usage(title.to_owned()));
+        }
+        refuse_unwritable(file)?;
+        if file.exists() && is_of_results(file) {
+            let shown = file.display();
+            let title = format!("{shown} holds results, and would be replaced; name another file");
+            return Err(LabError::Usage(title));
+        }
+    }
+    // Their folders are there by now.
+    if let [one, other] = files
+        && place(one) == place(other)
+    {
+        let shown = one.display();
+        return Err(LabError::Usage(format!("{shown} is named for two reports; name two files")));
+    }
+    Ok(())
+}
+
+/// Where a file lies, however it is written: links are followed.
+fn place(file: &Path) -> PathBuf {
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new(".")).canonicalize();
+    let there = folder.ok().zip(file.file_name()).map(|(folder, name)| folder.join(name));
+    file.canonicalize().ok().or(there).unwrap_or_else(|| file.to_owned())
+}
+
+/// Writes a report or a part of it, and makes its folder where there is none.
+///
+/// # Errors
+/// If it cannot be written.
+pub fn write_report_text(file: &Path, text: &str) -> Result<(), LabError> {
+    if let Some(parent) = file.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        make_folder(parent)?;
+    }
+    write_named(file, text.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::PathBuf;
+
+    use super::check_reports;
+    use crate::scratch::Scratch;
+
+    #[test]
+    fn two_reports_are_two_files_and_neither_takes_the_place_of_results() {
+        let scratch = Scratch::new("reports");
+        let refused = |files: &[&str]| {
+            let files: Vec<_> = files.iter().map(|file| scratch.path().join(file)).collect();
+            check_reports(&files.iter().collect::<Vec<_>>())
+                .map_err(|error| error.to_string())
+                .err()
+        };
+        assert_eq!(refused(&["a.html", "a.md"]), None);
+        let twice = refused(&["new/a.x", "./new/../new/a.x"]).unwrap();
+        assert!(twice.ends_with("a.x is named for two reports; name two files"), "{twice}");
+        for file in ["scenario.toml", "summary.json"] {
+            // Alone either may be anything.
+            assert_eq!(refused(&[file]), None);
+            fs::write(scratch.path().join(file), "").unwrap();
+        }
+        let results = refused(&["summary.json"]).unwrap();
+        assert!(results.contains("holds results"), "{results}");
+        assert_eq!(refused(&["report.json"]), None);
+        // Not below the scratch folder, but as somebody writes it.
+        assert!(check_reports(&[&PathBuf::from("-")]).is_err());
+        assert_eq!(refused(&["-"]), None);
+    }
+}

@@ -1,0 +1,90 @@
+//! How runs are repeated by hand: which built-in scenarios, which of their keys are set to what, how many seeds, and who counts.
+
+use crate::counting::Counting;
+use crate::reproduce::ReproduceOptions;
+
+/// Runs that `bbrlab run` computes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ByHand {
+    /// The built-in scenarios; none where the experiment has no such form.
+    pub scenarios: Vec<String>,
+    /// The keys, as `--set` takes them.
+    pub sets: Vec<String>,
+    /// Who counts the packets.
+    pub counting: Counting,
+    /// The seeds of each point and the first of them, where they are not the scenarios' own.
+    pub(crate) seeds: (Option<u64>, Option<u64>),
+}
+
+impl ByHand {
+    /// The command, as a shell takes it, with a comment where its figures are not those that are printed; `None` if there is
+    /// nothing to run.
+    #[must_use]
+    pub fn command(&self) -> Option<String> {
+        if self.scenarios.is_empty() {
+            return None;
+        }
+        let mut command = format!("bbrlab run {}", self.scenarios.join(" "));
+        for set in &self.sets {
+            command.push_str(&format!(" --set {}", word_of_a_shell(set)));
+        }
+        let (seeds, first) = self.seeds;
+        for (key, value) in [("repeat", seeds), ("seed", first)] {
+            command.extend(value.map(|value| format!(" --set {key}={value}")));
+        }
+        if self.counting == Counting::Program {
+            command.push_str("  # lost: out_of_order_packets + duplicate_packets, of delivered_packets + duplicate_packets; goodput: delivered_packets - out_of_order_packets");
+        }
+        Some(command)
+    }
+
+    /// The same with as many seeds as an experiment is run with.
+    pub(crate) fn with_seeds_of(self, options: &ReproduceOptions) -> Self {
+        Self { seeds: (Some(options.seeds_of_a_point()), options.seed), ..self }
+    }
+}
+
+/// A text as one word of a shell: in quotes, unless nothing in it means anything to a shell.
+#[must_use]
+pub fn word_of_a_shell(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-=/:,%+@".contains(c);
+    if text.chars().all(is_plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ByHand, Counting};
+
+    #[test]
+    fn a_command_is_one_that_a_shell_takes() {
+        let command = |scenarios: &[&str], sets: &[&str]| {
+            let all = |list: &[&str]| list.iter().map(|&it| it.to_owned()).collect();
+            let (scenarios, sets) = (all(scenarios), all(sets));
+            ByHand { scenarios, sets, ..ByHand::default() }.command()
+        };
+        assert_eq!(command(&[], &["stack.tso=whole"]), None);
+        assert_eq!(
+            command(&["a.b", "a.c"], &["stack.tso=whole", "access.rate=1Gbit/s"]).unwrap(),
+            "bbrlab run a.b a.c --set stack.tso=whole --set access.rate=1Gbit/s"
+        );
+        assert_eq!(
+            command(
+                &["a.b"],
+                &["flows[1].start=2s", "stack.delack={ timer = \"1ms\" }", "title=it's"]
+            )
+            .unwrap(),
+            "bbrlab run a.b --set 'flows[1].start=2s' --set 'stack.delack={ timer = \"1ms\" }' --set 'title=it'\\''s'"
+        );
+        let scenarios = vec!["a.b".to_owned()];
+        let counted = ByHand { scenarios, counting: Counting::Program, ..ByHand::default() };
+        let counted = ByHand { seeds: (Some(2), Some(7)), ..counted };
+        assert_eq!(
+            counted.command().unwrap(),
+            "bbrlab run a.b --set repeat=2 --set seed=7  # lost: out_of_order_packets + duplicate_packets, of delivered_packets + duplicate_packets; goodput: delivered_packets - out_of_order_packets"
+        );
+    }
+}

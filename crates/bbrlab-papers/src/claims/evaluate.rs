@@ -1,0 +1,478 @@
+//! What an expression says of some rows.
+//!
+//! The meaning is that of `evaluate` in `papers/check.py`, which a test compares: both sides of `and` and `or` are
+//! looked at, words are compared with words only, and several rows that match must agree.
+
+use std::fmt;
+
+use bbrlab_run::Algorithm;
+
+use super::parse::{Arithmetic, Call, Comparison, Expr};
+use crate::papers::equal;
+
+/// A value of a locating key, or of a part of an expression.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Value {
+    /// A number.
+    Number(f64),
+    /// A word, such as an algorithm's name.
+    Word(String),
+    /// A comparison's outcome.
+    Truth(bool),
+}
+
+/// A row of figures: its place, and what was measured or printed there.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Row {
+    /// The keys that locate it.
+    pub(crate) keys: Vec<(String, Value)>,
+    /// The figures; `None` where the run gave none.
+    pub(crate) figures: Vec<(String, Option<f64>)>,
+}
+
+/// What expressions are evaluated on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scene<'a> {
+    /// The rows.
+    pub(crate) rows: &'a [Row],
+    /// Names of figures.
+    pub(crate) metrics: &'a [&'a str],
+    /// The paper's constants.
+    pub(crate) constants: &'a [(String, f64)],
+    /// The decimals that the source prints of a figure, to which it is rounded where it is compared with `==`.
+    /// Figures that are not printed here are counts, and have none.
+    pub(crate) decimals: &'a [(String, usize)],
+}
+
+/// The keys of a point, with their values.
+pub(crate) type Point = Vec<(String, Value)>;
+
+/// A figure that an expression asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Asked {
+    /// The figure's name.
+    pub(crate) metric: String,
+    /// The place it was asked for.
+    pub(crate) at: Point,
+    /// What was found.
+    pub(crate) value: f64,
+}
+
+/// Two numbers that were compared, of which at least one was computed from figures and constants.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Compared {
+    /// The first.
+    pub left: f64,
+    /// How they were compared: `<=`, or `approx`.
+    pub by: &'static str,
+    /// The second.
+    pub right: f64,
+    /// How far they may be apart, for `approx`.
+    pub within: Option<f64>,
+}
+
+/// What an expression was looked at with.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Trace {
+    /// The figures that it asked for.
+    pub(crate) asked: Vec<Asked>,
+    /// The comparisons of what it computed from them.
+    pub(crate) compared: Vec<Compared>,
+}
+
+/// Why an expression has no value.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Fault {
+    /// No row has the figure.
+    NoRow {
+        /// The figure's name.
+        metric: String,
+        /// The place it was asked for.
+        at: Point,
+    },
+    /// There is a row, and the run gave no such figure.
+    NoFigure {
+        /// The figure's name.
+        metric: String,
+        /// The place it was asked for.
+        at: Point,
+    },
+    /// Rows that match disagree.
+    Ambiguous {
+        /// The figure's name.
+        metric: String,
+        /// The place it was asked for.
+        at: Point,
+    },
+    /// The expression makes no sense.
+    Wrong(String),
+}
+
+/// The keys that locate rows. Every other name in a row is a figure. Source: `AXIS_KEYS` of `papers/check.py`.
+pub(crate) const LOCATING_KEYS: &[&str] = &[
+    "algorithm",
+    "opponent",
+    "flow",
+    "bandwidth_mbps",
+    "delay_ms",
+    "rtt_ms",
+    "rtt2_ms",
+    "rtt_ratio",
+    "buffer_bdp",
+    "buffer_packets",
+    "hsr_lambda",
+    "alpha_us",
+    "loss_pct",
+    "scenario",
+    "n_flows",
+    "version",
+    "bottleneck_delay_ms",
+    "rtt_case",
+    "start_first",
+    "phase",
+    "time_s",
+    "step_from_mbps",
+    "step_to_mbps",
+    "reference",
+];
+
+impl fmt::Display for Value {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => write!(out, "{number}"),
+            Self::Word(word) => write!(out, "{word}"),
+            Self::Truth(truth) => write!(out, "{truth}"),
+        }
+    }
+}
+
+impl Value {
+    /// Equal, numbers up to the last bits: a key may have been computed.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Number(one), Self::Number(other)) => equal(*one, *other),
+            (one, other) => one == other,
+        }
+    }
+}
+
+impl Row {
+    fn key(&self, name: &str) -> Option<&Value> {
+        self.keys.iter().find(|(key, _)| key == name).map(|(_, value)| value)
+    }
+
+    /// The figure: outer `None` if the row has no such column.
+    #[expect(clippy::option_option, reason = "no such metric, or one without a value")]
+    pub(crate) fn figure(&self, metric: &str) -> Option<Option<f64>> {
+        self.figures.iter().find(|(name, _)| name == metric).map(|(_, value)| *value)
+    }
+}
+
+/// Whether an expression is true at a point; what that hangs on is added to `trace`.
+///
+/// # Errors
+/// If it has no value there.
+pub(crate) fn is_true(
+    expr: &Expr,
+    point: &Point,
+    scene: &Scene<'_>,
+    trace: &mut Trace,
+) -> Result<bool, Fault> {
+    let mut at = At { point, scene, trace };
+    Ok(match at.value(expr)?.value {
+        Value::Truth(truth) => truth,
+        Value::Number(number) => number != 0.0,
+        Value::Word(word) => !word.is_empty(),
+    })
+}
+
+/// The number that an expression is.
+///
+/// # Errors
+/// If it is none.
+#[cfg(test)]
+pub(crate) fn number_of(expr: &Expr, point: &Point, scene: &Scene<'_>) -> Result<f64, Fault> {
+    At { point, scene, trace: &mut Trace::default() }.number(expr)
+}
+
+/// The rows that carry a figure at a place: those that have all its keys, or, if there is none, those that
+/// contradict no key and have the algorithm.
+pub(super) fn matching<'a>(rows: &'a [Row], metric: &str, at: &Point) -> Vec<&'a Row> {
+    let with_figure = || rows.iter().filter(|row| row.figure(metric).is_some());
+    let exact: Vec<&Row> = with_figure()
+        .filter(|row| at.iter().all(|(key, value)| row.key(key).is_some_and(|it| it.is(value))))
+        .collect();
+    if !exact.is_empty() {
+        return exact;
+    }
+    with_figure()
+        .filter(|row| {
+            at.iter().all(|(key, value)| match row.key(key) {
+                Some(found) => found.is(value),
+                None => key != "algorithm",
+            })
+        })
+        .collect()
+}
+
+/// The place that a metric is asked for: the point's locating keys, the call's algorithm and its own keys.
+pub(super) fn place(call: &Call, point: &Point, scene: &Scene<'_>) -> Result<Point, Fault> {
+    At { point, scene, trace: &mut Trace::default() }.place(call)
+}
+
+/// A value and, if it is a figure as it stands, its name.
+struct Found {
+    value: Value,
+    metric: Option<String>,
+}
+
+struct At<'a> {
+    point: &'a Point,
+    scene: &'a Scene<'a>,
+    trace: &'a mut Trace,
+}
+
+fn wrong<T>(text: impl Into<String>) -> Result<T, Fault> {
+    Err(Fault::Wrong(text.into()))
+}
+
+impl At<'_> {
+    fn value(&mut self, expr: &Expr) -> Result<Found, Fault> {
+        let value = match expr {
+            Expr::Number(number) => Value::Number(*number),
+            Expr::Word(word) => Value::Word(word.clone()),
+            Expr::Name(name) => self.named(name)?,
+            Expr::Negative(inner) => Value::Number(-self.number(inner)?),
+            Expr::Not(inner) => Value::Truth(!self.truth(inner)?),
+            Expr::Arithmetic(arithmetic, left, right) => {
+                let (left, right) = (self.number(left)?, self.number(right)?);
+                Value::Number(calculate(*arithmetic, left, right)?)
+            }
+            Expr::All(parts) => {
+                let truths: Result<Vec<bool>, Fault> =
+                    parts.iter().map(|part| self.truth(part)).collect();
+                Value::Truth(truths?.into_iter().all(|truth| truth))
+            }
+            Expr::Any(parts) => {
+                let truths: Result<Vec<bool>, Fault> =
+                    parts.iter().map(|part| self.truth(part)).collect();
+                Value::Truth(truths?.into_iter().any(|truth| truth))
+            }
+            Expr::Compare(first, rest) => {
+                let mut left = self.value(first)?;
+                let mut is_left_computed = self.is_computed(first);
+                let mut is_true = true;
+                for (comparison, expr) in rest {
+                    let right = self.value(expr)?;
+                    let is_right_computed = self.is_computed(expr);
+                    if is_left_computed || is_right_computed {
+                        self.note(&left.value, comparison.sign(), &right.value, None);
+                    }
+                    is_true &= self.compare(*comparison, &left, &right)?;
+                    (left, is_left_computed) = (right, is_right_computed);
+                }
+                Value::Truth(is_true)
+            }
+            Expr::Call(call) => return self.call(call),
+        };
+        Ok(Found { value, metric: None })
+    }
+
+    /// Whether this is neither a figure as it stands nor a constant.
+    fn is_computed(&self, expr: &Expr) -> bool {
+        match expr {
+            Expr::Negative(inner) => self.is_computed(inner),
+            Expr::Arithmetic(_, left, right) => self.has_figure(left) || self.has_figure(right),
+            Expr::Call(call) => !self.scene.metrics.contains(&call.name.as_str()),
+            _ => false,
+        }
+    }
+
+    fn has_figure(&self, expr: &Expr) -> bool {
+        matches!(expr, Expr::Call(_)) || self.is_computed(expr)
+    }
+
+    fn note(&mut self, left: &Value, by: &'static str, right: &Value, within: Option<f64>) {
+        if let (&Value::Number(left), &Value::Number(right)) = (left, right) {
+            self.trace.compared.push(Compared { left, by, right, within });
+        }
+    }
+
+    fn number(&mut self, expr: &Expr) -> Result<f64, Fault> {
+        match self.value(expr)?.value {
+            Value::Number(number) => Ok(number),
+            other => wrong(format!("`{other}` is no number")),
+        }
+    }
+
+    fn truth(&mut self, expr: &Expr) -> Result<bool, Fault> {
+        match self.value(expr)?.value {
+            Value::Truth(truth) => Ok(truth),
+            other => wrong(format!("`{other}` is neither true nor false")),
+        }
+    }
+
+    fn named(&self, name: &str) -> Result<Value, Fault> {
+        if let Some((_, value)) = self.point.iter().find(|(key, _)| key == name) {
+            return Ok(value.clone());
+        }
+        if let Some((_, value)) = self.scene.constants.iter().find(|(key, _)| key == name) {
+            return Ok(Value::Number(*value));
+        }
+        if Algorithm::from_name(name).is_some() {
+            return Ok(Value::Word(name.to_owned()));
+        }
+        wrong(format!("unknown name `{name}`"))
+    }
+
+    fn compare(&self, comparison: Comparison, left: &Found, right: &Found) -> Result<bool, Fault> {
+        let order = match (&left.value, &right.value) {
+            (Value::Word(one), Value::Word(other)) => Some(one.cmp(other)),
+            (Value::Number(one), Value::Number(other)) => {
+                let is_rounded = matches!(comparison, Comparison::Equal | Comparison::Unequal);
+                let decimals = [left, right]
+                    .iter()
+                    .filter_map(|side| Some(self.decimals(side.metric.as_deref()?)))
+                    .max();
+                match decimals.filter(|_| is_rounded) {
+                    Some(decimals) => {
+                        rounded(*one, decimals).partial_cmp(&rounded(*other, decimals))
+                    }
+                    None => one.partial_cmp(other),
+                }
+            }
+            (one, other) => return wrong(format!("`{one}` and `{other}` cannot be compared")),
+        };
+        // Without an order (not a number) only "unequal" is true.
+        Ok(match comparison {
+            Comparison::Less => order.is_some_and(std::cmp::Ordering::is_lt),
+            Comparison::AtMost => order.is_some_and(std::cmp::Ordering::is_le),
+            Comparison::More => order.is_some_and(std::cmp::Ordering::is_gt),
+            Comparison::AtLeast => order.is_some_and(std::cmp::Ordering::is_ge),
+            Comparison::Equal => order.is_some_and(std::cmp::Ordering::is_eq),
+            Comparison::Unequal => !order.is_some_and(std::cmp::Ordering::is_eq),
+        })
+    }
+
+    fn decimals(&self, metric: &str) -> usize {
+        self.scene.decimals.iter().find(|(name, _)| name == metric).map_or(0, |(_, n)| *n)
+    }
+
+    fn call(&mut self, call: &Call) -> Result<Found, Fault> {
+        let is_metric = self.scene.metrics.contains(&call.name.as_str());
+        let value = match (call.name.as_str(), call.args.as_slice()) {
+            ("abs", [one]) => Value::Number(self.number(one)?.abs()),
+            ("sqrt", [one]) => {
+                let value = self.number(one)?;
+                if value < 0.0 {
+                    return wrong(format!("the square root of {value}"));
+                }
+                Value::Number(value.sqrt())
+            }
+            ("min" | "max", [_, _, ..]) => {
+                let values = self.numbers(&call.args)?;
+                let pick = if call.name == "min" { f64::min } else { f64::max };
+                Value::Number(values.into_iter().reduce(pick).expect("two or more"))
+            }
+            // approx(value, target, absolute tolerance)
+            ("approx", [value, target, tolerance]) => {
+                let is_computed = [value, target].into_iter().any(|it| self.is_computed(it));
+                let (left, right) = (self.number(value)?, self.number(target)?);
+                let within = self.number(tolerance)?;
+                if is_computed {
+                    let (left, right) = (Value::Number(left), Value::Number(right));
+                    self.note(&left, "approx", &right, Some(within));
+                }
+                Value::Truth((left - right).abs() <= within)
+            }
+            // Two flows whose throughputs have this ratio.
+            ("jain_ratio", [ratio]) => {
+                let ratio = self.number(ratio)?;
+                Value::Number((1.0 + ratio).powi(2) / (2.0 * (1.0 + ratio * ratio)))
+            }
+            ("jain_of", [_, ..]) => Value::Number(jain(&self.numbers(&call.args)?)?),
+            _ if is_metric => return self.metric(call),
+            (name, args) => {
+                return wrong(format!("unknown metric or function `{name}` of {}", args.len()));
+            }
+        };
+        if let Some((key, _)) = call.keys.first() {
+            return wrong(format!("{}() has no key `{key}`", call.name));
+        }
+        Ok(Found { value, metric: None })
+    }
+
+    fn numbers(&mut self, exprs: &[Expr]) -> Result<Vec<f64>, Fault> {
+        exprs.iter().map(|expr| self.number(expr)).collect()
+    }
+
+    fn place(&mut self, call: &Call) -> Result<Point, Fault> {
+        let mut at: Point = self
+            .point
+            .iter()
+            .filter(|(key, _)| LOCATING_KEYS.contains(&key.as_str()))
+            .cloned()
+            .collect();
+        let mut set = |key: &str, value: Value| match at.iter_mut().find(|(name, _)| name == key) {
+            Some((_, old)) => *old = value,
+            None => at.push((key.to_owned(), value)),
+        };
+        match call.args.as_slice() {
+            [] => {}
+            [algorithm] => match self.value(algorithm)?.value {
+                Value::Word(name) if Algorithm::from_name(&name).is_some() => {
+                    set("algorithm", Value::Word(name));
+                }
+                other => return wrong(format!("{}(): `{other}` is no algorithm", call.name)),
+            },
+            _ => return wrong(format!("{}(): one algorithm, and keys", call.name)),
+        }
+        for (key, value) in &call.keys {
+            if !LOCATING_KEYS.contains(&key.as_str()) {
+                return wrong(format!("{}(): `{key}` locates nothing", call.name));
+            }
+            set(key, self.value(value)?.value);
+        }
+        Ok(at)
+    }
+
+    fn metric(&mut self, call: &Call) -> Result<Found, Fault> {
+        let (metric, at) = (call.name.clone(), self.place(call)?);
+        let rows = matching(self.scene.rows, &metric, &at);
+        if rows.is_empty() {
+            return Err(Fault::NoRow { metric, at });
+        }
+        let mut figures = rows.iter().filter_map(|row| row.figure(&metric).flatten());
+        let Some(value) = figures.next() else { return Err(Fault::NoFigure { metric, at }) };
+        #[expect(clippy::float_cmp, reason = "the same figure, or another")]
+        if figures.any(|other| other != value) {
+            return Err(Fault::Ambiguous { metric, at });
+        }
+        self.trace.asked.push(Asked { metric: metric.clone(), at, value });
+        Ok(Found { value: Value::Number(value), metric: Some(metric) })
+    }
+}
+
+fn calculate(arithmetic: Arithmetic, left: f64, right: f64) -> Result<f64, Fault> {
+    Ok(match arithmetic {
+        Arithmetic::Add => left + right,
+        Arithmetic::Subtract => left - right,
+        Arithmetic::Multiply => left * right,
+        Arithmetic::Divide if right == 0.0 => return wrong("a division by zero"),
+        Arithmetic::Divide => left / right,
+        Arithmetic::Power => left.powf(right),
+    })
+}
+
+/// Jain's index.
+#[expect(clippy::cast_precision_loss, reason = "a few flows")]
+fn jain(values: &[f64]) -> Result<f64, Fault> {
+    let sum: f64 = values.iter().sum();
+    let squares: f64 = values.iter().map(|value| value * value).sum();
+    calculate(Arithmetic::Divide, sum * sum, values.len() as f64 * squares)
+}
+
+/// Rounded to so many decimals, as printed.
+fn rounded(value: f64, decimals: usize) -> f64 {
+    format!("{value:.decimals$}").parse().unwrap_or(value)
+}

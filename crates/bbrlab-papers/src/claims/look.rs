@@ -1,0 +1,293 @@
+//! A claim on measured rows: at how many points it is true, and in how many seeds.
+
+use super::evaluate::{Asked, Compared, Fault, Point, Row, Scene, Trace, is_true, matching, place};
+use super::parse::{Expr, parse};
+use super::points::{metrics_in, points, split};
+use super::rows::{key_value, medians, of_seed, printed_rows};
+use crate::papers::{Claim, Experiment, Key, Paper, papers};
+use crate::row::Rows;
+
+/// How a claim fares on some rows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Looked {
+    /// Whether it is true at as many points as it asks for, on medians over the seeds.
+    pub is_true: bool,
+    /// Points at which it is.
+    pub points_true: u64,
+    /// All points.
+    pub points: u64,
+    /// Seeds in which it is true when they are looked at alone.
+    pub seeds_true: u64,
+    /// Which those are.
+    pub true_in: Vec<u64>,
+    /// Seeds that were run of all its points.
+    pub seeds: u64,
+    /// The medians that it asked for, each once.
+    pub figures: Vec<ClaimFigure>,
+    /// What it compared of what it computed from them, each once.
+    pub compared: Vec<Compared>,
+    /// The points at which it is not true.
+    pub false_points: Vec<FalsePoint>,
+}
+
+/// A figure that a claim asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClaimFigure {
+    /// Its name in the paper's file.
+    pub metric: String,
+    /// Where it was asked for.
+    pub at: Vec<(String, Key)>,
+    /// The median over the seeds.
+    pub value: f64,
+}
+
+/// A point at which a claim is not true.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FalsePoint {
+    /// The point's keys.
+    pub at: Vec<(String, Key)>,
+    /// The figures behind it.
+    pub figures: Vec<ClaimFigure>,
+    /// What was compared of what is computed from them.
+    pub compared: Vec<Compared>,
+    /// Why it has no value, if it has none.
+    pub fault: Option<String>,
+}
+
+/// The paper and the experiment of a claim.
+///
+/// # Panics
+/// If the data files do not have them; a test reads them all.
+pub(crate) fn home_of(claim: &Claim) -> (&'static Paper, &'static Experiment) {
+    let has = |paper: &&Paper| paper.claims.iter().any(|it| it.id == claim.id);
+    let paper = papers().iter().find(has).expect("the claim stands in a paper");
+    let experiment = paper.experiments.iter().find(|it| it.id == claim.experiment);
+    (paper, experiment.expect("a claim's experiment stands in its paper"))
+}
+
+/// A claim's expression.
+///
+/// # Panics
+/// If it is none; a test reads them all.
+pub(crate) fn expr_of(claim: &Claim) -> Expr {
+    parse(&claim.expr).unwrap_or_else(|reason| panic!("{}: {reason}", claim.id))
+}
+
+/// Looks at a claim.
+///
+/// # Errors
+/// In words, if rows or figures that it asks for were not measured.
+pub(crate) fn look(claim: &Claim, rows: &Rows) -> Result<Looked, String> {
+    let (paper, experiment) = home_of(claim);
+    let metrics: Vec<&str> = paper.metrics.iter().map(|metric| metric.id.as_str()).collect();
+    let (_, decimals) = printed_rows(experiment);
+    let of_medians = medians(rows);
+    let scene = Scene {
+        rows: &of_medians,
+        metrics: &metrics,
+        constants: &paper.constants,
+        decimals: &decimals,
+    };
+    let expr = expr_of(claim);
+    let (at, forall) = key_value(claim);
+    let all = split(&expr, points(&at, &forall), &scene).map_err(|fault| words(&fault))?;
+    let mut looked = Looked {
+        is_true: false,
+        points_true: 0,
+        points: all.len() as u64,
+        seeds_true: 0,
+        true_in: Vec::new(),
+        seeds: seeds_of(&expr, &all, &scene, rows),
+        figures: Vec::new(),
+        compared: Vec::new(),
+        false_points: Vec::new(),
+    };
+    for point in &all {
+        let mut trace = Trace::default();
+        let outcome = is_true(&expr, point, &scene, &mut trace);
+        let figures = each_once(trace.asked.iter().map(figure));
+        let compared = each_once(trace.compared.into_iter());
+        looked.figures = each_once(looked.figures.into_iter().chain(figures.iter().cloned()));
+        looked.compared = each_once(looked.compared.into_iter().chain(compared.iter().copied()));
+        let fault = match outcome {
+            Ok(true) => {
+                looked.points_true += 1;
+                continue;
+            }
+            Ok(false) => None,
+            Err(fault @ Fault::NoRow { .. }) => return Err(words(&fault)),
+            Err(fault) => Some(words(&fault)),
+        };
+        looked.false_points.push(FalsePoint { at: keys(point), figures, compared, fault });
+    }
+    looked.is_true = is_enough(claim, looked.points_true, all.len());
+    let counted = usize::try_from(looked.seeds).unwrap_or(usize::MAX);
+    for (place, &seed) in rows.seeds.iter().enumerate().take(counted) {
+        let of_seed = of_seed(rows, place);
+        let scene = Scene { rows: &of_seed, ..scene };
+        let is_hit =
+            |point: &&Point| is_true(&expr, point, &scene, &mut Trace::default()) == Ok(true);
+        let hits = all.iter().filter(is_hit).count();
+        if is_enough(claim, hits as u64, all.len()) {
+            looked.seeds_true += 1;
+            looked.true_in.push(seed);
+        }
+    }
+    Ok(looked)
+}
+
+/// As `papers/check.py` compares.
+#[expect(clippy::cast_precision_loss, reason = "some hundred points")]
+fn is_enough(claim: &Claim, points_true: u64, points: usize) -> bool {
+    points_true as f64 >= claim.min_fraction * points as f64 - 1e-9
+}
+
+/// The seeds that all rows have which a claim looks at.
+fn seeds_of(expr: &Expr, points: &[Point], scene: &Scene<'_>, rows: &Rows) -> u64 {
+    let mut calls = Vec::new();
+    metrics_in(expr, scene.metrics, &mut calls);
+    let index_of = |row: &Row| scene.rows.iter().position(|known| std::ptr::eq(known, row));
+    let mut least = rows.seeds.len() as u64;
+    for call in calls {
+        for at in points.iter().filter_map(|point| place(call, point, scene).ok()) {
+            for row in matching(scene.rows, &call.name, &at) {
+                least = index_of(row).map_or(least, |at| least.min(rows.rows[at].seeds_run));
+            }
+        }
+    }
+    least
+}
+
+/// In order of their first.
+fn each_once<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
+    let mut once = Vec::new();
+    for one in all {
+        if !once.contains(&one) {
+            once.push(one);
+        }
+    }
+    once
+}
+
+fn figure(asked: &Asked) -> ClaimFigure {
+    ClaimFigure { metric: asked.metric.clone(), at: keys(&asked.at), value: asked.value }
+}
+
+fn keys(point: &Point) -> Vec<(String, Key)> {
+    point.iter().map(|(name, value)| (name.clone(), value.into())).collect()
+}
+
+fn words(fault: &Fault) -> String {
+    let of = |what: &str, metric: &str, at: &Point| {
+        let at: Vec<String> = at.iter().map(|(name, value)| format!("{name} {value}")).collect();
+        let place = if at.is_empty() { String::new() } else { format!(" at {}", at.join(", ")) };
+        format!("{what} {metric}{place}")
+    };
+    match fault {
+        Fault::NoRow { metric, at } => of("there is no measured", metric, at),
+        Fault::NoFigure { metric, at } => of("no seed has a", metric, at),
+        Fault::Ambiguous { metric, at } => of("several rows fit", metric, at),
+        Fault::Wrong(reason) => reason.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Compared, look};
+    use crate::papers::{Claim, Key, papers};
+    use crate::row::{Row, Rows};
+
+    fn claim(id: &str) -> &'static Claim {
+        let mut claims = papers().iter().flat_map(|paper| &paper.claims);
+        claims.find(|claim| claim.id == id).expect("it is in the data")
+    }
+
+    /// Utilisation of BBRv1 by buffer, one value a seed.
+    fn rows(of: &[(f64, f64, &[Option<f64>])]) -> Rows {
+        let row = |&(rate, buffer, values): &(f64, f64, &[Option<f64>])| Row {
+            keys: vec![
+                ("algorithm".to_owned(), Key::word("bbr1")),
+                ("bandwidth_mbps".to_owned(), Key::Number(rate)),
+                ("buffer_packets".to_owned(), Key::Number(buffer)),
+            ],
+            metrics: vec![
+                ("utilisation".to_owned(), values.to_vec()),
+                ("jain".to_owned(), values.to_vec()),
+            ],
+            seeds_run: values.iter().flatten().count() as u64,
+            scenario_hash: String::new(),
+        };
+        Rows {
+            experiment: "kato2025.sixteen-340".to_owned(),
+            seeds: vec![1, 2, 3],
+            rows: of.iter().map(row).collect(),
+        }
+    }
+
+    #[test]
+    fn medians_decide_and_each_seed_is_looked_at_alone() {
+        // 0.57 <= utilisation <= 0.64 at 100, 500 and 1000 packets.
+        let values: &[Option<f64>] = &[Some(0.6), Some(0.9), Some(0.58)];
+        let of: Vec<_> = [100.0, 500.0, 1000.0].map(|buffer| (1000.0, buffer, values)).to_vec();
+        let looked = look(claim("kato2025.c02"), &rows(&of)).unwrap();
+        assert!(looked.is_true);
+        assert_eq!((looked.points_true, looked.points), (3, 3));
+        assert_eq!((looked.seeds_true, looked.seeds), (2, 3));
+        assert_eq!(looked.true_in, [1, 3]);
+        assert!((looked.figures[0].value - 0.6).abs() < 1e-12);
+    }
+
+    #[test]
+    fn an_axis_left_open_is_looped_over() {
+        // jain >= 0.99 and utilisation >= 0.89 at 5000 packets, at whatever rate.
+        let full: &[Option<f64>] = &[Some(0.995)];
+        let idle: &[Option<f64>] = &[Some(0.5)];
+        let looked =
+            look(claim("kato2025.c03"), &rows(&[(1000.0, 5000.0, full), (100.0, 5000.0, idle)]));
+        let looked = looked.unwrap();
+        assert_eq!((looked.is_true, looked.points_true, looked.points), (false, 1, 2));
+        assert_eq!(looked.seeds, 1, "as many as the point with the fewest");
+        let at = &looked.false_points[0].at;
+        assert!(at.contains(&("bandwidth_mbps".to_owned(), Key::Number(100.0))), "{at:?}");
+    }
+
+    #[test]
+    fn a_point_that_was_not_run_and_one_without_a_figure_are_told_apart() {
+        let full: &[Option<f64>] = &[Some(0.6)];
+        let missing = look(claim("kato2025.c02"), &rows(&[(1000.0, 100.0, full)])).unwrap_err();
+        assert_eq!(
+            missing,
+            "there is no measured utilisation at buffer_packets 500, algorithm bbr1"
+        );
+        let none: &[Option<f64>] = &[None];
+        let of: Vec<_> = [100.0, 500.0, 1000.0].map(|buffer| (1000.0, buffer, none)).to_vec();
+        let looked = look(claim("kato2025.c02"), &rows(&of)).unwrap();
+        assert_eq!((looked.points_true, looked.points), (0, 3));
+        let fault = looked.false_points[0].fault.as_deref();
+        assert_eq!(fault, Some("no seed has a utilisation at buffer_packets 100, algorithm bbr1"));
+    }
+
+    #[test]
+    fn what_is_computed_from_figures_is_told_beside_them() {
+        let row = Row {
+            keys: vec![("algorithm".to_owned(), Key::word("bbr1"))],
+            metrics: vec![
+                ("lost_packets".to_owned(), vec![Some(440.0)]),
+                ("transmitted_packets".to_owned(), vec![Some(1000.0)]),
+            ],
+            seeds_run: 1,
+            scenario_hash: String::new(),
+        };
+        let rows = Rows {
+            experiment: "mahmud2020.sim-congested".to_owned(),
+            seeds: vec![1],
+            rows: vec![row],
+        };
+        // approx(100 * lost_packets(bbr1) / transmitted_packets(bbr1), 42, 1)
+        let looked = look(claim("mahmud2020.c10"), &rows).unwrap();
+        let wanted = Compared { left: 44.0, by: "approx", right: 42.0, within: Some(1.0) };
+        assert!(!looked.is_true);
+        assert_eq!(looked.compared, [wanted]);
+        assert_eq!(looked.false_points[0].compared, [wanted]);
+    }
+}

@@ -1,0 +1,96 @@
+//! The runs that claims look at.
+
+use bbrlab_run::Run;
+
+use super::evaluate::{Point, Scene, Value};
+use super::look::{expr_of, home_of};
+use super::points::{metrics_in, points};
+use super::rows::key_value;
+use crate::metrics::place_of;
+use crate::papers::{Claim, Experiment, Key};
+
+/// The places that some claims ask for figures of.
+pub(crate) struct Needed(Vec<Point>);
+
+impl Needed {
+    /// The places of these claims.
+    pub(crate) fn by<'a>(claims: impl IntoIterator<Item = &'a Claim>) -> Self {
+        let mut places: Vec<Point> = Vec::new();
+        for claim in claims {
+            let (paper, _) = home_of(claim);
+            let metrics: Vec<&str> = paper.metrics.iter().map(|it| it.id.as_str()).collect();
+            let scene =
+                Scene { rows: &[], metrics: &metrics, constants: &paper.constants, decimals: &[] };
+            let expr = expr_of(claim);
+            let mut calls = Vec::new();
+            metrics_in(&expr, &metrics, &mut calls);
+            let (at, forall) = key_value(claim);
+            for point in points(&at, &forall) {
+                let of_calls = calls
+                    .iter()
+                    .filter_map(|call| super::evaluate::place(call, &point, &scene).ok());
+                for place in of_calls {
+                    if !places.contains(&place) {
+                        places.push(place);
+                    }
+                }
+            }
+        }
+        Self(places)
+    }
+
+    /// Whether a run at this place, with flows of these algorithms, may yield a figure that is asked for: no key that both
+    /// have differs. Rows of flows have an RTT of their own.
+    pub(crate) fn has<N: AsRef<str>>(&self, run: &[(N, Key)], algorithms: &[&str]) -> bool {
+        let is_of_run = |name: &str, value: &Value| match (name, value) {
+            ("algorithm", Value::Word(name)) => algorithms.contains(&name.as_str()),
+            ("rtt_ms", _) => true,
+            _ => {
+                let of_run = run.iter().find(|(key, _)| key.as_ref() == name);
+                of_run.is_none_or(|(_, key)| Value::from(key).is(value))
+            }
+        };
+        self.0.iter().any(|place| place.iter().all(|(name, value)| is_of_run(name, value)))
+    }
+
+    /// Whether a run of an experiment may yield a figure that is asked for.
+    pub(crate) fn has_run(&self, experiment: &Experiment, run: &Run) -> bool {
+        self.has(&place_of(experiment, run), &algorithms_of(run))
+    }
+}
+
+/// The algorithms of a run's flows, by the papers' names.
+pub(crate) fn algorithms_of(run: &Run) -> Vec<&'static str> {
+    run.classes
+        .iter()
+        .map(|class| match class.cc.name() {
+            "reno" => "newreno",
+            name => name,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Needed;
+    use crate::papers::{Key, papers};
+
+    fn runs_needed(claim: &str, runs: &[(&str, f64, f64)]) -> Vec<bool> {
+        let claim = papers().iter().flat_map(|paper| &paper.claims).find(|it| it.id == claim);
+        let needed = Needed::by(claim);
+        let is_needed = |&(cc, rate, delay): &(&str, f64, f64)| {
+            let keys = [("bandwidth_mbps", Key::Number(rate)), ("delay_ms", Key::Number(delay))];
+            needed.has(&keys, &[cc])
+        };
+        runs.iter().map(is_needed).collect()
+    }
+
+    #[test]
+    fn a_claim_needs_the_runs_at_its_points_and_along_axes_that_it_leaves_open() {
+        // goodput_mbps(bbr1, delay_ms=10) > ... at 5 Mbit/s.
+        let runs = [("bbr1", 5.0, 40.0), ("bbr1", 10.0, 40.0), ("bbr2", 5.0, 40.0)];
+        assert_eq!(runs_needed("lanigan2020.c16", &runs), [true, false, false]);
+        // fill_time_s(bbr2) > 20, wherever.
+        assert_eq!(runs_needed("lanigan2020.c11", &runs), [false, false, true]);
+    }
+}

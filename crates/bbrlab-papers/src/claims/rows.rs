@@ -1,0 +1,117 @@
+//! Rows that expressions are evaluated on: as printed, as medians over the seeds, and of one seed.
+
+use toml::{Table, Value as Toml};
+
+use super::evaluate::{LOCATING_KEYS, Point, Row, Value};
+use crate::papers::{Claim, Experiment, Key};
+use crate::row::{Row as MeasuredRow, Rows};
+
+impl From<&Key> for Value {
+    fn from(key: &Key) -> Self {
+        match key {
+            Key::Number(number) => Self::Number(*number),
+            Key::Word(word) => Self::Word(word.clone()),
+        }
+    }
+}
+
+/// `at` and `forall` of a claim.
+pub(crate) fn key_value(claim: &Claim) -> (Point, Vec<(String, Vec<Value>)>) {
+    let at = claim.at.iter().map(|(name, key)| (name.clone(), key.into()));
+    let forall = claim
+        .forall
+        .iter()
+        .map(|(name, keys)| (name.clone(), keys.iter().map(Value::from).collect()));
+    (at.collect(), forall.collect())
+}
+
+impl From<&Value> for Key {
+    fn from(value: &Value) -> Self {
+        match value {
+            Value::Number(number) => Self::Number(*number),
+            Value::Word(word) => Self::Word(word.clone()),
+            Value::Truth(truth) => Self::Word(truth.to_string()),
+        }
+    }
+}
+
+/// Measured rows as medians over the seeds.
+pub(crate) fn medians(rows: &Rows) -> Vec<Row> {
+    rows.rows.iter().map(|row| measured_row(row, median)).collect()
+}
+
+/// Measured rows of one seed, counted from 0.
+pub(crate) fn of_seed(rows: &Rows, seed: usize) -> Vec<Row> {
+    let of_row = |row| measured_row(row, |values| values.get(seed).copied().flatten());
+    rows.rows.iter().map(of_row).collect()
+}
+
+fn measured_row(row: &MeasuredRow, figure: impl Fn(&[Option<f64>]) -> Option<f64>) -> Row {
+    Row {
+        keys: row.keys.iter().map(|(name, key)| (name.clone(), key.into())).collect(),
+        figures: row.metrics.iter().map(|(name, values)| (name.clone(), figure(values))).collect(),
+    }
+}
+
+/// The median of the seeds that have the figure: of an even number, the mean of the two in the middle.
+fn median(values: &[Option<f64>]) -> Option<f64> {
+    let mut known: Vec<f64> = values.iter().copied().flatten().collect();
+    known.sort_by(f64::total_cmp);
+    let middle = known.len() / 2;
+    match known.len() {
+        0 => None,
+        n if n.is_multiple_of(2) => Some(f64::midpoint(known[middle - 1], known[middle])),
+        _ => Some(known[middle]),
+    }
+}
+
+/// The printed rows of an experiment, those calculated from them included, and the decimals that are printed of each
+/// figure.
+pub(crate) fn printed_rows(experiment: &Experiment) -> (Vec<Row>, Vec<(String, usize)>) {
+    let tables = || experiment.rows.iter().chain(&experiment.derived_rows);
+    let mut decimals: Vec<(String, usize)> = Vec::new();
+    for (name, value) in tables().flatten().filter(|(name, _)| !is_locating(name)) {
+        let Some(printed) = decimals_of(value) else { continue };
+        match decimals.iter_mut().find(|(known, _)| known == name) {
+            Some((_, most)) => *most = printed.max(*most),
+            None => decimals.push((name.clone(), printed)),
+        }
+    }
+    (tables().map(printed_row).collect(), decimals)
+}
+
+fn is_locating(name: &str) -> bool {
+    LOCATING_KEYS.contains(&name)
+}
+
+fn printed_row(table: &Table) -> Row {
+    let mut row = Row::default();
+    for (name, value) in table {
+        let value = match value {
+            #[expect(clippy::cast_precision_loss, reason = "figures as papers print them")]
+            Toml::Integer(number) => Value::Number(*number as f64),
+            Toml::Float(number) => Value::Number(*number),
+            Toml::String(word) => Value::Word(word.clone()),
+            _ => continue,
+        };
+        match value {
+            value if is_locating(name) => row.keys.push((name.clone(), value)),
+            Value::Number(number) => row.figures.push((name.clone(), Some(number))),
+            // A source or a note.
+            _ => {}
+        }
+    }
+    row
+}
+
+/// The decimals of a printed number.
+fn decimals_of(value: &Toml) -> Option<usize> {
+    match value {
+        Toml::Integer(_) => Some(0),
+        Toml::Float(number) => {
+            let text = number.to_string();
+            Some(text.split_once('.').map_or(0, |(_, decimals)| decimals.len()))
+        }
+        _ => None,
+    }
+}

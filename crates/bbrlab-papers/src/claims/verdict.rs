@@ -1,0 +1,481 @@
+//! The verdict on a claim, and its reason in words.
+
+use std::iter;
+use std::path::PathBuf;
+
+use bbrlab_report::{ClaimLine, ClaimTrial, binomial_interval, figure, fixed};
+
+use super::evaluate::Compared;
+use super::look::{ClaimFigure, FalsePoint, Looked};
+use super::rule::rule_words;
+use super::undecidable::why_undecidable;
+use crate::by_hand::ByHand;
+use crate::papers::{Claim, Expected, Key};
+
+/// What came of a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// True under `linux`.
+    Holds,
+    /// False under `linux`.
+    Fails,
+    /// False under `linux` and true under the setting of the artifact that is said to make it.
+    ArtifactShown,
+    /// False under both, or there is no such setting.
+    ArtifactNotShown,
+    /// No simulation yields its metric.
+    Undecidable,
+}
+
+impl Verdict {
+    /// All, in the order in which they are counted.
+    pub const ALL: [Self; 5] =
+        [Self::Holds, Self::Fails, Self::ArtifactShown, Self::ArtifactNotShown, Self::Undecidable];
+
+    /// As results spell it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::Fails => "fails",
+            Self::ArtifactShown => "artifact_shown",
+            Self::ArtifactNotShown => "artifact_not_shown",
+            Self::Undecidable => "undecidable",
+        }
+    }
+}
+
+/// A claim under the setting of an artifact, or with its cause switched.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UnderSetting {
+    /// What the setting is of: an artifact or, where it is said to be the cause of a failure, the claim; by id.
+    pub of: String,
+    /// What the setting is.
+    pub setting: String,
+    /// The same as keys of scenarios.
+    pub by_hand: ByHand,
+    /// The folders of its runs.
+    pub out: Vec<PathBuf>,
+    /// How the claim fares there; in words, why nobody can tell.
+    pub looked: Result<Looked, String>,
+}
+
+impl UnderSetting {
+    /// Exact 95 % interval of the share of seeds in which the claim is true there.
+    #[must_use]
+    pub fn interval(&self) -> Option<[f64; 2]> {
+        let looked = self.looked.as_ref().ok()?;
+        binomial_interval(looked.seeds_true, looked.seeds)
+    }
+}
+
+/// A claim and what came of it.
+#[derive(Clone, Debug)]
+pub struct Judged {
+    /// The claim.
+    pub claim: &'static Claim,
+    /// The verdict; `None` where this call gives none.
+    pub verdict: Option<Verdict>,
+    /// How it fares under `linux`.
+    pub looked: Option<Looked>,
+    /// How it fares where an artifact is made on purpose; for a claim that is not thought one, where its cause is switched.
+    pub under: Vec<UnderSetting>,
+    /// Exact 95 % interval of the share of seeds in which it is true.
+    pub interval: Option<[f64; 2]>,
+    /// Why, what was switched included. Empty only for a claim that was expected to hold and does.
+    pub reason: String,
+    /// The same without what was switched, beside which that is told.
+    brief: String,
+}
+
+impl Judged {
+    /// As tables show it.
+    #[must_use]
+    pub fn line(&self) -> ClaimLine {
+        let of = |counts: fn(&Looked) -> (u64, u64)| self.looked.as_ref().map(counts);
+        ClaimLine {
+            id: self.claim.id.clone(),
+            statement: self.claim.statement.clone(),
+            rule: rule_words(self.claim),
+            expected: self.claim.expected.name().to_owned(),
+            verdict: self.verdict.map(|verdict| verdict.name().to_owned()),
+            points: of(|looked| (looked.points_true, looked.points)),
+            seeds: of(|looked| (looked.seeds_true, looked.seeds)),
+            interval: self.interval,
+            reason: self.brief.clone(),
+            trials: self.under.iter().map(|it| self.trial(it)).collect(),
+        }
+    }
+
+    fn trial(&self, under: &UnderSetting) -> ClaimTrial {
+        let words = match self.claim.expected {
+            Expected::Artifact => as_artifact(under),
+            Expected::Holds | Expected::Unsure => with_cause(under),
+        };
+        ClaimTrial { words, by_hand: under.by_hand.command() }
+    }
+}
+
+/// Why a claim has its verdict.
+struct Why {
+    /// How it fares under `linux`.
+    here: String,
+    /// How it fares with something switched.
+    switched: Vec<String>,
+    /// What the data file says of it.
+    expected: String,
+}
+
+impl Why {
+    fn brief(&self) -> String {
+        let parts = [&self.here, &self.expected].into_iter().filter(|it| !it.is_empty());
+        parts.map(String::as_str).collect::<Vec<_>>().join("; ")
+    }
+
+    fn whole(&self) -> String {
+        let parts = [&self.here].into_iter().chain(&self.switched).chain([&self.expected]);
+        let told = parts.filter(|it| !it.is_empty()).map(String::as_str);
+        told.collect::<Vec<_>>().join("; ")
+    }
+}
+
+/// At most so many false points are told in a reason.
+const POINTS_TOLD: usize = 3;
+
+/// At most so many figures are told of a claim that is true.
+const FIGURES_TOLD: usize = 8;
+
+/// Judges a claim by how it fares under `linux` and under its artifacts' settings, of which none is needed where it is
+/// true under `linux`.
+pub(crate) fn judge(
+    claim: &'static Claim,
+    looked: Result<Looked, String>,
+    under: Vec<UnderSetting>,
+) -> Judged {
+    let interval =
+        looked.as_ref().ok().and_then(|found| binomial_interval(found.seeds_true, found.seeds));
+    let only = |here: String| Why { here, switched: Vec::new(), expected: String::new() };
+    let (verdict, looked, why) = match (why_undecidable(&claim.id), looked) {
+        (Some(reason), _) => (Some(Verdict::Undecidable), None, only(reason.to_owned())),
+        (None, Err(reason)) => (None, None, only(format!("not judged: {reason}"))),
+        (None, Ok(found)) => {
+            let (verdict, why) = verdict_on(claim, &found, &under);
+            (Some(verdict), Some(found), why)
+        }
+    };
+    let (reason, brief) = (why.whole(), why.brief());
+    Judged { claim, verdict, looked, under, interval, reason, brief }
+}
+
+fn verdict_on(claim: &Claim, found: &Looked, under: &[UnderSetting]) -> (Verdict, Why) {
+    let why = claim.reason.trim_end_matches('.');
+    let is_shown = |it: &&UnderSetting| it.looked.as_ref().is_ok_and(|there| there.is_true);
+    let shown = under.iter().find(is_shown);
+    let (verdict, here, expected) = match (claim.expected, found.is_true) {
+        (Expected::Holds, true) => (Verdict::Holds, String::new(), String::new()),
+        (Expected::Holds, false) => {
+            (Verdict::Fails, told(found), format!("expected to hold: {why}"))
+        }
+        (Expected::Unsure, true) => {
+            (Verdict::Holds, shares(found), format!("the data file is unsure: {why}"))
+        }
+        (Expected::Unsure, false) => {
+            (Verdict::Fails, told(found), format!("the data file is unsure: {why}"))
+        }
+        (Expected::Artifact, true) => (
+            Verdict::Holds,
+            format!("{}, though thought an artifact: {why}", shares(found)),
+            String::new(),
+        ),
+        (Expected::Artifact, false) => {
+            let verdict =
+                if shown.is_some() { Verdict::ArtifactShown } else { Verdict::ArtifactNotShown };
+            let none = if under.is_empty() { "no setting is known that makes it true" } else { "" };
+            (verdict, told(found), none.to_owned())
+        }
+    };
+    // What makes it true is the answer; before that is found, all that was tried is.
+    let telling = under.iter().filter(|it| shown.is_none_or(|shown| std::ptr::eq(shown, *it)));
+    let switched = match claim.expected {
+        Expected::Artifact => telling.map(as_artifact).collect(),
+        Expected::Holds | Expected::Unsure => {
+            telling.filter(|it| it.looked.is_ok()).map(with_cause).collect()
+        }
+    };
+    (verdict, Why { here, switched, expected })
+}
+
+/// How a claim fares where an artifact is made on purpose.
+fn as_artifact(under: &UnderSetting) -> String {
+    format!("as in {} ({}): {}", under.of, under.setting, fares(under))
+}
+
+/// How a claim fares with what may be the cause of its failure switched.
+fn with_cause(under: &UnderSetting) -> String {
+    let is_true = under.looked.as_ref().is_ok_and(|looked| looked.is_true);
+    if is_true {
+        format!("{} with its cause switched: {}", fares(under), under.setting)
+    } else {
+        format!("with {}: {}", under.setting, fares(under))
+    }
+}
+
+fn fares(under: &UnderSetting) -> String {
+    let of_all =
+        |[low, high]: [f64; 2]| format!(", of all {} to {}", fixed(low, 2), fixed(high, 2));
+    let seeds = under.interval().map_or_else(String::new, of_all);
+    under.looked.as_ref().map_or_else(Clone::clone, |looked| told_with(looked, &seeds))
+}
+
+/// `true at 3 of 9 points, in 4 of 5 seeds`
+fn shares(looked: &Looked) -> String {
+    let points = match (looked.points_true, looked.points) {
+        (1, 1) => "true".to_owned(),
+        (0, 1) => "false".to_owned(),
+        (hits, all) => format!("true at {hits} of {all} points"),
+    };
+    // The medians say one thing and as many seeds or more the other.
+    let against = if looked.is_true { looked.seeds - looked.seeds_true } else { looked.seeds_true };
+    let turns = if 2 * against >= looked.seeds { ", which more may turn" } else { "" };
+    format!("{points}, in {} of {} seeds{turns}", looked.seeds_true, looked.seeds)
+}
+
+/// The same with the figures: those of the first points at which it is false or, where there are none, the first.
+fn told(looked: &Looked) -> String {
+    told_with(looked, "")
+}
+
+/// The same with words behind the seeds.
+fn told_with(looked: &Looked, seeds: &str) -> String {
+    let mut text = format!("{}{seeds}", shares(looked));
+    if looked.false_points.is_empty() {
+        let first = &looked.figures[..looked.figures.len().min(FIGURES_TOLD)];
+        let mut figures = figures_told(first, &[]);
+        let left = looked.figures.len() - first.len();
+        if left > 0 {
+            figures.push_str(&format!(", and {left} more"));
+        }
+        let few = &looked.compared[..looked.compared.len().min(FIGURES_TOLD / 2)];
+        text.push_str(&format!(" ({figures}{})", compared_told(few)));
+        return text;
+    }
+    let mut points: Vec<String> =
+        looked.false_points.iter().take(POINTS_TOLD).map(point_told).collect();
+    let left = looked.false_points.len().saturating_sub(points.len());
+    if left > 0 {
+        points.push(format!("and {left} more"));
+    }
+    let lead = if looked.is_true { "not at " } else { "" };
+    text.push_str(&format!(" ({lead}{})", points.join("; ")));
+    text
+}
+
+fn point_told(point: &FalsePoint) -> String {
+    let at: Vec<String> =
+        point.at.iter().map(|(name, key)| format!("{name} {}", key_text(key))).collect();
+    let mut parts = Vec::new();
+    if !at.is_empty() {
+        parts.push(at.join(", "));
+    }
+    parts.push(point.fault.clone().unwrap_or_else(|| {
+        let compared = compared_told(&point.compared);
+        format!("{}{compared}", figures_told(&point.figures, &point.at))
+    }));
+    parts.join(": ")
+}
+
+/// Figures side by side, those that differ with as many digits as that takes.
+fn figures_told(figures: &[ClaimFigure], point: &[(String, Key)]) -> String {
+    let mut told = Vec::new();
+    for of in figures {
+        let others = figures.iter().filter(|other| other.metric == of.metric);
+        let value = told_apart(of.value, others.map(|other| other.value));
+        told.push(format!("{} {value}", name_told(of, point)));
+    }
+    told.join(", ")
+}
+
+/// A figure with as many decimals as tell it from each of the others that is not the same; whole numbers without any.
+fn told_apart(value: f64, others: impl Iterator<Item = f64>) -> String {
+    /// More than a double has behind the point of any figure that is printed.
+    const MOST: usize = 17;
+    let is_whole = value.fract() == 0.0;
+    let with = |decimals: Option<usize>, value: f64| match decimals {
+        Some(decimals) => fixed(value, decimals),
+        None if is_whole => fixed(value, 0),
+        None => figure(value),
+    };
+    #[expect(clippy::float_cmp, reason = "the same figure, or another")]
+    let others: Vec<f64> = others.filter(|other| *other != value).collect();
+    let least = with(None, value);
+    let has = least.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+    let ways = iter::once(None).chain((has + 1..=MOST).map(Some));
+    let tells = |decimals: &Option<usize>| {
+        let text = with(*decimals, value);
+        others.iter().all(|&other| with(*decimals, other) != text)
+    };
+    ways.into_iter().find(tells).map_or(least, |decimals| with(decimals, value))
+}
+
+/// `: 44.1 approx 42, within 1`: what is compared where that is none of the figures.
+fn compared_told(compared: &[Compared]) -> String {
+    let told = compared.iter().map(|&Compared { left, by, right, within }| {
+        let within = within.map_or_else(String::new, |it| format!(" within {it}"));
+        format!("{} {by} {}{within}", figure(left), figure(right))
+    });
+    let told: Vec<String> = told.collect();
+    if told.is_empty() { String::new() } else { format!(": {}", told.join(", ")) }
+}
+
+/// `jain(bbr1, buffer_bdp=0.5)`: with the keys that the point does not fix.
+fn name_told(of: &ClaimFigure, point: &[(String, Key)]) -> String {
+    let keys: Vec<String> = of
+        .at
+        .iter()
+        .filter(|key| !point.contains(key))
+        .map(|(name, key)| match name.as_str() {
+            "algorithm" => key_text(key),
+            _ => format!("{name}={}", key_text(key)),
+        })
+        .collect();
+    let keys = if keys.is_empty() { String::new() } else { format!("({})", keys.join(", ")) };
+    format!("{}{keys}", of.metric)
+}
+
+/// A key's value in words.
+pub(crate) fn key_text(key: &Key) -> String {
+    match key {
+        Key::Word(word) => word.clone(),
+        Key::Number(number) => number.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::{FalsePoint, Looked, UnderSetting, Verdict, judge, told_apart};
+    use crate::by_hand::ByHand;
+    use crate::claims::ClaimFigure;
+    use crate::papers::{Claim, Key, papers};
+
+    fn claim(id: &str) -> &'static Claim {
+        let mut claims = papers().iter().flat_map(|paper| &paper.claims);
+        claims.find(|claim| claim.id == id).expect("it is in the data")
+    }
+
+    fn looked(is_true: bool) -> Looked {
+        let at = vec![("delay_ms".to_owned(), Key::Number(40.0))];
+        let mut of = at.clone();
+        of.push(("algorithm".to_owned(), Key::word("bbr1")));
+        let figure = ClaimFigure { metric: "jain".to_owned(), at: of, value: 0.912 };
+        let point =
+            FalsePoint { at, figures: vec![figure.clone()], compared: Vec::new(), fault: None };
+        Looked {
+            is_true,
+            points_true: if is_true { 2 } else { 1 },
+            points: 2,
+            seeds_true: if is_true { 4 } else { 0 },
+            true_in: Vec::new(),
+            seeds: 5,
+            figures: vec![figure],
+            compared: Vec::new(),
+            false_points: if is_true { Vec::new() } else { vec![point] },
+        }
+    }
+
+    fn check(id: &str, here: bool, there: Option<bool>, expected: &Expect) {
+        let under = there.map(|is_true| UnderSetting {
+            of: "a01".to_owned(),
+            setting: "small buffers".to_owned(),
+            by_hand: ByHand::default(),
+            out: Vec::new(),
+            looked: Ok(looked(is_true)),
+        });
+        let judged = judge(claim(id), Ok(looked(here)), under.into_iter().collect());
+        let reason = judged.reason.replace(claim(id).reason.trim_end_matches('.'), "…");
+        let name = judged.verdict.map_or("none", Verdict::name);
+        expected.assert_eq(&format!("{name} {:.3?} {reason}", judged.interval.unwrap()));
+    }
+
+    #[test]
+    fn a_claim_expected_to_hold_needs_a_reason_only_if_it_fails() {
+        check("lanigan2020.c01", true, None, &expect!["holds [0.284, 0.995] "]);
+        check(
+            "lanigan2020.c01",
+            false,
+            None,
+            &expect![
+                "fails [0.000, 0.522] true at 1 of 2 points, in 0 of 5 seeds (delay_ms 40: jain(bbr1) 0.912); expected to hold: …"
+            ],
+        );
+    }
+
+    #[test]
+    fn a_claim_that_fails_tells_its_cause_and_what_was_tried_in_vain() {
+        check(
+            "lanigan2020.c01",
+            false,
+            Some(true),
+            &expect![
+                "fails [0.000, 0.522] true at 1 of 2 points, in 0 of 5 seeds (delay_ms 40: jain(bbr1) 0.912); true at 2 of 2 points, in 4 of 5 seeds, of all 0.28 to 0.99 (jain(delay_ms=40, bbr1) 0.912) with its cause switched: small buffers; expected to hold: …"
+            ],
+        );
+        check(
+            "lanigan2020.c01",
+            false,
+            Some(false),
+            &expect![
+                "fails [0.000, 0.522] true at 1 of 2 points, in 0 of 5 seeds (delay_ms 40: jain(bbr1) 0.912); with small buffers: true at 1 of 2 points, in 0 of 5 seeds, of all 0.00 to 0.52 (delay_ms 40: jain(bbr1) 0.912); expected to hold: …"
+            ],
+        );
+    }
+
+    #[test]
+    fn an_artifact_is_shown_where_its_setting_makes_it_true() {
+        check(
+            "lanigan2020.c03",
+            false,
+            Some(true),
+            &expect![
+                "artifact_shown [0.000, 0.522] true at 1 of 2 points, in 0 of 5 seeds (delay_ms 40: jain(bbr1) 0.912); as in a01 (small buffers): true at 2 of 2 points, in 4 of 5 seeds, of all 0.28 to 0.99 (jain(delay_ms=40, bbr1) 0.912)"
+            ],
+        );
+        check(
+            "lanigan2020.c03",
+            false,
+            Some(false),
+            &expect![
+                "artifact_not_shown [0.000, 0.522] true at 1 of 2 points, in 0 of 5 seeds (delay_ms 40: jain(bbr1) 0.912); as in a01 (small buffers): true at 1 of 2 points, in 0 of 5 seeds, of all 0.00 to 0.52 (delay_ms 40: jain(bbr1) 0.912)"
+            ],
+        );
+        check(
+            "lanigan2020.c03",
+            true,
+            None,
+            &expect![
+                "holds [0.284, 0.995] true at 2 of 2 points, in 4 of 5 seeds, though thought an artifact: …"
+            ],
+        );
+    }
+
+    #[test]
+    fn what_was_not_measured_gets_no_verdict() {
+        let judged = judge(claim("kato2025.c01"), Err("nothing there".to_owned()), Vec::new());
+        assert_eq!((judged.verdict, judged.interval), (None, None));
+        assert_eq!(judged.reason, "not judged: nothing there");
+    }
+
+    #[test]
+    fn figures_that_differ_are_told_apart_and_whole_ones_have_no_decimals() {
+        let told = |of: &[f64]| -> Vec<String> {
+            of.iter().map(|&value| told_apart(value, of.iter().copied())).collect()
+        };
+        assert_eq!(told(&[8.800_016_158_4, 8.799_018_455_4]), ["8.800", "8.799"]);
+        assert_eq!(told(&[15.138_963_3, 14.2]), ["15.14", "14.20"]);
+        assert_eq!(told(&[6.0, 0.0, 9.5]), ["6", "0", "9.50"]);
+        assert_eq!(told(&[1.0, 1.001]), ["1.000", "1.001"]);
+        let near = f64::from_bits(1.5f64.to_bits() + 1);
+        assert_eq!(told(&[1.5, near]), ["1.5000000000000000", "1.5000000000000002"]);
+    }
+}

@@ -1,0 +1,486 @@
+//! `--explain`: which switch makes an artifact.
+//!
+//! An artifact's setting differs from the experiment under `linux` in some keys of the stack and of the links, and perhaps
+//! in the form of the experiment (its flows, its queue, the algorithms as their authors wrote them) or in who counts the
+//! packets. Each such difference is a switch. A claim is looked at with all of them off, all on, each alone on and each alone off, with one seed and at its
+//! points only. A switch decides if it alone makes the claim true and its absence alone makes it false; if no switch alone
+//! makes it true, pairs are tried, those first whose absence makes it false. A pair is one only if neither of the two is
+//! enough by itself; where one of them cannot be run alone, nobody can tell, and that is said.
+//!
+//! Every run has a folder as all others have, so that nothing is computed twice.
+
+use std::collections::BTreeMap;
+
+use bbrlab_lab::{LabError, Progress};
+use bbrlab_scenario::Scenario;
+
+use crate::by_hand::ByHand;
+use crate::claims::{Setting, look, settings_of};
+use crate::counting::Counting;
+use crate::judging::{Config, form_of, run_under};
+use crate::papers::{Claim, Experiment};
+use crate::reproduce::ReproduceOptions;
+use crate::work::Work;
+
+/// Pairs that are tried at most.
+const PAIRS: usize = 60;
+
+/// One difference between an artifact's setting and `linux`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Switch {
+    /// A key and its values, as `--set` has them.
+    Key { key: String, on: String, off: String },
+    /// The form of the experiment.
+    Form(&'static str),
+    /// Who counts the packets.
+    Counting(Counting),
+}
+
+/// What a switch does to a claim.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SwitchEffect {
+    /// What is switched: `stack.sndbuf = "131072B"`, or the form of the experiment.
+    pub switch: String,
+    /// The keys that switch it on, as `--set` takes them; none for the form, which is another scenario, and for who counts.
+    pub on: Vec<String>,
+    /// The keys that switch it off.
+    pub off: Vec<String>,
+    /// Whether the claim is true with this switch alone on; in words, why that could not be run.
+    pub alone_on: Result<bool, String>,
+    /// Whether it is true with this switch alone off.
+    pub alone_off: Result<bool, String>,
+}
+
+/// What makes an artifact.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// The claim is true under `linux`: there is nothing to explain.
+    TrueUnderLinux,
+    /// This switch: alone on, the claim is true; alone off, it is false.
+    Switch(String),
+    /// Each of these alone makes it true, and none is known to be needed.
+    AnyOf {
+        /// They.
+        enough: Vec<String>,
+        /// Those of them without which the others cannot be run, so that nobody can tell whether they are needed.
+        not_without: Vec<String>,
+    },
+    /// These two together.
+    Pair {
+        /// They.
+        both: [String; 2],
+        /// Those of them that cannot be run alone; all others are not enough.
+        not_alone: Vec<String>,
+    },
+    /// No switch alone and no pair, of those that were run.
+    More {
+        /// The switches that are needed.
+        needed: Vec<String>,
+        /// Pairs that were run.
+        pairs_run: usize,
+        /// Pairs that were not: there are too many, or they cannot be run.
+        pairs_not_run: usize,
+    },
+    /// It is false under the setting, too.
+    NotShown,
+    /// No setting is known that should make it.
+    NoSetting,
+    /// Nobody can tell, and why.
+    Unknown(String),
+}
+
+/// A claim and the switches of an artifact.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explained {
+    /// The claim's id.
+    pub claim: String,
+    /// The artifact's id, and its setting in words; `None` if none is known.
+    pub setting: Option<(String, String)>,
+    /// The setting as keys of scenarios.
+    pub by_hand: ByHand,
+    /// The switches, and what each does.
+    pub switches: Vec<SwitchEffect>,
+    /// What makes it.
+    pub cause: Cause,
+}
+
+impl Switch {
+    fn words(&self) -> String {
+        match self {
+            Self::Key { key, on, .. } => format!("{key} = {on}"),
+            Self::Form(form) => format!("the flows and algorithms of the {form} form"),
+            Self::Counting(counting) => counting.words().to_owned(),
+        }
+    }
+
+    /// The keys of the scenario that are set to switch it on, or off.
+    fn sets(&self, is_on: bool) -> Vec<String> {
+        let Self::Key { key, on, off } = self else { return Vec::new() };
+        if !is_on {
+            return vec![format!("{key}={off}")];
+        }
+        let mut sets = vec![format!("{key}={on}")];
+        // Of a buffer in bytes nobody could say how much of it a device queue of packets is.
+        if let Some(link) = key.strip_suffix(".device_queue") {
+            sets.push(format!("{link}.buffer_unit=\"pkt\""));
+        }
+        sets
+    }
+}
+
+impl Cause {
+    /// In words.
+    #[must_use]
+    pub fn words(&self) -> String {
+        match self {
+            Self::TrueUnderLinux => "true under linux: nothing to explain".to_owned(),
+            Self::Switch(switch) => format!("decided by {switch}"),
+            Self::AnyOf { enough, not_without } => any_of(enough, not_without),
+            Self::Pair { both: [one, other], not_alone } => {
+                let mut words = format!("made by {one} together with {other}");
+                if not_alone.is_empty() {
+                    words.push_str(", and by neither alone");
+                } else {
+                    words.push_str(&format!("; alone {} cannot be run", not_alone.join(", ")));
+                }
+                words
+            }
+            Self::More { needed, pairs_run, pairs_not_run } => {
+                let mut words = if *pairs_not_run == 0 {
+                    "made by more than two switches together".to_owned()
+                } else {
+                    format!(
+                        "made by no switch alone and by no pair of those that were run ({pairs_run}; \
+                         {pairs_not_run} were not)"
+                    )
+                };
+                match needed.as_slice() {
+                    [] => words.push_str("; none is needed"),
+                    [one] => words.push_str(&format!("; needed is {one}")),
+                    needed => words.push_str(&format!("; needed are {}", needed.join(", "))),
+                }
+                words
+            }
+            Self::NotShown => "false under the setting, too".to_owned(),
+            Self::NoSetting => "no setting is known that should make it".to_owned(),
+            Self::Unknown(reason) => format!("not known: {reason}"),
+        }
+    }
+}
+
+/// What is made by each of some switches alone, of which none is known to be needed.
+fn any_of(enough: &[String], not_without: &[String]) -> String {
+    match (enough, not_without) {
+        ([one], []) => format!("made by {one} alone, and by the others without it"),
+        ([one], _) => format!("made by {one} alone; without it the others cannot be run"),
+        (all, []) => format!("made by each of {} alone, and none is needed", all.join(", ")),
+        (all, without) => format!(
+            "made by each of {} alone; without {} the others cannot be run",
+            all.join(", "),
+            without.join(", ")
+        ),
+    }
+}
+
+/// Explains a claim by the settings of the artifacts that it names: those that are tried in vain, and the first that makes
+/// it true. The runs are added to `work`.
+///
+/// # Errors
+/// If a run or a write fails, or the user interrupts it.
+///
+/// # Panics
+/// If an assertion in the simulator fails, which is a bug.
+pub fn explain(
+    experiment: &'static Experiment,
+    claim: &'static Claim,
+    options: &ReproduceOptions,
+    work: &mut Work,
+    mut watch: impl FnMut(Progress),
+) -> Result<Vec<Explained>, LabError> {
+    let settings = settings_of(claim);
+    if settings.is_empty() {
+        let claim = claim.id.clone();
+        let cause = Cause::NoSetting;
+        let by_hand = ByHand::default();
+        return Ok(vec![Explained { claim, setting: None, by_hand, switches: Vec::new(), cause }]);
+    }
+    let one_seed = ReproduceOptions { seeds: Some(1), quick: false, ..options.clone() };
+    let mut tried = Vec::new();
+    for setting in settings {
+        let found = explain_by(experiment, claim, setting, &one_seed, work, &mut watch)?;
+        let is_end = !matches!(found.cause, Cause::NotShown | Cause::Unknown(_));
+        tried.push(found);
+        if is_end {
+            break;
+        }
+    }
+    Ok(tried)
+}
+
+fn explain_by(
+    experiment: &'static Experiment,
+    claim: &'static Claim,
+    setting: &'static Setting,
+    options: &ReproduceOptions,
+    work: &mut Work,
+    watch: &mut impl FnMut(Progress),
+) -> Result<Explained, LabError> {
+    let explained = |switches, cause| Explained {
+        claim: claim.id.clone(),
+        setting: Some((setting.of.to_owned(), setting.words.to_owned())),
+        by_hand: Config::of(setting).by_hand(experiment, options),
+        switches,
+        cause,
+    };
+    let switches = match switches_of(experiment, setting) {
+        Ok(switches) => switches,
+        Err(reason) => return Ok(explained(Vec::new(), Cause::Unknown(reason))),
+    };
+    let mut trials = Trials { experiment, claim, switches: &switches, options, work, watch };
+    let all: Vec<usize> = (0..switches.len()).collect();
+    let without = |place: usize| all.iter().copied().filter(|&it| it != place).collect::<Vec<_>>();
+    match trials.with(&[])? {
+        Ok(true) => return Ok(explained(Vec::new(), Cause::TrueUnderLinux)),
+        Err(reason) => return Ok(explained(Vec::new(), Cause::Unknown(reason))),
+        Ok(false) => {}
+    }
+    match trials.as_set(setting)? {
+        Ok(true) => {}
+        Err(reason) => return Ok(explained(Vec::new(), Cause::Unknown(reason))),
+        Ok(false) => return Ok(explained(Vec::new(), Cause::NotShown)),
+    }
+    let mut effects = Vec::new();
+    for &place in &all {
+        effects.push(SwitchEffect {
+            switch: switches[place].words(),
+            on: switches[place].sets(true),
+            off: switches[place].sets(false),
+            alone_on: trials.with(&[place])?,
+            alone_off: trials.with(&without(place))?,
+        });
+    }
+    let (mut pair, mut pairs_run) = (None, 0);
+    if !effects.iter().any(|effect| effect.alone_on == Ok(true)) {
+        for (one, other) in pairs(&effects).into_iter().take(PAIRS) {
+            let made = trials.with(&[one, other])?;
+            pairs_run += usize::from(made.is_ok());
+            if made == Ok(true) {
+                pair = Some((one, other));
+                break;
+            }
+        }
+    }
+    let cause = cause_of(&effects, pair, pairs_run);
+    Ok(explained(effects, cause))
+}
+
+/// What the effects come to, and the pair that makes the claim true, if there is one among those that were run.
+fn cause_of(effects: &[SwitchEffect], pair: Option<(usize, usize)>, pairs_run: usize) -> Cause {
+    let names = |is_it: fn(&SwitchEffect) -> bool| -> Vec<String> {
+        effects.iter().filter(|it| is_it(it)).map(|it| it.switch.clone()).collect()
+    };
+    let decides = names(|it| it.alone_on == Ok(true) && it.alone_off == Ok(false));
+    let enough = names(|it| it.alone_on == Ok(true));
+    match (decides.into_iter().next(), pair) {
+        (Some(switch), _) => Cause::Switch(switch),
+        (None, _) if !enough.is_empty() => {
+            let not_without = names(|it| it.alone_on == Ok(true) && it.alone_off.is_err());
+            Cause::AnyOf { enough, not_without }
+        }
+        (None, Some((one, other))) => {
+            let both = [&effects[one], &effects[other]];
+            let not_alone = both.iter().filter(|it| it.alone_on.is_err());
+            Cause::Pair {
+                not_alone: not_alone.map(|it| it.switch.clone()).collect(),
+                both: both.map(|it| it.switch.clone()),
+            }
+        }
+        (None, None) => Cause::More {
+            needed: names(|it| it.alone_off == Ok(false)),
+            pairs_run,
+            pairs_not_run: pairs(effects).len() - pairs_run,
+        },
+    }
+}
+
+/// The pairs: those first of which both are needed, then those of which one is.
+fn pairs(effects: &[SwitchEffect]) -> Vec<(usize, usize)> {
+    let is_needed = |place: usize| effects[place].alone_off == Ok(false);
+    let mut pairs: Vec<(usize, usize)> = (0..effects.len())
+        .flat_map(|one| (one + 1..effects.len()).map(move |other| (one, other)))
+        .collect();
+    pairs.sort_by_key(|&(one, other)| 2 - i32::from(is_needed(one)) - i32::from(is_needed(other)));
+    pairs
+}
+
+/// The switches between an experiment and a setting: the keys whose values differ, and the form.
+fn switches_of(experiment: &'static Experiment, setting: &Setting) -> Result<Vec<Switch>, String> {
+    let form = form_of(experiment, setting.form)?;
+    let first = |error: &dyn std::fmt::Display| {
+        error.to_string().lines().next().unwrap_or_default().to_owned()
+    };
+    let sets: Vec<String> = setting.sets.iter().map(|&set| set.to_owned()).collect();
+    let mut switches = Vec::new();
+    for (here, there) in experiment.scenarios.iter().zip(&form.scenarios) {
+        let here = Scenario::builtin(here, &[]).map_err(|error| first(&error))?;
+        let there = Scenario::builtin(there, &sets).map_err(|error| first(&error))?;
+        let swept: Vec<String> = [here.run(0), there.run(0)]
+            .iter()
+            .flat_map(|run| run.point.keys().cloned().collect::<Vec<_>>())
+            .collect();
+        let off: BTreeMap<String, Option<String>> = here.settings(0).into_iter().collect();
+        for (key, on) in there.settings(0) {
+            let off = off.get(&key).cloned().flatten();
+            let is_name = key == "stack.profile";
+            if let (Some(on), Some(off)) = (on, off)
+                && on != off
+                && !is_name
+                && !swept.contains(&key)
+            {
+                let switch = Switch::Key { key, on, off };
+                if !switches.contains(&switch) {
+                    switches.push(switch);
+                }
+            }
+        }
+    }
+    switches.extend(setting.form.map(Switch::Form));
+    if setting.counting != Counting::default() {
+        switches.push(Switch::Counting(setting.counting));
+    }
+    Ok(switches)
+}
+
+/// Runs a claim's points with some switches on.
+struct Trials<'a, W> {
+    experiment: &'static Experiment,
+    claim: &'static Claim,
+    switches: &'a [Switch],
+    options: &'a ReproduceOptions,
+    work: &'a mut Work,
+    watch: &'a mut W,
+}
+
+impl<W: FnMut(Progress)> Trials<'_, W> {
+    /// Whether the claim is true with these switches on and the others off; in words, why nobody can tell.
+    fn with(&mut self, on: &[usize]) -> Result<Result<bool, String>, LabError> {
+        self.run(&config_of(self.switches, on))
+    }
+
+    /// Whether it is true under the setting as it stands, keys that cannot be switched included.
+    fn as_set(&mut self, setting: &Setting) -> Result<Result<bool, String>, LabError> {
+        self.run(&Config::of(setting))
+    }
+
+    fn run(&mut self, config: &Config) -> Result<Result<bool, String>, LabError> {
+        let Self { experiment, claim, options, .. } = *self;
+        let ran = run_under(experiment, config, &[claim], options, self.work, self.watch)?;
+        Ok(ran.and_then(|ran| look(claim, &ran.rows)).map(|looked| looked.is_true))
+    }
+}
+
+/// The experiment with some switches on and the others off.
+fn config_of(switches: &[Switch], on: &[usize]) -> Config {
+    let mut config = Config::default();
+    for (place, switch) in switches.iter().enumerate() {
+        let is_on = on.contains(&place);
+        config.sets.extend(switch.sets(is_on));
+        match (switch, is_on) {
+            (Switch::Form(form), true) => config.form = Some(form),
+            (&Switch::Counting(counting), true) => config.counting = counting,
+            _ => {}
+        }
+    }
+    // With everything off it is the experiment itself, whose runs there are.
+    if on.is_empty() {
+        config.sets.clear();
+    }
+    config
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Cause, Counting, Switch, SwitchEffect, cause_of, config_of, pairs};
+
+    fn effect(switch: &str, alone_on: bool, alone_off: bool) -> SwitchEffect {
+        SwitchEffect {
+            switch: switch.to_owned(),
+            on: Vec::new(),
+            off: Vec::new(),
+            alone_on: Ok(alone_on),
+            alone_off: Ok(alone_off),
+        }
+    }
+
+    fn not_run() -> Result<bool, String> {
+        Err("its keys do not fit".to_owned())
+    }
+
+    #[test]
+    fn a_switch_decides_that_is_enough_and_needed() {
+        let effects = [effect("a", false, true), effect("b", true, false)];
+        assert_eq!(cause_of(&effects, None, 0), Cause::Switch("b".to_owned()));
+        let any = [effect("a", true, true), effect("b", true, true), effect("c", false, true)];
+        let words = cause_of(&any, None, 0).words();
+        assert_eq!(words, "made by each of a, b alone, and none is needed");
+    }
+
+    #[test]
+    fn a_switch_that_is_enough_and_not_needed_is_told_as_one() {
+        let one = |alone_off| SwitchEffect { alone_off, ..effect("a", true, true) };
+        let words =
+            |alone_off| cause_of(&[one(alone_off), effect("b", false, true)], None, 0).words();
+        assert_eq!(words(Ok(true)), "made by a alone, and by the others without it");
+        assert_eq!(words(not_run()), "made by a alone; without it the others cannot be run");
+        let both = [one(not_run()), effect("b", true, true)];
+        let words = cause_of(&both, None, 0).words();
+        assert_eq!(words, "made by each of a, b alone; without a the others cannot be run");
+    }
+
+    #[test]
+    fn a_pair_is_none_where_one_of_the_two_is_enough() {
+        let enough = [effect("a", true, true), effect("b", false, true)];
+        assert!(matches!(cause_of(&enough, Some((0, 1)), 1), Cause::AnyOf { .. }));
+        let decides = [effect("a", true, false), effect("b", false, false)];
+        assert_eq!(cause_of(&decides, Some((0, 1)), 1).words(), "decided by a");
+        let unknown = [
+            SwitchEffect { alone_on: not_run(), ..effect("a", false, false) },
+            effect("b", false, true),
+        ];
+        let words = cause_of(&unknown, Some((0, 1)), 1).words();
+        assert_eq!(words, "made by a together with b; alone a cannot be run");
+    }
+
+    #[test]
+    fn pairs_of_needed_switches_are_tried_first() {
+        let effects =
+            [effect("a", false, true), effect("b", false, false), effect("c", false, false)];
+        assert_eq!(pairs(&effects), [(1, 2), (0, 1), (0, 2)]);
+        let words = cause_of(&effects, Some((1, 2)), 1).words();
+        assert_eq!(words, "made by b together with c, and by neither alone");
+        let words = cause_of(&effects, None, 3).words();
+        assert_eq!(words, "made by more than two switches together; needed are b, c");
+        let words = cause_of(&effects, None, 1).words();
+        let pairs = "made by no switch alone and by no pair of those that were run (1; 2 were not)";
+        assert_eq!(words, format!("{pairs}; needed are b, c"));
+    }
+
+    #[test]
+    fn a_switch_that_is_off_is_set_as_under_linux() {
+        let key = |key: &str| Switch::Key {
+            key: key.to_owned(),
+            on: "\"1s\"".to_owned(),
+            off: "\"200ms\"".to_owned(),
+        };
+        let switches = [key("stack.min_rto"), key("stack.x"), Switch::Form("as-run")];
+        let config = config_of(&switches, &[1, 2]);
+        assert_eq!(config.form, Some("as-run"));
+        assert_eq!(config.sets, ["stack.min_rto=\"200ms\"", "stack.x=\"1s\""]);
+        assert!(config_of(&switches, &[]).sets.is_empty());
+        let config = config_of(&[key("stack.x"), Switch::Counting(Counting::Program)], &[1]);
+        assert_eq!((config.sets.len(), config.counting), (1, Counting::Program));
+        let switches = [key("bottleneck.device_queue")];
+        let sets = config_of(&switches, &[0]).sets;
+        assert_eq!(sets, ["bottleneck.device_queue=\"1s\"", "bottleneck.buffer_unit=\"pkt\""]);
+    }
+}

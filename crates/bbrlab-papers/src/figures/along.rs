@@ -1,0 +1,91 @@
+//! Panels of a metric along a key: curves, stacked bars, boxes.
+
+use bbrlab_report::{Drawing, PlateBox, PlateCurve, PlateCurves, PlatePoint};
+use toml::Value;
+
+use super::declared::{Along, At};
+use super::grid::by_paper;
+use super::names;
+use super::place::{combinations, has, is_at, is_meant, value};
+use crate::papers::{Experiment, Key};
+use crate::published::cell_of;
+use crate::row::{Row, Rows};
+
+/// The rows that a panel means.
+fn meant<'a>(rows: &'a Rows, along: &Along, at: At, each: &[&str]) -> Vec<&'a Row> {
+    let named: Vec<&str> = [along.key]
+        .into_iter()
+        .chain(along.by.iter().copied())
+        .chain(each.iter().copied())
+        .chain(at.iter().map(|(name, _)| *name))
+        .collect();
+    let is_it = |row: &&Row| {
+        is_at(&row.keys, at) && is_meant(&row.keys, &named) && row.metric(along.metric).is_some()
+    };
+    rows.rows.iter().filter(is_it).collect()
+}
+
+/// The combinations of keys that have a panel each.
+pub(super) fn panels(rows: &Rows, along: &Along, at: At, each: &[&str]) -> Vec<Vec<Key>> {
+    combinations(meant(rows, along, at, each).iter().map(|row| row.keys.as_slice()), each)
+}
+
+/// The curves of a panel.
+pub(super) fn curves(
+    experiment: &Experiment,
+    rows: &Rows,
+    along: &Along,
+    at: At,
+    (each, here): (&[&str], &[Key]),
+) -> PlateCurves {
+    let paper = experiment.id.split('.').next().unwrap_or_default();
+    let rows: Vec<&Row> =
+        meant(rows, along, at, each).into_iter().filter(|row| has(&row.keys, each, here)).collect();
+    let keys = || rows.iter().map(|row| row.keys.as_slice());
+    let places = combinations(keys(), &[along.key]);
+    let curve = |of: &Vec<Key>| {
+        let mut points = Vec::new();
+        for row in rows.iter().filter(|row| has(&row.keys, along.by, of)) {
+            let place = value(&row.keys, along.key).map(|place| vec![place]);
+            let Some(place) = places.iter().position(|known| Some(known) == place.as_ref()) else {
+                continue;
+            };
+            let cell = cell_of(experiment, row, &by_paper(row, along.metric));
+            points.push(PlatePoint {
+                at: place,
+                measured: cell.measured,
+                interval: cell.interval,
+                published: cell.published,
+            });
+        }
+        PlateCurve { name: names::joined(paper, along.by, of), points }
+    };
+    PlateCurves {
+        along: places.iter().map(|place| names::bare(paper, along.key, &place[0])).collect(),
+        curves: combinations(keys(), along.by).iter().map(curve).collect(),
+    }
+}
+
+/// The boxes of a panel: each flow's figure with each seed, beside mean and deviation as printed. Which flow gets most differs
+/// from seed to seed, so that medians over seeds would hide what is between them.
+pub(super) fn boxes(experiment: &Experiment, rows: &Rows, along: &Along, at: At) -> Drawing {
+    let paper = experiment.id.split('.').next().unwrap_or_default();
+    let rows = meant(rows, along, at, &["flow"]);
+    let places = combinations(rows.iter().map(|row| row.keys.as_slice()), &[along.key]);
+    let printed = |place: &[Key]| {
+        let is_here = |row: &&toml::Table| row.get(along.key).is_some_and(|it| place[0].is(it));
+        let row = experiment.rows.iter().find(is_here)?;
+        let number = |name: &str| row.get(name).and_then(Value::as_float);
+        Some([number("mean_mbps")?, number("std_mbps")?])
+    };
+    let one = |place: &Vec<Key>| PlateBox {
+        name: names::bare(paper, along.key, &place[0]),
+        values: rows
+            .iter()
+            .filter(|row| has(&row.keys, &[along.key], place))
+            .flat_map(|row| row.metric(along.metric).into_iter().flatten().flatten().copied())
+            .collect(),
+        published: printed(place),
+    };
+    Drawing::Boxes(places.iter().map(one).collect())
+}

@@ -1,0 +1,132 @@
+//! A paper's table from measured rows: in each cell what was measured, and in brackets what the paper prints.
+
+use bbrlab_report::{PaperTable, TableCell, fixed};
+
+use super::declared::{Grid, METRIC};
+use super::names;
+use super::place::{combinations, has, is_at, is_meant};
+use crate::papers::{Experiment, Key};
+use crate::published::cell_of;
+use crate::row::{Row, Rows};
+
+/// The lines and columns of a table; `None` without a row for it.
+pub(super) fn table(experiment: &Experiment, rows: &Rows, grid: &Grid) -> Option<PaperTable> {
+    let paper = experiment.id.split('.').next().unwrap_or_default();
+    let named: Vec<&str> = grid
+        .lines
+        .iter()
+        .chain(grid.across)
+        .copied()
+        .chain(grid.at.iter().map(|(name, _)| *name))
+        .collect();
+    let meant: Vec<&Row> = rows
+        .rows
+        .iter()
+        .filter(|row| is_at(&row.keys, grid.at) && is_meant(&row.keys, &named))
+        .filter(|row| grid.metrics.iter().any(|metric| row.metric(metric).is_some()))
+        .collect();
+    if meant.is_empty() {
+        return None;
+    }
+    let sides = |names: &'static [&'static str]| {
+        let keys: Vec<&str> = names.iter().copied().filter(|name| *name != METRIC).collect();
+        let found = combinations(meant.iter().map(|row| row.keys.as_slice()), &keys);
+        let mut sides = Vec::new();
+        for values in found {
+            // The metrics vary fastest where they come last, as in most tables; otherwise slowest.
+            let metrics: &[&str] = if names.contains(&METRIC) { grid.metrics } else { &[] };
+            if metrics.is_empty() {
+                sides.push(Side { keys: keys.clone(), values, metric: None });
+            } else {
+                sides.extend(metrics.iter().map(|metric| Side {
+                    keys: keys.clone(),
+                    values: values.clone(),
+                    metric: Some(*metric),
+                }));
+            }
+        }
+        if names.first() == Some(&METRIC) && names.len() > 1 {
+            sides.sort_by_key(|side| grid.metrics.iter().position(|one| Some(*one) == side.metric));
+        }
+        sides
+    };
+    let (lines, across) = (sides(grid.lines), sides(grid.across));
+    let cell = |line: &Side, column: &Side| {
+        let metric = line.metric.or(column.metric).unwrap_or(grid.metrics[0]);
+        let row = meant
+            .iter()
+            .find(|row| line.is_of(row) && column.is_of(row) && row.metric(metric).is_some());
+        row.map_or_else(TableCell::default, |row| figure(experiment, row, metric, grid.is_shaded))
+    };
+    let word = |side: &Side, key: &str, is_bare: bool| {
+        if key == METRIC {
+            return names::metric(&experiment.id, side.metric.unwrap_or_default());
+        }
+        let at = side.keys.iter().position(|known| *known == key).expect("one of its keys");
+        let words = if is_bare { names::bare } else { names::full };
+        words(paper, key, &side.values[at])
+    };
+    let heads =
+        grid.across.iter().map(|key| across.iter().map(|it| word(it, key, false)).collect());
+    let mut body: Vec<(Vec<String>, Vec<TableCell>)> = lines
+        .iter()
+        .map(|line| {
+            let head = grid.lines.iter().map(|key| word(line, key, true)).collect();
+            (head, across.iter().map(|column| cell(line, column)).collect())
+        })
+        .collect();
+    for metric in grid.foot {
+        let mut head = vec![String::new(); grid.lines.len()];
+        head[0] = names::metric(&experiment.id, metric);
+        let keys: Vec<&str> = named.iter().copied().filter(|it| !grid.lines.contains(it)).collect();
+        let whole = |column: &Side| {
+            let is_whole = |row: &&Row| {
+                is_at(&row.keys, grid.at)
+                    && is_meant(&row.keys, &keys)
+                    && column.is_of(row)
+                    && row.metric(metric).is_some()
+            };
+            let row = rows.rows.iter().find(is_whole);
+            row.map_or_else(TableCell::default, |row| figure(experiment, row, metric, false))
+        };
+        body.push((head, across.iter().map(whole).collect()));
+    }
+    let corner = |key: &&str| if *key == METRIC { String::new() } else { names::heading(key) };
+    Some(PaperTable {
+        corner: grid.lines.iter().map(corner).collect(),
+        heads: heads.collect(),
+        lines: body,
+    })
+}
+
+/// A line or a column: the values of its keys and, if it has one, its metric.
+struct Side {
+    keys: Vec<&'static str>,
+    values: Vec<Key>,
+    metric: Option<&'static str>,
+}
+
+impl Side {
+    fn is_of(&self, row: &Row) -> bool {
+        has(&row.keys, &self.keys, &self.values)
+    }
+}
+
+/// A figure as measured, by the paper's own formula where another one is judged, and as printed.
+fn figure(experiment: &Experiment, row: &Row, metric: &str, is_shaded: bool) -> TableCell {
+    let cell = cell_of(experiment, row, &by_paper(row, metric));
+    let finely = |value| fixed(value, cell.measured_decimals());
+    let interval = cell.interval.map(|[low, high]| format!("{} to {}", finely(low), finely(high)));
+    TableCell {
+        measured: cell.measured.map(finely),
+        published: cell.published.map(|_| cell.published_text()),
+        interval,
+        shade: cell.measured.filter(|_| is_shaded),
+    }
+}
+
+/// The metric as measured by the paper's formula: where another one is judged, it has a name of its own.
+pub(super) fn by_paper(row: &Row, metric: &str) -> String {
+    let own = format!("paper_{metric}");
+    if row.metric(&own).is_some() { own } else { metric.to_owned() }
+}

@@ -1,0 +1,223 @@
+//! The figures and tables of the papers in their own shape: declared one paper a file, drawn from the measured rows and from
+//! the first seed's runs.
+//!
+//! What the papers show in pictures is known from their captions and from what they say about them. Where it is not known
+//! which panels, points or axes a picture has, its note says what is shown instead.
+
+mod along;
+mod declared;
+mod grid;
+mod kato2025;
+mod lanigan2020;
+mod mahmud2020;
+mod names;
+mod over_time;
+mod piotrowska2024;
+mod place;
+mod shelf;
+mod song2021;
+#[cfg(test)]
+pub(super) mod tests;
+
+use bbrlab_lab::LabError;
+use bbrlab_report::{
+    AbsentItem, Drawing, PaperItem, Plate, PlatePanel, Scale, Shown, plate_picture,
+};
+
+use self::declared::{Along, Body, Draws, Figure, Panel};
+use self::shelf::Shelf;
+use super::Reproduced;
+use crate::papers::{Experiment, Key, papers};
+
+/// The figures of a paper, in its order.
+fn figures_of(paper: &str) -> &'static [Figure] {
+    match paper {
+        "lanigan2020" => lanigan2020::FIGURES,
+        "song2021" => song2021::FIGURES,
+        "mahmud2020" => mahmud2020::FIGURES,
+        "kato2025" => kato2025::FIGURES,
+        "piotrowska2024" => piotrowska2024::FIGURES,
+        _ => &[],
+    }
+}
+
+/// The figures and tables that an experiment's rows and runs show.
+///
+/// # Errors
+/// If the series of a run cannot be read.
+pub(super) fn items(reproduced: &Reproduced) -> Result<Vec<PaperItem>, LabError> {
+    let experiment = papers()
+        .iter()
+        .flat_map(|paper| &paper.experiments)
+        .find(|experiment| experiment.id == reproduced.id)
+        .expect("it was run");
+    let paper = experiment.id.split('.').next().unwrap_or_default();
+    let own = figures_of(paper).iter().filter(|figure| figure.experiment == experiment.of());
+    own.map(|figure| item(experiment, reproduced, figure)).collect()
+}
+
+/// The figures of papers whose experiments are not among those that were run.
+pub(super) fn absent(run: &[&Reproduced]) -> Vec<AbsentItem> {
+    let mut absent = Vec::new();
+    for paper in papers() {
+        let is_of = |one: &&&Reproduced| one.id.starts_with(&format!("{}.", paper.key));
+        if !run.iter().any(|one| is_of(&one)) {
+            continue;
+        }
+        for figure in figures_of(&paper.key) {
+            let is_run = |one: &&Reproduced| {
+                one.id == figure.experiment
+                    || one.id.starts_with(&format!("{}.", figure.experiment))
+            };
+            if !run.iter().any(is_run) {
+                absent.push(AbsentItem {
+                    number: format!("{} {}", paper.key, figure.number),
+                    title: figure.title.to_owned(),
+                    command: format!("bbrlab reproduce {}", figure.experiment),
+                });
+            }
+        }
+    }
+    absent
+}
+
+fn item(
+    experiment: &Experiment,
+    reproduced: &Reproduced,
+    figure: &Figure,
+) -> Result<PaperItem, LabError> {
+    let absent = || Shown::Absent(format!("bbrlab reproduce {}", experiment.id));
+    let shown = match &figure.body {
+        Body::Table(of) => {
+            grid::table(experiment, &reproduced.measured, of).map_or_else(absent, Shown::Table)
+        }
+        Body::Panels(columns, panels) => {
+            let mut shelf = Shelf::default();
+            let mut drawn = Vec::new();
+            for panel in *panels {
+                drawn.extend(panels_of(experiment, reproduced, panel, &mut shelf)?);
+            }
+            if drawn.iter().all(|panel| panel.drawing.is_err()) {
+                absent()
+            } else {
+                Shown::Picture(plate_picture(&Plate {
+                    name: name_of(&experiment.id, figure.number),
+                    title: format!("{}. {}", figure.number, figure.title),
+                    note: note_of(&drawn).to_owned(),
+                    columns: *columns,
+                    panels: drawn,
+                }))
+            }
+        }
+    };
+    Ok(PaperItem {
+        number: figure.number.to_owned(),
+        title: figure.title.to_owned(),
+        note: figure.note.to_owned(),
+        shown,
+    })
+}
+
+/// A figure's name as a file name.
+fn name_of(experiment: &str, number: &str) -> String {
+    let words = number.replace([',', '(', ')'], "").replace([' ', '.'], "-").to_lowercase();
+    format!("{}-{words}", experiment.replace('.', "-"))
+}
+
+/// How to read a figure.
+fn note_of(panels: &[PlatePanel]) -> &'static str {
+    let drawings = || panels.iter().flat_map(|panel| &panel.drawing);
+    let is_printed = drawings().any(|drawing| match drawing {
+        Drawing::Curves(of) | Drawing::Stacked(of) => {
+            of.curves.iter().flat_map(|curve| &curve.points).any(|point| point.published.is_some())
+        }
+        Drawing::Boxes(boxes) => boxes.iter().any(|one| one.published.is_some()),
+        Drawing::OverTime(of) => of.lines.iter().any(|line| !line.published.is_empty()),
+    });
+    match (drawings().next(), is_printed) {
+        (Some(Drawing::OverTime(_)), false) => "the first seed",
+        (Some(Drawing::OverTime(_)), true) => "the first seed; rings: as printed",
+        (Some(Drawing::Boxes(_)), false) => "boxes: the flows of all seeds",
+        (Some(Drawing::Boxes(_)), true) => {
+            "boxes: the flows of all seeds; rings: mean and standard deviation as printed"
+        }
+        (Some(Drawing::Stacked(_)), _) => "medians over the seeds",
+        (_, false) => {
+            "discs: medians over the seeds, with their intervals; the paper prints no numbers"
+        }
+        (_, true) => "discs: medians over the seeds, with their intervals; rings: as printed",
+    }
+}
+
+fn panels_of(
+    experiment: &Experiment,
+    reproduced: &Reproduced,
+    panel: &Panel,
+    shelf: &mut Shelf,
+) -> Result<Vec<PlatePanel>, LabError> {
+    let rows = &reproduced.measured;
+    let mut heres = match &panel.draws {
+        Draws::Curves(along) | Draws::Stacked(along) => {
+            along::panels(rows, along, panel.at, panel.each)
+        }
+        Draws::Boxes(_) => vec![Vec::new()],
+        Draws::OverTime(_) => over_time::panels(&reproduced.runs, panel.at, panel.each),
+    };
+    if heres.is_empty() {
+        heres.push(Vec::new());
+    }
+    let paper = experiment.id.split('.').next().unwrap_or_default();
+    let mut drawn = Vec::new();
+    for here in &heres {
+        let found = match &panel.draws {
+            Draws::Curves(along) | Draws::Stacked(along) => {
+                let of = along::curves(experiment, rows, along, panel.at, (panel.each, here));
+                let is_stacked = matches!(panel.draws, Draws::Stacked(_));
+                let draw = if is_stacked { Drawing::Stacked } else { Drawing::Curves };
+                (!of.curves.is_empty()).then(|| draw(of))
+            }
+            Draws::Boxes(along) => match along::boxes(experiment, rows, along, panel.at) {
+                Drawing::Boxes(boxes) if boxes.is_empty() => None,
+                drawing => Some(drawing),
+            },
+            Draws::OverTime(of) => {
+                let (each, at) = ((panel.each, here.as_slice()), panel.at);
+                over_time::lines(experiment, &reproduced.runs, of, at, each, shelf)?
+            }
+        };
+        let why = || format!("not run here: bbrlab reproduce {}", experiment.id);
+        drawn.push(framed(experiment, panel, words(paper, panel, here), found.ok_or_else(why)));
+    }
+    Ok(drawn)
+}
+
+/// A panel's title: its own, and what tells it from the others of its kind.
+fn words(paper: &str, panel: &Panel, here: &[Key]) -> String {
+    let parts = [panel.title.to_owned(), names::joined(paper, panel.each, here)];
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    parts.join(" ")
+}
+
+fn framed(
+    experiment: &Experiment,
+    panel: &Panel,
+    title: String,
+    drawing: Result<Drawing, String>,
+) -> PlatePanel {
+    let of_metric = |along: &Along| {
+        let x_title = names::heading(along.key);
+        (x_title, names::metric(&experiment.id, along.metric), along.scale)
+    };
+    let (x_title, y_title, scale) = match &panel.draws {
+        Draws::Curves(along) | Draws::Stacked(along) | Draws::Boxes(along) => of_metric(along),
+        Draws::OverTime(of) => {
+            let scale =
+                if over_time::is_far_from_zero(of) { Scale::Around } else { Scale::FromZero };
+            ("time, s".to_owned(), over_time::title_of(of).to_owned(), scale)
+        }
+    };
+    // Figures at different rates of the bottleneck have nothing in common.
+    let rate = panel.at.iter().find(|(name, _)| *name == "bandwidth_mbps");
+    let shared = format!("{y_title} {rate:?}");
+    PlatePanel { title, x_title, y_title, shared, scale, drawing }
+}

@@ -1,0 +1,359 @@
+//! Panels of runs over time, from the series in their folders.
+
+use bbrlab_lab::{LabError, RunFiles};
+use bbrlab_report::{Drawing, PlateLine, PlateTimes};
+use bbrlab_run::{FlowSummary, QueueSeries, Series};
+
+use super::declared::{At, Named, OverTime, Quantity, Who};
+use super::names;
+use super::place::{combinations, has, is_at};
+use super::shelf::Shelf;
+use crate::known::{known, start_s};
+use crate::papers::{Experiment, Key};
+use crate::rows::RunAt;
+
+/// IP and TCP headers with timestamps, in bytes.
+const HEADERS: f64 = 52.0;
+
+/// Bits per mebibit: the thesis divides by 1024 twice.
+const MEBI: f64 = 1_048_576.0;
+
+/// The combinations of keys that have a panel each.
+pub(super) fn panels(runs: &[RunAt], at: At, each: &[&str]) -> Vec<Vec<Key>> {
+    let meant = runs.iter().map(|run| run.keys.as_slice()).filter(|keys| is_at(keys, at));
+    combinations(meant, each)
+}
+
+/// The lines of a panel; `None` if there is no run for it.
+pub(super) fn lines(
+    experiment: &Experiment,
+    runs: &[RunAt],
+    over_time: &OverTime,
+    at: At,
+    (each, here): (&[&str], &[Key]),
+    shelf: &mut Shelf,
+) -> Result<Option<Drawing>, LabError> {
+    let paper = experiment.id.split('.').next().unwrap_or_default();
+    let meant: Vec<&RunAt> =
+        runs.iter().filter(|run| is_at(&run.keys, at) && has(&run.keys, each, here)).collect();
+    let of_runs = combinations(meant.iter().map(|run| run.keys.as_slice()), over_time.by);
+    let titled = each.iter().zip(here).find_map(|(name, value)| match value {
+        Key::Word(word) if *name == "algorithm" => Some(word.as_str()),
+        _ => None,
+    });
+    let mut times = PlateTimes::default();
+    for of in &of_runs {
+        // Of several runs of one name, the first.
+        let Some(run) = meant.iter().find(|run| has(&run.keys, over_time.by, of)) else { continue };
+        let files = shelf.open(&run.folder)?;
+        times.to_s = times.to_s.max(files.summary.sim_s);
+        let of_run = OfRun { experiment, paper, files: &files, titled };
+        let run_name = if of_runs.len() > 1 || over_time.shows.len() == 1 {
+            names::joined(paper, over_time.by, of)
+        } else {
+            String::new()
+        };
+        for &(quantity, who) in over_time.shows {
+            let what = if over_time.shows.len() > 1 { words_of(quantity) } else { "" };
+            for (flow, points) in of_run.lines(quantity, who) {
+                let parts = [run_name.as_str(), what, flow.as_str()];
+                let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+                let published = over_time
+                    .printed
+                    .map_or_else(Vec::new, |metric| printed_points(experiment, run, metric));
+                times.lines.push(PlateLine { name: parts.join(", "), points, published });
+            }
+        }
+    }
+    if times.lines.is_empty() {
+        return Ok(None);
+    }
+    if let Some((from_s, to_s)) = over_time.window_s {
+        (times.from_s, times.to_s) = (from_s, to_s);
+    }
+    times.levels = printed(experiment, over_time.levels);
+    times.moments = printed(experiment, over_time.moments);
+    Ok(Some(Drawing::OverTime(times)))
+}
+
+/// What is printed of a metric for a run at moments of it.
+fn printed_points(experiment: &Experiment, run: &RunAt, metric: &str) -> Vec<(f64, f64)> {
+    let rows = experiment.rows.iter().filter(|row| {
+        run.keys.iter().all(|(name, here)| row.get(name).is_none_or(|there| here.is(there)))
+    });
+    let number = |row: &toml::Table, name: &str| {
+        let value = row.get(name)?;
+        value
+            .as_float()
+            .or_else(|| value.as_integer().map(|it| f64::from(i32::try_from(it).unwrap_or(0))))
+    };
+    rows.filter_map(|row| Some((number(row, "time_s")?, number(row, metric)?))).collect()
+}
+
+/// Printed figures, with their words.
+fn printed(experiment: &Experiment, named: &[Named]) -> Vec<(f64, String)> {
+    let of = |named: &Named| {
+        let is_it = |row: &&toml::Table| {
+            let keys: Vec<(String, Key)> = row
+                .iter()
+                .filter_map(|(name, value)| match value {
+                    toml::Value::String(word) => Some((name.clone(), Key::word(word.clone()))),
+                    toml::Value::Float(number) => Some((name.clone(), Key::Number(*number))),
+                    _ => None,
+                })
+                .collect();
+            row.contains_key(named.metric) && is_at(&keys, named.at)
+        };
+        let value = experiment.rows.iter().find(is_it)?.get(named.metric)?;
+        let whole = |it: i64| f64::from(i32::try_from(it).unwrap_or(0));
+        let figure = value.as_float().or_else(|| value.as_integer().map(whole))?;
+        Some((figure, named.words.to_owned()))
+    };
+    named.iter().filter_map(of).collect()
+}
+
+/// A run with its experiment.
+struct OfRun<'a> {
+    experiment: &'a Experiment,
+    paper: &'a str,
+    files: &'a RunFiles,
+    /// The algorithm that the panel's title names.
+    titled: Option<&'a str>,
+}
+
+type Points = Vec<(f64, Option<f64>)>;
+
+impl OfRun<'_> {
+    /// The lines of a quantity, each with the name of its flow, which is empty where it says nothing.
+    fn lines(&self, quantity: Quantity, who: Who) -> Vec<(String, Points)> {
+        let groups: Vec<(String, Vec<u32>)> = match who {
+            Who::Link => return vec![(String::new(), self.queue())],
+            Who::Together => {
+                let all = self.files.summary.flows.iter().map(|flow| flow.id).collect();
+                vec![(String::new(), all)]
+            }
+            Who::Senders => self.senders(),
+            _ => {
+                let flows = self.flows(who);
+                let is_alone = flows.len() == 1 && who != Who::Second;
+                let name = |flow: &FlowSummary| match who {
+                    Who::HighAndLow => self.with_rate(flow),
+                    _ if is_alone => String::new(),
+                    _ => self.name(flow),
+                };
+                flows.iter().map(|flow| (name(flow), vec![flow.id])).collect()
+            }
+        };
+        groups.into_iter().map(|(name, flows)| (name, self.points(quantity, &flows))).collect()
+    }
+
+    fn flows(&self, who: Who) -> Vec<&FlowSummary> {
+        let all = &self.files.summary.flows;
+        // The thesis reports all flows but the first, where it is run as it was.
+        let is_hidden = self.paper == "lanigan2020" && self.experiment.form == Some("as-run");
+        let reported = &all[usize::from(is_hidden)..];
+        match who {
+            Who::First => all.iter().take(1).collect(),
+            Who::Second => all.iter().skip(1).take(1).collect(),
+            Who::Of(cc) => all.iter().find(|flow| flow.cc == cc).into_iter().collect(),
+            Who::HighAndLow => {
+                let rate = |flow: &&FlowSummary| flow.goodput_mbps.unwrap_or_default();
+                let high = all.iter().max_by(|one, other| rate(one).total_cmp(&rate(other)));
+                let low = all.iter().min_by(|one, other| rate(one).total_cmp(&rate(other)));
+                high.into_iter().chain(low).collect()
+            }
+            _ => reported.iter().collect(),
+        }
+    }
+
+    /// A flow's algorithm where that tells it from the others, otherwise its name or number, with the algorithm if there are
+    /// several and it is not the one in the panel's title, so that a flow has one colour in all panels.
+    fn name(&self, flow: &FlowSummary) -> String {
+        let reported = self.flows(Who::Flows);
+        let algorithm = names::of_algorithm(self.paper, &flow.cc);
+        if reported.len() > 1 && reported.iter().filter(|other| other.cc == flow.cc).count() == 1 {
+            return algorithm;
+        }
+        let place = reported.iter().position(|other| other.id == flow.id).unwrap_or_default();
+        let name = flow.name.as_deref().map_or_else(|| format!("flow {}", place + 1), names::flow);
+        let is_mixed = reported.iter().any(|other| other.cc != flow.cc);
+        let is_told = self.titled == Some(flow.cc.as_str());
+        if is_mixed && !is_told { format!("{algorithm}, {name}") } else { name }
+    }
+
+    fn with_rate(&self, flow: &FlowSummary) -> String {
+        let high = self.flows(Who::HighAndLow).first().is_some_and(|high| high.id == flow.id);
+        let which = if high { "the flow with the most" } else { "the flow with the least" };
+        which.to_owned()
+    }
+
+    fn senders(&self) -> Vec<(String, Vec<u32>)> {
+        let run = &self.files.run;
+        let of = |class: usize| {
+            let flows = &self.files.summary.flows;
+            let ids = flows.iter().map(|flow| flow.id);
+            ids.filter(|id| run.flows[*id as usize].class as usize == class).collect()
+        };
+        (0..run.classes.len()).map(|class| (format!("sender {}", class + 1), of(class))).collect()
+    }
+
+    fn points(&self, quantity: Quantity, flows: &[u32]) -> Points {
+        let series = &self.files.series;
+        let rows = |flow: u32| -> Vec<usize> {
+            (0..series.len()).filter(|&row| series.flow[row] == flow).collect()
+        };
+        let payload = f64::from(self.files.run.class(0).mss);
+        let per_bin = |bin_s: f64, scale: f64, counter: fn(&Series, usize) -> u64| {
+            let mut sum: Points = Vec::new();
+            for &flow in flows {
+                let own = binned(series, &rows(flow), bin_s, self.files.summary.sim_s, counter);
+                if sum.is_empty() {
+                    sum = own.iter().map(|&(at_s, _)| (at_s, None)).collect();
+                }
+                for (all, (_, own)) in sum.iter_mut().zip(own) {
+                    if let Some(own) = own {
+                        all.1 = Some(all.1.unwrap_or_default() + own * scale);
+                    }
+                }
+            }
+            sum
+        };
+        let levels = |level: fn(&Series, usize) -> Option<f64>| -> Points {
+            let of = flows.first().map(|&flow| rows(flow)).unwrap_or_default();
+            of.iter().map(|&row| (series.time_s[row], level(series, row))).collect()
+        };
+        match quantity {
+            Quantity::RunningMean => self.running_mean(flows.first().copied().unwrap_or_default()),
+            Quantity::Throughput(bin_s) => {
+                per_bin(bin_s, 8.0 / 1e6, |series, row| known(series.received_bytes[row]))
+            }
+            Quantity::Sent(bin_s) => per_bin(bin_s, 1.0, sent),
+            Quantity::SentRate(bin_s) => per_bin(bin_s, payload * 8.0 / 1e6, sent),
+            Quantity::LostPerSecond(bin_s) => per_bin(bin_s, 1.0, lost),
+            Quantity::Retransmitted(bin_s) => {
+                per_bin(bin_s, 1.0, |series, row| known(series.retransmitted_packets[row]))
+            }
+            #[expect(clippy::cast_precision_loss, reason = "fewer than 2^52 packets")]
+            Quantity::Lost => levels(|series, row| Some(lost(series, row) as f64)),
+            Quantity::Rtt => levels(|series, row| series.rtt_us[row].map(|us| f64::from(us) / 1e3)),
+            Quantity::MinRtt => {
+                levels(|series, row| series.min_rtt_us[row].map(|us| f64::from(us) / 1e3))
+            }
+            Quantity::Cwnd => levels(|series, row| Some(known(series.cwnd_packets[row]).into())),
+            Quantity::Inflight => {
+                levels(|series, row| Some(known(series.inflight_packets[row]).into()))
+            }
+            Quantity::InflightHi => {
+                levels(|series, row| series.inflight_hi_packets[row].map(f64::from))
+            }
+            #[expect(clippy::cast_precision_loss, reason = "a rate")]
+            Quantity::PacingRate => {
+                levels(|series, row| series.pacing_rate_bps[row].map(|bps| bps as f64 / 1e6))
+            }
+            Quantity::Queue => self.queue(),
+        }
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "fewer than 2^52 bytes")]
+    fn running_mean(&self, flow: u32) -> Points {
+        let series = &self.files.series;
+        let payload = f64::from(self.files.run.class(flow).mss);
+        let start_s = start_s(&self.files.summary.flows[flow as usize]);
+        let rows = (0..series.len()).filter(|&row| series.flow[row] == flow);
+        let mean = |row: usize| {
+            let since_s = series.time_s[row] - start_s;
+            let ip_bytes = known(series.received_bytes[row]) as f64 * (payload + HEADERS) / payload;
+            (series.time_s[row], (since_s > 0.0).then(|| ip_bytes * 8.0 / MEBI / since_s))
+        };
+        rows.map(mean).collect()
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "fewer than 2^52 packets")]
+    fn queue(&self) -> Points {
+        let queue: &QueueSeries = &self.files.queue;
+        let links = &self.files.summary.links;
+        let link = links.iter().position(|link| link.name == "bottleneck").unwrap_or_default();
+        let rows = (0..queue.len()).filter(|&row| queue.link[row] as usize == link);
+        rows.map(|row| (queue.time_s[row], Some(queue.packets[row] as f64))).collect()
+    }
+}
+
+fn sent(series: &Series, row: usize) -> u64 {
+    series.sent_packets[row].0.unwrap_or_default()
+}
+
+fn lost(series: &Series, row: usize) -> u64 {
+    series.lost_packets[row].0.unwrap_or_default()
+}
+
+/// How much a counter grows in each bin, a second, at the middle of the bin. Nothing before the flow's first row.
+#[expect(clippy::cast_precision_loss, reason = "counters below 2^52")]
+fn binned(
+    series: &Series,
+    rows: &[usize],
+    bin_s: f64,
+    end_s: f64,
+    counter: fn(&Series, usize) -> u64,
+) -> Points {
+    let by = |at_s: f64| {
+        let after = rows.partition_point(|&row| series.time_s[row] <= at_s + 1e-9);
+        after.checked_sub(1).map_or(0, |place| counter(series, rows[place]))
+    };
+    let first_s = rows.first().map_or(f64::INFINITY, |&row| series.time_s[row]);
+    let last_s = rows.last().map_or(0.0, |&row| series.time_s[row]);
+    let mut points = Vec::new();
+    let mut at_s = 0.0;
+    while at_s + bin_s <= end_s + 1e-9 {
+        let is_active = at_s + bin_s > first_s && at_s <= last_s;
+        let grown = by(at_s + bin_s) - by(at_s);
+        points.push((at_s + bin_s / 2.0, is_active.then(|| grown as f64 / bin_s)));
+        at_s += bin_s;
+    }
+    points
+}
+
+/// What a line is of, where a panel has lines of several quantities.
+fn words_of(quantity: Quantity) -> &'static str {
+    match quantity {
+        Quantity::RunningMean | Quantity::SentRate(_) => "throughput",
+        Quantity::Throughput(_) => "goodput",
+        Quantity::Sent(_) => "sent",
+        Quantity::LostPerSecond(_) | Quantity::Lost => "lost",
+        Quantity::Retransmitted(_) => "retransmitted",
+        Quantity::Rtt => "RTT",
+        Quantity::MinRtt => "minimum RTT",
+        Quantity::Cwnd => "cwnd",
+        Quantity::Inflight => "inflight",
+        Quantity::InflightHi => "inflight_hi",
+        Quantity::PacingRate => "pacing rate",
+        Quantity::Queue => "queue",
+    }
+}
+
+/// What is along the y axis of a panel.
+pub(super) fn title_of(over_time: &OverTime) -> &'static str {
+    match over_time.shows[0].0 {
+        Quantity::RunningMean => "throughput (running mean), Mibit/s",
+        Quantity::Throughput(_) | Quantity::SentRate(_) if over_time.shows.len() > 1 => "Mbit/s",
+        Quantity::Throughput(_) | Quantity::SentRate(_) => "throughput, Mbit/s",
+        Quantity::Sent(_) => "sent, packets/s",
+        Quantity::LostPerSecond(_) => "lost, packets/s",
+        Quantity::Retransmitted(_) => "retransmissions, packets/s",
+        Quantity::Lost => "lost so far, packets",
+        Quantity::Rtt => "RTT, ms",
+        Quantity::MinRtt => "minimum RTT (estimate), ms",
+        Quantity::Cwnd | Quantity::Inflight | Quantity::InflightHi if over_time.shows.len() > 1 => {
+            "packets"
+        }
+        Quantity::Cwnd => "cwnd, packets",
+        Quantity::Inflight => "inflight, packets",
+        Quantity::InflightHi => "inflight_hi, packets",
+        Quantity::PacingRate => "pacing rate, Mbit/s",
+        Quantity::Queue => "queue, packets",
+    }
+}
+
+/// Whether values far from zero have an axis that begins near them.
+pub(super) fn is_far_from_zero(over_time: &OverTime) -> bool {
+    matches!(over_time.shows[0].0, Quantity::Rtt | Quantity::MinRtt)
+}

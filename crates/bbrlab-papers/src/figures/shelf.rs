@@ -1,0 +1,23 @@
+//! Runs that a figure has opened: several panels show the same ones.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use bbrlab_lab::{LabError, RunFiles, read_run_files};
+
+/// The runs, by their folders.
+#[derive(Default)]
+pub(super) struct Shelf(BTreeMap<PathBuf, Rc<RunFiles>>);
+
+impl Shelf {
+    /// The files of a run.
+    pub(super) fn open(&mut self, folder: &Path) -> Result<Rc<RunFiles>, LabError> {
+        if let Some(known) = self.0.get(folder) {
+            return Ok(Rc::clone(known));
+        }
+        let files = Rc::new(read_run_files(folder)?);
+        self.0.insert(folder.to_owned(), Rc::clone(&files));
+        Ok(files)
+    }
+}

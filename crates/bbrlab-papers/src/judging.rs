@@ -1,0 +1,254 @@
+//! The claims of an experiment, judged from its runs and, where one is false, from runs in which the artifact that is said to
+//! make it true is made on purpose, or its cause is switched.
+
+use std::path::PathBuf;
+
+use bbrlab_lab::{LabError, Progress};
+use bbrlab_scenario::Scenario;
+
+use crate::by_hand::ByHand;
+use crate::claims::{Judged, Needed, Setting, UnderSetting, causes_of, judge, look, settings_of};
+use crate::counting::Counting;
+use crate::papers::{Claim, Expected, Experiment, papers};
+use crate::quick::SHORT_S;
+use crate::reproduce::{ReproduceOptions, Reproduced, run_scenario};
+use crate::row::Rows;
+use crate::rows::counted_rows;
+use crate::work::Work;
+
+/// The claims that an experiment decides; none for another form of it than the first.
+#[must_use]
+pub fn claims_of(experiment: &Experiment) -> Vec<&'static Claim> {
+    let all = papers().iter().flat_map(|paper| &paper.claims);
+    all.filter(|claim| experiment.form.is_none() && claim.experiment == experiment.id).collect()
+}
+
+/// Judges the claims of an experiment. The runs with something switched, which some of them need, are added to `work`.
+///
+/// # Errors
+/// If a run or a write fails, or the user interrupts it.
+///
+/// # Panics
+/// If an assertion in the simulator fails, which is a bug.
+pub fn judge_claims(
+    experiment: &'static Experiment,
+    reproduced: &Reproduced,
+    options: &ReproduceOptions,
+    work: &mut Work,
+    mut watch: impl FnMut(Progress),
+) -> Result<Vec<Judged>, LabError> {
+    let claims = claims_of(experiment);
+    let looked: Vec<_> = claims
+        .iter()
+        .map(|claim| match why_not(claim, experiment, reproduced) {
+            Some(reason) => Err(reason),
+            None => look(claim, &reproduced.measured),
+        })
+        .collect();
+    let is_false = |place: usize| looked[place].as_ref().is_ok_and(|it| !it.is_true);
+    let open: Vec<usize> = (0..claims.len()).filter(|&place| is_false(place)).collect();
+    let mut under: Vec<Vec<UnderSetting>> = claims.iter().map(|_| Vec::new()).collect();
+    let ways: Vec<Vec<&'static Setting>> =
+        claims.iter().map(|claim| distinct(ways_of(claim))).collect();
+    // A setting after the other, each claim in its own order, from the narrowest to the widest.
+    for nth in 0.. {
+        // A claim that an earlier setting has shown needs no other.
+        let is_shown = |place: usize| {
+            under[place].iter().any(|it| it.looked.as_ref().is_ok_and(|looked| looked.is_true))
+        };
+        let left = open.iter().copied().filter(|&place| !is_shown(place));
+        let asked = by_config(left.filter_map(|place| Some((place, *ways[place].get(nth)?))));
+        if asked.is_empty() {
+            break;
+        }
+        for (config, places) in asked {
+            let of: Vec<&Claim> = places.iter().map(|&(place, _)| claims[place]).collect();
+            let ran = run_under(experiment, &config, &of, options, work, &mut watch)?;
+            for (place, setting) in places {
+                under[place].push(UnderSetting {
+                    of: setting.of.to_owned(),
+                    setting: setting.words.to_owned(),
+                    by_hand: config.by_hand(experiment, options),
+                    out: ran.as_ref().map(|ran| ran.out.clone()).unwrap_or_default(),
+                    looked: ran
+                        .as_ref()
+                        .map_err(Clone::clone)
+                        .and_then(|ran| look(claims[place], &ran.rows)),
+                });
+            }
+        }
+    }
+    let judged = claims.iter().zip(looked).zip(under);
+    Ok(judged.map(|((claim, looked), under)| judge(claim, looked, under)).collect())
+}
+
+/// In which settings a claim is looked at that is false: what is said to make it, or what may be the cause.
+fn ways_of(claim: &Claim) -> Vec<&'static Setting> {
+    match claim.expected {
+        Expected::Artifact => settings_of(claim),
+        Expected::Holds | Expected::Unsure => causes_of(claim),
+    }
+}
+
+/// The settings without those that run like an earlier one: two artifacts may be made in one way.
+fn distinct(settings: Vec<&'static Setting>) -> Vec<&'static Setting> {
+    let mut found: Vec<&Setting> = Vec::new();
+    for setting in settings {
+        if found.iter().all(|known| Config::of(known) != Config::of(setting)) {
+            found.push(setting);
+        }
+    }
+    found
+}
+
+/// Claims, by their places, that share a way to run share its runs.
+fn by_config(
+    asked: impl Iterator<Item = (usize, &'static Setting)>,
+) -> Vec<(Config, Vec<(usize, &'static Setting)>)> {
+    let mut found: Vec<(Config, Vec<(usize, &'static Setting)>)> = Vec::new();
+    for (place, setting) in asked {
+        let config = Config::of(setting);
+        match found.iter_mut().find(|(known, _)| *known == config) {
+            Some((_, places)) => places.push((place, setting)),
+            None => found.push((config, vec![(place, setting)])),
+        }
+    }
+    found
+}
+
+/// Why a claim gets no verdict from these runs, if it gets none.
+fn why_not(claim: &Claim, experiment: &Experiment, reproduced: &Reproduced) -> Option<String> {
+    if reproduced.is_cut_short {
+        return Some(format!("--quick cuts these runs to {SHORT_S} s"));
+    }
+    let needed = Needed::by([claim]);
+    let is_without = reproduced.left_out.iter().any(|run| needed.has_run(experiment, run));
+    is_without.then(|| "--quick leaves out its points at 1 Gbit/s".to_owned())
+}
+
+/// A way to run an experiment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Config {
+    /// The form; `None` for the first.
+    pub(crate) form: Option<&'static str>,
+    /// Overrides, as `--set` has them.
+    pub(crate) sets: Vec<String>,
+    /// Who counts the packets.
+    pub(crate) counting: Counting,
+}
+
+impl Config {
+    pub(crate) fn of(setting: &Setting) -> Self {
+        let sets = setting.sets.iter().map(|&set| set.to_owned()).collect();
+        Self { form: setting.form, sets, counting: setting.counting }
+    }
+
+    /// How an experiment is run in this way by hand.
+    pub(crate) fn by_hand(
+        &self,
+        experiment: &'static Experiment,
+        options: &ReproduceOptions,
+    ) -> ByHand {
+        let form = form_of(experiment, self.form);
+        let scenarios = form.map(|form| form.scenarios.iter().map(|&id| id.to_owned()).collect());
+        let (scenarios, sets) = (scenarios.unwrap_or_default(), self.sets.clone());
+        let by_hand = ByHand { scenarios, sets, counting: self.counting, ..ByHand::default() };
+        by_hand.with_seeds_of(options)
+    }
+}
+
+/// Runs of an experiment in another way.
+pub(crate) struct RunUnder {
+    /// What was measured.
+    pub(crate) rows: Rows,
+    /// The folders that they are in.
+    pub(crate) out: Vec<PathBuf>,
+}
+
+/// Runs what some claims need of an experiment in another way; the runs are added to `work`. The inner error says in
+/// words why there is nothing.
+///
+/// # Errors
+/// If a run or a write fails, or the user interrupts it.
+pub(crate) fn run_under(
+    experiment: &'static Experiment,
+    config: &Config,
+    claims: &[&Claim],
+    options: &ReproduceOptions,
+    work: &mut Work,
+    watch: &mut impl FnMut(Progress),
+) -> Result<Result<RunUnder, String>, LabError> {
+    let form = match form_of(experiment, config.form) {
+        Ok(form) => form,
+        Err(reason) => return Ok(Err(reason)),
+    };
+    let needed = Needed::by(claims.iter().copied());
+    let is_idle = |scenario: &Scenario, point: u64| !needed.has_run(form, &scenario.run(point));
+    let mut ran = Vec::new();
+    for scenario in &form.scenarios {
+        let quiet = ReproduceOptions { pictures: false, ..options.clone() };
+        match run_scenario(scenario, &config.sets, &quiet, is_idle, &mut *watch) {
+            Ok(some) => {
+                if let Some(finished) = &some {
+                    work.add(finished);
+                }
+                ran.extend(some);
+            }
+            // A setting whose keys do not fit this experiment.
+            Err(LabError::Scenario(errors)) => return Ok(Err(first_line(&errors.to_string()))),
+            Err(error) => return Err(error),
+        }
+    }
+    let rows = counted_rows(form, &ran, config.counting)?;
+    let out = ran.into_iter().map(|finished| finished.out).collect();
+    Ok(Ok(RunUnder { rows, out }))
+}
+
+/// An experiment in one of its forms; in words, that there is none.
+pub(crate) fn form_of(
+    experiment: &'static Experiment,
+    form: Option<&str>,
+) -> Result<&'static Experiment, String> {
+    let Some(form) = form else { return Ok(experiment) };
+    let id = format!("{}.{form}", experiment.id);
+    let mut all = papers().iter().flat_map(|paper| &paper.experiments);
+    all.find(|known| known.id == id).ok_or_else(|| format!("there is no `{id}`"))
+}
+
+fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Config, by_config, claims_of, distinct, ways_of};
+    use crate::papers::papers;
+
+    #[test]
+    fn each_claim_is_tried_from_the_narrowest_setting_to_the_widest() {
+        let mut experiments = papers().iter().flat_map(|paper| &paper.experiments);
+        let experiment = experiments.find(|it| it.id == "mahmud2020.sim-congested").unwrap();
+        let claims = claims_of(experiment);
+        let place = |id: &str| claims.iter().position(|claim| claim.id == id).unwrap();
+        // The second setting of c14 is one of c12's, too.
+        let ways = [place("mahmud2020.c12"), place("mahmud2020.c14")]
+            .map(|place| (place, distinct(ways_of(claims[place]))));
+        let first = by_config(ways.iter().map(|(place, ways)| (*place, ways[0])));
+        let sets: Vec<&[String]> = first.iter().map(|(config, _)| config.sets.as_slice()).collect();
+        assert_eq!(sets[0], ["stack.sack=false"]);
+        assert_eq!(sets[1], ["bottleneck.device_queue=100pkt", "bottleneck.buffer=28pkt"]);
+        let second = by_config(ways.iter().map(|(place, ways)| (*place, ways[1])));
+        assert_eq!(second.len(), 1, "they share its runs");
+        assert_eq!(second[0].1.len(), 2);
+    }
+
+    #[test]
+    fn a_claim_is_run_once_in_a_way_that_two_artifacts_have() {
+        for claim in papers().iter().flat_map(|paper| &paper.claims) {
+            let ways: Vec<Config> = distinct(ways_of(claim)).into_iter().map(Config::of).collect();
+            for (at, way) in ways.iter().enumerate() {
+                assert!(!ways[..at].contains(way), "{}", claim.id);
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! The papers' experiments: published figures next to measured ones, and a verdict on every claim.
+//!
+//! An experiment is the runs of one or several built-in scenarios and the rows that its paper printed. Each run is
+//! located by the paper's own keys (algorithm, bandwidth, delay ...: `locate.rs`), the paper's metrics are computed by
+//! the paper's own formulas and in its units (`metrics/`), which makes the measured rows (`rows.rs`), and the figures
+//! printed for the same place are shown next to them (`published.rs`).
+//!
+//! | file | idea |
+//! | --- | --- |
+//! | `papers.rs` | what the papers printed and claim: `papers/*.toml` |
+//! | `names.rs` | what users name: papers, experiments, claims |
+//! | `reproduce.rs` | the runs of an experiment |
+//! | `quick.rs` | what `--quick` leaves out |
+//! | `locate.rs`, `metrics/` | keys and figures of a run, by the paper's formulas |
+//! | `counting.rs` | who counts packets |
+//! | `row.rs`, `rows.rs`, `published.rs` | measured rows, and what is printed for them |
+//! | `claims/` | the claims' language, its evaluation and the verdicts |
+//! | `judging.rs`, `explain.rs`, `sensitivity.rs` | verdicts of an experiment, what makes artifacts, what hangs on open choices |
+//! | `figures/` | the papers' figures, drawn from our runs |
+//! | `report.rs`, `notes.rs`, `by_hand.rs` | the report, and how to repeat a part of it by hand |
+//! | `work.rs` | what runs took |
+
+mod by_hand;
+mod claims;
+mod counting;
+#[cfg(test)]
+mod data_files;
+mod explain;
+mod figures;
+mod judging;
+mod known;
+mod locate;
+mod metrics;
+mod names;
+mod notes;
+mod papers;
+mod published;
+mod quick;
+mod report;
+mod reproduce;
+mod row;
+mod rows;
+mod sensitivity;
+mod work;
+
+pub use by_hand::{ByHand, word_of_a_shell};
+pub use claims::{
+    ClaimFigure, Compared, FalsePoint, Judged, Looked, UnderSetting, Verdict, cause_keys,
+};
+pub use counting::Counting;
+pub use explain::{Cause, Explained, SwitchEffect, explain};
+pub use judging::{claims_of, judge_claims};
+pub use names::{not_a_metric, not_a_scenario, select};
+pub use papers::{
+    Artifact, Calc, Claim, Contradiction, Expected, Experiment, FORMS, Key, Metric, Paper,
+    Published, contradictions, papers,
+};
+pub use published::NO_KEY;
+pub use report::{Told, sensitivity_table, write_replication};
+pub use reproduce::{DEFAULT_SEEDS, ReproduceOptions, Reproduced, reproduce, scenario_hashes};
+pub use row::{Row, Rows};
+pub use rows::{Finished, RunAt, measured_rows};
+pub use sensitivity::{Sensitivity, sensitivity};
+pub use work::Work;

@@ -1,0 +1,94 @@
+//! A run's parameters under the papers' own names.
+
+use bbrlab_link::{Buffer, Link};
+use bbrlab_run::{Algorithm, ParamValue, Run};
+
+use crate::papers::Key;
+
+/// Keys in the order in which tables show them.
+pub(crate) type Keys = Vec<(&'static str, Key)>;
+
+/// The algorithm under test, which is the first flow's; the opponent, if there is one; and BBR+'s lambda.
+pub(crate) fn algorithms(run: &Run) -> Keys {
+    let first = run.class(0).cc;
+    let mut keys = vec![("algorithm", Key::word(first.name()))];
+    if let Some(opponent) = run.classes.iter().map(|class| class.cc).find(|&cc| cc != first) {
+        keys.push(("opponent", Key::word(opponent.name())));
+    }
+    if first == Algorithm::BbrHsr {
+        keys.push(("hsr_lambda", Key::Number(parameter(run, "lambda"))));
+    }
+    keys
+}
+
+/// A parameter of the algorithm under test, as given or as by default.
+#[expect(clippy::cast_precision_loss, reason = "a small number")]
+pub(crate) fn parameter(run: &Run, name: &str) -> f64 {
+    let class = run.class(0);
+    let default = class.cc.params().iter().find(|param| param.name == name);
+    match class.cc_params.iter().find(|(given, _)| given == name).map(|(_, value)| value) {
+        Some(ParamValue::Float(value)) => *value,
+        Some(ParamValue::Int(value)) => *value as f64,
+        _ => default.and_then(|param| param.default.parse().ok()).expect("a number in the list"),
+    }
+}
+
+/// The bottleneck.
+pub(crate) fn bottleneck(run: &Run) -> Option<&Link> {
+    run.bottleneck.and_then(|link| run.links.get(link as usize))
+}
+
+/// The bottleneck's rate at the start.
+#[expect(clippy::cast_precision_loss, reason = "parameters as papers print them")]
+pub(crate) fn bandwidth(run: &Run) -> Option<(&'static str, Key)> {
+    let rate = bottleneck(run)?.rate.at_start()?;
+    Some(("bandwidth_mbps", Key::Number(rate.0 as f64 / 1e6)))
+}
+
+/// The bottleneck's delay, one way.
+#[expect(clippy::cast_precision_loss, reason = "parameters as papers print them")]
+pub(crate) fn delay(run: &Run) -> Option<(&'static str, Key)> {
+    Some(("delay_ms", Key::Number(bottleneck(run)?.delay.0 as f64 / 1e6)))
+}
+
+/// The first flow's base RTT.
+#[expect(clippy::cast_precision_loss, reason = "parameters as papers print them")]
+pub(crate) fn rtt(run: &Run) -> (&'static str, Key) {
+    ("rtt_ms", Key::Number(run.class(0).base_rtt.0 as f64 / 1e6))
+}
+
+/// The buffer, if it is swept: in BDP or in packets, as the sweep gives it, without a device queue below it.
+pub(crate) fn buffer(run: &Run) -> Option<(&'static str, Key)> {
+    let swept = run.point.get("bottleneck.buffer").and_then(|value| value.as_str())?;
+    let in_unit = |unit: &str| swept.strip_suffix(unit).and_then(|n| n.trim().parse().ok());
+    let bdp = in_unit("bdp").map(|bdp| ("buffer_bdp", Key::Number(bdp)));
+    bdp.or_else(|| Some(("buffer_packets", Key::Number(in_unit("pkt")?))))
+}
+
+/// The buffer in packets.
+#[expect(clippy::cast_precision_loss, reason = "parameters as papers print them")]
+pub(crate) fn buffer_packets(run: &Run) -> Option<(&'static str, Key)> {
+    match bottleneck(run)?.buffer {
+        Buffer::Packets(packets) => Some(("buffer_packets", Key::Number(packets.0 as f64))),
+        _ => None,
+    }
+}
+
+/// The second flow's base RTT.
+#[expect(clippy::cast_precision_loss, reason = "parameters as papers print them")]
+pub(crate) fn second_rtt(run: &Run) -> Option<(&'static str, Key)> {
+    let second = run.flows.get(1).map(|flow| &run.classes[flow.class as usize])?;
+    Some(("rtt2_ms", Key::Number(second.base_rtt.0 as f64 / 1e6)))
+}
+
+/// The random loss, if it is swept.
+pub(crate) fn loss(run: &Run) -> Option<(&'static str, Key)> {
+    let loss = run.point.get("bottleneck.loss").and_then(serde_json::Value::as_f64);
+    Some(("loss_pct", Key::Number(loss? * 100.0)))
+}
+
+/// The number of flows.
+#[expect(clippy::cast_precision_loss, reason = "parameters as papers print them")]
+pub(crate) fn flows(run: &Run) -> (&'static str, Key) {
+    ("n_flows", Key::Number(run.flows.len() as f64))
+}

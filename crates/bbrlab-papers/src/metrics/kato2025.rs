@@ -1,0 +1,62 @@
+//! Kato 2025. Mean, standard deviation (of the population) and total of the flows' goodputs, over the whole run; the same
+//! beside them in the steady state.
+
+use bbrlab_run::{FlowSummary, Run, jain, mean, squares};
+
+use super::{Measured, RunRow};
+use crate::locate::{self, Keys};
+use crate::papers::{Experiment, Key};
+
+/// Half of the fair share of sixteen flows at 1 Gbit/s.
+const LOW_FLOW_MBPS: f64 = 31.0;
+
+/// The link's rate, by which the data file divides for `utilisation`.
+const LINK_MBPS: f64 = 1000.0;
+
+pub(super) fn place(experiment: &Experiment, run: &Run) -> Keys {
+    let mut keys = locate::algorithms(run);
+    let version = match experiment.of() {
+        "kato2025.sixteen-340" => "3.40",
+        "kato2025.sixteen-344" => "3.44",
+        _ => "3.40+3.44 TCP",
+    };
+    keys.push(("version", Key::word(version)));
+    keys.extend(locate::bandwidth(run));
+    keys.push(locate::rtt(run));
+    keys.extend(locate::buffer(run));
+    keys.push(locate::flows(run));
+    keys
+}
+
+pub(super) fn rows(of: &Measured<'_>) -> Vec<RunRow> {
+    let flows = &of.summary.flows;
+    let rates = |rate: fn(&FlowSummary) -> Option<f64>| flows.iter().filter_map(rate).collect();
+    let whole: Vec<f64> = rates(|flow| flow.goodput_mbps);
+    let settled: Vec<f64> = rates(|flow| flow.goodput_ss_mbps);
+    let mut rows = vec![RunRow::of_run(vec![
+        ("mean_mbps", mean(&whole)),
+        ("std_mbps", deviation(&whole)),
+        ("total_mbps", Some(whole.iter().sum())),
+        ("jain", jain(&whole)),
+        ("utilisation", Some(whole.iter().sum::<f64>() / LINK_MBPS)),
+        ("low_flows", Some(low(&whole))),
+        ("settled_jain", jain(&settled)),
+        ("settled_utilisation", Some(settled.iter().sum::<f64>() / LINK_MBPS)),
+        ("settled_low_flows", Some(low(&settled))),
+    ])];
+    rows.extend(flows.iter().map(|flow| {
+        let name = Key::word(format!("f{}", flow.id + 1));
+        RunRow::at("flow", name, vec![("flow_throughput_mbps", flow.goodput_mbps)])
+    }));
+    rows
+}
+
+#[expect(clippy::cast_precision_loss, reason = "sixteen flows")]
+fn deviation(rates: &[f64]) -> Option<f64> {
+    (!rates.is_empty()).then(|| (squares(rates) / rates.len() as f64).sqrt())
+}
+
+#[expect(clippy::cast_precision_loss, reason = "sixteen flows")]
+fn low(rates: &[f64]) -> f64 {
+    rates.iter().filter(|&&rate| rate < LOW_FLOW_MBPS).count() as f64
+}

@@ -1,0 +1,295 @@
+//! Lanigan 2020. Units and formulas: `[as_run]` of `papers/lanigan2020.toml`. The thesis divides by 1024 twice and prints
+//! Mbps.
+//!
+//! As described, a row's `throughput_mbps`, `jain` and `ratio` are over the time in which the data file's `for_simulator`
+//! wants them (all flows active and settled), and the thesis's own averages, over each flow's active time, stand beside
+//! them as `paper_…`. As run, they are the thesis's own, over the flows that it reports: all but the first. There, what
+//! the thesis reads off its figures is read in the same way, off the running mean.
+
+use bbrlab_lab::LabError;
+use bbrlab_run::{FlowSummary, Run, jain, mean, percentile};
+use bbrlab_units::Time;
+
+use super::over_time::OverTime;
+use super::{HEADERS, Measured, RunRow, framing};
+use crate::known::{start_s, stop_s};
+use crate::locate::{self, Keys};
+use crate::papers::{Experiment, Key};
+
+/// Bits per mebibit.
+const MEBI: f64 = 1_048_576.0;
+
+/// Seconds after its start from which on a single flow counts as settled.
+const SETTLED_ALONE_S: f64 = 5.0;
+
+/// Seconds after the last start from which on several flows count as settled.
+const SETTLED_S: f64 = 20.0;
+
+/// Seconds after its start from which on a flow's RTT is of interest.
+const AFTER_STARTUP_S: f64 = 10.0;
+
+/// What counts as all of a link.
+const FULL: f64 = 0.95;
+
+/// Seconds over which a delivery rate is averaged.
+const WINDOW_S: f64 = 1.0;
+
+/// When the bottleneck of the step run doubles and when it goes back, in seconds.
+const STEP_S: (f64, f64) = (50.0, 100.0);
+
+/// By the bottleneck's delay; the base RTT beside it, because claims on the bandwidth step name it.
+pub(super) fn place(run: &Run) -> Keys {
+    let mut keys = locate::algorithms(run);
+    keys.extend(locate::bandwidth(run));
+    keys.extend(locate::delay(run));
+    keys.push(locate::rtt(run));
+    keys.push(("buffer_bdp", Key::Number(buffer_bdp(run))));
+    keys
+}
+
+/// The multiple of the BDP: as swept, or the one whose packets of 536 bytes the script gave to the queue discipline, with
+/// the BDP over one access link; 1.5 where the buffer is not swept.
+#[expect(clippy::cast_precision_loss, reason = "parameters as papers print them")]
+fn buffer_bdp(run: &Run) -> f64 {
+    let rate = locate::bottleneck(run).and_then(|link| Some((link.rate.at_start()?, link.delay)));
+    match (locate::buffer(run), rate) {
+        (Some(("buffer_packets", Key::Number(packets))), Some((rate, delay))) => {
+            let bdp_bytes = rate.0 as f64 / 8.0 * 2.0 * (delay.0 as f64 / 1e9 + 0.001);
+            (packets * 536.0 / bdp_bytes * 2.0).round() / 2.0
+        }
+        (Some(("buffer_bdp", Key::Number(bdp))), _) => bdp,
+        _ => 1.5,
+    }
+}
+
+pub(super) fn rows(experiment: &Experiment, of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
+    let Some(series) = of.series()? else { return Ok(Vec::new()) };
+    let is_as_run = experiment.form == Some("as-run");
+    let flows = of.summary.flows.iter().map(|flow| (flow, OverTime::of(series, flow.id)));
+    let flows: Vec<(&FlowSummary, OverTime<'_>)> = flows.collect();
+    let this = OfRun { of, is_as_run, reported: &flows[usize::from(is_as_run)..], flows: &flows };
+    Ok(match experiment.of() {
+        "lanigan2020.single-flow-traces" => this.traces(),
+        "lanigan2020.bandwidth-step" => this.step(),
+        "lanigan2020.single-flow" => vec![RunRow::of_run(this.single())],
+        "lanigan2020.intra-protocol" => this.several(false),
+        _ => this.several(true),
+    })
+}
+
+/// A run with its flows over time.
+struct OfRun<'a> {
+    of: &'a Measured<'a>,
+    is_as_run: bool,
+    flows: &'a [(&'a FlowSummary, OverTime<'a>)],
+    /// Those that the thesis reports.
+    reported: &'a [(&'a FlowSummary, OverTime<'a>)],
+}
+
+impl OfRun<'_> {
+    fn single(&self) -> Vec<(&'static str, Option<f64>)> {
+        let goodput = ("goodput_mbps", Some(self.goodput_mbps()));
+        let own = mean(&self.own_mibps());
+        if self.is_as_run {
+            return vec![("throughput_mbps", own), goodput];
+        }
+        let settled = mean(&self.settled_mibps(SETTLED_ALONE_S));
+        vec![("throughput_mbps", settled), ("paper_throughput_mbps", own), goodput]
+    }
+
+    /// Several flows; in pairs of opponents also how they share.
+    fn several(&self, is_pair: bool) -> Vec<RunRow> {
+        let own = self.own_mibps();
+        let own_jain = jain(&own);
+        let loss = ("loss_packets", self.loss_packets());
+        let goodput = ("goodput_mbps", Some(self.goodput_mbps()));
+        let ratio = |rates: &[f64]| {
+            let opponent = rates.get(1).copied().filter(|&rate| rate > 0.0)?;
+            Some(rates[0] / opponent)
+        };
+        let judged = if self.is_as_run { own.clone() } else { self.settled_mibps(SETTLED_S) };
+        let mut metrics = vec![("throughput_mbps", mean(&judged))];
+        if is_pair {
+            metrics.push(("ratio", ratio(&judged)));
+        }
+        metrics.extend([goodput, loss]);
+        if self.is_as_run {
+            metrics.push(("jain", own_jain));
+        } else {
+            let settled_jain = jain(&judged);
+            metrics.extend([("jain", settled_jain), ("tail_jain", settled_jain)]);
+        }
+        if is_pair {
+            metrics.push(("subject_mbps", judged.first().copied()));
+            metrics.push(("opponent_mbps", judged.get(1).copied()));
+        }
+        if !self.is_as_run {
+            metrics.push(("paper_throughput_mbps", mean(&own)));
+            if is_pair {
+                metrics.push(("paper_ratio", ratio(&own)));
+            }
+            metrics.push(("paper_jain", own_jain));
+        }
+        let mut rows = vec![RunRow::of_run(metrics)];
+        rows.extend(own.iter().enumerate().map(|(place, &rate)| {
+            let name = Key::word(format!("f{}", place + 1));
+            let mut metrics = vec![("flow_throughput_mbps", Some(rate))];
+            if !self.is_as_run {
+                metrics.push(("settled_flow_throughput_mbps", judged.get(place).copied()));
+            }
+            RunRow::at("flow", name, metrics)
+        }));
+        rows
+    }
+
+    /// What the figures of a single flow show. The RTT is the first flow's, in the thesis the unreported one.
+    fn traces(&self) -> Vec<RunRow> {
+        let (summary, traced) = &self.flows[0];
+        let (_, plotted) = &self.reported[0];
+        let visits = traced.entries_s("PROBE_RTT");
+        let mut between: Vec<f64> = visits.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        between.sort_by(f64::total_cmp);
+        let (rtt_mean, rtt_spread) = rtt_level_and_spread(traced, start_s(summary));
+        let filled = self.fill_time_s(start_s(summary), self.of.summary.sim_s);
+        let mut rows = vec![RunRow::of_run(vec![
+            ("rtt_mean_ms", rtt_mean),
+            ("rtt_spread_ms", rtt_spread),
+            ("fill_time_s", filled),
+            ("probertt_period_s", percentile(&between, 500)),
+        ])];
+        let draining = ["", "STARTUP", "DRAIN"];
+        for (phase, at_s) in [
+            ("end of start-up", plotted.first_outside_s(&["", "STARTUP"])),
+            ("after draining", plotted.first_outside_s(&draining)),
+            ("steady", Some(stop_s(self.reported[0].0))),
+        ] {
+            let value = at_s.and_then(|at_s| self.running_mean_mibps(at_s));
+            rows.push(RunRow::at(
+                "phase",
+                Key::word(phase),
+                vec![("plotted_throughput_mbps", value)],
+            ));
+        }
+        rows
+    }
+
+    /// The bottleneck doubles.
+    fn step(&self) -> Vec<RunRow> {
+        let (summary, traced) = &self.flows[0];
+        let (rtt_mean, rtt_spread) = rtt_level_and_spread(traced, start_s(summary));
+        let (up_s, down_s) = STEP_S;
+        let filled = if self.is_as_run {
+            // As the thesis reads it: off the running mean, which is as good as there when it is near its last value.
+            let aim = self.running_mean_mibps(down_s).map(|last| FULL * last);
+            let reaches = |at_s: f64| self.running_mean_mibps(at_s) >= aim;
+            let (_, plotted) = &self.reported[0];
+            let at_s = plotted.times_s(up_s, down_s).find(|&at_s| reaches(at_s));
+            Some(at_s.unwrap_or(down_s) - up_s)
+        } else {
+            self.fill_time_s(up_s, down_s)
+        };
+        let mut rows = vec![RunRow::of_run(vec![
+            ("fill_time_s", filled),
+            ("rtt_mean_ms", rtt_mean),
+            ("rtt_spread_ms", rtt_spread),
+        ])];
+        for at_s in [up_s, down_s] {
+            let plotted = self.running_mean_mibps(at_s);
+            let last_second = self.reported[0].1.rate_mbps(at_s - WINDOW_S, at_s);
+            let mut metrics = vec![("plotted_throughput_mbps", plotted)];
+            if self.is_as_run {
+                metrics
+                    .extend([("rate_1s_mbps", plotted), ("delivered_1s_mbps", Some(last_second))]);
+            } else {
+                metrics.push(("rate_1s_mbps", Some(last_second)));
+            }
+            rows.push(RunRow::at("time_s", Key::Number(at_s), metrics));
+        }
+        rows
+    }
+
+    /// Each reported flow: IP bytes received x 8 over its own active time, in Mibit/s.
+    fn own_mibps(&self) -> Vec<f64> {
+        let rate = |flow: &FlowSummary| {
+            let wire_mbps = flow.throughput_mbps?;
+            Some(
+                wire_mbps * 1e6 / MEBI * self.ip_bytes(flow)
+                    / (self.ip_bytes(flow) + framing(self.of.run)),
+            )
+        };
+        self.reported.iter().map(|(flow, _)| rate(flow).unwrap_or_default()).collect()
+    }
+
+    /// Each reported flow: the same from so long after the last start to the end.
+    fn settled_mibps(&self, after_s: f64) -> Vec<f64> {
+        let starts = self.flows.iter().map(|(flow, _)| start_s(flow));
+        let from_s = starts.fold(0.0, f64::max) + after_s;
+        // In runs that are cut short, the last half.
+        let to_s = self.of.summary.sim_s;
+        let from_s = if from_s < to_s { from_s } else { to_s / 2.0 };
+        let rate = |(flow, over_time): &(&FlowSummary, OverTime<'_>)| {
+            let payload = f64::from(self.of.run.class(flow.id).mss);
+            over_time.rate_mbps(from_s, to_s) * 1e6 / MEBI * self.ip_bytes(flow) / payload
+        };
+        self.reported.iter().map(rate).collect()
+    }
+
+    /// IP bytes of a full packet.
+    fn ip_bytes(&self, flow: &FlowSummary) -> f64 {
+        f64::from(self.of.run.class(flow.id).mss) + HEADERS
+    }
+
+    /// Payload of all flows over the nominal duration plus 1 s, in Mbit/s.
+    fn goodput_mbps(&self) -> f64 {
+        let flows = self.flows.iter().map(|(flow, _)| flow);
+        let megabits: f64 = flows
+            .filter_map(|flow| Some(flow.goodput_mbps? * (stop_s(flow) - start_s(flow))))
+            .sum();
+        megabits / (self.of.summary.sim_s + 1.0)
+    }
+
+    /// Packets of the reported flows that were dropped anywhere.
+    #[expect(clippy::cast_precision_loss, reason = "fewer than 2^52 packets")]
+    fn loss_packets(&self) -> Option<f64> {
+        let losses = self.reported.iter().map(|(flow, _)| Some(flow.drops? + flow.random_losses?));
+        losses.sum::<Option<u64>>().map(|sum| sum as f64)
+    }
+
+    /// The reported flow's IP bytes up to a moment over the time since its start, in Mibit/s.
+    #[expect(clippy::cast_precision_loss, reason = "fewer than 2^52 bytes")]
+    fn running_mean_mibps(&self, at_s: f64) -> Option<f64> {
+        let (flow, over_time) = &self.reported[0];
+        let payload = f64::from(self.of.run.class(flow.id).mss);
+        let ip_bytes = over_time.received_bytes(at_s) as f64 * self.ip_bytes(flow) / payload;
+        let since_s = at_s - start_s(flow);
+        (since_s > 0.0).then(|| ip_bytes * 8.0 / MEBI / since_s)
+    }
+
+    /// From a moment until the flows together first deliver 95 % of what the link can carry, averaged over a second; all of
+    /// the time there is if they never do.
+    #[expect(clippy::cast_precision_loss, reason = "a rate")]
+    fn fill_time_s(&self, from_s: f64, to_s: f64) -> Option<f64> {
+        let rate = locate::bottleneck(self.of.run)?.rate.at(time(from_s))?.0 as f64 / 1e6;
+        let mss = f64::from(self.of.run.class(0).mss);
+        let aim = FULL * rate * mss / (mss + HEADERS + framing(self.of.run));
+        let delivered = |at_s: f64| -> f64 {
+            self.flows.iter().map(|(_, of)| of.rate_mbps(at_s - WINDOW_S, at_s)).sum()
+        };
+        let mut times = self.flows[0].1.times_s(from_s + WINDOW_S, to_s);
+        Some(times.find(|&at_s| delivered(at_s) >= aim).unwrap_or(to_s) - from_s)
+    }
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "some seconds")]
+fn time(at_s: f64) -> Time {
+    Time((at_s * 1e9) as u64)
+}
+
+/// Mean of the RTT after start-up, and the width of its trace outside PROBE_RTT (95th less 5th percentile), in milliseconds.
+fn rtt_level_and_spread(traced: &OverTime<'_>, start_s: f64) -> (Option<f64>, Option<f64>) {
+    let from_s = start_s + AFTER_STARTUP_S;
+    let mut probing = traced.rtts_ms(from_s, false);
+    probing.sort_by(f64::total_cmp);
+    let spread = percentile(&probing, 950).zip(percentile(&probing, 50));
+    (mean(&traced.rtts_ms(from_s, true)), spread.map(|(high, low)| high - low))
+}

@@ -1,0 +1,151 @@
+//! The papers' metrics by the papers' formulas and in their units, one file per paper. Sources: "How each paper
+//! computes its metrics" in `papers/README.md`, `definition` in the papers' files, and item 7 of that page for what
+//! they show in figures only.
+
+mod kato2025;
+mod lanigan2020;
+mod mahmud2020;
+mod over_time;
+mod piotrowska2024;
+mod song2021;
+mod step;
+mod together;
+
+use std::cell::OnceCell;
+use std::path::Path;
+
+use bbrlab_lab::{LabError, read_queue, read_series};
+use bbrlab_run::{QueueSeries, Run, RunSummary, Series};
+
+use super::counting::Counting;
+use super::locate::{self, Keys};
+use super::row::Row;
+use crate::papers::{Experiment, Key};
+
+/// A run and its results. Its series are read when they are first asked for.
+pub(super) struct Measured<'a> {
+    pub(super) run: &'a Run,
+    pub(super) summary: &'a RunSummary,
+    /// Who counts its packets.
+    counting: Counting,
+    folder: Option<&'a Path>,
+    series: OnceCell<Series>,
+    queue: OnceCell<QueueSeries>,
+}
+
+impl<'a> Measured<'a> {
+    pub(super) fn new(
+        run: &'a Run,
+        summary: &'a RunSummary,
+        folder: Option<&'a Path>,
+        counting: Counting,
+    ) -> Self {
+        Self { run, summary, counting, folder, series: OnceCell::new(), queue: OnceCell::new() }
+    }
+
+    /// A run that has just been made, without a folder.
+    #[cfg(test)]
+    pub(super) fn of_result(run: &'a Run, result: &'a bbrlab_run::RunResult) -> Self {
+        Self {
+            run,
+            summary: &result.summary,
+            counting: Counting::Definitions,
+            folder: None,
+            series: OnceCell::from(result.series.clone()),
+            queue: OnceCell::from(result.queue.clone()),
+        }
+    }
+
+    /// The flows over time; `None` if the run has no folder.
+    fn series(&self) -> Result<Option<&Series>, LabError> {
+        let Some(folder) = self.folder else { return Ok(self.series.get()) };
+        if self.series.get().is_none() {
+            let series = read_series(folder)?;
+            return Ok(Some(self.series.get_or_init(|| series)));
+        }
+        Ok(self.series.get())
+    }
+
+    /// The links over time; `None` if the run has no folder.
+    fn queue(&self) -> Result<Option<&QueueSeries>, LabError> {
+        let Some(folder) = self.folder else { return Ok(self.queue.get()) };
+        if self.queue.get().is_none() {
+            let queue = read_queue(folder)?;
+            return Ok(Some(self.queue.get_or_init(|| queue)));
+        }
+        Ok(self.queue.get())
+    }
+}
+
+/// What one row says of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct RunRow {
+    /// The keys beside those of the run: a flow, a time, a phase.
+    pub(super) keys: Keys,
+    /// The figures, by the metrics' names in the paper's file and in their units.
+    pub(super) metrics: Vec<(&'static str, Option<f64>)>,
+}
+
+impl RunRow {
+    /// A row for the whole run.
+    fn of_run(metrics: Vec<(&'static str, Option<f64>)>) -> Self {
+        Self { keys: Vec::new(), metrics }
+    }
+
+    /// A row for a flow, a time or a phase.
+    fn at(key: &'static str, value: Key, metrics: Vec<(&'static str, Option<f64>)>) -> Self {
+        Self { keys: vec![(key, value)], metrics }
+    }
+}
+
+/// The keys under which an experiment's paper has a run.
+pub(super) fn place_of(experiment: &Experiment, run: &Run) -> Keys {
+    match paper_of(&experiment.id) {
+        "lanigan2020" => lanigan2020::place(run),
+        "song2021" => song2021::place(&experiment.id, run),
+        "mahmud2020" => mahmud2020::place(experiment, run),
+        "kato2025" => kato2025::place(experiment, run),
+        "piotrowska2024" => piotrowska2024::place(run),
+        _ => locate::algorithms(run),
+    }
+}
+
+/// The rows that a run yields for an experiment. Every run of an experiment gives the same rows with the same metrics.
+pub(super) fn rows_of_run(
+    experiment: &Experiment,
+    of: &Measured<'_>,
+) -> Result<Vec<RunRow>, LabError> {
+    match paper_of(&experiment.id) {
+        "lanigan2020" => lanigan2020::rows(experiment, of),
+        "song2021" => song2021::rows(&experiment.id, of),
+        "mahmud2020" => mahmud2020::rows(experiment, of),
+        "kato2025" => Ok(kato2025::rows(of)),
+        "piotrowska2024" => piotrowska2024::rows(of),
+        _ => Ok(Vec::new()),
+    }
+}
+
+/// The rows of an experiment, from those of its runs: with what compares several runs.
+pub(super) fn with_compared(experiment: &Experiment, mut rows: Vec<Row>) -> Vec<Row> {
+    if experiment.id == "piotrowska2024.summary-figures" {
+        return piotrowska2024::conclusions(&rows);
+    }
+    rows.extend(piotrowska2024::compared(&experiment.id, &rows));
+    rows
+}
+
+fn paper_of(id: &str) -> &str {
+    id.split('.').next().unwrap_or_default()
+}
+
+/// Bytes of the IP and TCP headers with timestamps.
+const HEADERS: f64 = 52.0;
+
+#[expect(clippy::cast_precision_loss, reason = "some bytes")]
+fn framing(run: &Run) -> f64 {
+    locate::bottleneck(run).map_or(0.0, |link| link.framing.0 as f64)
+}
+
+fn bottleneck(summary: &RunSummary) -> Option<&bbrlab_run::LinkSummary> {
+    summary.links.iter().find(|link| link.name == "bottleneck").or_else(|| summary.links.first())
+}

@@ -1,0 +1,408 @@
+//! Piotrowska 2024. Overall throughput is all payload over the time that anything is sent; throughput is payload over a flow's own active time: the columns of Tables 6 to 8 add up to what 1000-byte
+//! packets carry of it. Drops are those of router A's queue, of all data packets sent. What the paper shows in figures only
+//! is measured as `papers/piotrowska2024.toml` proposes.
+
+use bbrlab_lab::LabError;
+use bbrlab_link::Buffer;
+use bbrlab_run::{QueueSeries, Run, RunSummary, jain, mean};
+
+use super::over_time::OverTime;
+use super::step::{self, median};
+use super::{HEADERS, Measured, RunRow, bottleneck, framing};
+use crate::known::start_s;
+use crate::locate::{self, Keys};
+use crate::papers::Key;
+use crate::row::Row;
+
+/// Packets of a BDP of 40 ms at 100 Mbit/s, by which sections 5.2 and 5.4 count buffers.
+const BDP_PACKETS: f64 = 500.0;
+
+/// Packets that section 5.3 calls a BDP.
+const ACCESS_LINK_BDP_PACKETS: f64 = 900.0;
+
+/// The base RTT of section 5.2, to which ratios refer.
+const BASE_RTT_MS: f64 = 40.0;
+
+/// The last second of starts in steady state: as in this project's figures in steady state.
+const STEADY_AFTER_S: f64 = 10.0;
+
+/// The bin in which dips are looked at.
+const BIN_S: f64 = 0.1;
+
+pub(super) fn place(run: &Run) -> Keys {
+    // Against CUBIC the flows under test come last.
+    let last = u32::try_from(run.flows.len() - 1).expect("nine at most");
+    let mut keys = vec![("algorithm", Key::word(run.class(last).cc.name()))];
+    match run.scenario.as_str() {
+        "piotrowska2024.single-flow" => {
+            keys.extend(locate::bandwidth(run));
+            keys.extend(locate::delay(run));
+            keys.push(("buffer_bdp", Key::Number(2.0)));
+        }
+        "piotrowska2024.bandwidth-step" => {
+            keys.extend(locate::delay(run));
+            keys.push(("buffer_bdp", Key::Number(2.0)));
+        }
+        "piotrowska2024.rtt-ratio" => {
+            keys.extend(locate::delay(run).map(|(_, delay)| ("bottleneck_delay_ms", delay)));
+            let rtt2 = locate::second_rtt(run);
+            if let Some((_, Key::Number(ms))) = &rtt2 {
+                keys.push(("rtt_ratio", Key::Number(ms / BASE_RTT_MS)));
+            }
+            keys.extend(buffer_bdp(run, BDP_PACKETS));
+        }
+        "piotrowska2024.access-link" => keys.extend(buffer_bdp(run, ACCESS_LINK_BDP_PACKETS)),
+        _ => {
+            keys.push(("opponent", Key::word(run.class(0).cc.name())));
+            let is_same = run.class(0).base_rtt == run.class(last).base_rtt;
+            keys.push(("rtt_case", Key::word(if is_same { "same" } else { "different" })));
+            keys.extend(buffer_bdp(run, BDP_PACKETS));
+        }
+    }
+    keys
+}
+
+fn buffer_bdp(run: &Run, bdp_packets: f64) -> Option<(&'static str, Key)> {
+    Some(("buffer_bdp", Key::Number(buffer_packets(run)? / bdp_packets)))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "parameters as papers print them")]
+fn buffer_packets(run: &Run) -> Option<f64> {
+    match locate::bottleneck(run)?.buffer {
+        Buffer::Packets(packets) => Some(packets.0 as f64),
+        _ => None,
+    }
+}
+
+pub(super) fn rows(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
+    match of.run.scenario.as_str() {
+        "piotrowska2024.single-flow" => alone(of),
+        "piotrowska2024.bandwidth-step" => steps(of),
+        "piotrowska2024.rtt-ratio" => Ok(two_flows(of)),
+        "piotrowska2024.access-link" => nine_flows(of),
+        _ => Ok(against_cubic(of)),
+    }
+}
+
+/// One flow: what PROBE_RTT costs it.
+fn alone(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
+    let flow = &of.summary.flows[0];
+    let trace = of.series()?.map(|series| OverTime::of(series, flow.id));
+    let visits = trace.as_ref().map(|trace| trace.entries_s("PROBE_RTT")).unwrap_or_default();
+    let dips = visits
+        .iter()
+        .filter_map(|&at_s| Some(flow.goodput_mbps? - lowest_bin_mbps(trace.as_ref()?, at_s)?));
+    let periods = visits.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    Ok(vec![RunRow::of_run(vec![
+        ("throughput_mbps", flow.goodput_mbps),
+        ("utilisation", utilisation(of)),
+        ("probertt_dip_mbps", median(dips.collect())),
+        ("dip_period_s", median(periods)),
+    ])])
+}
+
+/// The lowest rate in 100 ms from the beginning of a visit to PROBE_RTT until 100 ms after its end.
+fn lowest_bin_mbps(trace: &OverTime<'_>, from_s: f64) -> Option<f64> {
+    let after = trace.rows.iter().filter(|&&row| trace.series.time_s[row] >= from_s);
+    let in_it = after.take_while(|&&row| trace.series.state[row] == "PROBE_RTT");
+    let end_s = trace.series.time_s[*in_it.last()?];
+    let bins = trace.times_s(from_s, end_s);
+    bins.map(|at_s| trace.rate_mbps(at_s, at_s + BIN_S)).reduce(f64::min)
+}
+
+/// A row for each step that Figure 6 shows: down at 80 s, up at 120 s.
+#[expect(clippy::cast_precision_loss, reason = "quantities of the paper")]
+fn steps(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
+    let trace = of.series()?.map(|series| OverTime::of(series, 0));
+    let class = of.run.class(0);
+    let wire_bits = (f64::from(class.mss) + HEADERS + framing(of.run)) * 8.0;
+    let shown = step::levels(of.run).into_iter().skip(1).take(2);
+    let rows = shown.map(|level| {
+        let bdp_packets = level.rate_mbps * 1e6 * class.base_rtt.0 as f64 / 1e9 / wire_bits;
+        let time = trace.as_ref().and_then(|trace| step::reach_time_s(trace, &level, bdp_packets));
+        let keys = vec![
+            ("step_from_mbps", Key::Number(level.before_mbps)),
+            ("step_to_mbps", Key::Number(level.rate_mbps)),
+        ];
+        RunRow { keys, metrics: vec![("fill_time_s", time)] }
+    });
+    Ok(rows.collect())
+}
+
+fn two_flows(of: &Measured<'_>) -> Vec<RunRow> {
+    let rates = rates(of.summary);
+    let mut rows = vec![RunRow::of_run(vec![
+        ("overall_mbps", of.summary.goodput_mbps),
+        ("utilisation", utilisation(of)),
+        ("jain", jain(&rates)),
+        ("drop_pct", drop_pct(of.summary)),
+    ])];
+    let total: f64 = rates.iter().sum();
+    rows.extend(of.summary.flows.iter().map(|flow| {
+        let metrics = vec![
+            ("throughput_mbps", flow.goodput_mbps),
+            ("share", flow.goodput_mbps.filter(|_| total > 0.0).map(|rate| rate / total)),
+        ];
+        RunRow::at("flow", Key::word(flow.name.clone().unwrap_or_default()), metrics)
+    }));
+    rows
+}
+
+fn nine_flows(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
+    let rates = rates(of.summary);
+    let sum = |rates: &[f64]| Some(rates.iter().sum::<f64>());
+    let queue = bottleneck(of.summary).map(|link| link.queue_packets);
+    let mut rows: Vec<RunRow> = of
+        .summary
+        .flows
+        .iter()
+        .map(|flow| RunRow {
+            keys: vec![
+                ("flow", Key::word(flow.name.clone().unwrap_or_default())),
+                ("rtt_ms", Key::Number(flow.rtt_base_ms)),
+            ],
+            metrics: vec![("throughput_mbps", flow.goodput_mbps)],
+        })
+        .collect();
+    rows.push(RunRow::of_run(vec![
+        ("jain", jain(&rates)),
+        ("overall_mbps", of.summary.goodput_mbps),
+        ("utilisation", utilisation(of)),
+        ("drop_pct", drop_pct(of.summary)),
+        ("queue_mean_packets", queue.and_then(|queue| queue.mean)),
+        ("queue_std_packets", queue.and_then(|queue| queue.std)),
+        ("sum_mbps", sum(&rates)),
+        ("top_flow_mbps", rates.iter().copied().reduce(f64::max)),
+        // The flows are in the order of their RTTs.
+        ("top3_long_mbps", sum(&rates[rates.len() - 3..])),
+        ("top3_short_mbps", sum(&rates[..3])),
+    ]));
+    let fill = steady_fill(of, of.queue()?);
+    for phase in ["after start-up", "steady"] {
+        rows.push(RunRow::at("phase", Key::word(phase), vec![("queue_fill_fraction", fill)]));
+    }
+    Ok(rows)
+}
+
+/// Mean queue from 10 s after the last start on, as a share of the buffer. The paper's "after start-up" and "steady" are
+/// the same time.
+fn steady_fill(of: &Measured<'_>, queue: Option<&QueueSeries>) -> Option<f64> {
+    let queue = queue?;
+    let link = of.summary.links.iter().position(|link| link.name == "bottleneck")?;
+    let last_s = of.summary.flows.iter().map(|flow| start_s(flow)).fold(0.0, f64::max);
+    let in_it = |row: &usize| {
+        queue.link[*row] as usize == link && queue.time_s[*row] >= last_s + STEADY_AFTER_S
+    };
+    #[expect(clippy::cast_precision_loss, reason = "fewer than 2^52 packets")]
+    let packets: Vec<f64> =
+        (0..queue.len()).filter(in_it).map(|row| queue.packets[row] as f64).collect();
+    Some(mean(&packets)? / buffer_packets(of.run)?)
+}
+
+/// Two flows under test after two of CUBIC: a row for each kind, which says what that kind has, and for each flow.
+fn against_cubic(of: &Measured<'_>) -> Vec<RunRow> {
+    let flows = &of.summary.flows;
+    let rates = rates(of.summary);
+    let total: f64 = rates.iter().sum();
+    let mut rows = vec![RunRow::of_run(vec![
+        ("overall_mbps", of.summary.goodput_mbps),
+        ("utilisation", utilisation(of)),
+        ("jain", jain(&rates)),
+        ("drop_pct", drop_pct(of.summary)),
+    ])];
+    let keys =
+        |cc: &str, other: &str| vec![("algorithm", Key::word(cc)), ("opponent", Key::word(other))];
+    let kinds = [(&flows[3].cc, &flows[0].cc), (&flows[0].cc, &flows[3].cc)];
+    for (cc, other) in kinds {
+        let own: Vec<f64> = flows
+            .iter()
+            .filter(|flow| flow.cc == *cc)
+            .filter_map(|flow| flow.goodput_mbps)
+            .collect();
+        let share = (total > 0.0).then(|| own.iter().sum::<f64>() / total);
+        rows.push(RunRow {
+            keys: keys(cc, other),
+            metrics: vec![
+                ("group_share", share),
+                ("share_pct", share.map(|share| share * 100.0)),
+                ("within_group_jain", jain(&own)),
+            ],
+        });
+    }
+    for flow in flows {
+        let (cc, other) = if flow.cc == *kinds[0].0 { kinds[0] } else { kinds[1] };
+        let mut keys = keys(cc, other);
+        keys.push(("flow", Key::word(flow.name.clone().unwrap_or_default())));
+        rows.push(RunRow { keys, metrics: vec![("throughput_mbps", flow.goodput_mbps)] });
+    }
+    rows
+}
+
+fn rates(summary: &RunSummary) -> Vec<f64> {
+    summary.flows.iter().filter_map(|flow| flow.goodput_mbps).collect()
+}
+
+/// All flows' payload over what the link can carry of it from the first start on.
+fn utilisation(of: &Measured<'_>) -> Option<f64> {
+    let mss = f64::from(of.run.class(0).mss);
+    let rate = bottleneck(of.summary)?.rate_mbps?;
+    Some(of.summary.goodput_mbps? * (mss + HEADERS + framing(of.run)) / mss / rate)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "fewer than 2^52 packets")]
+fn drop_pct(summary: &RunSummary) -> Option<f64> {
+    let sent: u64 = summary.flows.iter().filter_map(|flow| flow.sent_packets).sum();
+    let drops = bottleneck(summary)?.drops?;
+    (sent > 0).then(|| drops as f64 / sent as f64 * 100.0)
+}
+
+/// Rows that compare versions: what runs of one version say beside those of another, seed by seed.
+pub(super) fn compared(experiment: &str, rows: &[Row]) -> Vec<Row> {
+    match experiment {
+        "piotrowska2024.access-link" => queue_reductions(rows),
+        "piotrowska2024.vs-cubic" => improvements(rows),
+        _ => Vec::new(),
+    }
+}
+
+/// The rows of the conclusions, from those of the experiments that they sum up. That version 1 is fairer "in numerous cases"
+/// is looked up in section 5.3, whose tables it refers to; "very short buffers" are those of 0.1 and 0.2 BDP of section 5.2.
+pub(super) fn conclusions(rows: &[Row]) -> Vec<Row> {
+    let fairness = ratios(rows, "bbr1", "bbr3", "jain", |row| {
+        row.key("rtt_ratio").is_none() && row.key("flow").is_none()
+    });
+    let short = |row: &Row| {
+        row.key("rtt_ratio").is_some()
+            && matches!(row.key("buffer_bdp"), Some(Key::Number(bdp)) if *bdp < 0.3)
+    };
+    let rate = ratios(rows, "bbr3", "bbr1", "overall_mbps", short);
+    let drops = ratios(rows, "bbr3", "bbr1", "drop_pct", short);
+    let more = |ratio: f64| (ratio - 1.0) * 100.0;
+    let less = |ratio: f64| (1.0 - ratio) * 100.0;
+    let most = |values: Vec<f64>| values.into_iter().reduce(f64::max);
+    let least = |values: Vec<f64>| values.into_iter().reduce(f64::min);
+    // Cases in which version 1 is fairer; there may be none.
+    let fairer = |values: Vec<f64>| values.into_iter().filter(|gain| *gain > 0.0).collect();
+    let phases: [(&str, &str, Vec<Option<f64>>); 5] = [
+        (
+            "bbr1",
+            "fairness index higher than BBRv3 in numerous cases, lower end",
+            fairness.by_seed(|seed| least(fairer(seed.iter().map(|&ratio| more(ratio)).collect()))),
+        ),
+        (
+            "bbr1",
+            "fairness index higher than BBRv3 in numerous cases, upper end",
+            fairness.by_seed(|seed| most(fairer(seed.iter().map(|&ratio| more(ratio)).collect()))),
+        ),
+        (
+            "bbr3",
+            "bandwidth utilisation against BBRv1 in very short buffers, at best",
+            rate.by_seed(|seed| most(seed.iter().map(|&ratio| more(ratio)).collect())),
+        ),
+        (
+            "bbr3",
+            "loss ratio divided by at least",
+            drops.by_seed(|seed| least(seed.iter().map(|&ratio| less(ratio)).collect())),
+        ),
+        (
+            "bbr3",
+            "loss ratio divided by at most",
+            drops.by_seed(|seed| most(seed.iter().map(|&ratio| less(ratio)).collect())),
+        ),
+    ];
+    let hash = rows.first().map(|row| row.scenario_hash.clone()).unwrap_or_default();
+    let conclusions = phases.into_iter().map(|(algorithm, phase, values)| Row {
+        keys: vec![
+            ("algorithm".to_owned(), Key::word(algorithm)),
+            ("phase".to_owned(), Key::word(phase)),
+        ],
+        seeds_run: values.iter().flatten().count() as u64,
+        metrics: vec![("improvement_pct".to_owned(), values)],
+        scenario_hash: hash.clone(),
+    });
+    conclusions.collect()
+}
+
+/// Ratios of a metric between two versions at the same places: for each place one value a seed.
+struct Ratios(Vec<Vec<Option<f64>>>);
+
+impl Ratios {
+    /// For each seed what its ratios come to.
+    fn by_seed(&self, of: impl Fn(&[f64]) -> Option<f64>) -> Vec<Option<f64>> {
+        let seeds = self.0.first().map_or(0, Vec::len);
+        let one = |seed: usize| {
+            let ratios: Vec<f64> = self.0.iter().filter_map(|place| place[seed]).collect();
+            of(&ratios)
+        };
+        (0..seeds).map(one).collect()
+    }
+}
+
+fn ratios(
+    rows: &[Row],
+    of: &str,
+    to: &str,
+    metric: &str,
+    is_meant: impl Fn(&Row) -> bool,
+) -> Ratios {
+    let meant = rows.iter().filter(|row| is_of(row, of) && is_meant(row));
+    Ratios(meant.filter_map(|row| ratio(row, counterpart(rows, row, to)?, metric)).collect())
+}
+
+fn is_of(row: &Row, algorithm: &str) -> bool {
+    row.key("algorithm") == Some(&Key::word(algorithm))
+}
+
+/// The row of another version at the same place.
+fn counterpart<'a>(rows: &'a [Row], row: &Row, algorithm: &str) -> Option<&'a Row> {
+    let elsewhere = |row: &Row| {
+        let keys = row.keys.iter().filter(|(name, _)| name != "algorithm");
+        keys.cloned().collect::<Vec<_>>()
+    };
+    let place = elsewhere(row);
+    rows.iter().find(|other| is_of(other, algorithm) && elsewhere(other) == place)
+}
+
+/// A metric of one row over that of another, seed by seed; `None` if one does not have it.
+fn ratio(row: &Row, other: &Row, metric: &str) -> Option<Vec<Option<f64>>> {
+    let pairs = row.metric(metric)?.iter().zip(other.metric(metric)?);
+    let ratio = |(one, other): (&Option<f64>, &Option<f64>)| {
+        Some((*one)? / (*other).filter(|other| *other > 0.0)?)
+    };
+    Some(pairs.map(ratio).collect())
+}
+
+/// A row of version 3 that compares it with another.
+fn beside(row: &Row, reference: &str, metric: &str, values: Vec<Option<f64>>) -> Row {
+    let mut keys = row.keys.clone();
+    keys.push(("reference".to_owned(), Key::word(reference)));
+    Row { keys, metrics: vec![(metric.to_owned(), values)], ..row.clone() }
+}
+
+/// By how much the mean queue of version 3 is below that of the others.
+fn queue_reductions(rows: &[Row]) -> Vec<Row> {
+    let mut reductions = Vec::new();
+    for reference in ["bbr1", "bbr2"] {
+        for row in rows.iter().filter(|row| is_of(row, "bbr3")) {
+            let Some(other) = counterpart(rows, row, reference) else { continue };
+            let Some(ratios) = ratio(row, other, "queue_mean_packets") else { continue };
+            let values = ratios.iter().map(|ratio| ratio.map(|ratio| (1.0 - ratio) * 100.0));
+            reductions.push(beside(row, reference, "queue_reduction_vs_pct", values.collect()));
+        }
+    }
+    reductions
+}
+
+/// By how much the index of version 3 is above those of the others; the paper does not say which one it means.
+fn improvements(rows: &[Row]) -> Vec<Row> {
+    let mut improvements = Vec::new();
+    for reference in ["bbr1", "bbr2"] {
+        for row in rows.iter().filter(|row| is_of(row, "bbr3")) {
+            let Some(other) = counterpart(rows, row, reference) else { continue };
+            let Some(ratios) = ratio(row, other, "jain") else { continue };
+            let values = ratios.iter().map(|ratio| ratio.map(|ratio| (ratio - 1.0) * 100.0));
+            improvements.push(beside(row, reference, "improvement_pct", values.collect()));
+        }
+    }
+    improvements
+}

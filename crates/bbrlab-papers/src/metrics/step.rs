@@ -1,0 +1,207 @@
+//! How a flow answers a step of the bottleneck's rate: when it fills the new rate, when it settles at it, and how it
+//! probes until then.
+
+use bbrlab_link::Rate;
+use bbrlab_run::{Run, Series};
+
+use super::over_time::OverTime;
+use crate::known::known;
+use crate::locate;
+
+/// A flow fills a rate once it gets this share of it.
+const FULL: f64 = 0.95;
+
+/// A flow has settled while its inflight is within this share of the BDP.
+const SETTLED: f64 = 0.25;
+
+/// The window of means, in seconds: longer than any gain cycle and any PROBE_RTT.
+const WINDOW_S: f64 = 1.0;
+
+/// A pacing rate of this many times the bandwidth estimate probes for more. The gain is 1.25 and the margin of pacing
+/// 1 %, so a probe's ratio is 1.24; everything else is at most 1.
+const PROBING: f64 = 1.1;
+
+/// A rate of the bottleneck, from its step on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Level {
+    pub(super) from_s: f64,
+    pub(super) to_s: f64,
+    pub(super) before_mbps: f64,
+    pub(super) rate_mbps: f64,
+}
+
+/// The steps of the bottleneck's rate that a run reaches, in order.
+#[expect(clippy::cast_precision_loss, reason = "parameters as papers print them")]
+pub(super) fn levels(run: &Run) -> Vec<Level> {
+    let Some(Rate::Schedule(steps)) = locate::bottleneck(run).map(|link| &link.rate) else {
+        return Vec::new();
+    };
+    let end_s = run.duration.0 as f64 / 1e9;
+    let at = |place: usize| steps.get(place).map(|(time, _)| time.0 as f64 / 1e9);
+    let mbps = |place: usize| steps[place].1.0 as f64 / 1e6;
+    (1..steps.len())
+        .map(|place| Level {
+            from_s: at(place).expect("within the schedule"),
+            to_s: at(place + 1).unwrap_or(end_s).min(end_s),
+            before_mbps: mbps(place - 1),
+            rate_mbps: mbps(place),
+        })
+        .collect()
+}
+
+/// From the step until the mean of the last second first is 95 % of the new rate, in wire bytes that leave the bottleneck.
+pub(super) fn fill_time_s(flow: &OverTime<'_>, level: &Level) -> Option<f64> {
+    let mbps = |series: &Series, row: usize| series.throughput_bps[row].map_or(0.0, mega);
+    let means = window_means(flow, level, mbps);
+    let full = means.into_iter().find(|(_, mean)| *mean >= FULL * level.rate_mbps)?;
+    Some(full.0 - level.from_s)
+}
+
+/// From the step until the mean inflight of each second stays within 25 % of the new BDP, given in packets, to the
+/// end of the level; the level's length if it never does.
+pub(super) fn settle_time_s(flow: &OverTime<'_>, level: &Level, bdp_packets: f64) -> Option<f64> {
+    let means = window_means(flow, level, inflight);
+    let (last_s, _) = *means.last()?;
+    let is_off = |mean: f64| (mean - bdp_packets).abs() > SETTLED * bdp_packets;
+    let last_off = means.iter().rev().find(|(_, mean)| is_off(*mean));
+    Some(match last_off {
+        Some((at_s, _)) if *at_s >= last_s => level.to_s - level.from_s,
+        // The window that still was off ends there.
+        Some((at_s, _)) => at_s - level.from_s,
+        None => 0.0,
+    })
+}
+
+/// From the step until inflight first is at 90 % of the new BDP: from below after a step up; after a step down from
+/// above, 90 % being what the BDP is of it.
+pub(super) fn reach_time_s(flow: &OverTime<'_>, level: &Level, bdp_packets: f64) -> Option<f64> {
+    const REACHED: f64 = 0.9;
+    let is_up = level.rate_mbps > level.before_mbps;
+    let row = rows_within(flow, level).find(|&row| {
+        let packets = f64::from(known(flow.series.inflight_packets[row]));
+        if is_up { packets >= REACHED * bdp_packets } else { packets <= bdp_packets / REACHED }
+    })?;
+    Some(flow.series.time_s[row] - level.from_s)
+}
+
+/// Mean rate of payload in a level, in Mbit/s.
+pub(super) fn level_mbps(flow: &OverTime<'_>, level: &Level) -> f64 {
+    flow.rate_mbps(level.from_s, level.to_s)
+}
+
+/// A phase in which the flow probes for more bandwidth.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Probe {
+    /// When it begins.
+    pub(super) at_s: f64,
+    /// The bandwidth estimate at its beginning.
+    bw_mbps: f64,
+}
+
+/// The probes that begin in a level.
+pub(super) fn probes(flow: &OverTime<'_>, level: &Level) -> Vec<Probe> {
+    let mut was_probing = false;
+    let mut probes = Vec::new();
+    for row in rows_within(flow, level) {
+        let bw_mbps = max_bw_mbps(flow.series, row);
+        // In PROBE_BW only: start-up and the end of PROBE_RTT pace faster, too.
+        let is_probing = flow.series.state[row].starts_with("PROBE_BW")
+            && flow.series.pacing_rate_bps[row].is_some_and(|pacing| {
+                flow.series.bw_bps[row].is_some_and(|bw| mega(pacing) > PROBING * mega(bw))
+            });
+        if is_probing && !was_probing {
+            probes.push(Probe { at_s: flow.series.time_s[row], bw_mbps });
+        }
+        was_probing = is_probing;
+    }
+    probes
+}
+
+/// Probes from the step until the bandwidth estimate is 95 % of the new rate, given as payload; `None` if it never is.
+#[expect(clippy::cast_precision_loss, reason = "some probes")]
+pub(super) fn probe_cycles(flow: &OverTime<'_>, level: &Level, full_mbps: f64) -> Option<f64> {
+    let found_s = found_s(flow, level, full_mbps)?;
+    let until = probes(flow, level).into_iter().filter(|probe| probe.at_s <= found_s);
+    Some(until.count() as f64)
+}
+
+/// The median growth of the bandwidth estimate from the beginning of one such probe to that of the next, or to the
+/// moment at which it has found the new rate.
+pub(super) fn gain_per_cycle(flow: &OverTime<'_>, level: &Level, full_mbps: f64) -> Option<f64> {
+    let found_s = found_s(flow, level, full_mbps).unwrap_or(level.to_s);
+    let mut bws: Vec<f64> = probes(flow, level)
+        .iter()
+        .filter(|probe| probe.at_s <= found_s)
+        .map(|probe| probe.bw_mbps)
+        .collect();
+    bws.push(
+        rows_within(flow, level)
+            .take_while(|&row| flow.series.time_s[row] <= found_s)
+            .fold(0.0, |most, row| max_bw_mbps(flow.series, row).max(most)),
+    );
+    median(bws.windows(2).map(|pair| pair[1] / pair[0]).collect())
+}
+
+/// When the bandwidth estimate first is at 95 % of a rate of payload.
+fn found_s(flow: &OverTime<'_>, level: &Level, full_mbps: f64) -> Option<f64> {
+    let row =
+        rows_within(flow, level).find(|&row| max_bw_mbps(flow.series, row) >= FULL * full_mbps)?;
+    Some(flow.series.time_s[row])
+}
+
+/// The largest bandwidth that the flow's filter holds. For versions 2 and 3 the estimate is bounded by `bw_lo`, too.
+fn max_bw_mbps(series: &Series, row: usize) -> f64 {
+    let bw = series.bw_hi_bps[row].or(series.bw_bps[row]);
+    bw.map_or(0.0, mega)
+}
+
+/// The rows of a level, which begins after the row at its step.
+fn rows_within<'a>(flow: &'a OverTime<'_>, level: &Level) -> impl Iterator<Item = usize> + 'a {
+    let (from_s, to_s) = (level.from_s, level.to_s);
+    flow.rows.iter().copied().filter(move |&row| {
+        let time_s = flow.series.time_s[row];
+        time_s > from_s && time_s <= to_s
+    })
+}
+
+/// At each row of a level from one window on, the mean of a figure over the window that ends there.
+#[expect(clippy::cast_precision_loss, reason = "some rows")]
+fn window_means(
+    flow: &OverTime<'_>,
+    level: &Level,
+    figure: impl Fn(&Series, usize) -> f64,
+) -> Vec<(f64, f64)> {
+    let rows: Vec<usize> = rows_within(flow, level).collect();
+    let values: Vec<f64> = rows.iter().map(|&row| figure(flow.series, row)).collect();
+    let mut means = Vec::new();
+    let (mut first, mut sum) = (0, 0.0);
+    for (place, &row) in rows.iter().enumerate() {
+        let time_s = flow.series.time_s[row];
+        sum += values[place];
+        while flow.series.time_s[rows[first]] <= time_s - WINDOW_S + 1e-9 {
+            sum -= values[first];
+            first += 1;
+        }
+        if time_s >= level.from_s + WINDOW_S - 1e-9 {
+            means.push((time_s, sum / (place + 1 - first) as f64));
+        }
+    }
+    means
+}
+
+fn inflight(series: &Series, row: usize) -> f64 {
+    f64::from(known(series.inflight_packets[row]))
+}
+
+#[expect(clippy::cast_precision_loss, reason = "rates below 2^52")]
+fn mega(bps: u64) -> f64 {
+    bps as f64 / 1e6
+}
+
+/// The median; `None` if there are no values.
+pub(super) fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    let upper = *values.get(middle)?;
+    Some(if values.len() % 2 == 1 { upper } else { f64::midpoint(values[middle - 1], upper) })
+}

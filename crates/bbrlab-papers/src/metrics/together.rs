@@ -1,0 +1,76 @@
+//! Flows beside each other over time: when they have converged, how much a flow's rate swings, what they have in
+//! flight together.
+
+use bbrlab_run::{RunSummary, Series, mean, squares};
+
+use super::over_time::OverTime;
+use crate::known::{known, start_s, stop_s};
+
+/// Fair is within this share of the flows' mean rate.
+const FAIR: f64 = 0.2;
+
+/// The window of rates, in seconds. Whole numbers of the versions' PROBE_RTT periods (10 and 5 s) go into it: in a
+/// shorter one each visit of a flow to PROBE_RTT would look like the end of convergence.
+const WINDOW_S: f64 = 10.0;
+
+/// The step of the window.
+const STEP_S: f64 = 0.1;
+
+/// The bin in which rates swing.
+const BIN_S: f64 = 1.0;
+
+/// When all flows are active: from the last start to the first stop.
+fn all_active(summary: &RunSummary) -> (f64, f64) {
+    let flows = &summary.flows;
+    let from_s = flows.iter().map(|flow| start_s(flow)).fold(0.0, f64::max);
+    (from_s, flows.iter().map(|flow| stop_s(flow)).fold(summary.sim_s, f64::min))
+}
+
+/// From the last start until each flow's rate over any 10 s from then on is within 20 % of the mean of all, in seconds;
+/// the whole time that all are active if that never comes, which is a lower bound.
+pub(super) fn convergence_time_s(summary: &RunSummary, series: &Series) -> Option<f64> {
+    let (from_s, to_s) = all_active(summary);
+    let flows: Vec<OverTime<'_>> =
+        summary.flows.iter().map(|flow| OverTime::of(series, flow.id)).collect();
+    let is_fair = |at_s: f64| {
+        let rates: Vec<f64> =
+            flows.iter().map(|flow| flow.rate_mbps(at_s, at_s + WINDOW_S)).collect();
+        let fair = mean(&rates).unwrap_or_default();
+        rates.iter().all(|rate| (rate - fair).abs() <= FAIR * fair)
+    };
+    let mut at_s = to_s - WINDOW_S;
+    if at_s < from_s {
+        return None;
+    }
+    if !is_fair(at_s) {
+        return Some(to_s - from_s);
+    }
+    while at_s - STEP_S >= from_s && is_fair(at_s - STEP_S) {
+        at_s -= STEP_S;
+    }
+    Some(if at_s - STEP_S < from_s { 0.0 } else { at_s - from_s })
+}
+
+/// Standard deviation of a flow's rate in bins of 1 s over its whole active time, divided by its mean.
+#[expect(clippy::cast_precision_loss, reason = "some bins")]
+pub(super) fn oscillation(flow: &OverTime<'_>, start_s: f64, stop_s: f64) -> Option<f64> {
+    let mut rates = Vec::new();
+    let mut at_s = start_s;
+    while at_s + BIN_S <= stop_s + 1e-9 {
+        rates.push(flow.rate_mbps(at_s, at_s + BIN_S));
+        at_s += BIN_S;
+    }
+    let mean = mean(&rates).filter(|mean| *mean > 0.0)?;
+    Some((squares(&rates) / rates.len() as f64).sqrt() / mean)
+}
+
+/// Mean over the time that all are active of what all flows together have in flight, in packets.
+#[expect(clippy::cast_precision_loss, reason = "some rows")]
+pub(super) fn inflight_packets(summary: &RunSummary, series: &Series) -> Option<f64> {
+    let (from_s, to_s) = all_active(summary);
+    let rows: Vec<usize> =
+        (0..series.len()).filter(|&row| (from_s..to_s).contains(&series.time_s[row])).collect();
+    let sum: f64 = rows.iter().map(|&row| f64::from(known(series.inflight_packets[row]))).sum();
+    let moments = rows.len() as f64 / summary.flows.len() as f64;
+    (moments > 0.0).then(|| sum / moments)
+}

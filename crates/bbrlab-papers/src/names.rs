@@ -1,0 +1,263 @@
+//! The names of what the papers have: which experiments a user means, and what a name is that is none of theirs.
+
+use std::collections::BTreeSet;
+
+use bbrlab_lab::LabError;
+use bbrlab_scenario::{BUILTINS, nearest};
+
+use crate::papers::{Contradiction, Experiment, Paper, contradictions, papers};
+
+/// The experiments that the user names: `PAPER`, `PAPER.EXPERIMENT`, or nothing for all.
+///
+/// # Errors
+/// If there is no such paper or experiment.
+pub fn select(names: &[String]) -> Result<Vec<&'static Experiment>, LabError> {
+    if names.is_empty() {
+        return Ok(experiments().collect());
+    }
+    let mut selected: Vec<&'static Experiment> = Vec::new();
+    for name in names {
+        let paper = papers().iter().find(|paper| paper.key == *name);
+        let named: Vec<&'static Experiment> = match (experiments().find(|e| e.id == *name), paper) {
+            (Some(experiment), _) => vec![experiment],
+            (None, Some(paper)) => paper.experiments.iter().collect(),
+            (None, None) => return Err(LabError::Usage(not_an_experiment(name))),
+        };
+        for experiment in named {
+            if !selected.iter().any(|e| e.id == experiment.id) {
+                selected.push(experiment);
+            }
+        }
+    }
+    Ok(selected)
+}
+
+/// What is wrong with a name that is neither a paper's nor an experiment's, and what would be right.
+fn not_an_experiment(name: &str) -> String {
+    let names: Vec<&str> = name.split(',').map(str::trim).filter(|it| !it.is_empty()).collect();
+    if name.contains(',') && !names.is_empty() {
+        return format!(
+            "`{name}`: expected names with spaces between them, found a comma: bbrlab reproduce {}",
+            names.join(" ")
+        );
+    }
+    if let Some(known) = known_as(name).or_else(|| no_such_form(name)) {
+        return known;
+    }
+    let keys: Vec<&str> = papers().iter().map(|paper| paper.key.as_str()).collect();
+    format!(
+        "`{name}`: no such paper or experiment{}; the papers are {}, and `bbrlab list papers` lists their experiments",
+        did_you_mean(name),
+        keys.join(", ")
+    )
+}
+
+/// Where a figure is printed whose name was given for a metric of runs.
+#[must_use]
+pub fn not_a_metric(name: &str) -> Option<String> {
+    let paper = papers().iter().find(|paper| paper.metrics.iter().any(|own| own.id == name))?;
+    Some(format!(
+        "`{name}` is a figure of {key}'s tables, which `bbrlab reproduce {key}` prints",
+        key = paper.key
+    ))
+}
+
+/// What of a paper stands behind a name that was given for a scenario's, and which command it is for.
+#[must_use]
+pub fn not_a_scenario(name: &str) -> Option<String> {
+    if BUILTINS.iter().any(|builtin| builtin.id == name) {
+        return None;
+    }
+    if papers().iter().any(|paper| paper.key == name) {
+        return Some(format!(
+            "`{name}` is a paper; `bbrlab reproduce {name}` runs its experiments"
+        ));
+    }
+    let experiment = experiments().find(|experiment| experiment.id == name);
+    let told = experiment.map(|experiment| {
+        let scenarios = experiment.scenarios.join(" and ");
+        format!(
+            "`{name}` is an experiment, measured from {scenarios}; `bbrlab reproduce {name}` runs it"
+        )
+    });
+    told.or_else(|| known_as(name))
+}
+
+fn experiments() -> impl Iterator<Item = &'static Experiment> {
+    papers().iter().flat_map(|paper| &paper.experiments)
+}
+
+/// What of the papers, or of the scenarios, has this name, if it is no paper and no experiment.
+fn known_as(name: &str) -> Option<String> {
+    let claim = papers().iter().flat_map(|paper| &paper.claims).find(|claim| claim.id == name);
+    if let Some(claim) = claim {
+        let experiment = &claim.experiment;
+        return Some(format!(
+            "`{name}` is a claim; it is judged with its experiment, by `bbrlab reproduce {experiment}`"
+        ));
+    }
+    if papers().iter().any(|paper| paper.artifacts.iter().any(|it| it.id == name)) {
+        return Some(artifact(name));
+    }
+    let (of, own) = name.rsplit_once('.').unwrap_or(("contradictions", name));
+    // Somebody may look for it with one of its papers.
+    let is_own = of == "contradictions" || papers().iter().any(|paper| paper.key == of);
+    let is_it = |it: &&Contradiction| is_own && it.id == own;
+    if let Some(meant) = contradictions().iter().find(is_it) {
+        return Some(contradiction(meant));
+    }
+    if BUILTINS.iter().any(|builtin| builtin.id == name) {
+        return Some(format!(
+            "`{name}` is a scenario, and no experiment of a paper; `bbrlab run {name}` runs it"
+        ));
+    }
+    no_such_number(name)
+}
+
+fn artifact(name: &str) -> String {
+    let claims = papers().iter().flat_map(|paper| &paper.claims);
+    let seen = claims.filter(|claim| claim.see.iter().any(|id| id == name));
+    let experiments: BTreeSet<&str> = seen.map(|claim| claim.experiment.as_str()).collect();
+    let experiments: Vec<&str> = experiments.into_iter().collect();
+    match experiments.as_slice() {
+        [] => format!("`{name}` is an artifact that no claim is about; nothing is run for it"),
+        all => format!(
+            "`{name}` is an artifact; claims about it are judged by `bbrlab reproduce {}`",
+            all.join(" ")
+        ),
+    }
+}
+
+fn contradiction(it: &Contradiction) -> String {
+    let name = format!("contradictions.{}", it.id);
+    if BUILTINS.iter().any(|builtin| builtin.id == name) {
+        format!(
+            "`{name}` is a contradiction between papers, of which no paper printed an experiment; \
+             `bbrlab run {name}` runs its scenario, and `docs/contradictions.md` tells what comes of it"
+        )
+    } else {
+        let sides = it.sides.join(", ");
+        format!(
+            "`{name}` is a contradiction between papers without a scenario; its sides are {sides}"
+        )
+    }
+}
+
+/// A name such as a claim or an artifact has, `PAPER.cNN` or `PAPER.aNN`, that none has: which there are. Without the paper:
+/// whose it may be.
+fn no_such_number(name: &str) -> Option<String> {
+    let (key, own) = name.rsplit_once('.').map_or((None, name), |(key, own)| (Some(key), own));
+    let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+    let (letter, kind, done) = match own.split_at_checked(1)? {
+        ("c", digits) if is_number(digits) => ("c", "claim", "judges them"),
+        ("a", digits) if is_number(digits) => ("a", "artifact", "judges the claims about them"),
+        _ => return None,
+    };
+    let ids = |paper: &'static Paper| -> Vec<&'static str> {
+        let claims = paper.claims.iter().map(|it| it.id.as_str());
+        let artifacts = paper.artifacts.iter().map(|it| it.id.as_str());
+        let all: Vec<&str> = if letter == "c" { claims.collect() } else { artifacts.collect() };
+        all.into_iter().filter_map(|id| id.rsplit('.').next()).collect()
+    };
+    if let Some(key) = key {
+        let paper = papers().iter().find(|paper| paper.key == key)?;
+        let there = ranges(&ids(paper));
+        let words = match there.as_str() {
+            "" => format!("`{name}`: {key} has no {kind}s"),
+            there => format!(
+                "`{name}`: no such {kind}; {key} has {there}, and `bbrlab reproduce EXPERIMENT` {done}"
+            ),
+        };
+        return Some(words);
+    }
+    let of = papers().iter().filter(|paper| ids(paper).contains(&own));
+    let of: Vec<String> = of.map(|paper| format!("{}.{own}", paper.key)).collect();
+    let such = if of.is_empty() { String::new() } else { format!(": {}", of.join(", ")) };
+    Some(format!(
+        "`{name}`: {kind}s are named PAPER.{letter}NN{such}; `bbrlab reproduce EXPERIMENT` {done}"
+    ))
+}
+
+/// Numbered names in words: `c01 to c08, c10`.
+fn ranges(ids: &[&str]) -> String {
+    let mut ids: Vec<&str> = ids.to_vec();
+    ids.sort_unstable();
+    let number = |id: &str| id.get(1..).and_then(|digits| digits.parse::<u32>().ok());
+    let mut runs: Vec<(&str, &str)> = Vec::new();
+    for id in ids {
+        match runs.last_mut() {
+            Some((_, last)) if number(last).zip(number(id)).is_some_and(|(a, b)| a + 1 == b) => {
+                *last = id;
+            }
+            _ => runs.push((id, id)),
+        }
+    }
+    let words = runs.into_iter().map(|(first, last)| {
+        if first == last { first.to_owned() } else { format!("{first} to {last}") }
+    });
+    words.collect::<Vec<_>>().join(", ")
+}
+
+/// An experiment with a form that it does not have: which it has.
+fn no_such_form(name: &str) -> Option<String> {
+    let (of, form) = name.rsplit_once('.')?;
+    experiments().find(|experiment| experiment.form.is_none() && experiment.id == of)?;
+    let forms: Vec<&str> = experiments()
+        .filter(|experiment| experiment.form.is_some() && experiment.of() == of)
+        .map(|experiment| experiment.id.as_str())
+        .collect();
+    Some(match forms.as_slice() {
+        [] => format!(
+            "`{name}`: {of} has no form `{form}` and no other; `bbrlab reproduce {of}` runs it"
+        ),
+        forms => format!(
+            "`{name}`: {of} has no form `{form}`; there are {of} and {}",
+            forms.join(" and ")
+        ),
+    })
+}
+
+/// The papers or experiments whose names begin with a shortened one, or end in it, else the nearest to a wrong one, as a
+/// question.
+fn did_you_mean(name: &str) -> String {
+    if name.is_empty() {
+        return String::new();
+    }
+    let keys = || papers().iter().map(|paper| paper.key.as_str());
+    let ends_so = |id: &str| id.split_once('.').is_some_and(|(_, own)| own == name);
+    // A paper's name stands for those of all its experiments.
+    let mut meant: Vec<&str> = keys().filter(|key| key.starts_with(name)).collect();
+    if meant.is_empty() {
+        let own = experiments().filter(|experiment| experiment.form.is_none());
+        let own = own.map(|experiment| experiment.id.as_str());
+        meant = own.filter(|id| id.starts_with(name) || ends_so(id)).collect();
+    }
+    if meant.is_empty() {
+        let all = keys().chain(experiments().map(|experiment| experiment.id.as_str()));
+        meant.extend(nearest(name, all));
+    }
+    if meant.is_empty() {
+        return String::new();
+    }
+    format!(" (did you mean `{}`?)", meant.join("` or `"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::select;
+
+    #[test]
+    fn papers_and_experiments_can_be_named() {
+        let ids = |names: &[&str]| -> Result<Vec<String>, String> {
+            let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+            let selected = select(&names).map_err(|error| error.to_string())?;
+            Ok(selected.into_iter().map(|experiment| experiment.id.clone()).collect())
+        };
+        assert!(ids(&[]).unwrap().len() >= 28);
+        assert_eq!(ids(&["kato2025.sixteen-344"]).unwrap(), ["kato2025.sixteen-344"]);
+        assert_eq!(ids(&["song2021"]).unwrap().len(), 10);
+        assert!(
+            ids(&["song2022"]).unwrap_err().starts_with("`song2022`: no such paper or experiment")
+        );
+    }
+}

@@ -1,0 +1,130 @@
+//! Measured rows beside the figures that the paper printed for the same place.
+
+use bbrlab_report::{PrintedAs, PublishedCell, PublishedRow, median};
+use toml::{Table, Value};
+
+use crate::papers::{Experiment, Key, unit_of};
+use crate::row::{Row, Rows};
+
+/// Shown for a key that a row does not have, such as the lambda of anything but BBR+.
+pub const NO_KEY: &str = "–";
+
+/// The measured rows with what is published for each.
+pub(crate) fn published_rows(experiment: &Experiment, measured: &Rows) -> Vec<PublishedRow> {
+    let shown = shown_keys(&measured.rows);
+    let of_row = |row: &Row| {
+        let cells = row.metrics.iter().map(|(metric, _)| cell_of(experiment, row, metric));
+        PublishedRow { keys: words(row, &shown), cells: cells.collect() }
+    };
+    measured.rows.iter().map(of_row).collect()
+}
+
+/// A metric of a row as measured, with its interval, beside what is printed for the same place.
+pub(crate) fn cell_of(experiment: &Experiment, row: &Row, metric: &str) -> PublishedCell {
+    let derived = experiment.derived_rows.iter().map(|row| (row, PrintedAs::Derived));
+    let known = experiment.rows.iter().map(|row| (row, printed_as(row))).chain(derived);
+    let name = counterpart(row, metric);
+    let mut printed = known.filter(|(printed, _)| is_at(row, printed));
+    let printed = name.and_then(|name| {
+        printed.find_map(|(row, as_what)| Some((row.get(name).and_then(number)?, as_what)))
+    });
+    let values = row.metric(metric).unwrap_or_default();
+    let found = median(&values.iter().copied().flatten().collect::<Vec<_>>());
+    let unit = unit_of(&experiment.id, metric);
+    PublishedCell {
+        metric: metric.to_owned(),
+        published: printed.map(|(value, _)| value),
+        printed_as: printed.map(|(_, as_what)| as_what).unwrap_or_default(),
+        measured: found.map(|found| found.median),
+        interval: found.and_then(|found| found.interval),
+        decimals: decimals(experiment, metric, &unit),
+        unit,
+    }
+}
+
+/// How the paper's words qualify a printed row.
+fn printed_as(row: &Table) -> PrintedAs {
+    let words = row.get("qualifier").and_then(Value::as_str);
+    words.map_or(PrintedAs::Value, PrintedAs::from_words)
+}
+
+/// The printed metric to put beside a measured one. Where another formula than the paper's is judged, the printed figure
+/// stands beside the one that is measured by the paper's, `paper_…`.
+fn counterpart<'a>(row: &Row, metric: &'a str) -> Option<&'a str> {
+    match metric.strip_prefix("paper_") {
+        Some(own) => Some(own),
+        None if row.metric(&format!("paper_{metric}")).is_some() => None,
+        None => Some(metric),
+    }
+}
+
+/// Whether a printed row is for the same place: no key that both have differs, and the measured row stands for nothing
+/// that the printed one does not name, such as one of several flows.
+fn is_at(row: &Row, printed: &Table) -> bool {
+    row.keys.iter().all(|(name, here)| match printed.get(name) {
+        Some(there) => here.is(there),
+        None => !matches!(name.as_str(), "flow" | "time_s" | "phase"),
+    })
+}
+
+/// The algorithm, and the keys whose values differ between rows.
+fn shown_keys(rows: &[Row]) -> Vec<String> {
+    let mut names: Vec<&String> = Vec::new();
+    for (name, _) in rows.iter().flat_map(|row| &row.keys) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names.retain(|name| {
+        *name == "algorithm" || rows.iter().any(|row| row.key(name) != rows[0].key(name))
+    });
+    names.into_iter().cloned().collect()
+}
+
+/// The keys that a table shows, with their values in words.
+fn words(row: &Row, shown: &[String]) -> Vec<(String, String)> {
+    shown
+        .iter()
+        .map(|name| {
+            let word = match row.key(name) {
+                Some(Key::Word(word)) => word.clone(),
+                // Written without an exponent: percentages go down to 10^-6.
+                Some(Key::Number(value)) => {
+                    let text = format!("{value:.9}");
+                    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+                }
+                None => NO_KEY.to_owned(),
+            };
+            (name.clone(), word)
+        })
+        .collect()
+}
+
+/// As many decimals as the paper prints for this metric, and at least as many as its unit needs.
+fn decimals(experiment: &Experiment, metric: &str, unit: &str) -> usize {
+    let least = match (metric, unit) {
+        ("low_flows" | "settled_low_flows" | "timeouts", _) | (_, "packets") => 0,
+        (_, "Mbit/s" | "Mibit/s") => 2,
+        (_, "") => 3,
+        _ => 1,
+    };
+    let name = metric.strip_prefix("paper_").unwrap_or(metric);
+    let known = experiment.rows.iter().chain(&experiment.derived_rows);
+    let printed = known.filter_map(|row| row.get(name));
+    let most = printed.map(|value| match value {
+        Value::Float(value) => {
+            value.to_string().split_once('.').map_or(0, |(_, decimals)| decimals.len())
+        }
+        _ => 0,
+    });
+    most.max().unwrap_or(least)
+}
+
+fn number(value: &Value) -> Option<f64> {
+    #[expect(clippy::cast_precision_loss, reason = "printed figures are small")]
+    match value {
+        Value::Float(value) => Some(*value),
+        Value::Integer(value) => Some(*value as f64),
+        _ => None,
+    }
+}

@@ -1,0 +1,72 @@
+//! `--quick`: one seed, no points at 1 Gbit/s and above, none that show what others show, and short runs where nothing
+//! needs longer ones.
+
+use bbrlab_run::Run;
+use bbrlab_units::Span;
+
+use crate::locate::bottleneck;
+
+/// The experiment that has the same paths with two delays of the bottleneck, and the second of them. Only the sum of a path's
+/// delays decides what its flows do, so these points show what the others show, later or earlier by the difference.
+const REPEATED: (&str, Span) = ("piotrowska2024.rtt-ratio", Span::from_millis(10));
+
+/// The length of a short run.
+pub(crate) const SHORT_S: u64 = 30;
+
+/// Experiments whose figures settle within [`SHORT_S`]: one flow, or flows that start together, and no event later.
+/// Claims on them get no verdict from short runs.
+const SETTLED_EARLY: &[&str] = &["song2021.single-buffer", "song2021.random-loss"];
+
+/// Whether an experiment's runs are cut short.
+pub(crate) fn is_cut_short(experiment: &str) -> bool {
+    SETTLED_EARLY.contains(&experiment)
+}
+
+/// Whether a run of a scenario shows what another run of it shows.
+pub(crate) fn is_repeated(scenario: &str, run: &Run) -> bool {
+    scenario == REPEATED.0 && bottleneck(run).is_some_and(|link| link.delay == REPEATED.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use bbrlab_lab::{Stop, execute};
+    use bbrlab_run::{Controls, Run};
+    use bbrlab_scenario::Scenario;
+    use bbrlab_units::Span;
+
+    use super::{REPEATED, is_repeated};
+    use crate::locate::bottleneck;
+
+    /// What is left out has a twin with the other delay, with the same flows, that ends with the same figures but for what
+    /// arrives within the 8 milliseconds between them.
+    #[test]
+    fn what_is_left_out_shows_what_is_kept() {
+        let (id, _) = REPEATED;
+        let sets = ["duration=3s".to_owned()];
+        let scenario = Scenario::builtin(id, &sets).unwrap();
+        let runs: Vec<_> = (0..scenario.runs()).map(|number| scenario.run(number)).collect();
+        let (left_out, kept): (Vec<_>, Vec<_>) = runs.iter().partition(|run| is_repeated(id, run));
+        assert_eq!((left_out.len(), kept.len()), (105, 147));
+        let delivered = |run| {
+            let done = execute(run, 1, &Controls::none(), &Stop::new(), |_| {}).unwrap();
+            let flows = done.result.summary.flows;
+            flows.iter().map(|flow| flow.goodput_mbps.unwrap_or(0.0)).collect::<Vec<_>>()
+        };
+        for (at, run) in left_out.into_iter().enumerate() {
+            let rtts = |run: &Run| run.classes.iter().map(|it| it.base_rtt).collect::<Vec<_>>();
+            let buffer = |run| bottleneck(run).unwrap().buffer;
+            let twin = kept.iter().find(|it| {
+                it.classes[0].cc == run.classes[0].cc
+                    && rtts(it) == rtts(run)
+                    && buffer(it) == buffer(run)
+            });
+            let twin = twin.expect("the same path with a bottleneck of 2 ms");
+            assert_eq!(bottleneck(twin).unwrap().delay, Span::from_millis(2));
+            if at % 9 == 0 {
+                for (one, other) in delivered(run).into_iter().zip(delivered(twin)) {
+                    assert!((one - other).abs() < 0.01 * other, "{:?}: {one} {other}", run.point);
+                }
+            }
+        }
+    }
+}

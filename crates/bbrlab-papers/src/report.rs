@@ -1,0 +1,176 @@
+//! The report of a replication, as HTML and as Markdown.
+
+use std::path::Path;
+
+use bbrlab_lab::{COMMIT, LabError, VERSION, write_report_text};
+use bbrlab_report::{Align, PrintedAs, Replication, ReplicationSection, Table};
+
+use crate::claims::{Judged, Verdict};
+use crate::explain::Explained;
+use crate::figures::{absent, items};
+use crate::papers::papers;
+use crate::reproduce::{ReproduceOptions, Reproduced};
+use crate::sensitivity::Sensitivity;
+use crate::work::Work;
+
+/// An experiment, its claims and what makes its artifacts.
+#[derive(Clone, Debug)]
+pub struct Told {
+    /// The experiment.
+    pub reproduced: Reproduced,
+    /// Its claims.
+    pub claims: Vec<Judged>,
+    /// What makes its artifacts.
+    pub explained: Vec<Explained>,
+    /// What hangs on choices that the paper leaves open.
+    pub sensitivity: Vec<Sensitivity>,
+    /// What the runs took with which claims, artifacts and choices were looked at beyond the experiment's own.
+    pub switched: Work,
+}
+
+impl Told {
+    /// The experiment that judges the claims, where this is another form of it.
+    #[must_use]
+    pub fn judged_by(&self) -> Option<&'static str> {
+        let mut all = papers().iter().flat_map(|paper| &paper.experiments);
+        let experiment = all.find(|it| it.id == self.reproduced.id && it.form.is_some())?;
+        self.claims.is_empty().then(|| experiment.of())
+    }
+}
+
+impl Reproduced {
+    /// How the figures came about, and what a reader should know before comparing.
+    #[must_use]
+    pub fn note_words(&self) -> String {
+        let seeds = || self.measured.rows.iter().map(|row| row.seeds_run);
+        let (least, most) = (seeds().min().unwrap_or(0), seeds().max().unwrap_or(0));
+        let seeds = match (least, most) {
+            (0, 0) => "nothing".to_owned(),
+            (1, 1) => "one seed".to_owned(),
+            (least, most) if least == most => {
+                format!("medians of {most} seeds with their intervals")
+            }
+            (least, most) => format!("medians of {least} to {most} seeds with their intervals"),
+        };
+        let mut words = format!("Measured: {seeds}.");
+        if !self.left_out.is_empty() {
+            words.push_str(" Points at 1 Gbit/s are left out.");
+        }
+        if self.is_cut_short {
+            words.push_str(" Runs are cut short.");
+        }
+        let mut cells = self.rows.iter().flat_map(|row| &row.cells);
+        if cells.any(|cell| cell.published.is_some() && cell.printed_as == PrintedAs::Derived) {
+            words.push_str(
+                " What has = before it is not in print and follows from figures that are.",
+            );
+        }
+        if !self.note.is_empty() {
+            words.push(' ');
+            words.push_str(self.note);
+        }
+        words
+    }
+}
+
+impl Explained {
+    /// In a sentence.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let Self { claim, setting, cause, .. } = self;
+        match setting {
+            Some((artifact, words)) => {
+                format!("{claim} as in {artifact} ({words}): {}.", cause.words())
+            }
+            None => format!("{claim}: {}.", cause.words()),
+        }
+    }
+}
+
+/// What hangs on choices that a paper leaves open, as a table; empty without one.
+#[must_use]
+pub fn sensitivity_table(found: &[Sensitivity]) -> String {
+    if found.is_empty() {
+        return String::new();
+    }
+    let mut table = Table::new()
+        .column("unstated, and chosen", "", Align::Left)
+        .column("instead", "", Align::Left)
+        .column("decides", "", Align::Left);
+    for one in found {
+        table.row(vec![one.choice.clone(), one.instead.clone(), one.words()]);
+    }
+    table.render()
+}
+
+/// Writes the report to the files that are named, and the pictures of Markdown into a folder beside it.
+///
+/// # Errors
+/// If one cannot be written, or the data of a picture cannot be read.
+pub fn write_replication(
+    told: &[Told],
+    options: &ReproduceOptions,
+    html: Option<&Path>,
+    markdown: Option<&Path>,
+) -> Result<(), LabError> {
+    if html.is_none() && markdown.is_none() {
+        return Ok(());
+    }
+    let reproduced: Vec<&Reproduced> = told.iter().map(|one| &one.reproduced).collect();
+    let sections = told.iter().map(|one| section(one, options));
+    let report = Replication {
+        made_by: format!("bbrlab {VERSION}, commit {COMMIT}"),
+        verdicts: Verdict::ALL.map(|verdict| verdict.name().to_owned()).to_vec(),
+        sections: sections.collect::<Result<_, _>>()?,
+        absent: absent(&reproduced),
+    };
+    if let Some(file) = markdown {
+        let stem = file.file_stem().unwrap_or_default().to_string_lossy();
+        let name = format!("{stem}-figures");
+        for picture in report.pictures() {
+            let place = file.with_file_name(&name).join(format!("{}.svg", picture.name));
+            write_report_text(&place, &picture.svg)?;
+        }
+        write_report_text(file, &report.markdown(&name))?;
+    }
+    html.map_or(Ok(()), |file| write_report_text(file, &report.page()))
+}
+
+fn section(one: &Told, options: &ReproduceOptions) -> Result<ReplicationSection, LabError> {
+    let reproduced = &one.reproduced;
+    let mut command = format!("bbrlab reproduce {}", reproduced.id);
+    if options.quick {
+        command.push_str(" --quick");
+    }
+    if let Some(seeds) = options.seeds {
+        command.push_str(&format!(" --seeds {seeds}"));
+    }
+    if let Some(seed) = options.seed {
+        command.push_str(&format!(" --seed {seed}"));
+    }
+    if !one.explained.is_empty() {
+        command.push_str(" --explain");
+    }
+    if !one.sensitivity.is_empty() {
+        command.push_str(" --sensitivity");
+    }
+    Ok(ReplicationSection {
+        id: reproduced.id.clone(),
+        title: reproduced.title.clone(),
+        source: reproduced.source.clone(),
+        note: reproduced.note_words(),
+        items: items(reproduced)?,
+        rows: reproduced.rows.clone(),
+        claims: one.claims.iter().map(Judged::line).collect(),
+        judged_by: one.judged_by().map(|id| format!("bbrlab reproduce {id}")),
+        causes: one.explained.iter().map(paragraph).collect(),
+        sensitivity: sensitivity_table(&one.sensitivity),
+        command,
+    })
+}
+
+/// What makes an artifact, and how to repeat that.
+fn paragraph(explained: &Explained) -> String {
+    let words = explained.words();
+    explained.by_hand.command().map_or(words.clone(), |it| format!("{words} By hand: {it}"))
+}

@@ -1,0 +1,239 @@
+//! The runs of an experiment, and its published figures next to measured ones.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use bbrlab_lab::{
+    BatchOptions, LabError, Progress, SIMULATOR, Stop, SummaryOf, check_limit, default_out,
+    run_batch,
+};
+use bbrlab_report::PublishedRow;
+use bbrlab_run::{Controls, Run, Runs as _};
+use bbrlab_scenario::{Scenario, ScenarioErrors};
+
+use crate::notes::note;
+use crate::papers::Experiment;
+use crate::published::published_rows;
+use crate::quick;
+use crate::row::Rows;
+use crate::rows::{Finished, RunAt, first_runs, measured_rows};
+use crate::work::Work;
+
+/// Seeds of an experiment by default.
+pub const DEFAULT_SEEDS: u64 = 5;
+
+/// From this rate on, the default is one seed.
+const FAST_BPS: u64 = 1_000_000_000;
+
+/// How experiments are reproduced.
+#[derive(Clone, Debug)]
+pub struct ReproduceOptions {
+    /// Seeds per point; `None` means the default.
+    pub seeds: Option<u64>,
+    /// One seed, no points at 1 Gbit/s or that repeat others, short runs where nothing needs longer ones.
+    pub quick: bool,
+    /// First seed.
+    pub seed: Option<u64>,
+    /// The folder in which each experiment gets its own.
+    pub out: Option<PathBuf>,
+    /// Whether to recompute complete runs.
+    pub force: bool,
+    /// Whether to draw each experiment's own pictures beside its data (not one of each run: `bbrlab plot` draws those).
+    pub pictures: bool,
+    /// Runs at a time.
+    pub jobs: usize,
+    /// The limit on the work, in data packets.
+    pub limit: u64,
+    /// Set when the user asks for an early end.
+    pub stop: Stop,
+}
+
+impl ReproduceOptions {
+    /// Seeds of a point below 1 Gbit/s.
+    pub(crate) fn seeds_of_a_point(&self) -> u64 {
+        self.seeds.unwrap_or(if self.quick { 1 } else { DEFAULT_SEEDS })
+    }
+}
+
+/// An experiment with its published and measured figures.
+#[derive(Clone, Debug)]
+pub struct Reproduced {
+    /// Its id.
+    pub id: String,
+    /// What it shows.
+    pub title: String,
+    /// Tables and figures of the paper.
+    pub source: Vec<String>,
+    /// What a reader should know before comparing.
+    pub note: &'static str,
+    /// Hash of each of its scenarios, with the seeds.
+    pub scenario_hashes: Vec<String>,
+    /// What was measured.
+    pub measured: Rows,
+    /// The same rows beside what is published.
+    pub rows: Vec<PublishedRow>,
+    /// The first run of each point, for what is shown over time.
+    pub runs: Vec<RunAt>,
+    /// Where runs and pictures of each scenario are.
+    pub out: Vec<PathBuf>,
+    /// What its runs took.
+    pub work: Work,
+    /// The points that were left out to be quick: the first run of each.
+    pub left_out: Vec<Run>,
+    /// Whether the runs were cut short to be quick.
+    pub is_cut_short: bool,
+}
+
+/// Runs an experiment and compares.
+///
+/// # Errors
+/// If a run or a write fails, or the user interrupts it.
+///
+/// # Panics
+/// If an assertion in the simulator fails, which is a bug.
+pub fn reproduce(
+    experiment: &Experiment,
+    options: &ReproduceOptions,
+    mut watch: impl FnMut(Progress),
+) -> Result<Reproduced, LabError> {
+    let is_cut_short = options.quick && quick::is_cut_short(&experiment.id);
+    let mut sets = Vec::new();
+    if is_cut_short {
+        sets.push(format!("duration={}s", quick::SHORT_S));
+    }
+    let (mut ran, mut left_out) = (Vec::new(), Vec::new());
+    for id in &experiment.scenarios {
+        let is_left_out = |scenario: &Scenario, point: u64| {
+            let run = scenario.run(point);
+            let is_left_out = options.quick && is_fast(&run);
+            if is_left_out {
+                left_out.push(run);
+            }
+            is_left_out
+        };
+        ran.extend(run_scenario(id, &sets, options, is_left_out, &mut watch)?);
+    }
+    let measured = measured_rows(experiment, &ran)?;
+    let mut work = Work::default();
+    for finished in &ran {
+        work.add(finished);
+    }
+    Ok(Reproduced {
+        id: experiment.id.clone(),
+        title: experiment.title.clone(),
+        source: experiment.source.clone(),
+        note: note(&experiment.id),
+        scenario_hashes: ran.iter().map(|of| of.scenario.hash().to_owned()).collect(),
+        rows: published_rows(experiment, &measured),
+        runs: first_runs(experiment, &ran),
+        measured,
+        out: ran.iter().map(|of| of.out.clone()).collect(),
+        work,
+        left_out,
+        is_cut_short,
+    })
+}
+
+/// A built-in scenario with so many seeds from `first` on.
+fn seeded(
+    id: &str,
+    sets: &[String],
+    seeds: u64,
+    first: Option<u64>,
+) -> Result<Scenario, ScenarioErrors> {
+    let mut sets = sets.to_vec();
+    sets.push(format!("repeat={seeds}"));
+    sets.extend(first.map(|seed| format!("seed={seed}")));
+    Scenario::builtin(id, &sets)
+}
+
+/// The hashes of an experiment's scenarios as [`reproduce`] runs them, with so many seeds (`None`: the usual number), so
+/// that committed results can be compared with the scenarios of today.
+///
+/// # Errors
+/// If a scenario does not take that number of seeds.
+pub fn scenario_hashes(
+    experiment: &Experiment,
+    seeds: Option<u64>,
+) -> Result<Vec<String>, LabError> {
+    let scenario =
+        |id: &&str| seeded(id, &[], seeds.unwrap_or(DEFAULT_SEEDS), None).map_err(LabError::from);
+    let hash = |scenario: Scenario| scenario.hash().to_owned();
+    experiment.scenarios.iter().map(|id| scenario(id).map(hash)).collect()
+}
+
+/// Runs a built-in scenario with the seeds asked for, and leaves out the points that the caller names by the number of their
+/// first run. Nothing if no run is left.
+pub(crate) fn run_scenario(
+    id: &str,
+    sets: &[String],
+    options: &ReproduceOptions,
+    mut is_left_out: impl FnMut(&Scenario, u64) -> bool,
+    watch: impl FnMut(Progress),
+) -> Result<Option<Finished>, LabError> {
+    let seeds = options.seeds_of_a_point();
+    let scenario = seeded(id, sets, seeds, options.seed)?;
+    let mut points = Vec::new();
+    for first in (0..scenario.runs()).step_by(usize::try_from(scenario.repeat()).unwrap_or(1)) {
+        let is_repeated = options.quick && quick::is_repeated(id, &scenario.run(first));
+        if is_repeated || is_left_out(&scenario, first) {
+            continue;
+        }
+        // At 1 Gbit/s and above only the first seed of each point is run unless the user asks for more.
+        let is_one = options.seeds.is_none() && is_fast(&scenario.run(first));
+        points.push(first..first + if is_one { 1 } else { scenario.repeat() });
+    }
+    if points.is_empty() {
+        return Ok(None);
+    }
+    let estimate = scenario.estimate();
+    check_limit(&estimate, options.jobs, estimate.records_bytes, options.limit).map_err(
+        |error| {
+            let plural = if seeds == 1 { "" } else { "s" };
+            LabError::Usage(format!("{id} with {seeds} seed{plural} a point: {error}"))
+        },
+    )?;
+    let only: BTreeSet<u64> = points.into_iter().flatten().collect();
+    // One folder for any number of seeds, so that more seeds add to those that are there. A run alone has its own.
+    let own = if scenario.runs() == 1 {
+        default_out(&scenario, SIMULATOR)
+    } else {
+        default_out(&seeded(id, sets, DEFAULT_SEEDS, None)?, SIMULATOR)
+    };
+    let out = match &options.out {
+        Some(out) => out.join(own.file_name().expect("the default has a name")),
+        None => own,
+    };
+    let wanted = only.len();
+    let batch_options = BatchOptions {
+        on: SIMULATOR,
+        out: Some(out.clone()),
+        force: options.force,
+        jobs: options.jobs,
+        pictures: options.pictures,
+        only: Some(only),
+        summary: SummaryOf::These,
+        // The records are what is evaluated.
+        held: u64::MAX,
+        controls: Controls::none(),
+        stop: options.stop.clone(),
+    };
+    let batch = run_batch(&scenario, &batch_options, watch)?;
+    if batch.is_interrupted {
+        return Err(LabError::Interrupted(format!(
+            "interrupted: {} of {wanted} runs of {id} are finished and in {}; the same command continues from there",
+            batch.records.count(),
+            out.display()
+        )));
+    }
+    let (computed, numbers) = (batch.computed, batch.records.numbers().collect());
+    let runs = batch.records.into_vec()?;
+    Ok(Some(Finished { scenario, runs, numbers, out, computed }))
+}
+
+/// Whether a link of a run has 1 Gbit/s or more.
+fn is_fast(run: &Run) -> bool {
+    run.bottleneck
+        .and_then(|link| run.links.get(link as usize)?.rate.at_start())
+        .is_some_and(|rate| rate.0 >= FAST_BPS)
+}

@@ -1,0 +1,161 @@
+//! How measured rows come from the finished runs of an experiment.
+
+use std::path::PathBuf;
+
+use bbrlab_lab::{LabError, folder_of};
+use bbrlab_run::{Run, RunSummary, SIMULATOR};
+use bbrlab_scenario::Scenario;
+
+use crate::counting::Counting;
+use crate::locate::Keys;
+use crate::metrics::{Measured, RunRow, place_of, rows_of_run, with_compared};
+use crate::papers::{Experiment, Key};
+use crate::row::{Row, Rows};
+
+/// The finished runs of a built-in scenario, or of some of its points.
+#[derive(Clone, Debug)]
+pub struct Finished {
+    /// The scenario, with all its seeds.
+    pub scenario: Scenario,
+    /// The records, in the scenario's order.
+    pub runs: Vec<RunSummary>,
+    /// The runs' numbers in the scenario.
+    pub numbers: Vec<u64>,
+    /// The folder of all of them.
+    pub out: PathBuf,
+    /// Runs computed by this call.
+    pub computed: u64,
+}
+
+/// The measured rows of an experiment, from the finished runs of all its scenarios.
+///
+/// # Errors
+/// If a series cannot be read.
+pub fn measured_rows(experiment: &Experiment, finished: &[Finished]) -> Result<Rows, LabError> {
+    counted_rows(experiment, finished, Counting::Definitions)
+}
+
+/// The same, with packets counted by either rule.
+pub(crate) fn counted_rows(
+    experiment: &Experiment,
+    finished: &[Finished],
+    counting: Counting,
+) -> Result<Rows, LabError> {
+    let mut seeds: Vec<u64> = Vec::new();
+    for of in finished {
+        seeds.extend(of.runs.iter().map(|run| run.seed));
+    }
+    seeds.sort_unstable();
+    seeds.dedup();
+    let mut points: Vec<OfPoint<'_>> = finished.iter().flat_map(points_of).collect();
+    let ccs: Vec<_> = points.iter().map(|point| point.run.class(0).cc).collect();
+    points.sort_by_key(|point| ccs.iter().position(|&cc| cc == point.run.class(0).cc));
+    let mut rows = Vec::new();
+    for point in &points {
+        rows.extend(rows_of_point(experiment, point, &seeds, counting)?);
+    }
+    let rows = with_compared(experiment, rows);
+    Ok(Rows { experiment: experiment.id.clone(), seeds, rows })
+}
+
+impl Finished {
+    /// The folder of the run at a place.
+    fn folder(&self, place: usize) -> PathBuf {
+        folder_of(&self.out, &self.scenario, self.numbers[place], SIMULATOR)
+    }
+}
+
+/// A run that stands for its point over time: the one with its first seed.
+#[derive(Clone, Debug)]
+pub struct RunAt {
+    /// The keys under which the paper has it.
+    pub keys: Vec<(String, Key)>,
+    /// Its folder.
+    pub folder: PathBuf,
+}
+
+/// The first run of each point of an experiment that has a folder, in the order of the scenarios.
+pub(crate) fn first_runs(experiment: &Experiment, finished: &[Finished]) -> Vec<RunAt> {
+    let points = finished.iter().flat_map(points_of);
+    let run = |point: OfPoint<'_>| {
+        let folder = point.of.folder(*point.members.first()?);
+        let place = place_of(experiment, &point.run);
+        let keys = place.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        Some(RunAt { keys, folder })
+    };
+    points.filter_map(run).collect()
+}
+
+/// The runs of one point of a sweep.
+struct OfPoint<'a> {
+    /// One of them, resolved.
+    run: Run,
+    of: &'a Finished,
+    /// Their places among the finished ones.
+    members: Vec<usize>,
+}
+
+fn points_of(finished: &Finished) -> Vec<OfPoint<'_>> {
+    let Finished { scenario, numbers, .. } = finished;
+    let mut points: Vec<(u64, OfPoint<'_>)> = Vec::new();
+    for (place, &number) in numbers.iter().enumerate() {
+        let (point, _) = scenario.point_and_seed(number);
+        match points.last_mut() {
+            Some((last, of)) if *last == point => of.members.push(place),
+            _ => {
+                let run = scenario.run(number);
+                points.push((point, OfPoint { run, of: finished, members: vec![place] }));
+            }
+        }
+    }
+    points.into_iter().map(|(_, point)| point).collect()
+}
+
+fn rows_of_point(
+    experiment: &Experiment,
+    point: &OfPoint<'_>,
+    seeds: &[u64],
+    counting: Counting,
+) -> Result<Vec<Row>, LabError> {
+    let place = place_of(experiment, &point.run);
+    let mut rows: Vec<(RunRow, Row)> = Vec::new();
+    for &member in &point.members {
+        let summary = &point.of.runs[member];
+        let at = seeds.iter().position(|&seed| seed == summary.seed).expect("all were collected");
+        let folder = point.of.folder(member);
+        let of_run = Measured::new(&point.run, summary, Some(&folder), counting);
+        for found in rows_of_run(experiment, &of_run)? {
+            let known = rows.iter().position(|(first, _)| first.keys == found.keys);
+            let known = known.unwrap_or_else(|| {
+                let row = Row {
+                    keys: keys_of(&place, &found),
+                    metrics: Vec::new(),
+                    seeds_run: 0,
+                    scenario_hash: point.run.scenario_hash.clone(),
+                };
+                rows.push((found.clone(), row));
+                rows.len() - 1
+            });
+            let row = &mut rows[known].1;
+            row.seeds_run += 1;
+            for &(metric, value) in &found.metrics {
+                let place = row.metrics.iter().position(|(name, _)| name == metric);
+                let place = place.unwrap_or_else(|| {
+                    row.metrics.push((metric.to_owned(), vec![None; seeds.len()]));
+                    row.metrics.len() - 1
+                });
+                row.metrics[place].1[at] = value;
+            }
+        }
+    }
+    Ok(rows.into_iter().map(|(_, row)| row).collect())
+}
+
+/// The keys of a run with those of one of its rows. A row of another flow than the one under test has an algorithm of its
+/// own.
+pub(crate) fn keys_of(place: &Keys, row: &RunRow) -> Vec<(String, Key)> {
+    let own = |name: &str| row.keys.iter().find(|(key, _)| *key == name);
+    let shared = place.iter().map(|key| own(key.0).unwrap_or(key));
+    let added = row.keys.iter().filter(|(name, _)| !place.iter().any(|(key, _)| key == name));
+    shared.chain(added).map(|(key, value)| ((*key).to_owned(), value.clone())).collect()
+}

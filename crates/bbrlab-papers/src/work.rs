@@ -1,0 +1,74 @@
+//! What runs took: how many were computed, how many found complete, and their CPU time.
+
+use std::collections::BTreeMap;
+
+use crate::rows::Finished;
+
+/// Some runs. One that several things are read from counts once.
+#[derive(Clone, Debug, Default)]
+pub struct Work {
+    /// CPU seconds by the hash of the run's scenario and its seed.
+    runs: BTreeMap<(String, u64), f64>,
+    /// Runs computed by this call.
+    pub computed: u64,
+}
+
+impl Work {
+    pub(crate) fn add(&mut self, finished: &Finished) {
+        self.computed += finished.computed;
+        for run in &finished.runs {
+            self.runs.insert((run.scenario_hash.clone(), run.seed), run.cpu_s.unwrap_or(0.0));
+        }
+    }
+
+    /// These runs and others.
+    pub fn include(&mut self, other: &Self) {
+        self.computed += other.computed;
+        self.runs.extend(other.runs.iter().map(|(run, cpu_s)| (run.clone(), *cpu_s)));
+    }
+
+    /// What of this is not in `other`, as a number of runs and their CPU seconds.
+    #[must_use]
+    pub fn beyond(&self, other: &Self) -> (u64, f64) {
+        let beyond = || self.runs.iter().filter(|(run, _)| !other.runs.contains_key(*run));
+        (beyond().count() as u64, total(beyond().map(|(_, cpu_s)| cpu_s)))
+    }
+
+    /// Runs that were found complete.
+    #[must_use]
+    pub fn found(&self) -> u64 {
+        (self.runs.len() as u64).saturating_sub(self.computed)
+    }
+
+    /// CPU seconds of all, whenever they were computed.
+    #[must_use]
+    pub fn cpu_s(&self) -> f64 {
+        total(self.runs.values())
+    }
+}
+
+/// The sum; of nothing 0.0, where that of the standard library is -0.0.
+fn total<'a>(seconds: impl Iterator<Item = &'a f64>) -> f64 {
+    seconds.fold(0.0, |sum, it| sum + it)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Work;
+
+    #[test]
+    fn a_run_counts_once_and_what_is_beyond_others_is_told_apart() {
+        let work = |computed, runs: &[(&str, u64, f64)]| Work {
+            runs: runs.iter().map(|&(hash, seed, s)| ((hash.to_owned(), seed), s)).collect(),
+            computed,
+        };
+        let own = work(1, &[("a", 1, 1.0), ("a", 2, 2.0)]);
+        let switched = work(1, &[("a", 1, 1.0), ("b", 1, 4.0)]);
+        assert_eq!(switched.beyond(&own), (1, 4.0));
+        let mut all = own.clone();
+        all.include(&switched);
+        assert_eq!((all.computed, all.found()), (2, 1));
+        assert!((all.cpu_s() - 7.0).abs() < 1e-12);
+        assert!(Work::default().cpu_s().is_sign_positive());
+    }
+}
