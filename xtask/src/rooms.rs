@@ -20,8 +20,9 @@ const IMPORTS: &[(&str, &[&str])] = &[
     ("scenario", &["run", "link", "stack", "cc", "units"]),
     ("sim", &["net", "tcp", "cc", "run", "link", "stack", "units"]),
     ("report", &["run", "link"]),
+    ("results", &["run", "scenario", "report"]),
     ("oracle", &["cc", "tcp", "queue", "link", "stack", "units"]),
-    ("lab", &["sim", "run", "link", "scenario", "report", "oracle", "units"]),
+    ("lab", &["sim", "run", "link", "scenario", "report", "results", "oracle", "units"]),
     ("cli", &["lab", "run", "scenario", "report"]),
     ("python", &["cc", "cli", "lab", "run", "scenario", "report"]),
 ];

@@ -14,8 +14,6 @@
 //! | `merge.rs` | parts of a sweep put together |
 //! | `records.rs` | the records of runs, in memory or in their folders |
 //! | `run_folder.rs` | a run's files and the mark of completeness |
-//! | `columns.rs`, `parquet_file.rs` | records as columns, columns as Parquet |
-//! | `document.rs` | records as JSON |
 //! | `lock.rs` | several processes share the runs of a folder |
 //! | `scenario_files.rs` | scenarios in files, with the traces that they name |
 //! | `named.rs` | what users name: scenarios, and folders of results |
@@ -28,7 +26,7 @@
 //! | `bench.rs` | the cases of the speed table |
 //! | `limit.rs` | the largest work that a command accepts by default |
 //! | `picture_files.rs`, `report_page.rs` | SVG, PNG and an HTML page of the data |
-//! | `machine.rs`, `provenance.rs` | CPU time, memory, date; version and commit |
+//! | `machine.rs` | CPU time, memory, date |
 //! | `stop.rs` | interrupts |
 
 mod atomic_file;
@@ -36,8 +34,6 @@ mod batch;
 mod bench;
 mod calibration;
 mod chosen_pictures;
-mod columns;
-mod document;
 mod error;
 mod execute;
 mod export;
@@ -52,10 +48,8 @@ mod named;
 mod overlaid;
 mod packets;
 mod papers;
-mod parquet_file;
 mod picture_files;
 mod pool;
-mod provenance;
 mod queues;
 mod records;
 mod report_page;
@@ -72,17 +66,19 @@ pub use batch::{
     Batch, BatchOptions, SummaryOf, default_out, heaviest_first, part_of, run_batch, save_run,
 };
 pub use bbrlab_oracle::LogError;
+pub use bbrlab_results::{
+    COMMIT, DEFAULT_LIMIT, FigureOf, RUSTC, VERSION, figure_of, flow_columns, link_columns,
+    of_series, write_runs_json,
+};
 pub use bench::{BENCH_CASES, BenchCase, BenchResult, bench_case};
 pub use calibration::seconds_per_event;
 pub use chosen_pictures::{PlotChoice, plot_as, plot_overlay};
-pub use columns::{FigureOf, figure_of, flow_columns, link_columns, of_series};
-pub use document::write_runs_json;
 pub use error::LabError;
 pub use execute::{Executed, execute};
 pub use export::export_csv;
 pub use finish::{Whole, finish_whole};
 pub use golden::{Golden, validate_golden};
-pub use limit::{DEFAULT_LIMIT, check_limit};
+pub use limit::check_limit;
 pub use machine::{processor, processors};
 pub use merge::{Merged, merge};
 pub use named::{Named, builtin_text, open_named, refuse_results, refuse_second_stdin};
@@ -93,7 +89,6 @@ pub use papers::{
 };
 pub use picture_files::{Opened, missing_runs, open_results, read_results, read_run};
 pub use pool::Progress;
-pub use provenance::{COMMIT, RUSTC, VERSION};
 pub use queues::{QueueReplays, validate_queues};
 pub use records::{RECORDS_HELD, Records};
 pub use report_page::write_report;

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use bbrlab_report::{Align, PrintedAs, Replication, ReplicationSection, Table};
+use bbrlab_results::{COMMIT, VERSION};
 
 use super::claims::{Judged, Verdict};
 use super::explain::Explained;
@@ -12,7 +13,6 @@ use super::{ReproduceOptions, Reproduced, Work};
 use crate::atomic_file::{make_folder, refuse_unwritable, write_named};
 use crate::error::LabError;
 use crate::papers::papers;
-use crate::provenance::{COMMIT, VERSION};
 use crate::run_folder::is_of_results;
 
 /// An experiment, its claims and what makes its artifacts.
