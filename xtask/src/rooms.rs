@@ -32,6 +32,13 @@ pub(crate) fn crates() -> Vec<String> {
     IMPORTS.iter().map(|(room, _)| format!("bbrlab-{room}")).collect()
 }
 
+/// The names of the crates up to this room, the lowest first.
+pub(crate) fn crates_up_to(last: &str) -> Vec<String> {
+    let place = IMPORTS.iter().position(|&(room, _)| room == last);
+    let count = place.expect("the room is on the map") + 1;
+    crates().into_iter().take(count).collect()
+}
+
 /// Compares every manifest under `crates/`, and the table in CONTRIBUTING.md, with the map.
 pub(crate) fn check(root: &Path) -> Result<(), String> {
     let mut wrong = Vec::new();
