@@ -11,6 +11,7 @@ mod dependencies;
 mod disciplines;
 mod mutants;
 mod pages;
+mod portable;
 mod python;
 mod replication;
 mod rooms;
@@ -23,7 +24,7 @@ use std::process::{Command, ExitCode};
 
 const USAGE: &str =
     "usage: cargo xtask <check|rooms|bless|python|bench|profile|growth|overheads|pgo|mutants|replication|explanations|disciplines|contradictions>
-  check   format, room map, lints, all tests, documents, debug and release builds agree, Python, speed
+  check   format, room map, lints, WebAssembly, all tests, documents, debug and release builds agree, Python, speed
   rooms   only what needs no build: who may import whom, circles, dependencies, what pages mention
   bless   rewrite expected test output (then read the diff)
   python  the Python package: build, tests, types
@@ -75,6 +76,7 @@ fn check() -> Result<(), String> {
     map()?;
     cargo(&["fmt", "--all", "--check"], &[])?;
     cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"], &[])?;
+    step("what a web page holds compiles for it", portable::compiles())?;
     cargo(&["test", "--workspace", "--no-fail-fast"], &[])?;
     // File headers name sources by the keys of docs/SOURCES.md, such as [linux], which are not links.
     let flags =
@@ -92,6 +94,7 @@ fn map() -> Result<(), String> {
         step("room map", rooms::check(&root)),
         step("import circles", circles::check(&root)),
         step("dependencies", dependencies::check(&root)),
+        step("no system in what a web page holds", portable::names_no_system(&root)),
         step("what pages mention", pages::check(&root)),
     ];
     let wrong: Vec<String> = results.into_iter().filter_map(Result::err).collect();

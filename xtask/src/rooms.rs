@@ -21,8 +21,9 @@ const IMPORTS: &[(&str, &[&str])] = &[
     ("scenario", &["run", "link", "stack", "cc", "units"]),
     ("sim", &["net", "tcp", "cc", "run", "link", "stack", "units"]),
     ("report", &["run", "link"]),
+    ("results", &["run", "scenario", "report"]),
     ("oracle", &["cc", "tcp", "queue", "link", "stack", "units"]),
-    ("lab", &["sim", "run", "link", "scenario", "report", "oracle", "units"]),
+    ("lab", &["sim", "run", "link", "scenario", "report", "results", "oracle", "units"]),
     ("papers", &["lab", "run", "link", "scenario", "report", "units"]),
     ("cli", &["papers", "lab", "run", "scenario", "report"]),
     ("python", &["cc", "cli", "papers", "lab", "run", "scenario", "report"]),
@@ -31,6 +32,13 @@ const IMPORTS: &[(&str, &[&str])] = &[
 /// The names of all crates of the product, the lowest first.
 pub(crate) fn crates() -> Vec<String> {
     IMPORTS.iter().map(|(room, _)| format!("bbrlab-{room}")).collect()
+}
+
+/// The names of the crates up to this room, the lowest first.
+pub(crate) fn crates_up_to(last: &str) -> Vec<String> {
+    let place = IMPORTS.iter().position(|&(room, _)| room == last);
+    let count = place.expect("the room is on the map") + 1;
+    crates().into_iter().take(count).collect()
 }
 
 /// Compares every manifest under `crates/`, and the table in CONTRIBUTING.md, with the map.

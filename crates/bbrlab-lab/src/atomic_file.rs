@@ -1,6 +1,5 @@
 //! Files that are either complete or absent: written under another name, synced, then renamed.
 
-use std::convert::Infallible;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
@@ -19,29 +18,11 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), LabError> {
 }
 
 /// Why a file is not written.
-#[derive(Debug)]
-pub enum Unwritten {
-    /// It cannot be.
-    Io(io::Error),
-    /// What would be in it cannot be had.
-    Without(LabError),
-}
-
-impl From<io::Error> for Unwritten {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
-    }
-}
+pub type Unwritten = bbrlab_results::Unwritten<LabError>;
 
 impl From<LabError> for Unwritten {
     fn from(error: LabError) -> Self {
         Self::Without(error)
-    }
-}
-
-impl From<Infallible> for Unwritten {
-    fn from(never: Infallible) -> Self {
-        match never {}
     }
 }
 

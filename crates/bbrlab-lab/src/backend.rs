@@ -77,7 +77,7 @@ impl Refusal {
     }
 }
 
-    /// For people, such as "`bottleneck.queue`: linux cannot do that; the nearest is `fq_codel`".
+/// For people, such as "`bottleneck.queue`: linux cannot do that; the nearest is `fq_codel`".
 ///
 /// # Errors
 /// If it refuses any point.

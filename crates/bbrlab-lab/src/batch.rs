@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use bbrlab_results::picture_of;
 use bbrlab_run::{Controls, Run, RunSummary, Runs as _, SIMULATOR};
 use bbrlab_scenario::{Scenario, plain_name};
 
@@ -21,7 +22,7 @@ use crate::execute::Executed;
 use crate::finish::{finish, write_sweep};
 use crate::lock::Lock;
 use crate::named::holds_text_of;
-use crate::picture_files::{picture_of, picture_of_folder, pictures_are_there, write_pictures};
+use crate::picture_files::{picture_of_folder, pictures_are_there, write_pictures};
 use crate::pool::{Pool, Progress, Worker};
 use crate::records::{Held, Records, folder_of, named_as_in};
 use crate::run_folder::{

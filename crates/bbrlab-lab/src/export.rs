@@ -7,12 +7,12 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use bbrlab_results::ParquetReader;
 use bbrlab_run::{Cell, Values};
 
 use crate::atomic_file::{make_folder, write_by};
 use crate::error::LabError;
 use crate::named::{Kind, Results, folders_in, results_in};
-use crate::parquet_file::ParquetReader;
 
 /// The extension of the files that are exported.
 const PARQUET: &str = "parquet";
@@ -132,11 +132,11 @@ mod tests {
     use std::borrow::Cow;
     use std::fs;
 
+    use bbrlab_results::encode;
     use bbrlab_run::{Column, Values};
     use expect_test::expect;
 
     use super::to_csv;
-    use crate::parquet_file::encode;
     use crate::scratch::Scratch;
 
     #[test]

@@ -3,17 +3,15 @@
 use std::path::Path;
 
 use bbrlab_report::Points;
+use bbrlab_results::{COMMIT, VERSION, write_summary, write_summary_json};
 use bbrlab_run::Runs as _;
 use bbrlab_scenario::Scenario;
 
 use crate::atomic_file::{sync_folder, write_by};
 use crate::backends::SIMULATOR;
-use crate::columns::write_summary;
-use crate::document::write_summary_json;
 use crate::error::LabError;
 use crate::lock::Lock;
 use crate::picture_files::write_missing_pictures;
-use crate::provenance::{COMMIT, VERSION};
 use crate::records::{Held, RECORDS_HELD, Records, folder_of, named_as_in};
 use crate::run_folder::{
     Found, Maker, RunKey, SUMMARY_JSON, SUMMARY_PARQUET, complete_key, look, read_sweep,

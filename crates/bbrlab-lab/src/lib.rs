@@ -15,8 +15,6 @@
 //! | `merge.rs` | parts of a sweep put together |
 //! | `records.rs` | the records of runs, in memory or in their folders |
 //! | `run_folder.rs` | a run's files and the mark of completeness |
-//! | `columns.rs`, `parquet_file.rs` | records as columns, columns as Parquet |
-//! | `document.rs` | records as JSON |
 //! | `lock.rs` | several processes share the runs of a folder |
 //! | `scenario_files.rs` | scenarios in files, with the traces that they name |
 //! | `named.rs` | what users name: scenarios, and folders of results |
@@ -29,7 +27,7 @@
 //! | `limit.rs` | the largest work that a command accepts by default |
 //! | `picture_files.rs`, `report_page.rs` | SVG, PNG and an HTML page of the data |
 //! | `report_files.rs` | files that a user names for reports |
-//! | `machine.rs`, `provenance.rs` | CPU time, memory, date; version and commit |
+//! | `machine.rs` | CPU time, memory, date |
 //! | `stop.rs` | interrupts |
 
 pub mod against_linux;
@@ -40,8 +38,6 @@ mod batch;
 mod bench;
 mod calibration;
 mod chosen_pictures;
-mod columns;
-mod document;
 mod error;
 mod execute;
 mod export;
@@ -55,10 +51,8 @@ mod merge;
 mod named;
 mod overlaid;
 mod packets;
-mod parquet_file;
 mod picture_files;
 mod pool;
-mod provenance;
 mod queues;
 mod records;
 mod report_files;
@@ -78,16 +72,18 @@ pub use batch::{
     Batch, BatchOptions, SummaryOf, default_out, heaviest_first, part_of, run_batch, save_run,
 };
 pub use bbrlab_oracle::LogError;
+pub use bbrlab_results::{
+    COMMIT, DEFAULT_LIMIT, FigureOf, RUSTC, VERSION, figure_of, flow_columns, link_columns,
+    of_series, write_runs_json,
+};
 pub use bench::{BENCH_CASES, BenchCase, BenchResult, bench_case};
 pub use chosen_pictures::{PlotChoice, plot_as, plot_overlay};
-pub use columns::{FigureOf, figure_of, flow_columns, link_columns, of_series};
-pub use document::write_runs_json;
 pub use error::LabError;
 pub use execute::{Executed, execute};
 pub use export::export_csv;
 pub use finish::{Whole, finish_whole};
 pub use golden::{Golden, validate_golden};
-pub use limit::{DEFAULT_LIMIT, check_limit};
+pub use limit::check_limit;
 pub use machine::{processor, processors};
 pub use merge::{Merged, merge};
 pub use named::{
@@ -99,7 +95,6 @@ pub use picture_files::{
     read_run_files, read_series,
 };
 pub use pool::Progress;
-pub use provenance::{COMMIT, RUSTC, VERSION};
 pub use queues::{QueueReplays, validate_queues};
 pub use records::{RECORDS_HELD, Records, folder_of};
 pub use report_files::{check_reports, write_report_text};

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use bbrlab_results::{COMMIT, VERSION};
 use bbrlab_scenario::Scenario;
 
 use crate::atomic_file::{PARTIAL, make_folder, sync_folder, write};
@@ -12,7 +13,6 @@ use crate::finish::finish_whole;
 use crate::lock::{LOCK, Lock};
 use crate::named::{folders_in, open_named};
 use crate::pool::Progress;
-use crate::provenance::{COMMIT, VERSION};
 use crate::records::folder_of;
 use crate::run_folder::{
     Found, Maker, RUN_JSON, RunKey, SweepFile, begin_sweep, complete_key, look, look_for_sweep,

@@ -6,6 +6,7 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use bbrlab_report::{Picture, RunPicture, run_picture, sweep_pictures};
+use bbrlab_results::{decode, made_by};
 use bbrlab_run::{
     Column, Delays, Figure, QueueSeries, Run, RunResult, RunSummary, RunsDocument, Series,
     Transfers,
@@ -14,29 +15,11 @@ use bbrlab_run::{
 use crate::atomic_file::{make_folder, write};
 use crate::error::LabError;
 use crate::named::{Kind, Results, folders_in, kind_of, results_in};
-use crate::parquet_file::decode;
-use crate::provenance::{COMMIT, VERSION};
 use crate::run_folder::{
     DELAYS_PARQUET, QUEUE_PARQUET, RUN_JSON, RunKey, SCENARIO, SERIES_PARQUET, SUMMARY_JSON,
     SWEEP_JSON, SweepFile, TRANSFERS_PARQUET, complete_key, damaged, read_kept, read_sweep,
 };
 use crate::scenario_files::read_kept_scenario;
-
-/// The picture of a run that has just ended.
-pub(crate) fn picture_of(run: &Run, result: &RunResult) -> Picture {
-    run_picture(&RunPicture {
-        run,
-        summary: &result.summary,
-        series: &result.series,
-        queue: &result.queue,
-        made_by: &made_by(VERSION, COMMIT),
-    })
-}
-
-/// Version and commit as a picture shows them.
-fn made_by(version: &str, commit: &str) -> String {
-    format!("bbrlab {version} ({})", commit.get(..10).unwrap_or(commit))
-}
 
 /// Writes pictures as SVG and PNG; returns the files' names.
 ///

@@ -158,13 +158,13 @@ mod tests {
     use std::time::Duration;
 
     use bbrlab_report::Points;
+    use bbrlab_results::write_runs_json;
     use bbrlab_run::{Controls, RunSummary, Runs as _};
     use bbrlab_scenario::Scenario;
 
     use super::Records;
     use crate::backends::SIMULATOR;
     use crate::batch::{Batch, BatchOptions, SummaryOf, run_batch};
-    use crate::document::write_runs_json;
     use crate::lock::Lock;
     use crate::scratch::Scratch;
     use crate::stop::Stop;

@@ -9,36 +9,23 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use bbrlab_results::{COMMIT, VERSION, files_of_run};
+pub(crate) use bbrlab_results::{
+    DELAYS_PARQUET, QUEUE_PARQUET, SCENARIO, SERIES_PARQUET, SUMMARY_JSON, SUMMARY_PARQUET,
+    TRANSFERS_PARQUET,
+};
 use bbrlab_run::{RunSummary, RunsDocument, SIMULATOR, SweepPoint};
 use bbrlab_scenario::{Scenario, plain_name};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use crate::atomic_file::{PARTIAL, Unwritten, make_folder, remove_leftovers, sync_folder, write};
+use crate::atomic_file::{PARTIAL, make_folder, remove_leftovers, sync_folder, write};
 use crate::backend::Backend;
-use crate::columns::{of_series, write_summary};
-use crate::document::write_summary_json;
 use crate::error::LabError;
 use crate::execute::Executed;
 use crate::lock::{LOCK, Use};
 use crate::machine;
-use crate::parquet_file::encode;
-use crate::provenance::{COMMIT, VERSION};
 
-/// The scenario of this run alone.
-pub(crate) const SCENARIO: &str = "scenario.toml";
-/// The figures.
-pub(crate) const SUMMARY_JSON: &str = "summary.json";
-/// The figures, one row per flow.
-pub(crate) const SUMMARY_PARQUET: &str = "summary.parquet";
-/// The flows over time.
-pub(crate) const SERIES_PARQUET: &str = "series.parquet";
-/// The queues over time.
-pub(crate) const QUEUE_PARQUET: &str = "queue.parquet";
-/// The transfers, if there are any.
-pub(crate) const TRANSFERS_PARQUET: &str = "transfers.parquet";
-/// The distributions behind the percentiles, if anything was measured.
-pub(crate) const DELAYS_PARQUET: &str = "delays.parquet";
 /// What a sweep's folder is of; a run's has none.
 pub(crate) const SWEEP_JSON: &str = "sweep.json";
 /// CPU time, machine and date, and the hashes of the other files.
@@ -501,28 +488,11 @@ pub(crate) struct Files {
 impl Files {
     /// The files of a run, whose scenario as TOML is given.
     pub(crate) fn of(scenario_toml: &str, run: &Executed) -> Self {
-        let result = &run.result;
-        let mut summary = result.summary.clone();
-        summary.cpu_s = None;
-        let origin = origin(&summary);
-        let one = std::slice::from_ref(&summary);
-        let series = |columns| encode(&of_series(&summary, columns), &origin);
-        let mut files: Vec<(&str, Vec<u8>)> = vec![
-            (SCENARIO, scenario_toml.as_bytes().to_vec()),
-            (SUMMARY_JSON, in_memory(|out| write_summary_json(out, one, false))),
-            (SUMMARY_PARQUET, in_memory(|out| write_summary(out, one, &origin))),
-            (SERIES_PARQUET, series(result.series.columns())),
-            (QUEUE_PARQUET, series(result.queue.columns())),
-        ];
-        if !result.transfers.is_empty() {
-            files.push((TRANSFERS_PARQUET, series(result.transfers.columns())));
-        }
-        if !result.delays.is_empty() {
-            files.push((DELAYS_PARQUET, series(result.delays.columns())));
-        }
+        let summary = &run.result.summary;
+        let files = files_of_run(scenario_toml, &run.result);
         let hashes = files.iter().map(|(name, bytes)| ((*name).to_owned(), sha256(bytes)));
         let mark = RunFile {
-            maker: Maker::of_record(&summary),
+            maker: Maker::of_record(summary),
             scenario: summary.scenario.clone(),
             scenario_hash: summary.scenario_hash.clone(),
             profile: summary.profile.clone(),
@@ -559,26 +529,6 @@ impl Files {
         write(&folder.join(RUN_JSON), &pretty(&self.mark))?;
         sync_folder(folder)
     }
-}
-
-/// Metadata of a run's Parquet files.
-fn origin(run: &RunSummary) -> [(&'static str, String); 8] {
-    [
-        ("bbrlab.version", VERSION.to_owned()),
-        ("bbrlab.commit", COMMIT.to_owned()),
-        ("bbrlab.scenario", run.scenario.clone()),
-        ("bbrlab.scenario_hash", run.scenario_hash.clone()),
-        ("bbrlab.seed", run.seed.to_string()),
-        ("bbrlab.profile", run.profile.clone()),
-        ("bbrlab.backend", run.backend.clone()),
-        ("bbrlab.backend_version", run.backend_version.clone()),
-    ]
-}
-
-fn in_memory(write: impl FnOnce(&mut Vec<u8>) -> Result<(), Unwritten>) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    write(&mut bytes).expect("writing to memory cannot fail");
-    bytes
 }
 
 fn pretty(value: &impl Serialize) -> Vec<u8> {
@@ -618,10 +568,10 @@ mod tests {
     use super::{Found, Maker, QUEUE_PARQUET, RUN_JSON, RunKey, look, write_run};
     use crate::execute::{Executed, execute};
     use crate::picture_files::read_run;
-    use crate::provenance::VERSION;
     use crate::scratch::Scratch;
     use crate::simulator::Simulator;
     use crate::stop::Stop;
+    use bbrlab_results::VERSION;
     use bbrlab_run::{
         Controls, Delays, QueueSeries, RunResult, RunSummary, SIMULATOR, Series, Transfers,
     };

@@ -7,7 +7,7 @@ use crate::backend::{Backend, Refusal, Task};
 use crate::calibration::seconds_per_event;
 use crate::error::LabError;
 use crate::execute::{Executed, execute};
-use crate::provenance::VERSION;
+use bbrlab_results::VERSION;
 
 /// The simulator of `bbrlab-sim`.
 #[derive(Clone, Copy, Debug)]

@@ -11,9 +11,9 @@ use bbrlab_run::{
 };
 use serde_json::Value;
 
-use crate::atomic_file::Unwritten;
 use crate::parquet_file::{Origin, ParquetWriter};
 use crate::provenance::{COMMIT, VERSION};
+use crate::unwritten::Unwritten;
 
 /// Rows of which the columns are written at a time, so that a summary takes little memory whatever the number of its rows.
 const ROWS_AT_A_TIME: usize = 1 << 12;
@@ -27,18 +27,15 @@ const ROWS_OF_A_PIECE: usize = 1 << 8;
 ///
 /// # Errors
 /// If `out` cannot be written to, or a run cannot be read.
-pub(crate) fn write_summary<R>(
+#[expect(clippy::missing_panics_doc, reason = "there is a first part, even if it has no rows")]
+pub fn write_summary<R: Runs + ?Sized>(
     out: impl Write + Send,
     runs: &R,
     origin: Origin<'_>,
-) -> Result<(), Unwritten>
-where
-    R: Runs + ?Sized,
-    Unwritten: From<R::Error>,
-{
-    let swept = Swept::new(runs)?;
+) -> Result<(), Unwritten<R::Error>> {
+    let swept = Swept::new(runs).map_err(Unwritten::Without)?;
     let rows = swept.rows;
-    let mut parts = parts(runs, swept);
+    let mut parts = parts(runs, swept).map(|part| part.map_err(Unwritten::Without));
     let first = parts.next().expect("without rows there are columns of none")?;
     let mut file = ParquetWriter::new(out, &first, rows, origin)?;
     file.group(&first)?;

@@ -11,8 +11,8 @@ use bbrlab_run::{RunSummary, Runs};
 use serde::ser::{Error as _, SerializeSeq as _};
 use serde::{Serialize, Serializer};
 
-use crate::atomic_file::Unwritten;
 use crate::provenance::{COMMIT, VERSION};
+use crate::unwritten::Unwritten;
 
 /// With more flows nobody reads the records line by line, and indentation would be most of their bytes.
 const FLOWS_INDENTED: usize = 1000;
@@ -21,18 +21,17 @@ const FLOWS_INDENTED: usize = 1000;
 ///
 /// # Errors
 /// If `out` cannot be written to, or a run cannot be read.
-pub(crate) fn write_summary_json<R>(
+pub fn write_summary_json<R>(
     out: impl Write,
     runs: &R,
     is_sweep: bool,
-) -> Result<(), Unwritten>
+) -> Result<(), Unwritten<R::Error>>
 where
     R: Runs + ?Sized,
     R::Error: Display,
-    Unwritten: From<R::Error>,
 {
     let mut flows = 0;
-    let members = Members::of(runs, |run| flows += run.flows.len())?;
+    let members = Members::of(runs, |run| flows += run.flows.len()).map_err(Unwritten::Without)?;
     let form = Form { has_time: false, has_groups: is_sweep, is_indented: flows <= FLOWS_INDENTED };
     write(out, runs, &members, form)
 }
@@ -42,14 +41,13 @@ where
 ///
 /// # Errors
 /// If `out` cannot be written to, or a run cannot be read.
-pub fn write_runs_json<R>(out: impl Write, batches: &[R]) -> Result<(), Unwritten>
+pub fn write_runs_json<R>(out: impl Write, batches: &[R]) -> Result<(), Unwritten<R::Error>>
 where
     R: Runs,
     R::Error: Display,
-    Unwritten: From<R::Error>,
 {
     let runs = &Joined(batches);
-    let members = Members::of(runs, |_| {})?;
+    let members = Members::of(runs, |_| {}).map_err(Unwritten::Without)?;
     let form = Form { has_time: true, has_groups: runs.count() > 1, is_indented: true };
     write(out, runs, &members, form)
 }
@@ -62,11 +60,15 @@ struct Form {
     is_indented: bool,
 }
 
-fn write<R>(mut out: impl Write, runs: &R, members: &Members, form: Form) -> Result<(), Unwritten>
+fn write<R>(
+    mut out: impl Write,
+    runs: &R,
+    members: &Members,
+    form: Form,
+) -> Result<(), Unwritten<R::Error>>
 where
     R: Runs + ?Sized,
     R::Error: Display,
-    Unwritten: From<R::Error>,
 {
     let failed = RefCell::new(None);
     let document = Document {
@@ -81,7 +83,7 @@ where
         serde_json::to_writer(&mut out, &document)
     };
     if let Some(error) = failed.take() {
-        return Err(error.into());
+        return Err(Unwritten::Without(error));
     }
     written.map_err(io::Error::from)?;
     Ok(out.write_all(b"\n")?)

@@ -32,14 +32,14 @@ const FEW_ROWS: usize = 16;
 const ROWS_AT_A_TIME: usize = 1 << 13;
 
 /// Metadata of a file: pairs of name and text.
-pub(crate) type Origin<'a> = &'a [(&'a str, String)];
+pub type Origin<'a> = &'a [(&'a str, String)];
 
 /// The columns as a Parquet file with metadata that says where it comes from.
 ///
 /// # Panics
 /// If the columns differ in length.
 #[must_use]
-pub(crate) fn encode(columns: &[Column], origin: Origin<'_>) -> Vec<u8> {
+pub fn encode(columns: &[Column], origin: Origin<'_>) -> Vec<u8> {
     let rows = rows_of(columns);
     let mut file = Vec::new();
     let written = (|| {
@@ -54,19 +54,14 @@ pub(crate) fn encode(columns: &[Column], origin: Origin<'_>) -> Vec<u8> {
 }
 
 /// A Parquet file that is written one group of rows at a time.
-pub(crate) struct ParquetWriter<W: Write + Send>(SerializedFileWriter<W>);
+pub struct ParquetWriter<W: Write + Send>(SerializedFileWriter<W>);
 
 impl<W: Write + Send> ParquetWriter<W> {
     /// A file of so many rows in all, with columns like these.
     ///
     /// # Errors
     /// If `out` cannot be written to.
-    pub(crate) fn new(
-        out: W,
-        columns: &[Column],
-        rows: usize,
-        origin: Origin<'_>,
-    ) -> io::Result<Self> {
+    pub fn new(out: W, columns: &[Column], rows: usize, origin: Origin<'_>) -> io::Result<Self> {
         let fields = columns.iter().map(field).collect::<Result<Vec<_>, _>>()?;
         let schema = Type::group_type_builder("bbrlab").with_fields(fields).build()?;
         let mut properties = WriterProperties::builder()
@@ -101,7 +96,7 @@ impl<W: Write + Send> ParquetWriter<W> {
     ///
     /// # Panics
     /// If the columns differ in length.
-    pub(crate) fn group(&mut self, columns: &[Column]) -> io::Result<()> {
+    pub fn group(&mut self, columns: &[Column]) -> io::Result<()> {
         match rows_of(columns) {
             0 => Ok(()),
             rows => self.rows(columns, 0, rows),
@@ -121,7 +116,7 @@ impl<W: Write + Send> ParquetWriter<W> {
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub(crate) fn finish(self) -> io::Result<()> {
+    pub fn finish(self) -> io::Result<()> {
         self.0.close()?;
         Ok(())
     }
@@ -240,31 +235,28 @@ fn split<T, U>(values: &[T], present: impl Fn(&T) -> Option<U>) -> (Vec<U>, Vec<
 ///
 /// # Errors
 /// If the file is of another kind, or damaged.
-pub(crate) fn decode(
-    file: Vec<u8>,
-    is_wanted: impl Fn(&str) -> bool,
-) -> Result<Vec<Column>, String> {
+pub fn decode(file: Vec<u8>, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<Column>, String> {
     read_wanted(file, is_wanted).map_err(|error| words(&error))
 }
 
 /// A Parquet file that is read one group of rows at a time.
-pub(crate) struct ParquetReader(SerializedFileReader<Bytes>);
+pub struct ParquetReader(SerializedFileReader<Bytes>);
 
 impl ParquetReader {
     /// # Errors
     /// If the file is of another kind, or damaged.
-    pub(crate) fn new(file: Vec<u8>) -> Result<Self, String> {
+    pub fn new(file: Vec<u8>) -> Result<Self, String> {
         SerializedFileReader::new(Bytes::from(file)).map(Self).map_err(|error| words(&error))
     }
 
     /// The names of the columns.
-    pub(crate) fn names(&self) -> Vec<String> {
+    pub fn names(&self) -> Vec<String> {
         let schema = self.0.metadata().file_metadata().schema_descr_ptr();
         schema.columns().iter().map(|column| column.name().to_owned()).collect()
     }
 
     /// The number of groups of rows.
-    pub(crate) fn groups(&self) -> usize {
+    pub fn groups(&self) -> usize {
         self.0.num_row_groups()
     }
 
@@ -272,7 +264,7 @@ impl ParquetReader {
     ///
     /// # Errors
     /// If the file is damaged there, or has a column that bbrlab does not write.
-    pub(crate) fn group(&self, group: usize) -> Result<Vec<Values>, String> {
+    pub fn group(&self, group: usize) -> Result<Vec<Values>, String> {
         let read = || -> Result<Vec<Values>, ParquetError> {
             let group = self.0.get_row_group(group)?;
             let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);

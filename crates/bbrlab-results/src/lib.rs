@@ -1,0 +1,36 @@
+//! Results without files: the records of runs as columns, Parquet, JSON and pictures, and the largest work that is taken on.
+//!
+//! Everything here is a function of records and goes into memory or a writer of the caller's. There is no thread, file, clock or
+//! part of the system in it, so a web page has the same bytes as the laboratory writes.
+//!
+//! | file | idea |
+//! | --- | --- |
+//! | `run_files.rs` | the files of a run, as bytes |
+//! | `columns.rs` | records as columns |
+//! | `parquet_file.rs` | columns as Parquet, and back |
+//! | `document.rs` | records as JSON, and of a sweep its groups |
+//! | `picture.rs` | the picture of a run |
+//! | `limit.rs` | the largest work that is accepted by default |
+//! | `provenance.rs` | version and commit |
+//! | `unwritten.rs` | why something is not written |
+
+mod columns;
+mod document;
+mod limit;
+mod parquet_file;
+mod picture;
+mod provenance;
+mod run_files;
+mod unwritten;
+
+pub use columns::{FigureOf, figure_of, flow_columns, link_columns, of_series, write_summary};
+pub use document::{write_runs_json, write_summary_json};
+pub use limit::{DEFAULT_LIMIT, check_limit};
+pub use parquet_file::{Origin, ParquetReader, ParquetWriter, decode, encode};
+pub use picture::{made_by, picture_of};
+pub use provenance::{COMMIT, RUSTC, VERSION};
+pub use run_files::{
+    DELAYS_PARQUET, QUEUE_PARQUET, SCENARIO, SERIES_PARQUET, SUMMARY_JSON, SUMMARY_PARQUET,
+    TRANSFERS_PARQUET, files_of_run,
+};
+pub use unwritten::Unwritten;

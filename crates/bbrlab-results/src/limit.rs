@@ -1,0 +1,190 @@
+//! The largest work that a command accepts by default.
+//!
+//! The limit is a number of data packets. Four events count as a packet, which has two or three on a dumbbell, one row of the time
+//! series as a hundred packets, and one byte of memory as one: the default of 10^10 packets allows 4 x 10^10 events, 10^8 rows and 10 GB.
+
+use bbrlab_scenario::Estimate;
+
+/// Data packets that a command accepts by default.
+pub const DEFAULT_LIMIT: u64 = 10_000_000_000;
+
+/// So many events count as a packet.
+const EVENTS_PER_PACKET: u64 = 4;
+
+/// A row of the series counts as this many packets.
+const PACKETS_PER_ROW: u64 = 100;
+
+/// Returns an error if the estimate exceeds the limit. `jobs` runs are in memory at the same time, and beside them what is kept of
+/// all of them until the end: `estimate.sweep_bytes`, or `records_bytes` where somebody needs them all at once.
+///
+/// # Errors
+/// If the estimate is above the limit; the message says how to raise it.
+pub fn check_limit(
+    estimate: &Estimate,
+    jobs: usize,
+    kept_bytes: u64,
+    limit: u64,
+) -> Result<(), String> {
+    let at_once = estimate.runs.min(jobs as u64);
+    let at_most = estimate.at_most();
+    let wanted = [
+        (estimate.data_packets, at_most.packets, (1, 1), "data packets", ""),
+        (estimate.events, at_most.packets, (1, EVENTS_PER_PACKET), "events", ""),
+        (
+            estimate.series_rows,
+            at_most.rows,
+            (PACKETS_PER_ROW, 1),
+            "rows of time series",
+            "; or keep fewer with --set sample=...",
+        ),
+        (
+            estimate.memory_bytes.saturating_mul(at_once).saturating_add(kept_bytes),
+            at_most.memory,
+            (1, 1),
+            "bytes of memory",
+            if kept_bytes > limit / 2 {
+                "; or divide the sweep"
+            } else if at_once > 1 {
+                "; or run fewer at a time with --jobs"
+            } else {
+                ""
+            },
+        ),
+    ];
+    let needed =
+        |amount: u64, (packets, of): (u64, u64)| amount.saturating_mul(packets).div_ceil(of);
+    // The limit that all of it needs, so that no second message follows the first.
+    let enough = wanted.iter().map(|&(amount, _, of, ..)| needed(amount, of)).max().unwrap_or(0);
+    for (amount, is_at_most, (packets, of), what, or) in wanted {
+        if needed(amount, (packets, of)) > limit {
+            let takes = if is_at_most { "can take up to" } else { "takes about" };
+            return Err(format!(
+                "this {takes} {} {what}, more than the limit of {}; raise it with --limit {}{or}",
+                power(amount),
+                power(limit.saturating_mul(of) / packets),
+                power_up(enough),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// A value for messages, from 10,000 on with two significant digits: `830`, `1.2e11`.
+fn power(value: u64) -> String {
+    if value < 10_000 {
+        return value.to_string();
+    }
+    let (digits, exponent) = two_digits(value, false);
+    written(digits, exponent)
+}
+
+/// The same, but rounded up.
+fn power_up(value: u64) -> String {
+    let (digits, exponent) = two_digits(value, true);
+    written(digits, exponent)
+}
+
+fn two_digits(value: u64, up: bool) -> (u64, u32) {
+    let mut exponent = 0;
+    let mut digits = value;
+    let mut is_exact = true;
+    while digits >= 100 {
+        is_exact &= digits.is_multiple_of(10);
+        digits /= 10;
+        exponent += 1;
+    }
+    if up && !is_exact {
+        digits += 1;
+    }
+    if digits == 100 { (10, exponent + 1) } else { (digits, exponent) }
+}
+
+fn written(digits: u64, exponent: u32) -> String {
+    if digits < 10 {
+        return format!("{digits}");
+    }
+    match digits % 10 {
+        0 => format!("{}e{}", digits / 10, exponent + 1),
+        last => format!("{}.{last}e{}", digits / 10, exponent + 1),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{DEFAULT_LIMIT, check_limit};
+    use bbrlab_scenario::Estimate;
+    use expect_test::{Expect, expect};
+
+    fn check(estimate: &Estimate, jobs: usize, expected: &Expect) {
+        let told = match check_limit(estimate, jobs, estimate.records_bytes, DEFAULT_LIMIT) {
+            Ok(()) => "taken on".to_owned(),
+            Err(text) => text,
+        };
+        expected.assert_eq(&told);
+    }
+
+    #[test]
+    fn what_is_within_the_limit_is_taken_on() {
+        let estimate = Estimate {
+            runs: 1,
+            data_packets: DEFAULT_LIMIT,
+            series_rows: 100_000_000,
+            memory_bytes: 1_000_000,
+            ..Estimate::default()
+        };
+        check(&estimate, 2, &expect!["taken on"]);
+    }
+
+    #[test]
+    fn too_much_is_refused_and_the_way_out_is_told() {
+        let packets = Estimate { data_packets: 99_100_000_001, ..Estimate::default() };
+        check(
+            &packets,
+            2,
+            &expect![
+                "this takes about 9.9e10 data packets, more than the limit of 1e10; raise it with --limit 1e11"
+            ],
+        );
+        let bound = Estimate { data_packets_unsure: 90_000_000_000, ..packets };
+        check(
+            &bound,
+            2,
+            &expect![
+                "this can take up to 9.9e10 data packets, more than the limit of 1e10; raise it with --limit 1e11"
+            ],
+        );
+        let events = Estimate { events: 90_000_000_000, ..Estimate::default() };
+        check(
+            &events,
+            2,
+            &expect![
+                "this takes about 9e10 events, more than the limit of 4e10; raise it with --limit 2.3e10"
+            ],
+        );
+        let rows = Estimate { series_rows: 500_000_000, ..Estimate::default() };
+        check(
+            &rows,
+            2,
+            &expect![
+                "this takes about 5e8 rows of time series, more than the limit of 1e8; raise it with --limit 5e10; or keep fewer with --set sample=..."
+            ],
+        );
+        let memory = Estimate { runs: 10, memory_bytes: 6_000_000_000, ..Estimate::default() };
+        check(
+            &memory,
+            2,
+            &expect![
+                "this takes about 1.2e10 bytes of memory, more than the limit of 1e10; raise it with --limit 1.2e10; or run fewer at a time with --jobs"
+            ],
+        );
+        check(&memory, 1, &expect!["taken on"]);
+        let records = Estimate { runs: 10_000_000, records_bytes: 42_000_000_000, ..memory };
+        check(
+            &records,
+            1,
+            &expect![
+                "this takes about 4.8e10 bytes of memory, more than the limit of 1e10; raise it with --limit 4.8e10; or divide the sweep"
+            ],
+        );
+    }
+}

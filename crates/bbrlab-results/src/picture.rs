@@ -1,0 +1,24 @@
+//! The picture of a run that has just ended.
+
+use bbrlab_report::{Picture, RunPicture, run_picture};
+use bbrlab_run::{Run, RunResult};
+
+use crate::provenance::{COMMIT, VERSION};
+
+/// The picture of a run that has just ended.
+#[must_use]
+pub fn picture_of(run: &Run, result: &RunResult) -> Picture {
+    run_picture(&RunPicture {
+        run,
+        summary: &result.summary,
+        series: &result.series,
+        queue: &result.queue,
+        made_by: &made_by(VERSION, COMMIT),
+    })
+}
+
+/// Version and commit as a picture shows them.
+#[must_use]
+pub fn made_by(version: &str, commit: &str) -> String {
+    format!("bbrlab {version} ({})", commit.get(..10).unwrap_or(commit))
+}

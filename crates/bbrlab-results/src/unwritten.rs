@@ -1,0 +1,18 @@
+//! Why something is not written.
+
+use std::io;
+
+/// Why something is not written. `E` says why a record cannot be had.
+#[derive(Debug)]
+pub enum Unwritten<E> {
+    /// It cannot be.
+    Io(io::Error),
+    /// What would be in it cannot be had.
+    Without(E),
+}
+
+impl<E> From<io::Error> for Unwritten<E> {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
