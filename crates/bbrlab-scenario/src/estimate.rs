@@ -101,8 +101,8 @@ const RUN_BYTES: f64 = 35.0;
 const POINT_BYTES: f64 = 2800.0;
 
 /// Bytes of memory for a row of a flow and of a queue, where pointers have 64 bits: an estimate is the same on all machines.
-const SERIES_ROW_MEMORY_BYTES: f64 = 280.0;
-const QUEUE_ROW_MEMORY_BYTES: f64 = 112.0;
+const SERIES_ROW_MEMORY_BYTES: f64 = 312.0;
+const QUEUE_ROW_MEMORY_BYTES: f64 = 120.0;
 
 /// Bytes of memory for a value of a row when the rows are written as columns: most are optional, so twice eight bytes.
 const COLUMN_BYTES: f64 = 16.0;
