@@ -9,6 +9,7 @@ mod circles;
 mod contradictions;
 mod dependencies;
 mod disciplines;
+mod documents;
 mod mutants;
 mod pages;
 mod portable;
@@ -76,35 +77,32 @@ fn check() -> Result<(), String> {
     map()?;
     cargo(&["fmt", "--all", "--check"], &[])?;
     cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"], &[])?;
-    step("what a web page holds compiles for it", portable::compiles())?;
+    step("what a web page holds compiles for it", portable::compiles)?;
     cargo(&["test", "--workspace", "--no-fail-fast"], &[])?;
-    // File headers name sources by the keys of docs/SOURCES.md, such as [linux], which are not links.
-    let flags =
-        "-D warnings -A rustdoc::broken_intra_doc_links -A rustdoc::private_intra_doc_links";
-    cargo(&["doc", "--workspace", "--no-deps", "--quiet"], &[("RUSTDOCFLAGS", flags)])?;
-    step("debug and release builds agree", builds_agree::check(&root()))?;
-    step("python", python::check(&root()))?;
-    step("speed", bench::gate(&root()))
+    step("documents", || documents::check(&root()))?;
+    step("debug and release builds agree", || builds_agree::check(&root()))?;
+    step("python", || python::check(&root()))?;
+    step("speed", || bench::gate(&root()))
 }
 
 /// The checks that need only the files; all of their errors are reported.
 fn map() -> Result<(), String> {
     let root = root();
     let results = [
-        step("room map", rooms::check(&root)),
-        step("import circles", circles::check(&root)),
-        step("dependencies", dependencies::check(&root)),
-        step("no system in what a web page holds", portable::names_no_system(&root)),
-        step("what pages mention", pages::check(&root)),
+        step("room map", || rooms::check(&root)),
+        step("import circles", || circles::check(&root)),
+        step("dependencies", || dependencies::check(&root)),
+        step("no system in what a web page holds", || portable::names_no_system(&root)),
+        step("what pages mention", || pages::check(&root)),
     ];
     let wrong: Vec<String> = results.into_iter().filter_map(Result::err).collect();
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
 }
 
-/// Announces a step that is a function of xtask.
-fn step(name: &str, result: Result<(), String>) -> Result<(), String> {
+/// Announces a step that is a function of xtask, and takes it.
+fn step(name: &str, take: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
     eprintln!("== {name}");
-    result.map_err(|reason| format!("{name}: {reason}"))
+    take().map_err(|reason| format!("{name}: {reason}"))
 }
 
 /// Runs cargo in the project's root.
