@@ -1,6 +1,7 @@
 //! All tests of this crate from outside: one program, because each would be linked with all that the crate uses.
 
 mod builtins;
+mod cpu_time;
 mod document;
 mod estimates;
 mod idle_keys;
