@@ -12,7 +12,8 @@
 //! | [`EventQueue::disarm`] | cancels a timer of a flow |
 //! | [`EventQueue::arm_link`] | arms the timer of a link |
 //! | [`EventQueue::head_arrived`] | a packet has become the first of its lane |
-//! | [`EventQueue::first_head_left`], [`EventQueue::head_left`] | the first packet of a lane has left it |
+//! | [`EventQueue::first_head_mut`] | the first packet of lane 0 or 1 has left it |
+//! | [`EventQueue::head_left`] | the first packet of another lane has left it |
 //!
 //! A *lane* is a delay line: packets on one constant delay leave it in the order in which they
 //! entered, so that only its first packet, its *head*, need be compared with other events. The

@@ -28,7 +28,7 @@ pub enum Source {
 /// The next event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// The head of lane 0 or 1 arrives. Follow with [`EventQueue::first_head_left`].
+    /// The head of lane 0 or 1 arrives. Set the next one by [`EventQueue::first_head_mut`].
     FirstHead(u32),
     /// The head of another lane arrives. Follow with [`EventQueue::head_left`].
     Head(u32),
@@ -300,14 +300,15 @@ impl EventQueue {
         }
     }
 
-    /// Sets the head of lane 0 or 1, whose head was the event that was just taken. `next` is the key
-    /// of the packet behind it, [`Key::NEVER`] if the lane is empty now.
+    /// The head of lane 0 or 1, whose head was the event that was just taken. Set it to the key of
+    /// the packet behind that, [`Key::NEVER`] if the lane is empty now.
     #[inline]
-    pub fn first_head_left(&mut self, lane: u32, next: Key) {
-        self.first_heads[(lane % FIRST_LANES) as usize] = next;
+    pub fn first_head_mut(&mut self, lane: u32) -> &mut Key {
+        &mut self.first_heads[(lane % FIRST_LANES) as usize]
     }
 
-    /// [`Self::first_head_left`] for the other lanes.
+    /// Sets the head of another lane, whose head was the event that was just taken. `next` is the
+    /// key of the packet behind that, [`Key::NEVER`] if the lane is empty now.
     #[inline]
     pub fn head_left(&mut self, lane: u32, next: Key) {
         self.lanes.set(lane - FIRST_LANES, next);

@@ -68,26 +68,28 @@ impl Lane {
         is_head
     }
 
-    /// Removes the head. Returns it, and the key of the next one, [`Key::NEVER`] if there is none.
-    /// The lane must not be empty.
+    /// Removes the head, and returns it. Writes the key of the next one into `next`,
+    /// [`Key::NEVER`] if there is none; in a pair with it the packet would be copied once more. The
+    /// lane must not be empty.
     #[inline]
-    pub(crate) fn pop<P: Load>(&mut self, way: &mut Way<P>) -> (Packet<P>, Key) {
-        let Some((head, next)) = way.pop_front_inside(&mut self.packets) else {
-            return self.pop_at_an_end(way);
+    pub(crate) fn pop<P: Load>(&mut self, way: &mut Way<P>, next: &mut Key) -> Packet<P> {
+        let Some((head, behind)) = way.pop_front_inside(&mut self.packets) else {
+            return self.pop_at_an_end(way, next);
         };
-        (head.packet, next.key())
+        *next = behind.key();
+        head.packet
     }
 
     /// The same where the head is the last of its chunk or of the lane.
     #[cold]
     #[inline(never)]
-    fn pop_at_an_end<P: Load>(&mut self, way: &mut Way<P>) -> (Packet<P>, Key) {
-        let (head, next) = way.pop_front(&mut self.packets);
-        let next = next.map_or(Key::NEVER, UnderWay::key);
+    fn pop_at_an_end<P: Load>(&mut self, way: &mut Way<P>, next: &mut Key) -> Packet<P> {
+        let (head, behind) = way.pop_front(&mut self.packets);
+        *next = behind.map_or(Key::NEVER, UnderWay::key);
         if self.packets.is_empty() {
             self.last = Time::NEVER;
         }
-        (head.packet, next)
+        head.packet
     }
 
     /// The key of the head, [`Key::NEVER`] if there is none.

@@ -199,7 +199,7 @@ impl Queue for Structured {
             match self.queue.take(source, at) {
                 Event::FirstHead(lane) => {
                     let (head, next) = self.pop(lane);
-                    self.queue.first_head_left(lane, next);
+                    *self.queue.first_head_mut(lane) = next;
                     return Some(head);
                 }
                 Event::Head(lane) => {

@@ -380,8 +380,7 @@ impl<P: Load> Network<P> {
     /// Removes the head of lane 0 or 1. The next packet of the lane becomes its head.
     #[inline]
     fn take_first_head(&mut self, lane: u32) -> Packet<P> {
-        let (packet, next) = self.lanes.first(lane).pop(&mut self.way);
-        self.queue.first_head_left(lane, next);
+        let packet = self.lanes.first(lane).pop(&mut self.way, self.queue.first_head_mut(lane));
         self.kind = KindNumber::of(packet.tie);
         packet
     }
@@ -389,7 +388,8 @@ impl<P: Load> Network<P> {
     /// [`Self::take_first_head`] for the other lanes.
     #[inline]
     fn take_head(&mut self, lane: u32) -> Packet<P> {
-        let (packet, next) = self.lanes.other(lane).pop(&mut self.way);
+        let mut next = Key::NEVER;
+        let packet = self.lanes.other(lane).pop(&mut self.way, &mut next);
         self.queue.head_left(lane, next);
         self.kind = KindNumber::of(packet.tie);
         packet

@@ -81,13 +81,13 @@ impl<P: Load> Network<P> {
 
     /// A packet arrives at the link at the end of its leg.
     #[inline(never)]
-    pub(super) fn arrive_at_link(&mut self, packet: Packet<P>) {
+    pub(super) fn arrive_at_link(&mut self, mut packet: Packet<P>) {
         let leg = &self.legs[packet.ticket.leg() as usize];
         let Target::Link(id) = leg.target else { unreachable!("the leg ends at a link") };
         match &self.links[id.0 as usize].line {
             Line::Plain(_) => self.arrive_at_plain_link(id, &packet, leg.last_rated),
-            Line::Virtual { .. } => self.arrive_at_virtual_link(id, packet, leg.last_rated),
-            Line::Events { .. } => self.arrive_at_queue(id, packet, (leg.dscp, leg.hosts)),
+            Line::Virtual { .. } => self.arrive_at_virtual_link(id, &mut packet, leg.last_rated),
+            Line::Events { .. } => self.arrive_at_queue(id, &mut packet, (leg.dscp, leg.hosts)),
         }
     }
 
@@ -112,12 +112,17 @@ impl<P: Load> Network<P> {
 
     /// A packet arrives at a link by virtual clock, which tells at once whether the packet is
     /// dropped, and else when it departs.
-    fn arrive_at_virtual_link(&mut self, id: LinkId, mut packet: Packet<P>, counts_for_flow: bool) {
+    fn arrive_at_virtual_link(
+        &mut self,
+        id: LinkId,
+        packet: &mut Packet<P>,
+        counts_for_flow: bool,
+    ) {
         let (due, now) = (self.due_at_link(), self.now);
         let link = &mut self.links[id.0 as usize];
         link.settle(due, id, &mut self.accounts);
-        if !passes_front(link, (id, due, now), &packet, &mut self.accounts) {
-            self.asides.forget(&packet);
+        if !passes_front(link, (id, due, now), packet, &mut self.accounts) {
+            self.asides.forget(packet);
             return;
         }
         let (flow, wire_bytes, ticket) = (packet.flow(), packet.wire_bytes, packet.ticket);
@@ -135,7 +140,7 @@ impl<P: Load> Network<P> {
                     self.accounts.digest.add(Record::DropFull, id, packet.identity, due);
                 }
             }
-            self.asides.forget(&packet);
+            self.asides.forget(packet);
             return;
         }
         let mut marked = marks_on_arrival(link.ecn_threshold, &link.stats, ticket.ecn());
@@ -161,15 +166,15 @@ impl<P: Load> Network<P> {
         });
         if lost {
             // It counts as in the network until its departure; its shadow represents it.
-            self.asides.forget(&packet);
+            self.asides.forget(packet);
         } else {
             let onward = self.legs[packet.ticket.leg() as usize].onward;
-            self.forward(id, &packet, departs, onward);
+            self.forward(id, packet, departs, onward);
         }
     }
 
     /// A packet arrives at a link by departure events, whose queue discipline decides about it.
-    fn arrive_at_queue(&mut self, id: LinkId, mut packet: Packet<P>, (dscp, hosts): (u8, Hosts)) {
+    fn arrive_at_queue(&mut self, id: LinkId, packet: &mut Packet<P>, (dscp, hosts): (u8, Hosts)) {
         let (due, now) = (self.due_at_link(), self.now);
         let mut link = &mut self.links[id.0 as usize];
         // Departures come before arrivals. The event of this departure is then stale.
@@ -180,8 +185,8 @@ impl<P: Load> Network<P> {
             self.departure(id, sequence);
             link = &mut self.links[id.0 as usize];
         }
-        if !passes_front(link, (id, due, now), &packet, &mut self.accounts) {
-            self.asides.forget(&packet);
+        if !passes_front(link, (id, due, now), packet, &mut self.accounts) {
+            self.asides.forget(packet);
             return;
         }
         let (flow, wire_bytes, ticket) = (packet.flow(), packet.wire_bytes, packet.ticket);
@@ -193,10 +198,10 @@ impl<P: Load> Network<P> {
             packet.ticket = ticket.marked();
         }
         if queue.filters_acks() {
-            queue.read(packet.payload.tcp_header(self.asides.of(&packet)));
+            queue.read(packet.payload.tcp_header(self.asides.of(packet)));
         }
         let mut queued = Queued {
-            handle: self.packets.insert(packet),
+            handle: self.packets.insert(*packet),
             flow: flow.0,
             wire_bytes,
             ecn: packet.ticket.ecn(),
