@@ -79,91 +79,93 @@ class Scenario:
         name: str, text: str, controls: Mapping[str, type[CongestionControl]] | None = None
     ) -> Scenario: ...
 
+# Written from the core's `fields.rs`; `cargo xtask bless` writes it anew.
+
 @final
 class Conn:
-    """A read-only view of the sender: the core's fields under its names, in its units."""
+    """A read-only view of the sender."""
 
     @property
     def ctl(self) -> Control:
         """What a congestion control may write."""
     @property
     def clock_ns(self) -> int:
-        """TCP clock in nanoseconds. When a run begins it shows 32.768 s."""
-    @property
-    def tcp_mstamp(self) -> int:
-        """Its whole microseconds."""
+        """TCP clock. In a run of the simulator it begins with 32.768 s. Unit: nanoseconds. Linux: `tcp_clock_cache`."""
     @property
     def wstamp_ns(self) -> int:
-        """Earliest departure time of the next packet in nanoseconds."""
+        """Earliest departure time of the next packet. Unit: nanoseconds. Linux: `tcp_wstamp_ns`."""
     @property
     def jiffies(self) -> int:
-        """Ticks of `hz`, 32 bits."""
+        """Ticks of `hz`, 32 bits. Unit: jiffies. Linux: `tcp_jiffies32`."""
     @property
     def snd_nxt(self) -> int:
-        """Next byte to send."""
-    @property
-    def snd_una(self) -> int:
-        """First unacknowledged byte."""
-    @property
-    def rcv_nxt(self) -> int:
-        """Next byte expected from the peer."""
+        """Next byte to send. Unit: sequence number. Linux: `snd_nxt`."""
     @property
     def max_packets_out(self) -> int:
-        """The most packets outstanding in the last window."""
+        """The most packets outstanding in the last window. Unit: packets. Linux: `max_packets_out`."""
     @property
     def ca_state(self) -> CaState:
-        """State of loss recovery."""
+        """State of loss recovery. Linux: `icsk_ca_state`."""
     @property
     def is_cwnd_limited(self) -> bool:
-        """Whether the sender was recently limited by cwnd."""
+        """Whether the sender was recently limited by cwnd. Linux: `is_cwnd_limited`."""
     @property
     def tlp_orig_app_limited(self) -> bool:
-        """Whether the packet that a tail-loss probe retransmitted was sent application-limited."""
+        """Whether the packet that a tail-loss probe retransmitted was sent application-limited (v3). Linux: `tlp_orig_data_app_limited`."""
+    @property
+    def snd_una(self) -> int:
+        """First unacknowledged byte. Unit: sequence number. Linux: `snd_una`."""
     @property
     def inflight(self) -> int:
-        """Packets in flight."""
+        """Packets in flight. Unit: packets. Linux: `tcp_packets_in_flight`."""
     @property
     def mss(self) -> int:
-        """Payload bytes of a full segment."""
+        """Payload of a full segment. Unit: bytes. Linux: `mss_cache`."""
     @property
     def srtt_us(self) -> int:
-        """Smoothed RTT in microseconds times 8; 0 for none."""
-    @property
-    def min_rtt_us(self) -> int:
-        """Windowed minimum RTT of the stack in microseconds; 4294967295 for none."""
+        """Smoothed RTT; 0 for none. Unit: microseconds times 8. Linux: `srtt_us`."""
     @property
     def delivered(self) -> int:
-        """Packets delivered so far; wraps at 32 bits."""
+        """Packets delivered so far; wraps. Unit: packets. Linux: `delivered`."""
     @property
     def delivered_ce(self) -> int:
-        """Packets delivered with a CE mark; wraps."""
-    @property
-    def delivered_mstamp(self) -> int:
-        """Time of the latest delivery in microseconds."""
+        """Packets delivered with a CE mark; wraps. Unit: packets. Linux: `delivered_ce`."""
     @property
     def lost(self) -> int:
-        """Packets marked lost so far; wraps."""
+        """Packets marked lost so far; wraps. Unit: packets. Linux: `lost`."""
     @property
     def lsndtime(self) -> int:
-        """When data was last sent, in jiffies."""
+        """When data was last sent. Unit: jiffies. Linux: `lsndtime`."""
+    @property
+    def delivered_mstamp(self) -> int:
+        """Time of the latest delivery. Unit: microseconds. Linux: `delivered_mstamp`."""
+    @property
+    def min_rtt_us(self) -> int:
+        """Windowed minimum RTT of the stack; 4294967295 for none. Unit: microseconds. Linux: `tcp_min_rtt`."""
     @property
     def prior_cwnd(self) -> int:
-        """cwnd before the last reduction, in packets."""
+        """cwnd before the last reduction. Unit: packets. Linux: `prior_cwnd`."""
+    @property
+    def rcv_nxt(self) -> int:
+        """Next byte expected from the peer. Unit: sequence number. Linux: `rcv_nxt`."""
     @property
     def hz(self) -> int:
-        """Jiffies per second."""
+        """A constant of the kernel's build. Unit: jiffies per second. Linux: `HZ`."""
     @property
     def pacing_shift(self) -> int:
-        """`sk_pacing_shift`."""
+        """A burst is what the pacing rate sends in a second, shifted right by this; 10 by default. Unit: bits. Linux: `sk_pacing_shift`."""
     @property
     def gso_max_size(self) -> int:
-        """Most bytes of a burst."""
+        """The most of a burst. Unit: bytes. Linux: `sk_gso_max_size`."""
     @property
     def max_pacing_rate(self) -> int:
-        """Upper bound of the pacing rate in bytes per second."""
+        """Upper bound of the pacing rate. Unit: bytes per second. Linux: `sk_max_pacing_rate`."""
+    @property
+    def tcp_mstamp(self) -> int:
+        """The TCP clock. Unit: microseconds. Linux: `tcp_mstamp`."""
     @property
     def in_slow_start(self) -> bool:
-        """Whether cwnd is below ssthresh."""
+        """Whether cwnd is below ssthresh. Linux: `tcp_in_slow_start`."""
 
 @final
 class Control:
@@ -177,47 +179,47 @@ class Control:
 
     @property
     def cwnd(self) -> int:
-        """Congestion window in packets, at least 1."""
+        """Congestion window. Unit: packets. From 1 to 1073741824. Linux: `snd_cwnd`."""
     @cwnd.setter
     def cwnd(self, value: int) -> None: ...
     @property
     def cwnd_cnt(self) -> int:
-        """Linear increase counter in packets."""
+        """Linear increase counter. Unit: packets. From 0 to 4294967295. Linux: `snd_cwnd_cnt`."""
     @cwnd_cnt.setter
     def cwnd_cnt(self, value: int) -> None: ...
     @property
     def cwnd_clamp(self) -> int:
-        """Upper bound of cwnd in packets, which a control is expected to respect."""
+        """Upper bound of cwnd, which a control is expected to respect. Unit: packets. From 1 to 4294967295. Linux: `snd_cwnd_clamp`."""
     @cwnd_clamp.setter
     def cwnd_clamp(self, value: int) -> None: ...
     @property
     def ssthresh(self) -> int:
-        """Slow start threshold in packets; 2147483647 at first."""
+        """Slow start threshold; 2147483647 at first. Unit: packets. From 1 to 2147483647. Linux: `snd_ssthresh`."""
     @ssthresh.setter
     def ssthresh(self, value: int) -> None: ...
     @property
     def pacing_rate(self) -> int:
-        """Payload bytes per second; 18446744073709551615 means unset. Window-based controls get it from the sender."""
+        """Payload at this rate; 18446744073709551615 means unset. Window-based controls get it from the sender. Unit: bytes per second. From 1 to 18446744073709551615. Linux: `sk_pacing_rate`."""
     @pacing_rate.setter
     def pacing_rate(self, value: int) -> None: ...
     @property
     def pacing_status(self) -> PacingStatus:
-        """Who paces. A control that wants to be paced sets `PacingStatus.NEEDED` where it is `NONE`, mostly in `init`."""
+        """Who paces: 0 nobody, 1 TCP's timer, 2 the `fq` discipline. A control that wants to be paced sets 1 where it is 0, mostly in `init`; there is nothing else to set. From 0 to 2. Linux: `sk_pacing_status`."""
     @pacing_status.setter
     def pacing_status(self, value: int) -> None: ...
     @property
     def app_limited(self) -> int:
-        """The `delivered` count at which the application-limited bubble ends, 0 for none."""
+        """The `delivered` count at which the application-limited bubble ends; 0 for none. Unit: packets. From 0 to 4294967295. Linux: `app_limited`."""
     @app_limited.setter
     def app_limited(self, value: int) -> None: ...
     @property
     def ecn_flags(self) -> int:
-        """Bits: 1 negotiated, 2 send CWR, 4 echo ECE, 8 ECT seen; of BBRv2 and v3 16 and 32."""
+        """1 ECN negotiated, 2 send CWR, 4 echo ECE, 8 ECT seen; v2: 16 ECT on every packet; v3: 16 low-latency ECN, 32 ECT on every packet. Unit: bits. From 0 to 63. Linux: `ecn_flags`."""
     @ecn_flags.setter
     def ecn_flags(self, value: int) -> None: ...
     @property
     def ack_pending(self) -> int:
-        """Bits of the receiver's pending ACK: 2 delayed-ACK timer armed, 16 ACK now."""
+        """The receiver's pending ACK: 2 delayed-ACK timer armed, 16 ACK now. Unit: bits. From 0 to 31. Linux: `icsk_ack.pending`."""
     @ack_pending.setter
     def ack_pending(self, value: int) -> None: ...
 
@@ -227,46 +229,46 @@ class RateSample:
 
     @property
     def delivered(self) -> int:
-        """Packets delivered over the interval; -1 for an invalid sample."""
+        """Packets delivered over the interval; -1 for an invalid sample. Unit: packets. Linux: `delivered`."""
     @property
     def delivered_ce(self) -> int:
-        """How many of them carried a CE mark."""
+        """How many of them carried a CE mark. Unit: packets. Linux: `delivered_ce`."""
     @property
     def interval_us(self) -> int:
-        """Length of the interval in microseconds; -1 for an invalid sample."""
+        """Length of the interval; -1 for an invalid sample. Unit: microseconds. Linux: `interval_us`."""
     @property
     def rtt_us(self) -> int:
-        """RTT of this ACK in microseconds; -1 for none."""
+        """RTT of this ACK; -1 for none. Unit: microseconds. Linux: `rtt_us`."""
     @property
     def losses(self) -> int:
-        """Packets newly marked lost by this ACK."""
+        """Packets newly marked lost by this ACK. Unit: packets. Linux: `losses`."""
     @property
     def lost(self) -> int:
-        """Packets lost over the interval, with `notes_in_flight`."""
+        """Packets lost over the interval (v2, v3; with `notes_in_flight`). Unit: packets. Linux: `lost`."""
     @property
     def acked_sacked(self) -> int:
-        """Packets newly acknowledged or SACKed by this ACK."""
+        """Packets newly acknowledged or SACKed by this ACK. Unit: packets. Linux: `acked_sacked`."""
     @property
     def prior_in_flight(self) -> int:
-        """Packets in flight before this ACK."""
+        """Packets in flight before this ACK. Unit: packets. Linux: `prior_in_flight`."""
     @property
     def prior_delivered(self) -> int:
-        """The connection's `delivered` when the sampled packet was sent."""
+        """The connection's `delivered` when the sampled packet was sent. Unit: packets. Linux: `prior_delivered`."""
     @property
     def tx_in_flight(self) -> int:
-        """Packets in flight just after the sampled packet was sent, with `notes_in_flight`."""
+        """Packets in flight just after the sampled packet was sent (v2, v3; with `notes_in_flight`). Unit: packets. Linux: `tx_in_flight`."""
     @property
     def is_app_limited(self) -> bool:
-        """Whether the sampled packet was sent application-limited."""
+        """Whether the sampled packet was sent application-limited. Linux: `is_app_limited`."""
     @property
     def is_ack_delayed(self) -> bool:
-        """Whether the ACK may have been delayed."""
+        """Whether the ACK may have been delayed. Linux: `is_ack_delayed`."""
     @property
     def is_ece(self) -> bool:
-        """Whether the ACK carried ECE."""
+        """Whether the ACK carried ECE (v2, v3). Linux: `is_ece`."""
     @property
     def is_tlp_ack(self) -> bool:
-        """Whether the ACK matches a tail-loss probe's retransmission."""
+        """Whether the ACK matches a tail-loss probe's retransmission (v3). Linux: `is_acking_tlp_retrans_seq`."""
 
 @final
 class AckSample:
@@ -274,39 +276,41 @@ class AckSample:
 
     @property
     def pkts_acked(self) -> int:
-        """Packets acknowledged."""
+        """Packets acknowledged. Unit: packets. Linux: `pkts_acked`."""
     @property
     def rtt_us(self) -> int:
-        """RTT in microseconds; -1 for none."""
+        """RTT; -1 for none. Unit: microseconds. Linux: `rtt_us`."""
     @property
     def in_flight(self) -> int:
-        """Bytes in flight when the newest of them was sent."""
+        """In flight when the newest of them was sent. Unit: bytes. Linux: `in_flight`."""
 
 @final
 class LostSkb:
-    """A packet that was marked lost, with what was recorded when it was sent."""
+    """A packet that was marked lost, with what was recorded when it was sent. Linux: `struct tcp_skb_cb`."""
 
     @property
     def seq(self) -> int:
-        """Its first sequence number."""
+        """Its first byte. Unit: sequence number. Linux: `seq`."""
     @property
     def end_seq(self) -> int:
-        """One past its last sequence number."""
+        """One past its last byte. Unit: sequence number. Linux: `end_seq`."""
     @property
     def pcount(self) -> int:
-        """Segments in it."""
+        """Segments in it. Unit: packets. Linux: `tcp_skb_pcount`."""
     @property
     def in_flight(self) -> int:
-        """Packets in flight just after it was sent, itself included."""
+        """Packets in flight just after it was sent, itself included. Unit: packets. Linux: `tx.in_flight`."""
     @property
     def lost(self) -> int:
-        """The connection's `lost` when it was sent."""
+        """The connection's `lost` when it was sent. Unit: packets. Linux: `tx.lost`."""
     @property
     def is_app_limited(self) -> bool:
-        """Whether it was sent application-limited."""
+        """Whether it was sent application-limited. Linux: `tx.is_app_limited`."""
     @property
     def delivered_mstamp(self) -> int:
-        """`delivered_mstamp` when it was sent; 0 if that stamp was already used up."""
+        """The connection's `delivered_mstamp` when it was sent; 0 if that stamp was already used up. Unit: microseconds. Linux: `tx.delivered_mstamp`."""
+
+# End of what is written from `fields.rs`.
 
 @final
 class Draw:

@@ -2,7 +2,7 @@
 
 use crate::bbr_bounded::Params as BoundedParams;
 use crate::bbr1::{
-    self, Bbr, Bbr1, BbrAcd, BbrHsr, BbrPlus, BbrPrime, DelayBbr, Plain, Stepped, Steps,
+    self, Bbr, Bbr1, BbrAcd, BbrHsr, BbrPlus, BbrPrime, DelayBbr, Ns3, Ns3Steps, Plain,
 };
 use crate::bbr2::{self, Alpha, Bbr2, Exp, Form2020};
 use crate::bbr3::{self, Bbr3, Constants};
@@ -34,8 +34,70 @@ struct Entry {
     title: &'static str,
     summary: &'static str,
     source: &'static str,
+    family: Option<Family>,
+    is_paced: bool,
+    window: Window,
+    marks: Marks,
     params: &'static [ParamSpec],
     new: Constructor,
+}
+
+/// Algorithms that share parameters, so that a profile can set them for all of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// BBR v1 and its variants.
+    Bbr,
+    /// BBRv2 and its variant.
+    Bbr2,
+    /// BBRv3.
+    Bbr3,
+    /// CUBIC.
+    Cubic,
+    /// Vegas.
+    Vegas,
+}
+
+impl Family {
+    /// The first of it in the list, which has all parameters of the family.
+    ///
+    /// # Panics
+    /// Never: a test sees to it that every family has members.
+    #[must_use]
+    pub fn base(self) -> Algorithm {
+        let is_of = |algorithm: &Algorithm| algorithm.family() == Some(self);
+        Algorithm::ALL.iter().copied().find(is_of).expect("a family has members")
+    }
+}
+
+/// How the window goes with losses and with time, as far as an estimate of a run's work needs it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Window {
+    /// Under random loss at most Reno's mean window; grows by a packet a round trip.
+    Reno,
+    /// Under random loss at most Reno's or CUBIC's mean window; grows along CUBIC's curve.
+    Cubic,
+    /// Grows at least as fast as CUBIC's.
+    Faster,
+    /// After a loss that of the ACKs' rate, which may be far below the link's.
+    AckRate,
+    /// Fills its link all the same up to this loss ratio, in millionths.
+    Bears {
+        /// The loss ratio.
+        loss_ppm: u32,
+    },
+}
+
+/// How the sender answers the marks of a round trip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Marks {
+    /// Once, as it answers a loss, or not at all.
+    Once,
+    /// By their share.
+    Share,
+    /// By their share, on a low-latency route only.
+    ShareOnRoute,
+    /// By their share with the parameter `ecn_enable`, else not at all.
+    ShareIfEnabled,
 }
 
 macro_rules! algorithms {
@@ -68,13 +130,14 @@ algorithms! {
         title: "BBR v1",
         summary: "model of bandwidth and minimum RTT; paces at 1.25/0.75/1 times the bandwidth",
         source: "Linux 6.1 and 6.12 tcp_bbr.c",
+        family: Some(Family::Bbr), is_paced: true, window: Window::Bears { loss_ppm: 55_000 }, marks: Marks::Once,
         params: bbr1::BBR1_PARAMS,
         new: |p| {
-            let is_linux = Steps::from_params(p)? == Steps::default();
+            let is_linux = Ns3Steps::from_params(p)? == Ns3Steps::default();
             Ok(if is_linux {
                 Cc::Bbr1(Bbr::new(Plain))
             } else {
-                Cc::Bbr1Stepped(Box::new(Bbr::with_steps(Stepped, p)?))
+                Cc::Bbr1Ns3(Box::new(Bbr::with_steps(Ns3, p)?))
             })
         },
     }
@@ -83,6 +146,7 @@ algorithms! {
         title: "BBR'",
         summary: "BBR v1 whose 0.75 phase ends when inflight has fallen to the estimated BDP",
         source: "Lanigan 2020, 2.2.5.1",
+        family: Some(Family::Bbr), is_paced: true, window: Window::Bears { loss_ppm: 55_000 }, marks: Marks::Once,
         params: bbr1::STEPS,
         new: |p| Ok(Cc::BbrPrime(Box::new(Bbr::with_steps(BbrPrime, p)?))),
     }
@@ -91,6 +155,7 @@ algorithms! {
         title: "BBR+",
         summary: "BBR v1 for high-speed rail: gains 1.5/0.5, RTprop = min RTT + lambda sqrt(Var(RTT))",
         source: "Lanigan 2020, 3.3.2",
+        family: Some(Family::Bbr), is_paced: true, window: Window::Bears { loss_ppm: 55_000 }, marks: Marks::Once,
         params: bbr1::BBR_HSR_PARAMS,
         new: |p| Ok(Cc::BbrHsr(Box::new(Bbr::with_steps(BbrHsr::from_params(p)?, p)?))),
     }
@@ -99,6 +164,7 @@ algorithms! {
         title: "BBRPlus",
         summary: "BBR v1 with a random cycle length of 2 to 8 minimum RTTs and a drain on loss",
         source: "Lanigan 2020, 2.2.5.2",
+        family: Some(Family::Bbr), is_paced: true, window: Window::Bears { loss_ppm: 55_000 }, marks: Marks::Once,
         params: bbr1::BBRPLUS_PARAMS,
         new: |p| Ok(Cc::BbrPlus(Box::new(Bbr::with_steps(BbrPlus::from_params(p)?, p)?))),
     }
@@ -107,6 +173,7 @@ algorithms! {
         title: "Delay-BBR",
         summary: "BBR v1 with gains 1.11/0.9 and a congestion signal from the smoothed RTT",
         source: "Lanigan 2020, 3.3.4",
+        family: Some(Family::Bbr), is_paced: true, window: Window::Bears { loss_ppm: 55_000 }, marks: Marks::Once,
         params: bbr1::DELAY_BBR_PARAMS,
         new: |p| Ok(Cc::DelayBbr(Box::new(Bbr::with_steps(DelayBbr::from_params(p)?, p)?))),
     }
@@ -115,6 +182,7 @@ algorithms! {
         title: "BBR-ACD",
         summary: "BBR v1 that judges by the RTT whether a loss means congestion, and if so halves cwnd",
         source: "Mahmud et al. 2020, 4",
+        family: Some(Family::Bbr), is_paced: true, window: Window::Bears { loss_ppm: 55_000 }, marks: Marks::Once,
         params: bbr1::BBR_ACD_PARAMS,
         new: |p| Ok(Cc::BbrAcd(Box::new(Bbr::with_steps(BbrAcd::from_params(p)?, p)?))),
     }
@@ -123,6 +191,7 @@ algorithms! {
         title: "BBRv2 alpha",
         summary: "BBR with bounds on inflight and bandwidth learnt from loss and ECN",
         source: "google/bbr v2alpha tcp_bbr2.c",
+        family: Some(Family::Bbr2), is_paced: true, window: Window::Bears { loss_ppm: 5000 }, marks: Marks::ShareIfEnabled,
         params: bbr2::BBR2_PARAMS,
         new: |params| {
             Ok(if bbr2::is_form_2020(params)? {
@@ -137,6 +206,7 @@ algorithms! {
         title: "BBRv2-EXP",
         summary: "BBRv2 that cuts its bandwidth bounds on ECN marks",
         source: "google/bbr tcp_bbr2.c @0487ade5",
+        family: Some(Family::Bbr2), is_paced: true, window: Window::Bears { loss_ppm: 5000 }, marks: Marks::ShareIfEnabled,
         params: bbr2::BBR2_EXP_PARAMS,
         new: |params| Ok(Cc::Bbr2Exp(Box::new(Bbr2::new(params)?))),
     }
@@ -145,6 +215,7 @@ algorithms! {
         title: "BBRv3",
         summary: "BBRv2 with repaired probing, as in Linux",
         source: "google/bbr v3 tcp_bbr.c @001a430b",
+        family: Some(Family::Bbr3), is_paced: true, window: Window::Bears { loss_ppm: 5000 }, marks: Marks::ShareOnRoute,
         params: bbr3::PARAMS,
         new: |params| {
             let numbers = bbr3::from_scenario(params)?;
@@ -160,6 +231,7 @@ algorithms! {
         title: "BBRv3 (draft)",
         summary: "BBRv3 as the IETF draft specifies it",
         source: "draft-ietf-ccwg-bbr-06",
+        family: None, is_paced: true, window: Window::Bears { loss_ppm: 5000 }, marks: Marks::Once,
         params: &[],
         new: |_| Ok(Cc::Bbr3Ietf(Box::default())),
     }
@@ -168,6 +240,7 @@ algorithms! {
         title: "CUBIC",
         summary: "window as a cubic function of the time since the last loss; HyStart",
         source: "Linux 6.12 tcp_cubic.c",
+        family: Some(Family::Cubic), is_paced: false, window: Window::Cubic, marks: Marks::Once,
         params: cubic::PARAMS,
         new: |p| {
             let params = CubicParams::from_params(p)?;
@@ -183,6 +256,7 @@ algorithms! {
         title: "NewReno",
         summary: "grows by one packet per round trip, halves on loss",
         source: "Linux 6.12 tcp_cong.c",
+        family: None, is_paced: false, window: Window::Reno, marks: Marks::Once,
         params: &[],
         new: |_| Ok(Cc::Reno(Reno)),
     }
@@ -191,6 +265,7 @@ algorithms! {
         title: "Vegas",
         summary: "keeps 2 to 4 packets queued, as estimated from the RTT",
         source: "Linux 6.12 tcp_vegas.c",
+        family: Some(Family::Vegas), is_paced: false, window: Window::Reno, marks: Marks::Once,
         params: vegas::PARAMS,
         new: |p| Ok(Cc::Vegas(Vegas::new(p)?)),
     }
@@ -199,6 +274,7 @@ algorithms! {
         title: "DCTCP",
         summary: "reduces cwnd in proportion to the share of ECN marks",
         source: "Linux 6.12 tcp_dctcp.c",
+        family: None, is_paced: false, window: Window::Reno, marks: Marks::Share,
         params: dctcp::PARAMS,
         new: |p| Ok(Cc::Dctcp(Dctcp::new(p)?)),
     }
@@ -207,6 +283,7 @@ algorithms! {
         title: "BIC",
         summary: "binary search for the window of the last loss",
         source: "Linux 6.12 tcp_bic.c",
+        family: None, is_paced: false, window: Window::Faster, marks: Marks::Once,
         params: bic::PARAMS,
         new: |p| Ok(Cc::Bic(Bic::new(p)?)),
     }
@@ -215,6 +292,7 @@ algorithms! {
         title: "H-TCP",
         summary: "increase grows with the time since the last loss",
         source: "Linux 6.12 tcp_htcp.c",
+        family: None, is_paced: false, window: Window::Faster, marks: Marks::Once,
         params: htcp::PARAMS,
         new: |p| Ok(Cc::Htcp(Htcp::new(p)?)),
     }
@@ -223,6 +301,7 @@ algorithms! {
         title: "TCP-Illinois",
         summary: "increase and decrease follow the queueing delay",
         source: "Linux 6.12 tcp_illinois.c",
+        family: None, is_paced: false, window: Window::Faster, marks: Marks::Once,
         params: illinois::PARAMS,
         new: |p| Ok(Cc::Illinois(Illinois::new(p)?)),
     }
@@ -231,6 +310,7 @@ algorithms! {
         title: "HighSpeed TCP",
         summary: "increase and decrease from the table of RFC 3649",
         source: "Linux 6.12 tcp_highspeed.c",
+        family: None, is_paced: false, window: Window::Faster, marks: Marks::Once,
         params: &[],
         new: |_| Ok(Cc::Highspeed(Highspeed::default())),
     }
@@ -239,6 +319,7 @@ algorithms! {
         title: "Scalable TCP",
         summary: "increase by 1/100, decrease by 1/8",
         source: "Linux 6.12 tcp_scalable.c",
+        family: None, is_paced: false, window: Window::Faster, marks: Marks::Once,
         params: &[],
         new: |_| Ok(Cc::Scalable(Scalable)),
     }
@@ -247,6 +328,7 @@ algorithms! {
         title: "TCP Veno",
         summary: "Reno that guesses from its backlog in the queue whether a loss is congestion",
         source: "Linux 6.12 tcp_veno.c",
+        family: None, is_paced: false, window: Window::Faster, marks: Marks::Once,
         params: &[],
         new: |_| Ok(Cc::Veno(Veno::default())),
     }
@@ -255,6 +337,7 @@ algorithms! {
         title: "TCP Westwood+",
         summary: "after loss, sets the window from a bandwidth estimate",
         source: "Linux 6.12 tcp_westwood.c",
+        family: None, is_paced: false, window: Window::AckRate, marks: Marks::Once,
         params: &[],
         new: |_| Ok(Cc::Westwood(Westwood::default())),
     }
@@ -263,6 +346,7 @@ algorithms! {
         title: "YeAH-TCP",
         summary: "Scalable while the queue is short, Reno otherwise",
         source: "Linux 6.12 tcp_yeah.c",
+        family: None, is_paced: false, window: Window::Faster, marks: Marks::Once,
         params: &[],
         new: |_| Ok(Cc::Yeah(Yeah::default())),
     }
@@ -271,6 +355,7 @@ algorithms! {
         title: "TCP Hybla",
         summary: "makes flows with long RTTs grow as fast as one with 25 ms",
         source: "Linux 6.12 tcp_hybla.c",
+        family: None, is_paced: false, window: Window::Faster, marks: Marks::Once,
         params: hybla::PARAMS,
         new: |p| Ok(Cc::Hybla(Hybla::new(p)?)),
     }
@@ -314,6 +399,30 @@ impl Algorithm {
         self.entry().params
     }
 
+    /// The algorithms that it shares parameters with.
+    #[must_use]
+    pub fn family(self) -> Option<Family> {
+        self.entry().family
+    }
+
+    /// Whether its pacing timer decides when packets leave, and not its ACKs.
+    #[must_use]
+    pub fn is_paced(self) -> bool {
+        self.entry().is_paced
+    }
+
+    /// How its window goes with losses and with time.
+    #[must_use]
+    pub fn window(self) -> Window {
+        self.entry().window
+    }
+
+    /// How it answers marks.
+    #[must_use]
+    pub fn marks(self) -> Marks {
+        self.entry().marks
+    }
+
     /// Whether it can answer the marks of a round trip by their share, with these parameters, which RFC 9331, section 4.3,
     /// asks of a sender of ECT(1). Its receiver then echoes mark by mark.
     #[must_use]
@@ -321,7 +430,11 @@ impl Algorithm {
         let is_enabled = |(name, value): &(String, ParamValue)| {
             name == "ecn_enable" && matches!(value, ParamValue::Bool(true) | ParamValue::Int(1..))
         };
-        matches!(self, Self::Dctcp | Self::Bbr3) || params.iter().any(is_enabled)
+        match self.marks() {
+            Marks::Once => false,
+            Marks::Share | Marks::ShareOnRoute => true,
+            Marks::ShareIfEnabled => params.iter().any(is_enabled),
+        }
     }
 
     /// A fresh instance, its private block all zero; call `init` when the connection is established.
@@ -460,7 +573,7 @@ macro_rules! dispatch {
 
 dispatch! {
     Bbr1(Bbr1),
-    Bbr1Stepped(Box<Bbr<Stepped>>),
+    Bbr1Ns3(Box<Bbr<Ns3>>),
     BbrPrime(Box<Bbr<BbrPrime>>),
     BbrHsr(Box<Bbr<BbrHsr>>),
     BbrPlus(Box<Bbr<BbrPlus>>),
@@ -491,7 +604,37 @@ dispatch! {
 
 #[cfg(test)]
 mod tests {
-    use super::{Bbr1, Cc};
+    use super::{Algorithm, Bbr1, Cc, Family, Marks};
+    use crate::no_draw::NoDraw;
+    use crate::{CongestionControl as _, Conn, Control, PacingStatus};
+
+    #[test]
+    fn a_family_begins_with_the_algorithm_that_it_is_named_after() {
+        let of = |family: Family| family.base().name();
+        let names = [of(Family::Bbr), of(Family::Bbr2), of(Family::Bbr3)];
+        assert_eq!(names, ["bbr1", "bbr2", "bbr3"]);
+        assert_eq!([of(Family::Cubic), of(Family::Vegas)], ["cubic", "vegas"]);
+    }
+
+    #[test]
+    fn who_answers_marks_if_enabled_has_the_parameter_that_enables_it() {
+        for algorithm in Algorithm::ALL {
+            let has_it = algorithm.params().iter().any(|param| param.name == "ecn_enable");
+            let name = algorithm.name();
+            assert_eq!(has_it, algorithm.marks() == Marks::ShareIfEnabled, "{name}");
+        }
+    }
+
+    #[test]
+    fn who_is_paced_asks_for_it_and_nobody_else() {
+        let ctl = Control { cwnd: 10, cwnd_clamp: u32::MAX, ..Control::default() };
+        let conn = Conn { ctl, mss: 1448, hz: 1000, max_pacing_rate: u64::MAX, ..Conn::default() };
+        for algorithm in Algorithm::ALL {
+            let mut cc = algorithm.build(&Vec::new()).unwrap();
+            let asks = cc.init(&conn, &mut NoDraw).pacing_status == PacingStatus::Needed;
+            assert_eq!(asks, algorithm.is_paced(), "{}", algorithm.name());
+        }
+    }
 
     #[test]
     fn no_algorithm_takes_more_room_in_a_flow_than_bbr1() {

@@ -17,6 +17,7 @@ pub mod bic;
 mod conn;
 pub mod cubic;
 pub mod dctcp;
+pub mod fields;
 mod given;
 pub mod highspeed;
 pub mod htcp;
@@ -37,7 +38,7 @@ pub mod windowed_filter;
 mod xorshift;
 pub mod yeah;
 
-pub use algorithm::{Algorithm, Cc};
+pub use algorithm::{Algorithm, Cc, Family, Marks, Window};
 pub use conn::{
     AckSample, CaState, Conn, Control, CwndEvent, LostSkb, PacingStatus, RateSample, ack_flags,
     ecn_flags,

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use bbrlab_lab::BENCH_CASES;
+use bbrlab_lab::{BENCH_CASES, Backend, backend};
 use clap::{Args, Parser, Subcommand, ValueHint};
 
 use crate::builtin_id::BuiltinId;
@@ -162,6 +162,9 @@ pub(crate) struct RunArgs {
     /// Only part K of N of each scenario's runs; `bbrlab merge` puts the parts together
     #[arg(long, value_name = "K/N", value_parser = shard, allow_hyphen_values = true)]
     pub(crate) shard: Option<Shard>,
+    /// Who computes the runs: `sim`, the simulator [default: sim; of a folder of results, who computed them]
+    #[arg(long, value_name = "BACKEND", value_parser = on)]
+    pub(crate) on: Option<&'static dyn Backend>,
     #[command(flatten)]
     pub(crate) running: Running,
 }
@@ -265,6 +268,9 @@ pub(crate) struct CheckArgs {
     /// Set a key of the scenario, such as bottleneck.rate=20Mbit/s
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
+    /// Who computes the runs that are checked for: `sim`, the simulator [default: sim; of a folder of results, who computed them]
+    #[arg(long, value_name = "BACKEND", value_parser = on)]
+    pub(crate) on: Option<&'static dyn Backend>,
     /// First seed, in place of the scenario's
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = seed)]
     pub(crate) seed: Option<u64>,
@@ -483,6 +489,11 @@ pub(crate) struct BenchCaseArgs {
 }
 
 /// A first seed.
+/// A back end.
+fn on(name: &str) -> Result<&'static dyn Backend, String> {
+    backend(name)
+}
+
 fn seed(text: &str) -> Result<u64, String> {
     let seed = text.parse::<i64>().ok().and_then(|seed| u64::try_from(seed).ok());
     seed.ok_or_else(|| format!("expected a whole number from 0 to {}", i64::MAX))

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use bbrlab_lab::{
-    LabError, check_limit, open_named, processors, refuse_second_stdin, seconds_per_event,
+    LabError, check_backend, check_limit, open_named, processors, refuse_second_stdin,
 };
 use bbrlab_papers::not_a_scenario;
 use bbrlab_report::{count, figure};
@@ -12,21 +12,19 @@ use serde::Serialize;
 
 use crate::args::CheckArgs;
 use crate::output::{Output, Stopped, Verdict};
-use crate::run::sets;
+use crate::run::{on, sets};
 
 pub(crate) fn check(args: &CheckArgs, output: &mut Output) -> Verdict {
     let sets = sets(&args.set, args.seed);
     let jobs = args.jobs.map_or_else(processors, |jobs| usize::try_from(jobs).unwrap_or(1));
     refuse_second_stdin(&args.scenarios)?;
-    let second = seconds_per_event()?;
     let mut documents = Vec::new();
     // A wrong file does not keep the others from being checked.
     let mut wrong: Option<LabError> = None;
     for name in &args.scenarios {
         // Nothing is written, so a key may be changed in a folder of results, too.
-        let named = open_named(name, &sets, true, not_a_scenario);
-        let scenarios = match named {
-            Ok(named) => named.into_iter().map(|named| named.scenario).collect(),
+        let named = match open_named(name, &sets, true, not_a_scenario) {
+            Ok(named) => named,
             Err(error) => {
                 if let Some(before) = wrong.replace(error) {
                     output.note(&before.to_string());
@@ -34,13 +32,18 @@ pub(crate) fn check(args: &CheckArgs, output: &mut Output) -> Verdict {
                 Vec::new()
             }
         };
-        for scenario in scenarios {
+        for named in named {
+            let on = on(args.on, &named)?;
+            let scenario = named.scenario;
             let estimate = scenario.estimate();
-            let over = check_limit(&estimate, jobs, estimate.sweep_bytes, args.limit).err();
+            let over = check_limit(&estimate, jobs, estimate.sweep_bytes, args.limit)
+                .and_then(|()| check_backend(&scenario, on))
+                .err();
+            let cpu_s = on.cpu_s(&estimate)?;
             if args.json {
-                documents.push(of_scenario(&scenario, &estimate, second, over.as_ref()));
+                documents.push(of_scenario(&scenario, &estimate, cpu_s, over.as_ref()));
             } else {
-                output.text(&words(&scenario, &estimate, second, jobs, over.as_ref()))?;
+                output.text(&words(&scenario, &estimate, cpu_s, jobs, over.as_ref()))?;
             }
         }
     }
@@ -53,7 +56,7 @@ pub(crate) fn check(args: &CheckArgs, output: &mut Output) -> Verdict {
 fn words(
     scenario: &Scenario,
     estimate: &Estimate,
-    seconds_per_event: f64,
+    cpu_s: f64,
     jobs: usize,
     over: Option<&LabError>,
 ) -> String {
@@ -82,7 +85,7 @@ fn words(
     let amount = |value: u64, is_at_most: bool| count(two_digits(value, is_at_most));
     line("data packets", format!("{packets} {}", amount(estimate.data_packets, at_most.packets)));
     line("events", format!("{packets} {}", amount(estimate.events, at_most.packets)));
-    let cpu_s = time(estimate.work * seconds_per_event, at_most.packets);
+    let cpu_s = time(cpu_s, at_most.packets);
     line("time", format!("{packets} {cpu_s} of CPU on this machine, up to {jobs} runs at a time"));
     line(
         "memory",
@@ -162,7 +165,7 @@ struct OfScenario {
 fn of_scenario(
     scenario: &Scenario,
     estimate: &Estimate,
-    seconds_per_event: f64,
+    cpu_s: f64,
     over: Option<&LabError>,
 ) -> OfScenario {
     let at_most = estimate.at_most();
@@ -184,7 +187,7 @@ fn of_scenario(
         sim_s: estimate.sim_s,
         data_packets: estimate.data_packets,
         events: estimate.events,
-        cpu_s: estimate.work * seconds_per_event,
+        cpu_s,
         memory_bytes: estimate.memory_bytes,
         sweep_bytes: estimate.sweep_bytes,
         series_rows: estimate.series_rows,

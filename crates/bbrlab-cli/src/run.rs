@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use bbrlab_lab::{
-    Batch, BatchOptions, LabError, Named, RECORDS_HELD, Records, Stop, SummaryOf, check_limit,
-    default_out, open_named, part_of, processors, refuse_results, refuse_second_stdin, run_batch,
-    write_runs_json,
+    Backend, Batch, BatchOptions, LabError, Named, RECORDS_HELD, Records, SIMULATOR, Stop,
+    SummaryOf, backend_of, check_limit, default_out, open_named, part_of, processors,
+    refuse_results, refuse_second_stdin, run_batch, write_runs_json,
 };
 use bbrlab_papers::not_a_scenario;
 use bbrlab_report::{Points, run_table};
@@ -46,7 +46,8 @@ pub(crate) fn run(args: &RunArgs, output: &mut Output) -> Verdict {
     for (named, part) in scenarios.iter().zip(parts) {
         let scenario = &named.scenario;
         let of = part.as_ref().map(|part| part.len() as u64);
-        let batch = one(named, part, &args.running, jobs, several, &stop, output)?;
+        let on = on(args.on, named)?;
+        let batch = one(named, on, part, &args.running, jobs, several, &stop, output)?;
         if !args.running.json {
             output.text(&table(&batch, width)?)?;
         }
@@ -80,8 +81,21 @@ fn of_shard(shard: Shard, of: u64, batch: &Batch<'_>, scenario: &Scenario) -> St
     text
 }
 
+/// The back end that the user names, or else the one whose results are continued.
+pub(crate) fn on(
+    given: Option<&'static dyn Backend>,
+    named: &Named,
+) -> Result<&'static dyn Backend, LabError> {
+    match (given, &named.folder) {
+        (Some(on), _) => Ok(on),
+        (None, Some(folder)) => backend_of(folder),
+        (None, None) => Ok(SIMULATOR),
+    }
+}
+
 fn one<'s>(
     named: &'s Named,
+    on: &'static dyn Backend,
     only: Option<BTreeSet<u64>>,
     running: &Running,
     jobs: usize,
@@ -93,13 +107,14 @@ fn one<'s>(
     let out = match &running.out {
         // If the user names one folder for several scenarios, each gets its own folder in it.
         Some(out) if several => {
-            let own = default_out(scenario);
+            let own = default_out(scenario, on);
             out.join(own.file_name().expect("the default has a name"))
         }
         Some(out) => out.clone(),
-        None => named.folder.clone().unwrap_or_else(|| default_out(scenario)),
+        None => named.folder.clone().unwrap_or_else(|| default_out(scenario, on)),
     };
     let options = BatchOptions {
+        on,
         out: Some(out),
         force: running.force,
         jobs,

@@ -11,12 +11,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use bbrlab_run::{Controls, Run, RunSummary, Runs as _};
+use bbrlab_run::{Controls, Run, RunSummary, Runs as _, SIMULATOR};
 use bbrlab_scenario::{Scenario, plain_name};
 
 use crate::atomic_file::{make_folder, remove_leftovers};
+use crate::backend::{Backend, Task, check_backend};
 use crate::error::LabError;
-use crate::execute::{Executed, execute};
+use crate::execute::Executed;
 use crate::finish::{finish, write_sweep};
 use crate::lock::Lock;
 use crate::named::holds_text_of;
@@ -24,14 +25,16 @@ use crate::picture_files::{picture_of, picture_of_folder, pictures_are_there, wr
 use crate::pool::{Pool, Progress, Worker};
 use crate::records::{Held, Records, folder_of, named_as_in};
 use crate::run_folder::{
-    Files, Found, RunKey, SCENARIO, begin_run, begin_sweep, is_current, is_marked, is_outdated,
-    look, look_for_sweep, write_run,
+    Files, Found, Maker, RunKey, SCENARIO, begin_run, begin_sweep, forget_summary, is_current,
+    is_marked, is_outdated, look, look_for_sweep, write_run,
 };
 use crate::stop::Stop;
 
 /// How a batch is run.
 #[derive(Clone, Debug)]
 pub struct BatchOptions {
+    /// Who computes the runs.
+    pub on: &'static dyn Backend,
     /// The folder of the batch; `None` writes nothing.
     pub out: Option<PathBuf>,
     /// Whether to recompute complete runs and to overwrite other runs.
@@ -85,12 +88,13 @@ pub struct Batch<'s> {
     pub partial: Option<Box<RunSummary>>,
 }
 
-/// The folder of a scenario's results if the user names none.
+/// The folder of a scenario's results by a back end if the user names none.
 #[must_use]
-pub fn default_out(scenario: &Scenario) -> PathBuf {
+pub fn default_out(scenario: &Scenario, on: &dyn Backend) -> PathBuf {
     let hash = scenario.hash();
     let name = plain_name(scenario.name(), 60);
-    Path::new("bbrlab-runs").join(format!("{name}-{}", hash.get(..12).unwrap_or(hash)))
+    let by = if on.name() == SIMULATOR { String::new() } else { format!("-{}", on.name()) };
+    Path::new("bbrlab-runs").join(format!("{name}-{}{by}", hash.get(..12).unwrap_or(hash)))
 }
 
 /// What has come of an attempt at a run.
@@ -157,23 +161,32 @@ pub fn run_batch<'s>(
     mut watch: impl FnMut(Progress),
 ) -> Result<Batch<'s>, LabError> {
     check_controls(scenario, options)?;
+    check_backend(scenario, options.on)?;
+    let maker = Maker::with(options.on);
     let is_single = scenario.runs() == 1;
     let mut _used = None;
     if let Some(out) = &options.out {
         make_folder(out)?;
         if !is_single {
             let _lock = Lock::take(out)?;
-            match look_for_sweep(out, scenario) {
+            match look_for_sweep(out, scenario, &maker) {
                 Found::Nothing => {}
                 _ if options.force => {}
                 found => return Err(refuse(out, found)),
             }
             remove_leftovers(out);
-            _used = Some(begin_sweep(out, scenario)?);
+            _used = Some(begin_sweep(out, scenario, &maker)?);
         }
     }
-    let work = Work::of(scenario, options);
+    let work = Work::of(scenario, options, &maker);
     let outdated = work.outdated();
+    if let Some(out) = options.out.as_ref().filter(|_| !is_single)
+        && !options.on.is_repeatable()
+        && (options.force || outdated > 0)
+    {
+        // Until it is written anew, the summary would contradict the runs that are computed anew.
+        forget_summary(out)?;
+    }
     if outdated > 0 {
         watch(Progress { done: 0, total: work.count() as u64, share: 0.0, outdated });
     }
@@ -204,14 +217,14 @@ pub fn run_batch<'s>(
     let complete = states.iter().enumerate();
     let complete = complete.filter(|(_, state)| matches!(state, State::Complete(_)));
     let numbers = complete.map(|(place, _)| work.number(place));
-    let records = Records::new(scenario, options.out.clone(), numbers, held);
+    let records = Records::new(scenario, &maker, options.out.clone(), numbers, held);
     let is_interrupted = records.count() < work.count();
     let mut complete = None;
     if let Some(out) = options.out.as_ref().filter(|_| !is_single) {
         match options.summary {
             SummaryOf::These => write_sweep(scenario, &records, out, options.pictures)?,
             SummaryOf::Whole => {
-                complete = Some(finish(scenario, out, options.pictures)?.complete);
+                complete = Some(finish(scenario, &maker, out, options.pictures)?.complete);
             }
             SummaryOf::Later => {}
         }
@@ -298,6 +311,7 @@ struct Work<'a, 's> {
     /// Their numbers in the scenario; all for `None`.
     numbers: Option<Vec<u64>>,
     weights: Weights,
+    maker: &'a Maker,
 }
 
 /// How far a run is.
@@ -322,7 +336,7 @@ struct Outcome {
 const PAUSE: Duration = Duration::from_millis(100);
 
 impl<'a, 's> Work<'a, 's> {
-    fn of(scenario: &'s Scenario, options: &'a BatchOptions) -> Self {
+    fn of(scenario: &'s Scenario, options: &'a BatchOptions, maker: &'a Maker) -> Self {
         let numbers = options.only.as_ref().map(|only| only.iter().copied().collect::<Vec<u64>>());
         let weights = match &numbers {
             None => Weights::of(scenario, 0..scenario.points()),
@@ -332,7 +346,7 @@ impl<'a, 's> Work<'a, 's> {
                 Weights::of(scenario, points)
             }
         };
-        Self { scenario, options, numbers, weights }
+        Self { scenario, options, numbers, weights, maker }
     }
 
     fn count(&self) -> usize {
@@ -350,7 +364,8 @@ impl<'a, 's> Work<'a, 's> {
     }
 
     fn folder(&self, number: u64) -> Option<PathBuf> {
-        self.options.out.as_deref().map(|out| folder_of(out, self.scenario, number))
+        let folder = |out| folder_of(out, self.scenario, number, &self.maker.backend);
+        self.options.out.as_deref().map(folder)
     }
 
     /// How many of the runs lie in the folder complete, but made by another version or commit.
@@ -360,8 +375,8 @@ impl<'a, 's> Work<'a, 's> {
         }
         let is_it = |place: &usize| {
             let number = self.number(*place);
-            let key = RunKey::of(self.scenario, number);
-            self.folder(number).is_some_and(|folder| is_outdated(&folder, &key))
+            let key = RunKey::of(self.scenario, number, &self.maker.backend);
+            self.folder(number).is_some_and(|folder| is_outdated(&folder, &key, self.maker))
         };
         (0..self.count()).filter(is_it).count() as u64
     }
@@ -469,9 +484,8 @@ impl<'a, 's> Work<'a, 's> {
             begin_run(folder, &toml)?;
         }
         let packets = self.weights.packets(scenario, number);
-        let executed = execute(&run, packets, &options.controls, worker.stop, |share| {
-            worker.advance(share);
-        });
+        let task = Task { run: &run, packets, controls: &options.controls, stop: worker.stop };
+        let executed = options.on.execute(&task, &mut |share| worker.advance(share));
         let executed =
             executed.map_err(|reason| LabError::Failed(format!("{}: {reason}", run.scenario)))?;
         let is_complete = executed.is_complete;
@@ -512,7 +526,7 @@ impl<'a, 's> Work<'a, 's> {
     ) -> Result<Option<Ended>, LabError> {
         let Self { scenario, options, .. } = self;
         let Some(folder) = folder.filter(|_| !options.force) else { return Ok(None) };
-        match look(folder, &RunKey::of(scenario, number)) {
+        match look(folder, &RunKey::of(scenario, number, &self.maker.backend), self.maker) {
             Found::Complete(_) if self.has_outside(number) => Ok(None),
             Found::Complete(summary) => {
                 Lock::clear(folder)?;
@@ -530,7 +544,8 @@ impl<'a, 's> Work<'a, 's> {
     /// Whether a run's folder says that it is complete, and made by this version; nothing about its files is checked.
     fn is_there(&self, number: u64) -> bool {
         let Some(folder) = self.folder(number) else { return false };
-        is_current(&folder, &RunKey::of(self.scenario, number)) && !self.has_outside(number)
+        let key = RunKey::of(self.scenario, number, &self.maker.backend);
+        is_current(&folder, &key, self.maker) && !self.has_outside(number)
     }
 
     /// Whether a congestion control from outside takes part in a run.
@@ -552,8 +567,7 @@ pub fn save_run(
     force: bool,
 ) -> Result<(), LabError> {
     let summary = &run.result.summary;
-    let key = RunKey { scenario_hash: summary.scenario_hash.clone(), seed: summary.seed };
-    let found = match look(folder, &key) {
+    let found = match look(folder, &RunKey::of_record(summary), &Maker::of_record(summary)) {
         // Somebody's own scenario.
         Found::Nothing if folder.join(SCENARIO).exists() && !is_marked(folder) => Found::Foreign,
         found => found,
@@ -564,6 +578,11 @@ pub fn save_run(
     write_run(folder, scenario_toml, run)
 }
 
+/// Names a back end other than the simulator.
+fn by(backend: &str) -> String {
+    if backend == SIMULATOR { String::new() } else { format!(", computed by {backend}") }
+}
+
 /// The error for a folder that must not be written to.
 fn refuse(folder: &Path, found: Found) -> LabError {
     let folder = folder.display();
@@ -571,15 +590,17 @@ fn refuse(folder: &Path, found: Found) -> LabError {
         Found::Other(other) => {
             let hash = other.scenario_hash.get(..12).unwrap_or(&other.scenario_hash);
             format!(
-                "{folder} holds another run (hash {hash}, seed {}); use --force to write over it, or another --out",
-                other.seed
+                "{folder} holds another run (hash {hash}, seed {}{}); use --force to write over it, or another --out",
+                other.seed,
+                by(&other.backend)
             )
         }
         Found::Sweep => {
             format!("{folder} holds a sweep; use --force to write over it, or another --out")
         }
-        Found::OtherSweep { scenario, runs } => format!(
-            "{folder} holds another sweep (`{scenario}`, {runs} runs); use --force to write over it, or another --out"
+        Found::OtherSweep { scenario, runs, backend } => format!(
+            "{folder} holds another sweep (`{scenario}`, {runs} runs{}); use --force to write over it, or another --out",
+            by(&backend)
         ),
         _ => format!(
             "{folder} holds files that are no run's; use --force to write beside them, or another --out"

@@ -7,7 +7,7 @@ use bbrlab_report::{
     chosen_run_picture, chosen_sweep_pictures,
 };
 use bbrlab_run::{Delays, RunSummary, Transfers};
-use bbrlab_scenario::{Scenario, read_span};
+use bbrlab_scenario::read_span;
 use bbrlab_units::Span;
 
 use crate::error::LabError;
@@ -18,6 +18,7 @@ use crate::picture_files::{
     title_of_sweep, write_formats,
 };
 use crate::run_folder::{DELAYS_PARQUET, SCENARIO, SUMMARY_JSON, TRANSFERS_PARQUET, damaged};
+use crate::scenario_files::read_kept_scenario;
 
 /// What somebody wants to see. The default is what `run` draws.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -391,7 +392,7 @@ fn rtts(folder: &Path, summary: &RunSummary) -> Result<Option<Vec<CdfSample>>, L
 
 /// The title of a run's scenario or, if it has none, its name.
 fn title_of(folder: &Path, summary: &RunSummary) -> Result<String, LabError> {
-    let scenario = Scenario::read_kept(&folder.join(SCENARIO), &[])?;
+    let scenario = read_kept_scenario(&folder.join(SCENARIO), &[])?;
     let title = if scenario.title().is_empty() { &summary.scenario } else { scenario.title() };
     Ok(title.to_owned())
 }

@@ -484,7 +484,7 @@ mod tests {
             series.push(SeriesRow {
                 time_s: f64::from(row) / 100.0,
                 flow: row % 2,
-                cwnd_packets: 10 + row,
+                cwnd_packets: (10 + row).into(),
                 ssthresh_packets: (row > 2).then_some(7),
                 bw_bps: Some(50_000_000),
                 state: if row < 3 { "STARTUP" } else { "" }.into(),
@@ -498,7 +498,7 @@ mod tests {
             packets: 3,
             bytes: 4542.into(),
             arrivals: 9.into(),
-            drops: 1,
+            drops: 1.into(),
             random_losses: 0.into(),
             policer_drops: None,
             marks: 0.into(),
@@ -607,7 +607,7 @@ mod tests {
         let with = kinds(run(vec![link]));
         assert_eq!(with, kinds(run(Vec::new())));
         let names: Vec<&str> = with.iter().map(|(name, _)| name.as_str()).collect();
-        expect!["scenario scenario_hash profile version commit seed flow name group cc start_s stop_s rtt_base_ms throughput_mbps goodput_mbps goodput_ss_mbps sent_packets delivered_packets out_of_order_packets duplicate_packets discarded_packets lost_packets retransmitted_packets drops random_losses policer_drops rto_count rtt_ms_min rtt_ms_mean rtt_ms_p50 rtt_ms_p95 rtt_ms_p99 rtt_ms_max rtt_sample_ms_min rtt_sample_ms_mean rtt_sample_ms_p50 rtt_sample_ms_p95 rtt_sample_ms_p99 rtt_sample_ms_max srtt_ms_mean srtt_ms_p95 cwnd_packets_mean cwnd_packets_max limited_by_cwnd limited_by_pacing limited_by_rwnd limited_by_sndbuf limited_by_app fct_ms_n fct_ms_mean fct_ms_p50 fct_ms_p95 fct_ms_p99 stalled_s group_flows group_turned_away group_goodput_mbps group_goodput_active_mbps group_share group_retransmitted_packets group_out_of_order_packets group_duplicate_packets group_drops group_random_losses group_policer_drops group_rtt_ms_mean group_rtt_ms_p95 group_fct_ms_n group_fct_ms_unfinished group_fct_ms_mean group_fct_ms_p50 group_fct_ms_p95 group_fct_ms_p99 group_slowdown_p50 group_slowdown_p95 group_slowdown_p99 sim_s events data_packets digest run_goodput_mbps run_goodput_ss_mbps jain jain_ss bottleneck_name bottleneck_rate_mbps bottleneck_utilization bottleneck_arrivals bottleneck_departures bottleneck_queued_at_end bottleneck_drops bottleneck_drops_enqueue bottleneck_drops_dequeue bottleneck_random_losses bottleneck_policer_drops bottleneck_thinned_acks bottleneck_drop_ratio bottleneck_marks bottleneck_queue_packets_mean bottleneck_queue_packets_std bottleneck_queue_packets_p95 bottleneck_queue_packets_max bottleneck_queue_delay_ms_mean bottleneck_queue_delay_ms_p50 bottleneck_queue_delay_ms_p95 bottleneck_queue_delay_ms_p99 bottleneck_sojourn_ms_mean bottleneck_sojourn_ms_p95 bottleneck_sojourn_ms_max"]
+        expect!["scenario scenario_hash profile backend backend_version version commit seed flow name group cc start_s stop_s rtt_base_ms throughput_mbps goodput_mbps goodput_ss_mbps sent_packets delivered_packets out_of_order_packets duplicate_packets discarded_packets lost_packets retransmitted_packets drops random_losses policer_drops rto_count rtt_ms_min rtt_ms_mean rtt_ms_p50 rtt_ms_p95 rtt_ms_p99 rtt_ms_max rtt_sample_ms_min rtt_sample_ms_mean rtt_sample_ms_p50 rtt_sample_ms_p95 rtt_sample_ms_p99 rtt_sample_ms_max srtt_ms_mean srtt_ms_p95 cwnd_packets_mean cwnd_packets_max limited_by_cwnd limited_by_pacing limited_by_rwnd limited_by_sndbuf limited_by_app fct_ms_n fct_ms_mean fct_ms_p50 fct_ms_p95 fct_ms_p99 stalled_s group_flows group_turned_away group_goodput_mbps group_goodput_active_mbps group_share group_retransmitted_packets group_out_of_order_packets group_duplicate_packets group_drops group_random_losses group_policer_drops group_rtt_ms_mean group_rtt_ms_p95 group_fct_ms_n group_fct_ms_unfinished group_fct_ms_mean group_fct_ms_p50 group_fct_ms_p95 group_fct_ms_p99 group_slowdown_p50 group_slowdown_p95 group_slowdown_p99 sim_s events data_packets digest run_goodput_mbps run_goodput_ss_mbps jain jain_ss bottleneck_name bottleneck_rate_mbps bottleneck_utilization bottleneck_arrivals bottleneck_departures bottleneck_queued_at_end bottleneck_drops bottleneck_drops_enqueue bottleneck_drops_dequeue bottleneck_random_losses bottleneck_policer_drops bottleneck_thinned_acks bottleneck_drop_ratio bottleneck_marks bottleneck_queue_packets_mean bottleneck_queue_packets_std bottleneck_queue_packets_p95 bottleneck_queue_packets_max bottleneck_queue_delay_ms_mean bottleneck_queue_delay_ms_p50 bottleneck_queue_delay_ms_p95 bottleneck_queue_delay_ms_p99 bottleneck_sojourn_ms_mean bottleneck_sojourn_ms_p95 bottleneck_sojourn_ms_max"]
         .assert_eq(&names.join(" "));
     }
 

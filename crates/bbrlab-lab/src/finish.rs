@@ -7,6 +7,7 @@ use bbrlab_run::Runs as _;
 use bbrlab_scenario::Scenario;
 
 use crate::atomic_file::{sync_folder, write_by};
+use crate::backend::SIMULATOR;
 use crate::columns::write_summary;
 use crate::document::write_summary_json;
 use crate::error::LabError;
@@ -14,7 +15,9 @@ use crate::lock::Lock;
 use crate::picture_files::write_missing_pictures;
 use crate::provenance::{COMMIT, VERSION};
 use crate::records::{Held, RECORDS_HELD, Records, folder_of, named_as_in};
-use crate::run_folder::{Found, RunKey, SUMMARY_JSON, SUMMARY_PARQUET, complete_key, look};
+use crate::run_folder::{
+    Found, Maker, RunKey, SUMMARY_JSON, SUMMARY_PARQUET, complete_key, look, read_sweep,
+};
 
 /// How far the whole of a sweep is.
 #[derive(Debug)]
@@ -35,19 +38,22 @@ pub fn finish_whole<'s>(
     pictures: bool,
 ) -> Result<Whole<'s>, LabError> {
     let _lock = Lock::take(out)?;
-    finish(scenario, out, pictures)
+    let maker = read_sweep(out).map_or_else(|| Maker::with(SIMULATOR), |sweep| sweep.maker);
+    finish(scenario, &maker, out, pictures)
 }
 
 /// The same for who holds the folder's lock.
 pub(crate) fn finish<'s>(
     scenario: &'s Scenario,
+    maker: &Maker,
     out: &Path,
     pictures: bool,
 ) -> Result<Whole<'s>, LabError> {
-    let folder = |number| folder_of(out, scenario, number);
-    let key = |number| RunKey::of(scenario, number);
+    let folder = |number| folder_of(out, scenario, number, &maker.backend);
+    let key = |number| RunKey::of(scenario, number, &maker.backend);
     let is_there = |number: &u64| complete_key(&folder(*number)) == Some(key(*number));
-    let records_of = |numbers, held| Records::new(scenario, Some(out.to_path_buf()), numbers, held);
+    let records_of =
+        |numbers, held| Records::new(scenario, maker, Some(out.to_path_buf()), numbers, held);
     let there = (0..scenario.runs()).filter(is_there).count() as u64;
     if there < scenario.runs() {
         return Ok(Whole { complete: there, records: records_of(0..0, Held::new(0)) });
@@ -55,7 +61,7 @@ pub(crate) fn finish<'s>(
     // Now their files are checked as well.
     let (mut complete, mut held) = (0, Held::new(RECORDS_HELD));
     for number in 0..scenario.runs() {
-        if let Found::Complete(found) = look(&folder(number), &key(number)) {
+        if let Found::Complete(found) = look(&folder(number), &key(number), maker) {
             held.offer(number, Box::new(named_as_in(scenario, number, *found)));
             complete += 1;
         }

@@ -6,6 +6,7 @@
 //!
 //! | file | idea |
 //! | --- | --- |
+//! | `backend.rs`, `simulator.rs` | who computes runs: the door, and the simulator behind it |
 //! | `pool.rs` | independent pieces of work on several threads |
 //! | `execute.rs` | one run in slices, watched and interruptible |
 //! | `stepped.rs` | one run in the caller's steps |
@@ -17,6 +18,7 @@
 //! | `columns.rs`, `parquet_file.rs` | records as columns, columns as Parquet |
 //! | `document.rs` | records as JSON |
 //! | `lock.rs` | several processes share the runs of a folder |
+//! | `scenario_files.rs` | scenarios in files, with the traces that they name |
 //! | `named.rs` | what users name: scenarios, and folders of results |
 //! | `export.rs` | Parquet files as CSV |
 //! | `atomic_file.rs` | files that are either complete or absent |
@@ -31,6 +33,7 @@
 //! | `stop.rs` | interrupts |
 
 mod atomic_file;
+mod backend;
 mod batch;
 mod bench;
 mod calibration;
@@ -59,18 +62,20 @@ mod records;
 mod report_files;
 mod report_page;
 mod run_folder;
+mod scenario_files;
 #[cfg(test)]
 mod scratch;
+mod simulator;
 mod stepped;
 mod stop;
 
 pub use atomic_file::{Unwritten, write_new};
+pub use backend::{BACKENDS, Backend, Refusal, SIMULATOR, Task, backend, check_backend};
 pub use batch::{
     Batch, BatchOptions, SummaryOf, default_out, heaviest_first, part_of, run_batch, save_run,
 };
 pub use bbrlab_oracle::LogError;
 pub use bench::{BENCH_CASES, BenchCase, BenchResult, bench_case};
-pub use calibration::seconds_per_event;
 pub use chosen_pictures::{PlotChoice, plot_as, plot_overlay};
 pub use columns::{FigureOf, figure_of, flow_columns, link_columns, of_series};
 pub use document::write_runs_json;
@@ -96,6 +101,7 @@ pub use queues::{QueueReplays, validate_queues};
 pub use records::{RECORDS_HELD, Records, folder_of};
 pub use report_files::{check_reports, write_report_text};
 pub use report_page::write_report;
-pub use run_folder::run_folder_name;
+pub use run_folder::{backend_of, run_folder_name};
+pub use scenario_files::{files_in, open_scenario};
 pub use stepped::Stepped;
 pub use stop::Stop;

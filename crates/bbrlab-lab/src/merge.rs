@@ -15,7 +15,8 @@ use crate::pool::Progress;
 use crate::provenance::{COMMIT, VERSION};
 use crate::records::folder_of;
 use crate::run_folder::{
-    Found, RUN_JSON, RunKey, begin_sweep, complete_key, look, look_for_sweep, read_sweep,
+    Found, Maker, RUN_JSON, RunKey, SweepFile, begin_sweep, complete_key, look, look_for_sweep,
+    read_sweep,
 };
 use crate::stop::Stop;
 
@@ -46,11 +47,11 @@ pub fn merge(
     stop: &Stop,
     mut watch: impl FnMut(Progress),
 ) -> Result<Merged, LabError> {
-    let scenario = scenario_of(folders)?;
+    let (scenario, maker) = scenario_of(folders)?;
     make_folder(out)?;
     let _used = {
         let _lock = Lock::take(out)?;
-        match look_for_sweep(out, &scenario) {
+        match look_for_sweep(out, &scenario, &maker) {
             Found::Nothing => {}
             _ => {
                 return Err(LabError::Usage(format!(
@@ -59,7 +60,7 @@ pub fn merge(
                 )));
             }
         }
-        begin_sweep(out, &scenario)?
+        begin_sweep(out, &scenario, &maker)?
     };
     let mut parts = runs_in(folders);
     let runs = scenario.runs();
@@ -70,10 +71,10 @@ pub fn merge(
                 "interrupted: {number} of {runs} runs were looked for; the same command continues from there"
             )));
         }
-        let key = RunKey::of(&scenario, number);
-        let target = folder_of(out, &scenario, number);
-        let is_there = |folder: &Path| matches!(look(folder, &key), Found::Complete(_));
-        let sources = parts.remove(&(key.scenario_hash.clone(), key.seed)).unwrap_or_default();
+        let key = RunKey::of(&scenario, number, &maker.backend);
+        let target = folder_of(out, &scenario, number, &maker.backend);
+        let is_there = |folder: &Path| matches!(look(folder, &key, &maker), Found::Complete(_));
+        let sources = parts.remove(&key).unwrap_or_default();
         if !is_there(&target) {
             for source in sources.iter().filter(|source| **source != target) {
                 if !is_there(source) {
@@ -92,9 +93,9 @@ pub fn merge(
     Ok(Merged { scenario: scenario.name().to_owned(), runs, complete, copied, left_out })
 }
 
-/// The scenario that all folders have parts of.
-fn scenario_of(folders: &[PathBuf]) -> Result<Scenario, LabError> {
-    let mut first: Option<(&PathBuf, String)> = None;
+/// The scenario that all folders have parts of, and who made them.
+fn scenario_of(folders: &[PathBuf]) -> Result<(Scenario, Maker), LabError> {
+    let mut first: Option<(&PathBuf, SweepFile)> = None;
     for folder in folders {
         let shown = folder.display();
         let Some(sweep) = read_sweep(folder) else {
@@ -105,15 +106,17 @@ fn scenario_of(folders: &[PathBuf]) -> Result<Scenario, LabError> {
             };
             return Err(LabError::Usage(format!("{shown}: expected a sweep's folder: {found}")));
         };
-        if (sweep.version.as_str(), sweep.commit.as_str()) != (VERSION, COMMIT) {
+        if !sweep.maker.is_this_program() {
+            let (version, commit) = sweep.maker.program();
             return Err(LabError::Usage(format!(
-                "{shown}: expected a sweep that this version has made, {VERSION} ({COMMIT}), found one of {} ({})",
-                sweep.version, sweep.commit
+                "{shown}: expected a sweep that this version has made, {VERSION} ({COMMIT}), found one of {version} ({commit})",
             )));
         }
         match &first {
-            None => first = Some((folder, sweep.scenario_hash)),
-            Some((_, hash)) if *hash == sweep.scenario_hash => {}
+            None => first = Some((folder, sweep)),
+            Some((_, other))
+                if (&other.scenario_hash, &other.maker) == (&sweep.scenario_hash, &sweep.maker) => {
+            }
             Some((other, _)) => {
                 return Err(LabError::Usage(format!(
                     "expected parts of one sweep; found two in {} and {shown}",
@@ -122,7 +125,8 @@ fn scenario_of(folders: &[PathBuf]) -> Result<Scenario, LabError> {
             }
         }
     }
-    let (folder, hash) = first.ok_or_else(|| LabError::Usage("expected folders".to_owned()))?;
+    let (folder, SweepFile { maker, scenario_hash: hash, .. }) =
+        first.ok_or_else(|| LabError::Usage("expected folders".to_owned()))?;
     let mut named = open_named(&folder.to_string_lossy(), &[], true, |_| None)?;
     let scenario = named.swap_remove(0).scenario;
     if scenario.hash() != hash {
@@ -131,17 +135,17 @@ fn scenario_of(folders: &[PathBuf]) -> Result<Scenario, LabError> {
             "{shown}: its scenario.toml is not the one of its runs"
         )));
     }
-    Ok(scenario)
+    Ok((scenario, maker))
 }
 
-/// The runs that say they are complete, by scenario hash and seed.
-fn runs_in(folders: &[PathBuf]) -> BTreeMap<(String, u64), Vec<PathBuf>> {
+/// The runs that say they are complete.
+fn runs_in(folders: &[PathBuf]) -> BTreeMap<RunKey, Vec<PathBuf>> {
     let mut runs: BTreeMap<_, Vec<PathBuf>> = BTreeMap::new();
     for folder in folders {
         for name in folders_in(folder) {
             let path = folder.join(name);
             if let Some(key) = complete_key(&path) {
-                let known = runs.entry((key.scenario_hash, key.seed)).or_default();
+                let known = runs.entry(key).or_default();
                 if !known.contains(&path) {
                     known.push(path);
                 }

@@ -11,6 +11,7 @@ use crate::error::{LabError, plain};
 use crate::run_folder::{
     RUN_JSON, SCENARIO, SERIES_PARQUET, SUMMARY_JSON, SWEEP_JSON, is_marked, kept_name,
 };
+use crate::scenario_files::{open_scenario, read_kept_scenario};
 
 /// Tells in words what has a name that was not found, if something else than what was asked for has it.
 pub type KnownElsewhere = fn(&str) -> Option<String>;
@@ -38,7 +39,7 @@ pub fn open_named(
 ) -> Result<Vec<Named>, LabError> {
     let path = Path::new(name);
     if !path.is_dir() {
-        let opened = Scenario::open(name, sets);
+        let opened = open_scenario(name, sets);
         let scenario = opened
             .map_err(|errors| if path.exists() { errors } else { told_of(name, errors, known) })?;
         return Ok(vec![Named { scenario, folder: None }]);
@@ -102,8 +103,8 @@ fn scenario_of(folder: &Path, sets: &[String]) -> Result<Scenario, LabError> {
             "{shown}: no {SCENARIO} in it, so it cannot be run again by itself; run its scenario with --out {shown}"
         )));
     }
-    let scenario = Scenario::read_kept(&file, sets)?;
-    if !is_marked(folder) && !holds_text_of(folder, &Scenario::read_kept(&file, &[])?) {
+    let scenario = read_kept_scenario(&file, sets)?;
+    if !is_marked(folder) && !holds_text_of(folder, &read_kept_scenario(&file, &[])?) {
         let file = file.display();
         return Err(LabError::Usage(format!(
             "{file} was written by hand, not by a run, so its folder holds no results: name the file itself, bbrlab run {file}"

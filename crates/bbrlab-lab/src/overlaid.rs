@@ -54,7 +54,7 @@ pub(crate) fn overlay_panels(
         let mut one = match panel {
             RunPanel::State => continue,
             RunPanel::Cwnd => {
-                of_flows("cwnd, packets", &|series, row| Some(f64::from(series.cwnd_packets[row])))
+                of_flows("cwnd, packets", &|series, row| series.cwnd_packets[row].0.map(f64::from))
             }
             RunPanel::Rtt => of_flows("Smoothed RTT, ms", &|series, row| {
                 series.srtt_us[row].map(|us| f64::from(us) / 1e3)
@@ -81,7 +81,7 @@ pub(crate) fn overlay_panels(
                     #[expect(clippy::cast_precision_loss, reason = "for a picture")]
                     let mut bytes = of_flows(
                         "Payload read by the application, Mbit/s (in steps behind a repair)",
-                        &|series, row| Some(series.received_bytes[row] as f64),
+                        &|series, row| series.received_bytes[row].0.map(|bytes| bytes as f64),
                     );
                     each_line(&mut bytes, |line| rate(line, start_s, end_s));
                     bytes

@@ -10,7 +10,6 @@ use bbrlab_run::{
     Column, Delays, Figure, QueueSeries, Run, RunResult, RunSummary, RunsDocument, Series,
     Transfers,
 };
-use bbrlab_scenario::Scenario;
 
 use crate::atomic_file::{make_folder, write};
 use crate::error::LabError;
@@ -19,8 +18,9 @@ use crate::parquet_file::decode;
 use crate::provenance::{COMMIT, VERSION};
 use crate::run_folder::{
     DELAYS_PARQUET, QUEUE_PARQUET, RUN_JSON, RunKey, SCENARIO, SERIES_PARQUET, SUMMARY_JSON,
-    SWEEP_JSON, TRANSFERS_PARQUET, complete_key, damaged, read_kept, read_sweep,
+    SWEEP_JSON, SweepFile, TRANSFERS_PARQUET, complete_key, damaged, read_kept, read_sweep,
 };
+use crate::scenario_files::read_kept_scenario;
 
 /// The picture of a run that has just ended.
 pub(crate) fn picture_of(run: &Run, result: &RunResult) -> Picture {
@@ -155,24 +155,23 @@ pub(crate) fn title_of_sweep(folder: &Path, document: &RunsDocument) -> String {
 /// # Errors
 /// If it has no complete run, or a file in it is damaged.
 pub(crate) fn document_of_sweep(folder: &Path) -> Result<RunsDocument, LabError> {
-    if folder.join(SUMMARY_JSON).exists() || read_sweep(folder).is_none() {
+    let sweep = read_sweep(folder).filter(|_| !folder.join(SUMMARY_JSON).exists());
+    let Some(SweepFile { maker, .. }) = sweep else {
         let document = read_document(folder)?;
         check_against_runs(folder, &document)?;
         return Ok(document);
-    }
+    };
     let mut complete = BTreeMap::new();
     for name in folders_in(folder) {
         let run = folder.join(name);
         if let Some(key) = complete_key(&run) {
-            complete.insert((key.scenario_hash, key.seed), read_document(&run)?);
+            complete.insert(key, read_document(&run)?);
         }
     }
     // In the order of the scenario, as the summary has them.
-    let scenario = Scenario::read_kept(&folder.join(SCENARIO), &[])?;
-    let in_order = (0..scenario.runs()).filter_map(|run| {
-        let RunKey { scenario_hash, seed } = RunKey::of(&scenario, run);
-        complete.remove(&(scenario_hash, seed))
-    });
+    let scenario = read_kept_scenario(&folder.join(SCENARIO), &[])?;
+    let in_order = (0..scenario.runs())
+        .filter_map(|run| complete.remove(&RunKey::of(&scenario, run, &maker.backend)));
     let joined = in_order.reduce(|mut all, more| {
         all.runs.extend(more.runs);
         all
@@ -183,12 +182,11 @@ pub(crate) fn document_of_sweep(folder: &Path) -> Result<RunsDocument, LabError>
 /// Whether a sweep's summary says what the folders of its runs say, whose files are checked by their hashes; runs whose
 /// folders are gone are believed.
 fn check_against_runs(folder: &Path, document: &RunsDocument) -> Result<(), LabError> {
-    let key_of = |run: &RunSummary| (run.scenario_hash.clone(), run.seed);
-    let listed: BTreeMap<_, _> = document.runs.iter().map(|run| (key_of(run), run)).collect();
+    let listed: BTreeMap<_, _> =
+        document.runs.iter().map(|run| (RunKey::of_record(run), run)).collect();
     for name in folders_in(folder) {
         let run = folder.join(&name);
-        let key = complete_key(&run).map(|key| (key.scenario_hash, key.seed));
-        let Some(listed) = key.and_then(|key| listed.get(&key)) else { continue };
+        let Some(listed) = complete_key(&run).and_then(|key| listed.get(&key)) else { continue };
         // Name and place are the sweep's, and the time that it took is in another file.
         let is_listed = |own: RunSummary| {
             let RunSummary { scenario, point, point_values, cpu_s, .. } = (*listed).clone();
@@ -324,7 +322,7 @@ pub fn read_run_files(folder: &Path) -> Result<RunFiles, LabError> {
     let Some(summary) = document.runs.into_iter().next() else {
         return Err(damaged(&folder.join(SUMMARY_JSON), "no run in it"));
     };
-    let scenario = Scenario::read_kept(&folder.join(SCENARIO), &[])?;
+    let scenario = read_kept_scenario(&folder.join(SCENARIO), &[])?;
     let mut run = scenario.run(0);
     // The scenario in a run's folder holds neither its original name nor its place in a sweep.
     run.scenario.clone_from(&summary.scenario);

@@ -10,7 +10,7 @@ use bbrlab_scenario::{Scenario, point_values};
 
 use crate::error::LabError;
 use crate::lock::Lock;
-use crate::run_folder::{RunKey, folder_name, read_again};
+use crate::run_folder::{Maker, RunKey, folder_name, read_again};
 
 /// Bytes of records that a sweep keeps in memory if nobody needs them all at once: some thousand runs of a few flows.
 pub const RECORDS_HELD: u64 = 8 << 20;
@@ -22,6 +22,7 @@ const WORDS: usize = 400;
 #[derive(Debug)]
 pub struct Records<'s> {
     scenario: &'s Scenario,
+    maker: Maker,
     /// Where the runs have their folders; without one, all records are in memory.
     out: Option<PathBuf>,
     /// The runs' numbers in the scenario, in order.
@@ -61,12 +62,13 @@ impl<'s> Records<'s> {
     /// Those of these runs, in order. What is not held is in the runs' folders in `out`.
     pub(crate) fn new(
         scenario: &'s Scenario,
+        maker: &Maker,
         out: Option<PathBuf>,
         numbers: impl Iterator<Item = u64>,
         held: Held,
     ) -> Self {
         let numbers = numbers.map(small).collect();
-        Self { scenario, out, numbers, held }
+        Self { scenario, maker: maker.clone(), out, numbers, held }
     }
 
     /// The numbers of the runs in the scenario.
@@ -91,7 +93,8 @@ impl<'s> Records<'s> {
     fn read(&self, number: u32) -> Result<RunSummary, LabError> {
         let (scenario, number) = (self.scenario, u64::from(number));
         let out = self.out.as_deref().expect("what has no folder is held");
-        let (folder, key) = (folder_of(out, scenario, number), RunKey::of(scenario, number));
+        let folder = folder_of(out, scenario, number, &self.maker.backend);
+        let key = RunKey::of(scenario, number, &self.maker.backend);
         let found = read_again(&folder, &key).or_else(|error| {
             if !folder.is_dir() {
                 return Err(error);
@@ -122,12 +125,12 @@ impl Runs for Records<'_> {
 
 /// The folder of a run of a scenario whose results are in `out`.
 #[must_use]
-pub fn folder_of(out: &Path, scenario: &Scenario, number: u64) -> PathBuf {
+pub fn folder_of(out: &Path, scenario: &Scenario, number: u64, backend: &str) -> PathBuf {
     if scenario.runs() == 1 {
         return out.to_path_buf();
     }
-    let (point, seed) = scenario.point_and_seed(number);
-    out.join(folder_name(&scenario.named_point(point), seed, scenario.point_hash(point)))
+    let (point, _) = scenario.point_and_seed(number);
+    out.join(folder_name(&scenario.named_point(point), &RunKey::of(scenario, number, backend)))
 }
 
 /// A run's record under the name and the place in the sweep that it has in this scenario: the same run may have been computed
@@ -159,6 +162,7 @@ mod tests {
     use bbrlab_scenario::Scenario;
 
     use super::Records;
+    use crate::backend::SIMULATOR;
     use crate::batch::{Batch, BatchOptions, SummaryOf, run_batch};
     use crate::document::write_runs_json;
     use crate::lock::Lock;
@@ -175,6 +179,7 @@ mod tests {
 
     fn swept_until<'s>(scenario: &'s Scenario, out: &Path, held: u64, stop: Stop) -> Batch<'s> {
         let options = BatchOptions {
+            on: SIMULATOR,
             out: Some(out.to_path_buf()),
             force: false,
             jobs: 2,
@@ -237,7 +242,8 @@ mod tests {
         let again = swept_until(&scenario, scratch.path(), 0, stop.clone());
         assert_eq!((again.found, again.is_interrupted), (12, false));
         assert!(summary() == before);
-        fs::remove_dir_all(super::folder_of(scratch.path(), &scenario, 4)).unwrap();
+        fs::remove_dir_all(super::folder_of(scratch.path(), &scenario, 4, SIMULATOR.name()))
+            .unwrap();
         let again = swept_until(&scenario, scratch.path(), 0, stop);
         assert_eq!((again.found, again.computed, again.is_interrupted), (11, 0, true));
     }
@@ -247,7 +253,7 @@ mod tests {
         let scenario = Scenario::parse("held", "held", TEXT, None, &[]).unwrap();
         let scratch = Scratch::new("held-anew");
         let records = swept(&scenario, scratch.path(), 0).records;
-        let run = super::folder_of(scratch.path(), &scenario, 4);
+        let run = super::folder_of(scratch.path(), &scenario, 4, SIMULATOR.name());
         let lock = Lock::take(&run).unwrap();
         let (mark, aside) = (run.join("run.json"), run.join("aside"));
         fs::rename(&mark, &aside).unwrap();
@@ -266,7 +272,7 @@ mod tests {
         let scenario = Scenario::parse("held", "held", TEXT, None, &[]).unwrap();
         let scratch = Scratch::new("held-altered");
         let records = swept(&scenario, scratch.path(), 0).records;
-        let run = super::folder_of(scratch.path(), &scenario, 4);
+        let run = super::folder_of(scratch.path(), &scenario, 4, SIMULATOR.name());
         let file = run.join("summary.json");
         let text = fs::read_to_string(&file).unwrap();
         fs::write(&file, text.replace("\"seed\": 2", "\"seed\": 7")).unwrap();

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use bbrlab_report::{PageSection, Picture, page, sweep_pictures};
 use bbrlab_run::RunsDocument;
-use bbrlab_scenario::Scenario;
 
 use crate::atomic_file::{make_folder, write_named};
 use crate::error::LabError;
 use crate::named::{Kind, Results, results_in};
 use crate::picture_files::{document_of_sweep, picture_of_folder, read_document, title_of_sweep};
 use crate::run_folder::{SCENARIO, SERIES_PARQUET};
+use crate::scenario_files::read_kept_scenario;
 
 /// At most this many runs of a sweep are drawn over time.
 const RUNS_DRAWN: usize = 12;
@@ -50,7 +50,7 @@ fn section(results: &Results, document: RunsDocument) -> Result<PageSection, Lab
     let (title, pictures) = match results.kind {
         Kind::Run => {
             let name = document.runs.first().map_or("", |run| run.scenario.as_str());
-            let scenario = Scenario::read_kept(&file, &[])?;
+            let scenario = read_kept_scenario(&file, &[])?;
             let title = if scenario.title().is_empty() { name } else { scenario.title() };
             (title.to_owned(), vec![picture_of_folder(folder)?])
         }

@@ -9,12 +9,13 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use bbrlab_run::{RunSummary, RunsDocument, SweepPoint};
+use bbrlab_run::{RunSummary, RunsDocument, SIMULATOR, SweepPoint};
 use bbrlab_scenario::{Scenario, plain_name};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::atomic_file::{PARTIAL, Unwritten, make_folder, remove_leftovers, sync_folder, write};
+use crate::backend::{Backend, backend};
 use crate::columns::{of_series, write_summary};
 use crate::document::write_summary_json;
 use crate::error::LabError;
@@ -54,31 +55,84 @@ pub(crate) fn is_of_results(file: &Path) -> bool {
     names.clone().any(|name| file.ends_with(name)) && names.filter(|name| beside(name)).count() > 1
 }
 
-/// Identifies a run: the same scenario and seed give the same results.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Identifies a run: what it is of, and who computes it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct RunKey {
     /// Hash of the resolved scenario, without the seed.
     pub scenario_hash: String,
     /// The seed.
     pub seed: u64,
+    /// The back end.
+    pub backend: String,
 }
 
 impl RunKey {
-    /// The key of a scenario's run.
-    pub(crate) fn of(scenario: &Scenario, number: u64) -> Self {
+    /// The key of a scenario's run on a back end.
+    pub(crate) fn of(scenario: &Scenario, number: u64, backend: &str) -> Self {
         let (point, seed) = scenario.point_and_seed(number);
-        Self { scenario_hash: scenario.point_hash(point).to_owned(), seed }
+        let scenario_hash = scenario.point_hash(point).to_owned();
+        Self { scenario_hash, seed, backend: backend.to_owned() }
+    }
+
+    /// The key of a run with a record.
+    pub(crate) fn of_record(run: &RunSummary) -> Self {
+        let RunSummary { scenario_hash, seed, backend, .. } = run;
+        Self { scenario_hash: scenario_hash.clone(), seed: *seed, backend: backend.clone() }
+    }
+}
+
+/// Who makes results: a back end and its version, and this program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Maker {
+    version: String,
+    commit: String,
+    #[serde(default = "simulator")]
+    pub(crate) backend: String,
+    #[serde(default)]
+    backend_version: String,
+}
+
+/// Folders of versions that had no other back end do not name it.
+fn simulator() -> String {
+    SIMULATOR.to_owned()
+}
+
+impl Maker {
+    /// This program with a back end.
+    pub(crate) fn with(on: &dyn Backend) -> Self {
+        Self::of(on.name(), on.version())
+    }
+
+    /// This program with the back end that made a record.
+    pub(crate) fn of_record(run: &RunSummary) -> Self {
+        Self::of(&run.backend, run.backend_version.clone())
+    }
+
+    fn of(backend: &str, backend_version: String) -> Self {
+        let (version, commit) = (VERSION.to_owned(), COMMIT.to_owned());
+        Self { version, commit, backend: backend.to_owned(), backend_version }
+    }
+
+    /// Whether it is this program, with whatever back end.
+    pub(crate) fn is_this_program(&self) -> bool {
+        self.version == VERSION && self.commit == COMMIT
+    }
+
+    /// The program's version and commit.
+    pub(crate) fn program(&self) -> (&str, &str) {
+        (&self.version, &self.commit)
     }
 }
 
 /// The name of a run's folder in that of its sweep.
 #[must_use]
 pub fn run_folder_name(run: &RunSummary) -> String {
-    folder_name(&run.point, run.seed, &run.scenario_hash)
+    folder_name(&run.point, &RunKey::of_record(run))
 }
 
-/// The same: the swept values, the seed, and enough of the hash to be unique.
-pub(crate) fn folder_name(point: &SweepPoint, seed: u64, hash: &str) -> String {
+/// The same: the swept values, the seed, enough of the hash to be unique, and a back end other than the simulator.
+pub(crate) fn folder_name(point: &SweepPoint, key: &RunKey) -> String {
+    let RunKey { scenario_hash: hash, seed, backend } = key;
     let mut parts: Vec<String> = point
         .values()
         .map(|value| match value {
@@ -90,14 +144,15 @@ pub(crate) fn folder_name(point: &SweepPoint, seed: u64, hash: &str) -> String {
         .collect();
     parts.push(format!("seed{seed}"));
     parts.push(hash.get(..10).unwrap_or(hash).to_owned());
+    parts.extend((backend != SIMULATOR).then(|| backend.clone()));
     parts.join("_")
 }
 
 /// `run.json`: what differs from one computation of a run to the next, and the mark of completeness.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct RunFile {
-    version: String,
-    commit: String,
+    #[serde(flatten)]
+    maker: Maker,
     scenario: String,
     scenario_hash: String,
     profile: String,
@@ -114,16 +169,17 @@ struct RunFile {
 }
 
 impl RunFile {
-    fn is_of_this_version(&self) -> bool {
-        self.version == VERSION && self.commit == COMMIT
+    fn key(&self) -> RunKey {
+        let (scenario_hash, backend) = (self.scenario_hash.clone(), self.maker.backend.clone());
+        RunKey { scenario_hash, seed: self.seed, backend }
     }
 }
 
 /// `sweep.json`: what names a sweep but is not in the text of its scenario.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SweepFile {
-    pub(crate) version: String,
-    pub(crate) commit: String,
+    #[serde(flatten)]
+    pub(crate) maker: Maker,
     pub(crate) scenario: String,
     pub(crate) title: String,
     /// Hash over all points and seeds.
@@ -137,9 +193,9 @@ pub(crate) struct SweepFile {
 pub(crate) enum Found {
     /// Nothing, or nothing that can be used again.
     Nothing,
-    /// The run that is wanted, complete, made by this version and commit.
+    /// The run that is wanted, complete, made by the wanted maker.
     Complete(Box<RunSummary>),
-    /// A run of another scenario or seed.
+    /// A run of another scenario, seed or back end.
     Other(RunKey),
     /// A sweep, where a single run is meant to be.
     Sweep,
@@ -149,14 +205,16 @@ pub(crate) enum Found {
         scenario: String,
         /// Its runs.
         runs: u64,
+        /// Its back end.
+        backend: String,
     },
     /// Files of another kind, and no run.
     Foreign,
 }
 
-/// What is in `folder`, which is meant for the run `wanted`.
+/// What is in `folder`, which is meant for the run `wanted` by `maker`.
 #[must_use]
-pub(crate) fn look(folder: &Path, wanted: &RunKey) -> Found {
+pub(crate) fn look(folder: &Path, wanted: &RunKey, maker: &Maker) -> Found {
     let Ok(text) = fs::read_to_string(folder.join(RUN_JSON)) else {
         if read_sweep(folder).is_some() {
             return Found::Sweep;
@@ -167,11 +225,10 @@ pub(crate) fn look(folder: &Path, wanted: &RunKey) -> Found {
         // Our file, but damaged, or another program's file of the same name.
         return if is_foreign(folder) { Found::Foreign } else { Found::Nothing };
     };
-    let key = RunKey { scenario_hash: file.scenario_hash.clone(), seed: file.seed };
-    if key != *wanted {
-        return Found::Other(key);
+    if file.key() != *wanted {
+        return Found::Other(file.key());
     }
-    let is_ours = file.complete && file.is_of_this_version();
+    let is_ours = file.complete && file.maker == *maker;
     let needed = [SCENARIO, SUMMARY_JSON, SUMMARY_PARQUET, SERIES_PARQUET, QUEUE_PARQUET];
     let is_whole = needed.iter().all(|name| file.files.contains_key(*name))
         && file.files.iter().all(|(name, hash)| {
@@ -207,7 +264,7 @@ pub(crate) fn read_again(folder: &Path, wanted: &RunKey) -> Result<RunSummary, L
     let bytes = read(SUMMARY_JSON)?;
     let is_of_run = |mark: &RunFile| {
         mark.complete
-            && (&mark.scenario_hash, mark.seed) == (&wanted.scenario_hash, wanted.seed)
+            && mark.key() == *wanted
             && mark.files.get(SUMMARY_JSON) == Some(&sha256(&bytes))
     };
     let Some(mark) = mark.filter(is_of_run) else {
@@ -222,15 +279,17 @@ pub(crate) fn read_again(folder: &Path, wanted: &RunKey) -> Result<RunSummary, L
 /// What is in `folder`, which is meant to contain the folders of the runs of `wanted`: `Nothing` if it is empty, or belongs to
 /// a sweep whose complete runs are all at points of `wanted`.
 #[must_use]
-pub(crate) fn look_for_sweep(folder: &Path, wanted: &Scenario) -> Found {
+pub(crate) fn look_for_sweep(folder: &Path, wanted: &Scenario, maker: &Maker) -> Found {
     let single = fs::read_to_string(folder.join(RUN_JSON)).ok();
     if let Some(file) = single.and_then(|text| serde_json::from_str::<RunFile>(&text).ok()) {
-        return Found::Other(RunKey { scenario_hash: file.scenario_hash, seed: file.seed });
+        return Found::Other(file.key());
     }
     if let Some(there) = read_sweep(folder) {
-        let is_other = there.scenario_hash != wanted.hash() && !has_points_of(wanted, folder);
-        let SweepFile { scenario, runs, .. } = there;
-        return if is_other { Found::OtherSweep { scenario, runs } } else { Found::Nothing };
+        let is_other = there.maker.backend != maker.backend
+            || there.scenario_hash != wanted.hash() && !has_points_of(wanted, folder);
+        let SweepFile { maker: Maker { backend, .. }, scenario, runs, .. } = there;
+        let other = || Found::OtherSweep { scenario, runs, backend };
+        return if is_other { other() } else { Found::Nothing };
     }
     let Ok(entries) = fs::read_dir(folder) else { return Found::Nothing };
     let (folders, files): (Vec<_>, Vec<_>) =
@@ -282,6 +341,22 @@ pub(crate) fn is_marked(folder: &Path) -> bool {
     [RUN_JSON, SUMMARY_JSON, SWEEP_JSON].iter().any(|name| folder.join(name).is_file())
 }
 
+/// The back end that computed the results in a folder; the simulator if it holds none.
+///
+/// # Errors
+/// If this program does not have it.
+pub fn backend_of(folder: &Path) -> Result<&'static dyn Backend, LabError> {
+    let of_run = || serde_json::from_slice(&fs::read(folder.join(RUN_JSON)).ok()?).ok();
+    let maker = read_sweep(folder).map(|sweep| sweep.maker).or_else(of_run);
+    let name = maker.map_or_else(simulator, |maker: Maker| maker.backend);
+    backend(&name).map_err(|expected| {
+        LabError::Usage(format!(
+            "{}: its back end is `{name}`, which this program does not have; {expected}",
+            folder.display()
+        ))
+    })
+}
+
 /// The name of the scenario whose results a folder holds and, for a run, its place in a sweep.
 #[must_use]
 pub(crate) fn kept_name(folder: &Path) -> Option<(String, SweepPoint)> {
@@ -303,26 +378,24 @@ pub(crate) fn kept_name(folder: &Path) -> Option<(String, SweepPoint)> {
 pub(crate) fn complete_key(folder: &Path) -> Option<RunKey> {
     let mark: RunFile =
         serde_json::from_str(&fs::read_to_string(folder.join(RUN_JSON)).ok()?).ok()?;
-    let key = RunKey { scenario_hash: mark.scenario_hash, seed: mark.seed };
-    mark.complete.then_some(key)
+    mark.complete.then(|| mark.key())
 }
 
 /// Whether a run lies in a folder complete, but made by another version or commit.
 #[must_use]
-pub(crate) fn is_outdated(folder: &Path, wanted: &RunKey) -> bool {
-    complete_mark(folder, wanted).is_some_and(|mark| !mark.is_of_this_version())
+pub(crate) fn is_outdated(folder: &Path, wanted: &RunKey, maker: &Maker) -> bool {
+    complete_mark(folder, wanted).is_some_and(|mark| mark.maker != *maker)
 }
 
 /// Whether a run lies in a folder complete, and made by this version and commit; nothing about its files is checked.
 #[must_use]
-pub(crate) fn is_current(folder: &Path, wanted: &RunKey) -> bool {
-    complete_mark(folder, wanted).is_some_and(|mark| mark.is_of_this_version())
+pub(crate) fn is_current(folder: &Path, wanted: &RunKey, maker: &Maker) -> bool {
+    complete_mark(folder, wanted).is_some_and(|mark| mark.maker == *maker)
 }
 
 fn complete_mark(folder: &Path, wanted: &RunKey) -> Option<RunFile> {
     let mark: RunFile = serde_json::from_slice(&fs::read(folder.join(RUN_JSON)).ok()?).ok()?;
-    let is_wanted = (&mark.scenario_hash, mark.seed) == (&wanted.scenario_hash, wanted.seed);
-    Some(mark).filter(|mark| is_wanted && mark.complete)
+    Some(mark).filter(|mark| mark.complete && mark.key() == *wanted)
 }
 
 /// The bytes of a file of results. Those of a run are the ones that its `run.json` has the hash of, if it has one.
@@ -365,15 +438,18 @@ pub(crate) fn damaged(path: &Path, reason: &str) -> LabError {
 ///
 /// # Errors
 /// If a file cannot be written.
-pub(crate) fn begin_sweep(folder: &Path, scenario: &Scenario) -> Result<Use, LabError> {
+pub(crate) fn begin_sweep(
+    folder: &Path,
+    scenario: &Scenario,
+    maker: &Maker,
+) -> Result<Use, LabError> {
     if folder.join(RUN_JSON).exists() {
         for name in [RUN_JSON, SERIES_PARQUET, QUEUE_PARQUET].into_iter().chain(SOMETIMES) {
             forget(&folder.join(name))?;
         }
     }
     let file = SweepFile {
-        version: VERSION.to_owned(),
-        commit: COMMIT.to_owned(),
+        maker: maker.clone(),
         scenario: scenario.name().to_owned(),
         title: scenario.title().to_owned(),
         scenario_hash: scenario.hash().to_owned(),
@@ -455,8 +531,7 @@ impl Files {
         }
         let hashes = files.iter().map(|(name, bytes)| ((*name).to_owned(), sha256(bytes)));
         let mark = RunFile {
-            version: VERSION.to_owned(),
-            commit: COMMIT.to_owned(),
+            maker: Maker::of_record(&summary),
             scenario: summary.scenario.clone(),
             scenario_hash: summary.scenario_hash.clone(),
             profile: summary.profile.clone(),
@@ -496,7 +571,7 @@ impl Files {
 }
 
 /// Metadata of a run's Parquet files.
-fn origin(run: &RunSummary) -> [(&'static str, String); 6] {
+fn origin(run: &RunSummary) -> [(&'static str, String); 8] {
     [
         ("bbrlab.version", VERSION.to_owned()),
         ("bbrlab.commit", COMMIT.to_owned()),
@@ -504,6 +579,8 @@ fn origin(run: &RunSummary) -> [(&'static str, String); 6] {
         ("bbrlab.scenario_hash", run.scenario_hash.clone()),
         ("bbrlab.seed", run.seed.to_string()),
         ("bbrlab.profile", run.profile.clone()),
+        ("bbrlab.backend", run.backend.clone()),
+        ("bbrlab.backend_version", run.backend_version.clone()),
     ]
 }
 
@@ -517,6 +594,15 @@ fn pretty(value: &impl Serialize) -> Vec<u8> {
     let mut text = serde_json::to_vec_pretty(value).expect("records of plain values");
     text.push(b'\n');
     text
+}
+
+/// Removes a sweep's summary.
+///
+/// # Errors
+/// If a file cannot be removed.
+pub(crate) fn forget_summary(folder: &Path) -> Result<(), LabError> {
+    forget(&folder.join(SUMMARY_JSON))?;
+    forget(&folder.join(SUMMARY_PARQUET))
 }
 
 fn forget(file: &Path) -> Result<(), LabError> {
@@ -538,12 +624,16 @@ pub(crate) fn sha256(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Found, QUEUE_PARQUET, RUN_JSON, RunKey, look, write_run};
+    use super::{Found, Maker, QUEUE_PARQUET, RUN_JSON, RunKey, look, write_run};
     use crate::execute::{Executed, execute};
     use crate::picture_files::read_run;
+    use crate::provenance::VERSION;
     use crate::scratch::Scratch;
+    use crate::simulator::Simulator;
     use crate::stop::Stop;
-    use bbrlab_run::{Controls, Delays, QueueSeries, RunResult, RunSummary, Series, Transfers};
+    use bbrlab_run::{
+        Controls, Delays, QueueSeries, RunResult, RunSummary, SIMULATOR, Series, Transfers,
+    };
     use bbrlab_scenario::Scenario;
     use std::fs;
 
@@ -553,6 +643,8 @@ mod tests {
             scenario_hash: "aa".repeat(32),
             profile: "linux".to_owned(),
             seed: 3,
+            backend: SIMULATOR.to_owned(),
+            backend_version: VERSION.to_owned(),
             ..RunSummary::default()
         };
         let result = RunResult {
@@ -566,17 +658,21 @@ mod tests {
     }
 
     fn key() -> RunKey {
-        RunKey { scenario_hash: "aa".repeat(32), seed: 3 }
+        RunKey { scenario_hash: "aa".repeat(32), seed: 3, backend: SIMULATOR.to_owned() }
+    }
+
+    fn maker() -> Maker {
+        Maker::with(&Simulator)
     }
 
     #[test]
     fn a_complete_run_is_recognised_with_its_cpu_time() {
         let scratch = Scratch::new("complete");
-        assert_eq!(look(scratch.path(), &key()), Found::Nothing);
+        assert_eq!(look(scratch.path(), &key(), &maker()), Found::Nothing);
         write_run(scratch.path(), "seed = 3\n", &executed(0.25, true)).unwrap();
         let mut expected = executed(0.0, true).result.summary;
         expected.cpu_s = Some(0.25);
-        assert_eq!(look(scratch.path(), &key()), Found::Complete(Box::new(expected)));
+        assert_eq!(look(scratch.path(), &key(), &maker()), Found::Complete(Box::new(expected)));
     }
 
     #[test]
@@ -596,8 +692,11 @@ mod tests {
         let read = read_run(scratch.path()).unwrap();
         let times = (&read.series, &read.queue, &read.transfers, &read.delays);
         assert_eq!(times, (series, queue, transfers, delays));
-        let key = RunKey { scenario_hash: summary.scenario_hash.clone(), seed: summary.seed };
-        assert_eq!(look(scratch.path(), &key), Found::Complete(Box::new(summary.clone())));
+        let key = RunKey::of_record(summary);
+        assert_eq!(
+            look(scratch.path(), &key, &maker()),
+            Found::Complete(Box::new(summary.clone()))
+        );
     }
 
     #[test]
@@ -605,7 +704,7 @@ mod tests {
         let scratch = Scratch::new("other");
         write_run(scratch.path(), "", &executed(0.0, true)).unwrap();
         let wanted = RunKey { seed: 4, ..key() };
-        assert_eq!(look(scratch.path(), &wanted), Found::Other(key()));
+        assert_eq!(look(scratch.path(), &wanted, &maker()), Found::Other(key()));
     }
 
     #[test]
@@ -614,21 +713,21 @@ mod tests {
         let rewrite = || write_run(scratch.path(), "", &executed(0.0, true)).unwrap();
         rewrite();
         fs::write(scratch.path().join(QUEUE_PARQUET), b"PAR1").unwrap();
-        assert_eq!(look(scratch.path(), &key()), Found::Nothing);
+        assert_eq!(look(scratch.path(), &key(), &maker()), Found::Nothing);
         rewrite();
         fs::remove_file(scratch.path().join(QUEUE_PARQUET)).unwrap();
-        assert_eq!(look(scratch.path(), &key()), Found::Nothing);
+        assert_eq!(look(scratch.path(), &key(), &maker()), Found::Nothing);
         rewrite();
         fs::remove_file(scratch.path().join(RUN_JSON)).unwrap();
-        assert_eq!(look(scratch.path(), &key()), Found::Nothing);
+        assert_eq!(look(scratch.path(), &key(), &maker()), Found::Nothing);
         write_run(scratch.path(), "", &executed(0.0, false)).unwrap();
-        assert_eq!(look(scratch.path(), &key()), Found::Nothing);
+        assert_eq!(look(scratch.path(), &key(), &maker()), Found::Nothing);
     }
 
     #[test]
     fn a_folder_with_other_peoples_files_is_foreign() {
         let scratch = Scratch::new("foreign");
         fs::write(scratch.path().join("thesis.tex"), b"").unwrap();
-        assert_eq!(look(scratch.path(), &key()), Found::Foreign);
+        assert_eq!(look(scratch.path(), &key(), &maker()), Found::Foreign);
     }
 }

@@ -3,10 +3,10 @@
 //! The event queue therefore grows with the number of distinct constant delays instead of the number of packets in
 //! flight, and the cost of an event does not depend on the bandwidth-delay product.
 
+use bbrlab_events::Key;
 use bbrlab_units::Time;
 
 use crate::chunks::{Chunks, Fifo};
-use crate::event::Key;
 use crate::packet::{Load, Packet};
 
 /// A packet in a lane and its arrival time. With the header of a TCP segment it is as long as a cache line, but not aligned to
@@ -33,12 +33,10 @@ pub(crate) struct Lane {
     packets: Fifo,
     /// When the last packet arrives; `NEVER` if there is none.
     last: Time,
-    /// The key of the first packet; [`Key::NEVER`] if there is none.
-    head: Key,
 }
 
 impl Lane {
-    const EMPTY: Self = Self { packets: Fifo::EMPTY, last: Time::NEVER, head: Key::NEVER };
+    const EMPTY: Self = Self { packets: Fifo::EMPTY, last: Time::NEVER };
 
     /// Adds a packet that arrives at `at`; true if it is the new head and needs an entry in the event queue.
     ///
@@ -66,39 +64,35 @@ impl Lane {
     fn sort_in<P: Load>(&mut self, way: &mut Way<P>) -> bool {
         let Some(key) = way.back(&self.packets).map(UnderWay::key) else { return false };
         let is_head = way.move_last_before(&self.packets, |packet| packet.key() > key);
-        if is_head {
-            self.head = key;
-        }
         self.last = way.back(&self.packets).map_or(Time::NEVER, |packet| packet.at);
         is_head
     }
 
-    /// Removes the head, and returns it. The lane must not be empty.
+    /// Removes the head. Returns it, and the key of the next one, [`Key::NEVER`] if there is none.
+    /// The lane must not be empty.
     #[inline]
-    pub(crate) fn pop<P: Load>(&mut self, way: &mut Way<P>) -> Packet<P> {
+    pub(crate) fn pop<P: Load>(&mut self, way: &mut Way<P>) -> (Packet<P>, Key) {
         let Some((head, next)) = way.pop_front_inside(&mut self.packets) else {
             return self.pop_at_an_end(way);
         };
-        self.head = next.key();
-        head.packet
+        (head.packet, next.key())
     }
 
     /// The same where the head is the last of its chunk or of the lane.
     #[cold]
     #[inline(never)]
-    fn pop_at_an_end<P: Load>(&mut self, way: &mut Way<P>) -> Packet<P> {
+    fn pop_at_an_end<P: Load>(&mut self, way: &mut Way<P>) -> (Packet<P>, Key) {
         let (head, next) = way.pop_front(&mut self.packets);
-        self.head = next.map_or(Key::NEVER, UnderWay::key);
+        let next = next.map_or(Key::NEVER, UnderWay::key);
         if self.packets.is_empty() {
             self.last = Time::NEVER;
         }
-        head.packet
+        (head.packet, next)
     }
 
     /// The key of the head, [`Key::NEVER`] if there is none.
-    #[inline]
-    pub(crate) fn head(&self) -> Key {
-        self.head
+    pub(crate) fn head<P: Load>(&self, way: &Way<P>) -> Key {
+        way.front(&self.packets).map_or(Key::NEVER, UnderWay::key)
     }
 
     /// How many packets there are, counted.
@@ -107,51 +101,45 @@ impl Lane {
     }
 }
 
-/// The heads of this many lanes are compared with the event queue's first, in place of being in the queue. The first lanes
-/// are those of the first flow, and where flows share a path, of all.
-const BESIDE: usize = FIRST_IN_QUEUE as usize;
-
-/// The number of the first lane whose head is in the event queue.
-const FIRST_IN_QUEUE: u32 = 2;
+/// So many lanes are found without an indirection. The first ones are those of the first flow,
+/// and where flows share a path, of all.
+const FIRST: usize = 2;
 
 /// All lanes, by number.
 #[derive(Debug)]
 pub(crate) struct Lanes {
-    /// The first, beside the event queue.
-    beside: [Lane; BESIDE],
+    first: [Lane; FIRST],
     others: Vec<Lane>,
     len: usize,
 }
 
 impl Lanes {
     pub(crate) const fn new() -> Self {
-        Self { beside: [const { Lane::EMPTY }; BESIDE], others: Vec::new(), len: 0 }
+        Self { first: [const { Lane::EMPTY }; FIRST], others: Vec::new(), len: 0 }
     }
 
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// Adds a lane. True if its head belongs in the event queue.
-    pub(crate) fn add(&mut self) -> bool {
+    /// Adds a lane.
+    pub(crate) fn add(&mut self) {
         self.len += 1;
-        let is_in_queue = self.len > BESIDE;
-        if is_in_queue {
+        if self.len > FIRST {
             self.others.push(Lane::EMPTY);
         }
-        is_in_queue
     }
 
-    /// The heads of the lanes beside the event queue.
+    /// Lane 0 or 1.
     #[inline]
-    pub(crate) fn heads(&self) -> [Key; BESIDE] {
-        [self.beside[0].head, self.beside[1].head]
+    pub(crate) fn first(&mut self, number: u32) -> &mut Lane {
+        &mut self.first[number as usize % FIRST]
     }
 
-    /// One of these lanes.
+    /// One of the other lanes.
     #[inline]
-    pub(crate) fn beside(&mut self, number: usize) -> &mut Lane {
-        &mut self.beside[number % BESIDE]
+    pub(crate) fn other(&mut self, number: u32) -> &mut Lane {
+        &mut self.others[number as usize - FIRST]
     }
 
     /// A lane.
@@ -159,22 +147,10 @@ impl Lanes {
     #[expect(clippy::inline_always, reason = "each packet enters one")]
     pub(crate) fn get(&mut self, number: u32) -> &mut Lane {
         let number = number as usize;
-        if number < BESIDE { &mut self.beside[number] } else { &mut self.others[number - BESIDE] }
-    }
-
-    /// Where a lane's head is in the event queue, and which it is; `None` if it does not belong there.
-    pub(crate) fn head_in_queue(&self, number: u32) -> Option<(u32, Key)> {
-        let place = number.checked_sub(FIRST_IN_QUEUE)?;
-        Some((place, self.others[place as usize].head))
-    }
-
-    /// A lane by its number in the event queue.
-    #[inline]
-    pub(crate) fn in_queue(&mut self, place: u32) -> &mut Lane {
-        &mut self.others[place as usize]
+        if number < FIRST { &mut self.first[number] } else { &mut self.others[number - FIRST] }
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Lane> {
-        self.beside.iter().chain(&self.others)
+        self.first.iter().chain(&self.others)
     }
 }

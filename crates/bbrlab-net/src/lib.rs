@@ -3,6 +3,7 @@
 //!
 //! A caller builds a [`Network`] of links (described by [`bbrlab_link::Link`]), routes and flows, and calls
 //! [`Network::advance`] with a [`Handler`] (the hosts). Hosts act through a [`Port`]: send, arm, disarm, schedule.
+//! [`bbrlab_events::EventQueue`] decides which event is next.
 //!
 //! | file | content |
 //! | --- | --- |
@@ -13,13 +14,8 @@
 //! | `engine/conservation.rs` | the check that every packet sent is accounted for |
 //! | `port.rs` | the interface between hosts and network |
 //! | `packet.rs` | packets as the engine sees them; the stores of packets that are in no lane, and of what few carry |
-//! | `event.rs` | the order of events: one 128-bit key |
-//! | `event_queue.rs` | the event queue |
-//! | `heap.rs`, `heads.rs`, `days.rs` | its parts: events by key, the heads of lanes, and timers that are armed again and again |
 //! | `chunks.rs` | the queues of lanes and links, in memory that they share |
 //! | `lane.rs` | packets on one constant delay; only the first is in the event queue |
-//! | `timers.rs` | lazy timers |
-//! | `tournament.rs` | timers that are armed for every packet |
 //! | `route.rs` | hops compiled into legs |
 //! | `link/mod.rs` | a link, by virtual clock or by departure events |
 //! | `link/plain.rs` | a link that only queues and serves: its ledger, settled many packets at a time |
@@ -43,13 +39,8 @@
 
 mod accounts;
 mod chunks;
-mod days;
 mod digest;
 mod engine;
-mod event;
-mod event_queue;
-mod heads;
-mod heap;
 mod lane;
 mod link;
 mod loss;
@@ -58,8 +49,6 @@ mod port;
 mod rng;
 mod route;
 mod steps;
-mod timers;
-mod tournament;
 
 pub use accounts::{BurstSize, FlowLosses};
 pub use bbrlab_queue::{Hosts, TcpHeader};

@@ -1,9 +1,8 @@
 //! Packets as the engine sees them: size, flow, ECN field, identity. The payload is opaque.
 
+use bbrlab_events::{ID_TIE, id_of, sequence_of};
 use bbrlab_queue::TcpHeader;
 use bbrlab_units::Ecn;
-
-use crate::event::{ID_TIE, id_of, sequence_of};
 
 /// A flow: a pair of hosts and the routes between them. Numbered from 0 in the order of `add_flow`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -33,6 +33,7 @@ mod figures;
 mod id;
 mod judging;
 mod kept;
+mod known;
 mod locate;
 mod metrics;
 mod names;

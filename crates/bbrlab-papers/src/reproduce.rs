@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use bbrlab_lab::{
-    BatchOptions, LabError, Progress, Stop, SummaryOf, check_limit, default_out, run_batch,
+    BatchOptions, LabError, Progress, SIMULATOR, Stop, SummaryOf, check_limit, default_out,
+    run_batch,
 };
 use bbrlab_report::PublishedRow;
 use bbrlab_run::{Controls, Run, Runs as _};
@@ -195,9 +196,9 @@ pub(crate) fn run_scenario(
     let only: BTreeSet<u64> = points.into_iter().flatten().collect();
     // One folder for any number of seeds, so that more seeds add to those that are there. A run alone has its own.
     let own = if scenario.runs() == 1 {
-        default_out(&scenario)
+        default_out(&scenario, SIMULATOR)
     } else {
-        default_out(&seeded(id, sets, DEFAULT_SEEDS, None)?)
+        default_out(&seeded(id, sets, DEFAULT_SEEDS, None)?, SIMULATOR)
     };
     let out = match &options.out {
         Some(out) => out.join(own.file_name().expect("the default has a name")),
@@ -205,6 +206,7 @@ pub(crate) fn run_scenario(
     };
     let wanted = only.len();
     let batch_options = BatchOptions {
+        on: SIMULATOR,
         out: Some(out.clone()),
         force: options.force,
         jobs: options.jobs,

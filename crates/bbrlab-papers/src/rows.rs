@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use bbrlab_lab::{LabError, folder_of};
-use bbrlab_run::{Run, RunSummary};
+use bbrlab_run::{Run, RunSummary, SIMULATOR};
 use bbrlab_scenario::Scenario;
 
 use crate::counting::Counting;
@@ -61,7 +61,7 @@ pub(crate) fn counted_rows(
 impl Finished {
     /// The folder of the run at a place.
     fn folder(&self, place: usize) -> PathBuf {
-        folder_of(&self.out, &self.scenario, self.numbers[place])
+        folder_of(&self.out, &self.scenario, self.numbers[place], SIMULATOR)
     }
 }
 

@@ -5,17 +5,19 @@
 
 use std::sync::{Mutex, MutexGuard};
 
+use bbrlab_cc::fields::{About, Kind};
 use bbrlab_cc::reno;
-use bbrlab_cc::{AckSample, Conn, Control, Draw as _, Lent, LostSkb, PacingStatus, RateSample};
-use pyo3::exceptions::{PyOverflowError, PyRuntimeError, PyTypeError, PyValueError};
+use bbrlab_cc::{
+    AckSample, CaState, Conn, Control, Draw as _, Lent, LostSkb, PacingStatus, RateSample, fields,
+};
+use pyo3::exceptions::{
+    PyAttributeError, PyOverflowError, PyRuntimeError, PyTypeError, PyValueError,
+};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyList, PyString};
 
 use crate::shown::shown;
-
-/// A larger window could not be counted in sequence numbers: 2^30 bytes in segments of one.
-const CWND_MAX: u64 = 1 << 30;
 
 /// The members of an enumeration of `python/bbrlab/_control.py`.
 fn member(
@@ -51,15 +53,62 @@ fn pacing_status(py: Python<'_>, number: u8) -> PyResult<Py<PyAny>> {
     member(py, &MEMBERS, "PacingStatus", number)
 }
 
-/// Makes a class of getters, which read from what `$state` gives, beside other methods.
+/// A field as Python sees it.
+trait Shown {
+    type As;
+
+    fn shown(self, py: Python<'_>) -> PyResult<Self::As>;
+}
+
+macro_rules! shown_as_it_is {
+    ($($kind:ty),*) => {$(
+        impl Shown for $kind {
+            type As = Self;
+
+            fn shown(self, _py: Python<'_>) -> PyResult<Self> {
+                Ok(self)
+            }
+        }
+    )*};
+}
+
+shown_as_it_is! { bool, u8, u32, i32, u64, i64 }
+
+impl Shown for CaState {
+    type As = Py<PyAny>;
+
+    fn shown(self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        ca_state(py, self as u8)
+    }
+}
+
+impl Shown for PacingStatus {
+    type As = Py<PyAny>;
+
+    fn shown(self, py: Python<'_>) -> PyResult<Py<PyAny>> {
+        pacing_status(py, self as u8)
+    }
+}
+
+/// Makes the methods of a class: a getter for each row of the core's table, which reads from what `$state` gives, or of what is computed,
+/// `$now`, beside others.
 macro_rules! readable {
-    ($class:ty, $state:ident, { $($name:ident: $kind:ty = $value:expr;)* } $($rest:tt)*) => {
+    ({ $class:ty, $state:ident, $now:ident, { $($rest:tt)* } } $record:ident, $about:literal {
+        $($name:ident: $kind:ty, $column:literal, $unit:literal, $linux:literal, $meaning:literal
+            $(, writable $least:literal to $most:literal)?;)*
+    } computed {
+        $($computed:ident: $gives:ty, $its_unit:literal, $its_linux:literal, $its_meaning:literal;)*
+    }) => {
         #[pymethods]
         impl $class {
             $(#[getter]
-            fn $name(&self) -> $kind {
-                let value: fn(&_) -> $kind = $value;
-                value(&self.$state())
+            fn $name(&self, py: Python<'_>) -> PyResult<<$kind as Shown>::As> {
+                let value: $kind = self.$state().$name;
+                value.shown(py)
+            })*
+            $(#[getter]
+            fn $computed(&self) -> $gives {
+                self.$now().$computed()
             })*
             $($rest)*
         }
@@ -103,52 +152,16 @@ impl PyConn {
     }
 }
 
-readable! { PyConn, conn, {
-    clock_ns: u64 = |conn: &MutexGuard<'_, Conn>| conn.clock_ns;
-    tcp_mstamp: u64 = |conn: &MutexGuard<'_, Conn>| conn.tcp_mstamp();
-    wstamp_ns: u64 = |conn: &MutexGuard<'_, Conn>| conn.wstamp_ns;
-    jiffies: u32 = |conn: &MutexGuard<'_, Conn>| conn.jiffies;
-    snd_nxt: u32 = |conn: &MutexGuard<'_, Conn>| conn.snd_nxt;
-    snd_una: u32 = |conn: &MutexGuard<'_, Conn>| conn.snd_una;
-    rcv_nxt: u32 = |conn: &MutexGuard<'_, Conn>| conn.rcv_nxt;
-    max_packets_out: u32 = |conn: &MutexGuard<'_, Conn>| conn.max_packets_out;
-    is_cwnd_limited: bool = |conn: &MutexGuard<'_, Conn>| conn.is_cwnd_limited;
-    tlp_orig_app_limited: bool = |conn: &MutexGuard<'_, Conn>| conn.tlp_orig_app_limited;
-    inflight: u32 = |conn: &MutexGuard<'_, Conn>| conn.inflight;
-    mss: u32 = |conn: &MutexGuard<'_, Conn>| conn.mss;
-    srtt_us: u32 = |conn: &MutexGuard<'_, Conn>| conn.srtt_us;
-    min_rtt_us: u32 = |conn: &MutexGuard<'_, Conn>| conn.min_rtt_us;
-    delivered: u32 = |conn: &MutexGuard<'_, Conn>| conn.delivered;
-    delivered_ce: u32 = |conn: &MutexGuard<'_, Conn>| conn.delivered_ce;
-    delivered_mstamp: u64 = |conn: &MutexGuard<'_, Conn>| conn.delivered_mstamp;
-    lost: u32 = |conn: &MutexGuard<'_, Conn>| conn.lost;
-    lsndtime: u32 = |conn: &MutexGuard<'_, Conn>| conn.lsndtime;
-    prior_cwnd: u32 = |conn: &MutexGuard<'_, Conn>| conn.prior_cwnd;
-    hz: u32 = |conn: &MutexGuard<'_, Conn>| conn.hz;
-    pacing_shift: u32 = |conn: &MutexGuard<'_, Conn>| conn.pacing_shift;
-    gso_max_size: u32 = |conn: &MutexGuard<'_, Conn>| conn.gso_max_size;
-    max_pacing_rate: u64 = |conn: &MutexGuard<'_, Conn>| conn.max_pacing_rate;
-}
+fields!(Conn, readable { PyConn, conn, now, {
     #[getter]
     fn ctl<'py>(&self, py: Python<'py>) -> &Bound<'py, PyControl> {
         self.ctl.bind(py)
     }
 
-    #[getter]
-    fn ca_state(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        let number = self.conn().ca_state as u8;
-        ca_state(py, number)
-    }
-
-    #[getter]
-    fn in_slow_start(&self) -> bool {
-        self.now().in_slow_start()
-    }
-
     fn __repr__(&self) -> String {
         format!("{:?}", self.now())
     }
-}
+} });
 
 /// The writable fields, and whether an event is under way that may write them.
 struct Open {
@@ -165,14 +178,21 @@ impl PyControl {
         self.0.lock().expect("nobody panics while holding it")
     }
 
-    /// Stores a number within bounds.
-    fn write(
-        &self,
-        name: &str,
-        given: &Bound<'_, PyAny>,
-        bounds: (u64, u64, &str),
-        store: impl FnOnce(&mut Control, u64),
-    ) -> PyResult<()> {
+    fn ctl(&self) -> Control {
+        self.open().ctl
+    }
+
+    /// Stores a number in the field `name`, within its bounds.
+    fn write(&self, name: &str, given: &Bound<'_, PyAny>) -> PyResult<()> {
+        let Some(field) = Control::FIELDS.iter().find(|field| field.about.name == name) else {
+            return Err(PyAttributeError::new_err(format!(
+                "'Control' object has no attribute '{name}'"
+            )));
+        };
+        let bounds = match field.about.kind {
+            Kind::PacingStatus => statuses_after(self.ctl().pacing_status),
+            _ => bounds_of(&field.about),
+        };
         let value = whole(&format!("ctl.{name}"), given, bounds)?;
         let mut open = self.open();
         if !open.is_open {
@@ -180,16 +200,37 @@ impl PyControl {
                 "ctl.{name}: expected to be written in an event that changes the connection, found that none is under way; what ssthresh, undo_cwnd, pkts_acked and the sizes of bursts change, they return"
             )));
         }
-        store(&mut open.ctl, value);
+        (field.put)(&mut open.ctl, value.cast_signed());
         Ok(())
     }
 }
 
-/// A whole number within bounds: the least, the most, and what it counts.
+/// A host paces by itself or has a queue that does; a congestion control can only ask for the former where neither is.
+fn statuses_after(now: PacingStatus) -> Bounds {
+    let most = if now == PacingStatus::None { PacingStatus::Needed } else { now };
+    let what = "the status that the connection has, or PacingStatus.NEEDED where it has none:";
+    (now as u64, most as u64, what)
+}
+
+/// The least and the most that a number may be, and what it counts.
+pub(crate) type Bounds = (u64, u64, &'static str);
+
+fn bounds_of(about: &About) -> Bounds {
+    let (least, most) = about.writable.expect("all of a control may be written");
+    (least, most, about.unit)
+}
+
+/// The bounds of what an event returns that is to be the field `name` of the control.
+pub(crate) fn bounds(name: &str) -> Bounds {
+    let field = Control::FIELDS.iter().find(|field| field.about.name == name);
+    bounds_of(&field.expect("a field of the control").about)
+}
+
+/// A whole number within bounds.
 pub(crate) fn whole(
     name: &str,
     given: &Bound<'_, PyAny>,
-    (least, most, what): (u64, u64, &str),
+    (least, most, what): Bounds,
 ) -> PyResult<u64> {
     let expected = || format!("{name}: expected {what} from {least} to {most}");
     let found =
@@ -214,91 +255,16 @@ pub(crate) const fn small(value: u64) -> u32 {
     value as u32
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "bounded by the caller")]
-const fn byte(value: u64) -> u8 {
-    value as u8
-}
-
-const U32: u64 = u32::MAX as u64;
-
-readable! { PyControl, open, {
-    cwnd: u32 = |open: &MutexGuard<'_, Open>| open.ctl.cwnd;
-    cwnd_cnt: u32 = |open: &MutexGuard<'_, Open>| open.ctl.cwnd_cnt;
-    cwnd_clamp: u32 = |open: &MutexGuard<'_, Open>| open.ctl.cwnd_clamp;
-    ssthresh: u32 = |open: &MutexGuard<'_, Open>| open.ctl.ssthresh;
-    pacing_rate: u64 = |open: &MutexGuard<'_, Open>| open.ctl.pacing_rate;
-    app_limited: u32 = |open: &MutexGuard<'_, Open>| open.ctl.app_limited;
-    ecn_flags: u8 = |open: &MutexGuard<'_, Open>| open.ctl.ecn_flags;
-    ack_pending: u8 = |open: &MutexGuard<'_, Open>| open.ctl.ack_pending;
-}
-    #[setter(cwnd)]
-    fn set_cwnd(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.write("cwnd", value, (1, CWND_MAX, "packets"), |ctl, value| ctl.cwnd = small(value))
-    }
-
-    #[setter(cwnd_cnt)]
-    fn set_cwnd_cnt(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.write("cwnd_cnt", value, (0, U32, "packets"), |ctl, value| ctl.cwnd_cnt = small(value))
-    }
-
-    #[setter(cwnd_clamp)]
-    fn set_cwnd_clamp(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.write("cwnd_clamp", value, (1, U32, "packets"), |ctl, value| ctl.cwnd_clamp = small(value))
-    }
-
-    #[setter(ssthresh)]
-    fn set_ssthresh(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.write("ssthresh", value, SSTHRESH, |ctl, value| ctl.ssthresh = small(value))
-    }
-
-    #[setter(pacing_rate)]
-    fn set_pacing_rate(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.write("pacing_rate", value, (1, u64::MAX, "bytes per second"), |ctl, value| ctl.pacing_rate = value)
-    }
-
-    #[getter]
-    fn pacing_status(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
-        let number = self.open().ctl.pacing_status as u8;
-        pacing_status(py, number)
-    }
-
-    #[setter(pacing_status)]
-    fn set_pacing_status(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        // A host paces by itself or has a queue that does; a congestion control can only ask for the former where neither is.
-        let now = self.open().ctl.pacing_status as u8;
-        let most = if now == PacingStatus::None as u8 { PacingStatus::Needed as u8 } else { now };
-        let what = "the status that the connection has, or PacingStatus.NEEDED where it has none:";
-        self.write("pacing_status", value, (now.into(), most.into(), what), |ctl, value| {
-            if value == PacingStatus::Needed as u64 {
-                ctl.pacing_status = PacingStatus::Needed;
-            }
-        })
-    }
-
-    #[setter(app_limited)]
-    fn set_app_limited(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.write("app_limited", value, (0, U32, "a count of packets"), |ctl, value| ctl.app_limited = small(value))
-    }
-
-    #[setter(ecn_flags)]
-    fn set_ecn_flags(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.write("ecn_flags", value, (0, 63, "bits"), |ctl, value| ctl.ecn_flags = byte(value))
-    }
-
-    #[setter(ack_pending)]
-    fn set_ack_pending(&self, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        self.write("ack_pending", value, (0, 31, "bits"), |ctl, value| ctl.ack_pending = byte(value))
+fields!(Control, readable { PyControl, ctl, ctl, {
+    /// Every field may be written.
+    fn __setattr__(&self, name: &str, value: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.write(name, value)
     }
 
     fn __repr__(&self) -> String {
-        format!("{:?}", self.open().ctl)
+        format!("{:?}", self.ctl())
     }
-}
-
-/// The bounds of a slow start threshold.
-pub(crate) const SSTHRESH: (u64, u64, &str) = (1, Control::INFINITE_SSTHRESH as u64, "packets");
-/// The bounds of a window.
-pub(crate) const CWND: (u64, u64, &str) = (1, CWND_MAX, "packets");
+} });
 
 /// A delivery-rate sample.
 #[pyclass(frozen, name = "RateSample", module = "bbrlab._bbrlab")]
@@ -310,26 +276,11 @@ impl PyRateSample {
     }
 }
 
-readable! { PyRateSample, sample, {
-    delivered: i32 = |rs: &RateSample| rs.delivered;
-    delivered_ce: i32 = |rs: &RateSample| rs.delivered_ce;
-    interval_us: i64 = |rs: &RateSample| rs.interval_us;
-    rtt_us: i64 = |rs: &RateSample| rs.rtt_us;
-    losses: i32 = |rs: &RateSample| rs.losses;
-    lost: i32 = |rs: &RateSample| rs.lost;
-    acked_sacked: u32 = |rs: &RateSample| rs.acked_sacked;
-    prior_in_flight: u32 = |rs: &RateSample| rs.prior_in_flight;
-    prior_delivered: u32 = |rs: &RateSample| rs.prior_delivered;
-    tx_in_flight: u32 = |rs: &RateSample| rs.tx_in_flight;
-    is_app_limited: bool = |rs: &RateSample| rs.is_app_limited;
-    is_ack_delayed: bool = |rs: &RateSample| rs.is_ack_delayed;
-    is_ece: bool = |rs: &RateSample| rs.is_ece;
-    is_tlp_ack: bool = |rs: &RateSample| rs.is_tlp_ack;
-}
+fields!(RateSample, readable { PyRateSample, sample, sample, {
     fn __repr__(&self) -> String {
         format!("{:?}", self.0)
     }
-}
+} });
 
 /// What an ACK acknowledged.
 #[pyclass(frozen, name = "AckSample", module = "bbrlab._bbrlab")]
@@ -341,15 +292,11 @@ impl PyAckSample {
     }
 }
 
-readable! { PyAckSample, sample, {
-    pkts_acked: u32 = |sample: &AckSample| sample.pkts_acked;
-    rtt_us: i32 = |sample: &AckSample| sample.rtt_us;
-    in_flight: u32 = |sample: &AckSample| sample.in_flight;
-}
+fields!(AckSample, readable { PyAckSample, sample, sample, {
     fn __repr__(&self) -> String {
         format!("{:?}", self.0)
     }
-}
+} });
 
 /// A packet that was marked lost.
 #[pyclass(frozen, name = "LostSkb", module = "bbrlab._bbrlab")]
@@ -361,19 +308,11 @@ impl PyLostSkb {
     }
 }
 
-readable! { PyLostSkb, skb, {
-    seq: u32 = |skb: &LostSkb| skb.seq;
-    end_seq: u32 = |skb: &LostSkb| skb.end_seq;
-    pcount: u32 = |skb: &LostSkb| skb.pcount;
-    in_flight: u32 = |skb: &LostSkb| skb.in_flight;
-    lost: u32 = |skb: &LostSkb| skb.lost;
-    is_app_limited: bool = |skb: &LostSkb| skb.is_app_limited;
-    delivered_mstamp: u64 = |skb: &LostSkb| skb.delivered_mstamp;
-}
+fields!(LostSkb, readable { PyLostSkb, skb, skb, {
     fn __repr__(&self) -> String {
         format!("{:?}", self.0)
     }
-}
+} });
 
 /// The source of a flow's random integers, derived from the run's seed, for as long as an event is under way.
 #[pyclass(frozen, name = "Draw", module = "bbrlab._bbrlab")]
@@ -398,7 +337,7 @@ impl PyDraw {
 impl PyDraw {
     /// A random integer in `0..bound`.
     fn below(&self, bound: &Bound<'_, PyAny>) -> PyResult<u32> {
-        let bound = whole("draw.below", bound, (1, U32, "a bound"))?;
+        let bound = whole("draw.below", bound, (1, u32::MAX.into(), "a bound"))?;
         match &mut *self.lent() {
             Some(lent) => Ok(lent.below(small(bound))),
             None => Err(PyRuntimeError::new_err(

@@ -17,7 +17,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
 
 use crate::conn::{
-    CWND, PyAckSample, PyConn, PyDraw, PyLostSkb, PyRateSample, SSTHRESH, ca_state, cwnd_event,
+    Bounds, PyAckSample, PyConn, PyDraw, PyLostSkb, PyRateSample, bounds, ca_state, cwnd_event,
     small, whole,
 };
 use crate::raise::of_class;
@@ -479,7 +479,7 @@ impl Instance {
         &self,
         conn: &Conn,
         event: Callback,
-        bounds: (u64, u64, &str),
+        bounds: Bounds,
         arguments: impl for<'py> FnOnce(Python<'py>) -> PyResult<Bound<'py, PyTuple>>,
     ) -> Option<u32> {
         self.call(conn, event, false, arguments, |returned| {
@@ -539,13 +539,15 @@ impl CongestionControl for PyControlOf {
 
     fn ssthresh(&mut self, conn: &Conn) -> u32 {
         let of = instance!(self or reno::ssthresh(conn));
-        let asked = of.ask(conn, Callback::Ssthresh, SSTHRESH, |py| (&of.conn,).into_pyobject(py));
+        let asked = of
+            .ask(conn, Callback::Ssthresh, bounds("ssthresh"), |py| (&of.conn,).into_pyobject(py));
         asked.unwrap_or_else(|| reno::ssthresh(conn))
     }
 
     fn undo_cwnd(&mut self, conn: &Conn) -> u32 {
         let of = instance!(self or reno::undo_cwnd(conn));
-        let asked = of.ask(conn, Callback::UndoCwnd, CWND, |py| (&of.conn,).into_pyobject(py));
+        let asked =
+            of.ask(conn, Callback::UndoCwnd, bounds("cwnd"), |py| (&of.conn,).into_pyobject(py));
         asked.unwrap_or_else(|| reno::undo_cwnd(conn))
     }
 
@@ -575,7 +577,7 @@ impl CongestionControl for PyControlOf {
                 if returned.is_none() {
                     return Ok(conn.ctl.ssthresh);
                 }
-                whole("pkts_acked", returned, SSTHRESH).map(small)
+                whole("pkts_acked", returned, bounds("ssthresh")).map(small)
             },
         );
         asked.unwrap_or(conn.ctl.ssthresh)

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use bbrlab_lab::{
-    BatchOptions, DEFAULT_LIMIT, LabError, Progress, Stop, SummaryOf, Whole, check_limit, execute,
-    finish_whole, heaviest_first, processors, read_run, run_batch,
+    BatchOptions, DEFAULT_LIMIT, LabError, Progress, SIMULATOR, Stop, SummaryOf, Whole,
+    check_limit, execute, finish_whole, heaviest_first, processors, read_run, run_batch,
 };
 use bbrlab_run::{Column, Values};
 use bbrlab_scenario::Scenario;
@@ -66,6 +66,7 @@ pub(crate) fn run(
     let work = |stop: &Stop, tell: &dyn Fn(Progress)| {
         if let Some(out) = &out {
             let options = BatchOptions {
+                on: SIMULATOR,
                 out: Some(out.clone()),
                 force,
                 jobs: 1,
@@ -119,6 +120,7 @@ pub(crate) fn sweep(
     check_limit(&estimate, jobs, estimate.records_bytes, limit).map_err(failed)?;
     let work = |stop: &Stop, tell: &dyn Fn(Progress)| {
         let options = BatchOptions {
+            on: SIMULATOR,
             out,
             force,
             jobs,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bbrlab_lab::{Named, open_named, seconds_per_event};
+use bbrlab_lab::{Named, SIMULATOR, files_in, open_named};
 use bbrlab_papers::not_a_scenario;
 use bbrlab_run::{Source, SweepPoint};
 use bbrlab_scenario::Scenario;
@@ -65,7 +65,13 @@ impl PyScenario {
     /// The same with other values of some keys.
     fn changed(&self, py: Python<'_>, sets: Sets) -> PyResult<Self> {
         let inner = &self.inner;
-        let changed = Scenario::parse_kept(inner.name(), &inner.to_toml(), &sets.in_order());
+        let changed = Scenario::parse_kept(
+            inner.name(),
+            inner.name(),
+            &inner.to_toml(),
+            Some(&files_in(None)),
+            &sets.in_order(),
+        );
         let classes = sets.classes.over(&self.classes);
         changed
             .map(|changed| Self::new(changed, classes))
@@ -145,7 +151,7 @@ impl PyScenario {
         let classes = controls.map_or_else(|| Ok(Classes::default()), given::named_classes)?;
         // A class whose text is another here than there is another congestion control.
         let sets: Vec<String> = given::declarations(&classes).collect();
-        let restored = Scenario::parse_kept(name, text, &sets);
+        let restored = Scenario::parse_kept(name, name, text, Some(&files_in(None)), &sets);
         restored
             .map(|restored| Self::new(restored, classes))
             .map_err(|errors| of_scenario(py, &errors))
@@ -301,13 +307,16 @@ impl PyScenario {
     /// >>> 10_000 < bl.Scenario("examples.dumbbell").estimate()["data_packets"] < 20_000
     /// True
     fn estimate<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let (estimate, s_per_event) = py.detach(|| (self.inner.estimate(), seconds_per_event()));
-        let s_per_event = s_per_event.map_err(|error| raised(py, error))?;
+        let (estimate, cpu_s) = py.detach(|| {
+            let estimate = self.inner.estimate();
+            (estimate, SIMULATOR.cpu_s(&estimate))
+        });
+        let cpu_s = cpu_s.map_err(|error| raised(py, error))?;
         let fields = PyDict::new(py);
         fields.set_item("runs", estimate.runs)?;
         fields.set_item("data_packets", estimate.data_packets)?;
         fields.set_item("events", estimate.events)?;
-        fields.set_item("cpu_s", estimate.work * s_per_event)?;
+        fields.set_item("cpu_s", cpu_s)?;
         fields.set_item("memory_bytes", estimate.memory_bytes)?;
         fields.set_item("records_bytes", estimate.records_bytes)?;
         fields.set_item("series_rows", estimate.series_rows)?;
@@ -342,8 +351,8 @@ fn given_as(
 ) -> PyResult<PyScenario> {
     let mut classes = Classes::default();
     let text = given::document(keys, &mut classes)?;
-    let (dir, words) = (std::env::current_dir().ok(), sets.in_order());
-    let parsed = Scenario::parse(name.unwrap_or("python"), origin, &text, dir.as_deref(), &words);
+    let (name, words) = (name.unwrap_or("python"), sets.in_order());
+    let parsed = Scenario::parse(name, origin, &text, Some(&files_in(None)), &words);
     parsed
         .map(|parsed| PyScenario::new(parsed, sets.classes.over(&classes)))
         .map_err(|errors| of_scenario(py, &errors))

@@ -37,12 +37,12 @@ impl Members {
         runs: &R,
         mut see: impl FnMut(&RunSummary),
     ) -> Result<Self, R::Error> {
-        let mut known: BTreeMap<(String, String), usize> = BTreeMap::new();
+        let mut known: BTreeMap<(String, String, String), usize> = BTreeMap::new();
         let mut places: Vec<Vec<Range<usize>>> = Vec::new();
         for (place, run) in runs.each().enumerate() {
             let run = run?;
             see(&run);
-            let key = (run.scenario.clone(), run.scenario_hash.clone());
+            let key = (run.scenario.clone(), run.scenario_hash.clone(), run.backend.clone());
             let of_group = *known.entry(key).or_insert_with(|| {
                 places.push(Vec::new());
                 places.len() - 1
@@ -91,10 +91,10 @@ impl Members {
         // Every run of a group has the same links and flows, so the same metrics at the same places.
         let mut means = vec![Mean::default(); names.len()];
         let mut seeds = Vec::new();
-        let mut identical_digests = first.digest.is_some();
+        let mut identical_digests = first.digest.as_ref().map(|_| true);
         let mut add = |run: &RunSummary| {
             seeds.push(run.seed);
-            identical_digests &= run.digest == first.digest;
+            identical_digests = identical_digests.map(|all| all && run.digest == first.digest);
             for (mean, value) in means.iter_mut().zip(metric_values(run)) {
                 mean.add(value);
             }
@@ -103,9 +103,9 @@ impl Members {
         for place in places {
             add(&*runs.get(place)?);
         }
-        identical_digests &= seeds.len() > 1;
+        let identical_digests = identical_digests.map(|all| all && seeds.len() > 1);
         let mut squares = vec![0.0; names.len()];
-        let is_spread = is_spread(seeds.len(), identical_digests);
+        let is_spread = is_spread(seeds.len(), identical_digests == Some(true));
         for place in self.places(at).filter(|_| is_spread) {
             let values = metric_values(&*runs.get(place)?);
             for ((sum, value), mean) in squares.iter_mut().zip(values).zip(&means) {
@@ -118,6 +118,7 @@ impl Members {
             scenario: first.scenario.clone(),
             scenario_hash: first.scenario_hash.clone(),
             profile: first.profile.clone(),
+            backend: first.backend.clone(),
             point: first.point.clone(),
             seeds,
             identical_digests,
@@ -377,13 +378,14 @@ mod tests {
         let mut runs = vec![sample_run(), sample_run()];
         runs[1].seed = 2;
         let found = groups(&runs);
-        assert!(found[0].identical_digests);
+        assert_eq!(found[0].identical_digests, Some(true));
         assert_eq!(found[0].metrics.get("jain").unwrap().ci95, None);
         runs[1].digest = Some("another".to_owned());
         let found = groups(&runs);
         assert!(
-            !found[0].identical_digests && found[0].metrics.get("jain").unwrap().ci95.is_some()
+            found[0].identical_digests == Some(false)
+                && found[0].metrics.get("jain").unwrap().ci95.is_some()
         );
-        assert!(!groups(&runs[..1])[0].identical_digests);
+        assert_eq!(groups(&runs[..1])[0].identical_digests, Some(false));
     }
 }

@@ -51,7 +51,7 @@ impl Points {
         for (at, group) in members.groups(runs).enumerate() {
             let mut group = group?;
             wanted.choose(&group.metrics, &is_wanted);
-            let is_spread = group.seeds.len() > 1 && !group.identical_digests;
+            let is_spread = group.seeds.len() > 1 && group.identical_digests != Some(true);
             let drawn = members.places(at).take(if is_spread { dots } else { 0 });
             let values = drawn.map(|place| Ok(wanted.of(&metric_values(&*runs.get(place)?))));
             seeds.push(values.collect::<Result<_, _>>()?);

@@ -217,19 +217,25 @@ macro_rules! integers_in_columns {
 
 integers_in_columns!(u32, u64);
 
-impl InColumn for MaybeKnown<u64> {
-    const KIND: Kind = Kind::Whole;
+macro_rules! maybe_known_in_columns {
+    ($($integer:ty),*) => {$(
+        impl InColumn for MaybeKnown<$integer> {
+            const KIND: Kind = Kind::Whole;
 
-    fn write(values: &[Self]) -> Values {
-        let values: Vec<Option<u64>> = values.iter().map(|value| value.0).collect();
-        let all: Option<Vec<u64>> = values.iter().copied().collect();
-        all.map_or_else(|| InColumn::write(&values), |all| InColumn::write(&all))
-    }
+            fn write(values: &[Self]) -> Values {
+                let values: Vec<Option<$integer>> = values.iter().map(|value| value.0).collect();
+                let all: Option<Vec<$integer>> = values.iter().copied().collect();
+                all.map_or_else(|| InColumn::write(&values), |all| InColumn::write(&all))
+            }
 
-    fn read(values: &Values) -> Option<Vec<Self>> {
-        Some(Option::read(values)?.into_iter().map(Self).collect())
-    }
+            fn read(values: &Values) -> Option<Vec<Self>> {
+                Some(Option::read(values)?.into_iter().map(Self).collect())
+            }
+        }
+    )*};
 }
+
+maybe_known_in_columns!(u32, u64);
 
 impl InColumn for f64 {
     const KIND: Kind = Kind::Number;

@@ -9,6 +9,7 @@ mod cdf;
 mod column;
 mod figure;
 mod metrics;
+mod place;
 mod profile;
 mod record;
 mod run;
@@ -23,12 +24,13 @@ pub use cdf::Cdf;
 pub use column::{Cell, Column, Kind, MaybeKnown, Values};
 pub use figure::{Field, Figure, Leaf, Role, leaves};
 pub use metrics::{GroupMetric, Metrics};
+pub use place::Place;
 pub use profile::Profile;
 pub use record::{
     ControlFromOutside, Cwnd, DelayRow, Delays, Fct, FlowGroup, FlowSummary, Group, GroupFct,
     GroupRtt, LimitedBy, LinkSummary, QueueDelay, QueuePackets, QueueRow, QueueSeries, Rtt,
-    RunResult, RunSummary, RunsDocument, Series, SeriesRow, Slowdown, Sojourn, Srtt, TinSummary,
-    TransferRow, Transfers, Wait, WaitSummary,
+    RunResult, RunSummary, RunsDocument, SIMULATOR, Series, SeriesRow, Slowdown, Sojourn, Srtt,
+    TinSummary, TransferRow, Transfers, Wait, WaitSummary,
 };
 pub use run::{Flow, FlowClass, Hop, Outside, Run, Sample, Source, SweepPoint};
 pub use runs::Runs;

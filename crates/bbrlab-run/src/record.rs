@@ -41,6 +41,10 @@ record! {
         scenario: String, Name, "", "the scenario's name or id";
         scenario_hash: String, Name, "", "hash of the resolved scenario, without the seed";
         profile: String, Name, "", "which TCP is imitated, such as `linux` or `ns3`";
+        #[serde(default = "simulator")]
+        backend: String, Name, "", "which back end computed the run: `sim`, the simulator, or another";
+        #[serde(default)]
+        backend_version: String, Name, "", "the version of that back end";
         point: SweepPoint, Name, "", "swept keys with their values";
         point_values: SweepPoint, Name, "", "swept quantities as numbers in base units, each as `value` and `unit` (`bps`, `s`, `bytes`, `packets` or `bdp`)";
         seed: u64, Name, "", "the seed";
@@ -100,6 +104,13 @@ record! {
         #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "exact_list")]
         tins: Vec<TinSummary>, Result, "", "of `cake` every tin, of `prio` every band, of `dualpi2` both queues; left out of JSON at other links";
     }
+}
+
+/// The name of our simulator as a back end, which computed all runs of records without such a name.
+pub const SIMULATOR: &str = "sim";
+
+fn simulator() -> String {
+    SIMULATOR.to_owned()
 }
 
 /// The same list in no more memory than it needs: one that grew one by one has room for four flows, each a kilobyte, and a sweep
@@ -196,8 +207,8 @@ record! {
         name: Option<String>, Name, "", "its name, if the scenario gives it one";
         group: String, Name, "", "its group";
         cc: String, Name, "", "congestion control";
-        start_s: f64, Result, "s", "when it connects";
-        stop_s: f64, Result, "s", "when its active time ends";
+        start_s: Option<f64>, Result, "s", "when it connects";
+        stop_s: Option<f64>, Result, "s", "when its active time ends";
         rtt_base_ms: f64, Given, "ms", "base RTT, without serialisation";
         throughput_mbps: Option<f64>, Result, "Mbit/s", "wire bytes that leave the flow's last link with a rate / active time";
         goodput_mbps: Option<f64>, Result, "Mbit/s", "bytes that the receiving application reads / active time";
@@ -208,7 +219,7 @@ record! {
         duplicate_packets: Option<u64>, Result, "packets", "data packets that arrived with a payload that the receiver had already; null of datagrams";
         discarded_packets: Option<u64>, Result, "packets", "data packets that arrived and that the receiver discarded: outside its window, for want of memory, with an old timestamp (PAWS), or of a connection that was over; null of datagrams";
         lost_packets: Option<u64>, Result, "packets", "data packets that the sender marked lost";
-        retransmitted_packets: u64, Result, "packets", "retransmissions among the sent packets";
+        retransmitted_packets: Option<u64>, Result, "packets", "retransmissions among the sent packets";
         drops: Option<u64>, Result, "packets", "data packets that queues on its way refused or dropped";
         random_losses: Option<u64>, Result, "packets", "data packets lost at random on its way";
         policer_drops: Option<u64>, Result, "packets", "data packets that policers on its way dropped; null if there is none";
@@ -360,13 +371,17 @@ pub struct Group {
     pub scenario_hash: String,
     /// Which TCP is imitated: `linux`, `ns3` ...
     pub profile: String,
+    /// Which back end computed the runs.
+    #[serde(default = "simulator")]
+    pub backend: String,
     /// Swept keys with their values.
     pub point: SweepPoint,
     /// The seeds, in order.
     pub seeds: Vec<u64>,
-    /// Whether several seeds gave one and the same run: nothing in the scenario is random.
+    /// Whether several seeds gave one and the same run: nothing in the scenario is random. `None` if its back end has no
+    /// digests.
     #[serde(default)]
-    pub identical_digests: bool,
+    pub identical_digests: Option<bool>,
     /// By name, such as `jain`, `links.bottleneck.utilization` or `flow_groups.bbr1.share`.
     pub metrics: Metrics,
 }
@@ -393,19 +408,19 @@ columns! {
     SeriesRow {
         time_s: f64, "s", "time since the start of the run";
         flow: u32, "", "the flow's number";
-        cwnd_packets: u32, "packets", "congestion window";
+        cwnd_packets: MaybeKnown<u32>, "packets", "congestion window";
         ssthresh_packets: Option<u32>, "packets", "slow start threshold; null while it is unlimited";
-        inflight_packets: u32, "packets", "packets in flight";
+        inflight_packets: MaybeKnown<u32>, "packets", "packets in flight";
         pacing_rate_bps: Option<u64>, "bit/s", "pacing rate, of payload; null while the flow is not paced";
         bw_bps: Option<u64>, "bit/s", "the congestion control's bandwidth estimate, of payload";
         min_rtt_us: Option<u32>, "us", "the congestion control's minimum RTT, or the stack's if it has none";
         srtt_us: Option<u32>, "us", "smoothed RTT";
         rtt_us: Option<u32>, "us", "the last RTT sample";
         sent_packets: MaybeKnown<u64>, "packets", "data packets sent so far";
-        delivered_packets: u64, "packets", "packets delivered so far, as far as the sender knows";
+        delivered_packets: MaybeKnown<u64>, "packets", "packets delivered so far, as far as the sender knows";
         lost_packets: MaybeKnown<u64>, "packets", "packets marked lost so far";
-        retransmitted_packets: u64, "packets", "retransmissions so far";
-        received_bytes: u64, "bytes", "bytes that the receiving application has read so far";
+        retransmitted_packets: MaybeKnown<u64>, "packets", "retransmissions so far";
+        received_bytes: MaybeKnown<u64>, "bytes", "bytes that the receiving application has read so far";
         throughput_bps: Option<u64>, "bit/s", "wire bytes that left the flow's last link with a rate since the row before, over the sample period; null with `sample = \"ack\"` and in the first row";
         limited_by: Cow<'static, str>, "", "what held the sender most of the time since the row before: `cwnd`, `pacing`, `rwnd`, `sndbuf` or `app`";
         ca_state: Cow<'static, str>, "", "congestion-avoidance state: `slow_start`, `avoidance`, `cwr`, `recovery` or `loss`";
@@ -427,7 +442,7 @@ columns! {
         packets: u64, "packets", "packets in the queue, including the one in service";
         bytes: MaybeKnown<u64>, "bytes", "wire bytes of these packets";
         arrivals: MaybeKnown<u64>, "packets", "arrivals so far";
-        drops: u64, "packets", "drops by the queue so far";
+        drops: MaybeKnown<u64>, "packets", "drops by the queue so far";
         random_losses: MaybeKnown<u64>, "packets", "random losses so far";
         policer_drops: Option<u64>, "packets", "drops by the policer so far; null without one";
         marks: MaybeKnown<u64>, "packets", "marks so far";
@@ -446,7 +461,7 @@ columns! {
         start_s: f64, "s", "when it connects";
         fct_s: Option<f64>, "s", "from connecting until the receiver has read the last byte; null if the run ended before";
         slowdown: Option<f64>, "", "`fct_s` / (wire bytes at the smallest rate of the way there, of a Mahimahi trace its mean, + base RTT, both at its start); null without a rate";
-        retransmitted_packets: u64, "packets", "retransmissions";
+        retransmitted_packets: MaybeKnown<u64>, "packets", "retransmissions";
     }
 }
 

@@ -47,6 +47,8 @@ pub struct Run {
     ///
     /// Their names are those in results: `bottleneck`, the `name` of `[[links]]`, or one of these followed by `.reverse`.
     pub links: Vec<Link>,
+    /// The table in the scenario that each of the links comes from: `bottleneck` or `links[1]`.
+    pub link_tables: Vec<String>,
     /// The link whose departures count as `data_packets`: the dumbbell's, if it has a rate.
     pub bottleneck: Option<u32>,
     /// One class for each `[[flows]]` table.

@@ -116,27 +116,23 @@ builtins! {
     "networks.ack-filter": "networks/ack-filter.toml",
 }
 
-/// The built-in scenario with this id.
-pub(crate) fn find(id: &str) -> Option<&'static Builtin> {
-    BUILTINS.iter().find(|builtin| builtin.id == id)
-}
-
 impl Builtin {
     /// The built-in scenario that a user has named by its id.
     ///
     /// # Errors
     /// If there is none; the nearest id is told.
     pub fn named(id: &str) -> Result<&'static Self, ScenarioErrors> {
-        find(id).ok_or_else(|| {
+        BUILTINS.iter().find(|builtin| builtin.id == id).ok_or_else(|| {
             let title = "expected a built-in scenario";
             let mut error = ScenarioError::of_file(id, title, "found no such id");
-            error.help.extend(nearest_id(id).map(|id| format!("did you mean `{id}`?")));
+            error.help.extend(Self::nearest_id(id).map(|id| format!("did you mean `{id}`?")));
             error.into()
         })
     }
-}
 
-/// The id that the user probably meant.
-pub(crate) fn nearest_id(typed: &str) -> Option<&'static str> {
-    nearest(typed, BUILTINS.iter().map(|builtin| builtin.id))
+    /// The id that the user probably meant.
+    #[must_use]
+    pub fn nearest_id(typed: &str) -> Option<&'static str> {
+        nearest(typed, BUILTINS.iter().map(|builtin| builtin.id))
+    }
 }

@@ -2,7 +2,7 @@
 
 #![expect(clippy::cast_precision_loss, reason = "an estimate; no figure of a run depends on it")]
 
-use bbrlab_cc::Algorithm;
+use bbrlab_cc::{Algorithm, Window};
 use bbrlab_link::{Link, Loss, Probability, Queue, Rate};
 use bbrlab_run::{Arrivals, Bursts, FlowClass, Hop, Law, Pause, Requests, Source};
 use bbrlab_stack::{Sockbuf, SocketBuffer, Stack};
@@ -432,19 +432,13 @@ fn waits_for_slots(class: &FlowClass, network: &Network) -> bool {
 
 /// Whether the mean window under random loss is that of Reno or CUBIC, or below.
 fn follows_reno(cc: Algorithm) -> bool {
-    use Algorithm::{Cubic, Dctcp, Reno, Vegas};
-    matches!(cc, Reno | Cubic | Vegas | Dctcp)
+    matches!(cc.window(), Window::Reno | Window::Cubic)
 }
 
 /// The loss ratio up to which an algorithm fills its link all the same.
 fn loss_that_is_borne(cc: Algorithm) -> f64 {
-    use Algorithm::{
-        Bbr1, Bbr2, Bbr2Exp, Bbr3, Bbr3Ietf, BbrAcd, BbrHsr, BbrPlus, BbrPrime, DelayBbr,
-    };
-    match cc {
-        Bbr1 | BbrPrime | BbrHsr | BbrPlus | DelayBbr | BbrAcd => 0.055,
-        // Their tolerance is 2 % a round.
-        Bbr2 | Bbr2Exp | Bbr3 | Bbr3Ietf => 0.005,
+    match cc.window() {
+        Window::Bears { loss_ppm } => f64::from(loss_ppm) / 1e6,
         _ => 0.0,
     }
 }
@@ -459,14 +453,12 @@ fn fills(
     active_s: f64,
     flows: f64,
 ) -> bool {
-    use Algorithm::{Dctcp, Reno, Vegas};
     let bdp = rate * rtt_s;
     let queue = link.room_packets(wire).unwrap_or(f64::INFINITY);
     if loss_that_is_borne(cc) >= 0.05 {
         return true;
     }
-    // Westwood's window after a loss is that of the ACKs' rate, which may be far below the link's.
-    if cc == Algorithm::Westwood {
+    if cc.window() == Window::AckRate {
         return false;
     }
     // A sawtooth above a short queue empties the link; many of them out of step do so less.
@@ -475,8 +467,8 @@ fn fills(
     }
     // What slow start left too early has to grow until the end: a packet a round trip, or along CUBIC's curve.
     let own = bdp / flows.max(1.0);
-    let growing_s = match cc {
-        Reno | Vegas | Dctcp => own / 2.0 * rtt_s,
+    let growing_s = match cc.window() {
+        Window::Reno => own / 2.0 * rtt_s,
         _ => (own * 0.3 / 0.4).cbrt(),
     };
     growing_s <= 2.0 * active_s

@@ -40,11 +40,8 @@ const EXCERPT_CHARS: usize = 120;
 
 impl ScenarioError {
     /// A mistake of a file as a whole.
-    pub(crate) fn of_file(
-        origin: &str,
-        title: impl Into<String>,
-        found: impl Into<String>,
-    ) -> Self {
+    #[must_use]
+    pub fn of_file(origin: &str, title: impl Into<String>, found: impl Into<String>) -> Self {
         Self {
             origin: origin.to_owned(),
             line: None,

@@ -4,7 +4,7 @@
 //! flows share the links. Where flows fill a link or send what their source says, the figures are right within a factor of
 //! two. Where losses, short queues or short runs keep flows from it, they are upper bounds: see [`Estimate::at_most`].
 //!
-//! `crates/bbrlab-lab/tests/estimates.rs` compares estimates with runs.
+//! `crates/bbrlab-lab/tests/all/estimates.rs` compares estimates with runs.
 
 #![expect(
     clippy::cast_precision_loss,
@@ -13,9 +13,8 @@
     reason = "an estimate; no figure of a run depends on it"
 )]
 
-use bbrlab_cc::Algorithm;
 use bbrlab_link::{Link, Queue};
-use bbrlab_run::{Bursts, FlowClass, Hop, QueueRow, Sample, SeriesRow, Source};
+use bbrlab_run::{Bursts, FlowClass, Hop, Sample, Source};
 
 use bbrlab_units::{BitRate, Span};
 
@@ -100,6 +99,10 @@ const ROWS_TOGETHER: f64 = 4096.0;
 const SUMMARY_ROW_BYTES: f64 = 3500.0;
 const RUN_BYTES: f64 = 35.0;
 const POINT_BYTES: f64 = 2800.0;
+
+/// Bytes of memory for a row of a flow and of a queue, where pointers have 64 bits: an estimate is the same on all machines.
+const SERIES_ROW_MEMORY_BYTES: f64 = 280.0;
+const QUEUE_ROW_MEMORY_BYTES: f64 = 112.0;
 
 /// Bytes of memory for a value of a row when the rows are written as columns: most are optional, so twice eight bytes.
 const COLUMN_BYTES: f64 = 16.0;
@@ -237,8 +240,8 @@ impl Estimate {
         let mss = network.classes.first().map_or(1448, |class| class.mss);
         let wire_bytes = (u64::from(mss) + HEADERS + 14) as f64;
         let waiting: f64 = network.links.iter().map(|link| waiting(link, wire_bytes)).sum();
-        let row_bytes = size_of::<SeriesRow>() as f64 + COLUMN_BYTES * SERIES_COLUMNS;
-        let queue_row_bytes = size_of::<QueueRow>() as f64 + COLUMN_BYTES * QUEUE_COLUMNS;
+        let row_bytes = SERIES_ROW_MEMORY_BYTES + COLUMN_BYTES * SERIES_COLUMNS;
+        let queue_row_bytes = QUEUE_ROW_MEMORY_BYTES + COLUMN_BYTES * QUEUE_COLUMNS;
         let memory = BASE_BYTES
             + (flows + under_way) * FLOW_BYTES
             + places * PLACE_BYTES
@@ -393,7 +396,7 @@ fn events_on_the_way(class: &FlowClass, network: &Network) -> (f64, f64) {
 fn events_per_packet(class: &FlowClass, network: &Network, active: &Activity) -> f64 {
     let (forward, reverse) = events_on_the_way(class, network);
     let acks = acks_per_packet(class, active);
-    let pacing = if is_paced(class.cc) { 0.5 } else { 0.0 };
+    let pacing = if class.cc.is_paced() { 0.5 } else { 0.0 };
     let writes = match class.source {
         _ if class.is_udp => 0.0,
         Source::Cbr(_)
@@ -453,11 +456,6 @@ fn events_per_second(class: &FlowClass) -> f64 {
     }
 }
 
-/// Whether an algorithm's pacing timer decides when packets leave, and not its ACKs.
-fn is_paced(cc: Algorithm) -> bool {
-    cc.name().starts_with("bbr") || cc == Algorithm::DelayBbr
-}
-
 /// Packets that may be on the link: in its queue and propagating.
 fn waiting(link: &Link, wire_bytes: f64) -> f64 {
     let Some(rate) = link.rate.at_start() else { return 0.0 };
@@ -482,4 +480,18 @@ fn slowdown(flows: f64) -> f64 {
 fn whole(value: f64) -> u64 {
     // Casts from float to integer saturate.
     value.round() as u64
+}
+
+#[cfg(all(test, target_pointer_width = "64"))]
+mod tests {
+    use bbrlab_run::{QueueRow, SeriesRow};
+
+    use super::{QUEUE_ROW_MEMORY_BYTES, SERIES_ROW_MEMORY_BYTES};
+
+    #[test]
+    fn rows_in_memory_are_as_large_as_estimated() {
+        let bytes = |bytes: usize| bytes as f64;
+        assert_eq!(bytes(size_of::<SeriesRow>()), SERIES_ROW_MEMORY_BYTES);
+        assert_eq!(bytes(size_of::<QueueRow>()), QUEUE_ROW_MEMORY_BYTES);
+    }
 }

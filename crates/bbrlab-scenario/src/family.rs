@@ -5,68 +5,38 @@
 
 use std::sync::{Arc, LazyLock};
 
-use bbrlab_cc::{Algorithm, ParamValue, Params};
+use bbrlab_cc::{Algorithm, Family, ParamValue, Params};
 
 use crate::document::Node;
 use crate::nearest::nearest;
 use crate::params::{read_param, show_params};
 use crate::reader::Reader;
 
-/// A group of algorithms that share parameters.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Family {
-    Bbr,
-    Bbr2,
-    Bbr3,
-    Cubic,
-    Vegas,
-}
-
 const FAMILIES: [Family; 5] =
     [Family::Bbr, Family::Bbr2, Family::Bbr3, Family::Cubic, Family::Vegas];
 
-impl Family {
-    const fn algorithms(self) -> &'static [Algorithm] {
-        match self {
-            Self::Bbr => &[
-                Algorithm::Bbr1,
-                Algorithm::BbrPrime,
-                Algorithm::BbrHsr,
-                Algorithm::BbrPlus,
-                Algorithm::DelayBbr,
-                Algorithm::BbrAcd,
-            ],
-            Self::Bbr2 => &[Algorithm::Bbr2, Algorithm::Bbr2Exp],
-            Self::Bbr3 => &[Algorithm::Bbr3],
-            Self::Cubic => &[Algorithm::Cubic],
-            Self::Vegas => &[Algorithm::Vegas],
+/// The names in `[stack]` with those of the parameters.
+fn names(family: Family) -> Vec<(&'static str, &'static str)> {
+    match family {
+        Family::Bbr | Family::Bbr2 | Family::Bbr3 => {
+            family.base().params().iter().map(|p| (p.name, p.name)).collect()
         }
+        Family::Cubic => vec![
+            ("beta", "beta"),
+            ("fast_convergence", "fast_convergence"),
+            ("friendly", "tcp_friendliness"),
+            ("growth", "growth"),
+            ("hystart", "hystart"),
+            ("wmax_on_rto", "wmax_on_rto"),
+        ],
+        Family::Vegas => vec![("diff", "diff"), ("growth", "growth")],
     }
+}
 
-    /// The names in `[stack]` with those of the parameters.
-    fn names(self) -> Vec<(&'static str, &'static str)> {
-        match self {
-            Self::Bbr | Self::Bbr2 | Self::Bbr3 => {
-                self.algorithms()[0].params().iter().map(|p| (p.name, p.name)).collect()
-            }
-            Self::Cubic => vec![
-                ("beta", "beta"),
-                ("fast_convergence", "fast_convergence"),
-                ("friendly", "tcp_friendliness"),
-                ("growth", "growth"),
-                ("hystart", "hystart"),
-                ("wmax_on_rto", "wmax_on_rto"),
-            ],
-            Self::Vegas => vec![("diff", "diff"), ("growth", "growth")],
-        }
-    }
-
-    /// The default of a parameter.
-    fn default_of(self, param: &str) -> ParamValue {
-        let specs = self.algorithms()[0].params();
-        let spec = specs.iter().find(|spec| spec.name == param);
-        spec.expect("a family's names are its algorithm's parameters").default_value()
-    }
+/// The default of a parameter.
+fn default_of(family: Family, param: &str) -> ParamValue {
+    let spec = family.base().params().iter().find(|spec| spec.name == param);
+    spec.expect("a family's names are its algorithm's parameters").default_value()
 }
 
 /// The values of all families, each under its name in `[stack]`. Runs share those that none of them sets.
@@ -76,8 +46,8 @@ pub(crate) struct FamilyParams([Arc<Params>; FAMILIES.len()]);
 /// Made once: each run of a sweep begins with them.
 static DEFAULTS: LazyLock<FamilyParams> = LazyLock::new(|| {
     FamilyParams(FAMILIES.map(|family| {
-        let value = |(name, param): (&str, &str)| (name.to_owned(), family.default_of(param));
-        let mut values: Params = family.names().into_iter().map(value).collect();
+        let value = |(name, param): (&str, &str)| (name.to_owned(), default_of(family, param));
+        let mut values: Params = names(family).into_iter().map(value).collect();
         values.sort_by(|(a, _), (b, _)| a.cmp(b));
         Arc::new(values)
     }))
@@ -100,7 +70,7 @@ impl FamilyParams {
     ) {
         let expected = "a table of parameters such as { margin = 0.01 }";
         let Some(table) = reader.table(node, name, expected) else { return };
-        let names = family.names();
+        let names = names(family);
         for entry in &table.entries {
             let shown = format!("{name}.{}", entry.key);
             let Some(&(known, param)) = names.iter().find(|(known, _)| *known == &*entry.key)
@@ -120,7 +90,7 @@ impl FamilyParams {
             };
             let Some(value) = read_param(reader, &entry.value, &shown) else { continue };
             let alone = vec![(param.to_owned(), value.clone())];
-            if let Err(error) = family.algorithms()[0].build(&alone) {
+            if let Err(error) = family.base().build(&alone) {
                 let title = format!("`{shown}`: {}", error.reason);
                 let found = format!("found {}", crate::reader::found(&entry.value.value));
                 reader.problem(entry.value.at, title, found, Vec::new());
@@ -142,15 +112,15 @@ impl FamilyParams {
         let mut params = own.clone();
         let is_set = |family: &Family| {
             let place = *family as usize;
-            family.algorithms().contains(&cc) && !Arc::ptr_eq(&self.0[place], &DEFAULTS.0[place])
+            cc.family() == Some(*family) && !Arc::ptr_eq(&self.0[place], &DEFAULTS.0[place])
         };
         for family in FAMILIES.into_iter().filter(is_set) {
             for (name, value) in &*self.0[family as usize] {
-                let names = family.names();
+                let names = names(family);
                 let (_, param) = names.iter().find(|(known, _)| known == name).expect("a name");
                 let has_it = cc.params().iter().any(|spec| spec.name == *param);
                 let is_own = own.iter().any(|(own, _)| own == param);
-                if has_it && !is_own && *value != family.default_of(param) {
+                if has_it && !is_own && *value != default_of(family, param) {
                     params.push(((*param).to_owned(), value.clone()));
                 }
             }

@@ -55,3 +55,4 @@ pub use quantity::read_span;
 pub use queue::{QueueInfo, queue_to_toml, queues, queues_to_markdown};
 pub use reference::{KeyReference, Section, schema, sections};
 pub use scenario::{Scenario, plain_name, point_values};
+pub use traces::{ReadFile, check_file_size};

@@ -21,6 +21,8 @@ const LINK_NUMBERS: u64 = 1 << 24;
 #[derive(Clone, Debug)]
 pub(crate) struct Network {
     pub(crate) links: Vec<Link>,
+    /// The table that each of the links comes from, as users write it.
+    pub(crate) link_tables: Vec<String>,
     pub(crate) bottleneck: Option<u32>,
     pub(crate) classes: Vec<FlowClass>,
     /// Whether links have the highest rates and the shortest delays of their models, since no seed was given.
@@ -30,6 +32,7 @@ pub(crate) struct Network {
 /// Builds the network of a seed, or the bound of all; mistakes are reported to the reader.
 pub(crate) fn network(spec: &Spec, seed: Option<u64>, reader: &mut Reader<'_>) -> Option<Network> {
     let mut links: Vec<Link> = Vec::new();
+    let mut link_tables: Vec<String> = Vec::new();
     let mut queues: Vec<Queued<'_>> = Vec::new();
     let mut link_hops: Vec<LinkHops<'_>> = Vec::new();
     let mut is_bound = false;
@@ -42,8 +45,8 @@ pub(crate) fn network(spec: &Spec, seed: Option<u64>, reader: &mut Reader<'_>) -
             None => model.bound(),
         });
         is_bound |= path.is_some() && seed.is_none();
-        let table = (&*table, link);
-        link_hops.push(lower_link(spec, name, table, path, &mut links, &mut queues));
+        link_hops.push(lower_link(spec, name, (&table, link), path, &mut links, &mut queues));
+        link_tables.resize(links.len(), table);
     }
     let bottleneck = spec.bottleneck.as_ref().and_then(|_| match link_hops[0].forward[0] {
         Hop::Link(number) if links[number as usize].rate.is_limited() => Some(number),
@@ -98,7 +101,7 @@ pub(crate) fn network(spec: &Spec, seed: Option<u64>, reader: &mut Reader<'_>) -
             is_right &= size(&access, link, largest, reader);
         }
     }
-    is_right.then_some(Network { links, bottleneck, classes, is_bound })
+    is_right.then_some(Network { links, link_tables, bottleneck, classes, is_bound })
 }
 
 /// Gives the classes without a group one by what tells flows apart: the algorithm, or else the base RTT.

@@ -190,7 +190,7 @@ impl ProfileValues {
         let source = Source { name: "profile".to_owned(), text: toml.to_owned() };
         let root = parse(&source, 0).expect("a preset is TOML");
         let mut traces = Traces::default();
-        let mut reader = Reader::new(None, &mut traces);
+        let mut reader = Reader::without_files(&mut traces);
         for entry in &root.entries {
             let Value::Table(table) = &entry.value.value else {
                 panic!("a preset consists of tables");

@@ -1,17 +1,18 @@
 //! Reads typed values from the tree. A mistake is recorded, and reading continues, so all mistakes are reported at once.
 
-use std::path::Path;
 use std::sync::Arc;
 
-use bbrlab_run::Outside;
+use bbrlab_link::Trace;
+use bbrlab_run::{Cdf, Outside};
 use bbrlab_units::{BitRate, Bytes, Span};
 
 use crate::decimal::Decimal;
 use crate::document::{At, Node, Source, Table, Value};
 use crate::error::{ScenarioError, ScenarioErrors};
 use crate::nearest::nearest;
+use crate::path_trace::PathTrace;
 use crate::quantity::{self, QueueSize, Refusal, quoted};
-use crate::traces::Traces;
+use crate::traces::{ReadFile, Traces, no_files};
 
 /// A mistake and its position.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,8 +32,8 @@ pub(crate) struct Reader<'a> {
     pub(crate) problems: Vec<Problem>,
     /// The last mistake was not recorded, since there were enough.
     dropped: bool,
-    /// The folder that relative paths start from.
-    pub(crate) dir: Option<&'a Path>,
+    /// Reads the files that the scenario names.
+    files: ReadFile<'a>,
     /// The trace files read so far.
     pub(crate) traces: &'a mut Traces,
     /// The congestion controls from outside that the scenario declares.
@@ -132,9 +133,31 @@ fn short(key: &str) -> String {
 }
 
 impl<'a> Reader<'a> {
-    /// Relative paths start from `dir`.
-    pub(crate) fn new(dir: Option<&'a Path>, traces: &'a mut Traces) -> Self {
-        Self { problems: Vec::new(), dropped: false, dir, traces, controls: Vec::new() }
+    /// Files that are not in `traces` yet are read with `files`.
+    pub(crate) fn new(files: ReadFile<'a>, traces: &'a mut Traces) -> Self {
+        Self { problems: Vec::new(), dropped: false, files, traces, controls: Vec::new() }
+    }
+
+    /// A reader of what was checked before, or of what has no files: it reads none.
+    pub(crate) fn without_files(traces: &'a mut Traces) -> Self {
+        Self::new(&no_files, traces)
+    }
+}
+
+impl Reader<'_> {
+    /// The trace in a file, or the reason why there is none.
+    pub(crate) fn read_trace(&mut self, file: &str) -> Result<Arc<Trace>, String> {
+        self.traces.read(file, self.files)
+    }
+
+    /// The trace of a path in a file, or the reason why there is none.
+    pub(crate) fn read_path(&mut self, file: &str) -> Result<Arc<PathTrace>, String> {
+        self.traces.read_path(file, self.files)
+    }
+
+    /// The distribution in a file, or the reason why there is none.
+    pub(crate) fn read_cdf(&mut self, file: &str) -> Result<Arc<Cdf>, String> {
+        self.traces.read_cdf(file, self.files)
     }
 }
 

@@ -1,12 +1,9 @@
 //! A scenario file: it is read, checked at every point of its sweep, and resolved run by run.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::Read;
-use std::path::Path;
 use std::sync::Arc;
 
-use crate::builtin::{self, Builtin};
+use crate::builtin::Builtin;
 use crate::canonical::sha256;
 use crate::document::{self, At, Source, Step, Table};
 use crate::error::{ScenarioError, ScenarioErrors};
@@ -20,18 +17,9 @@ use crate::reader::Reader;
 use crate::spec::Spec;
 use crate::stack::STACK_KEYS;
 use crate::sweep::{Setting, Sweep};
-use crate::traces::Traces;
+use crate::traces::{ReadFile, Traces, no_files};
 use crate::whole;
 use bbrlab_run::{Outside, Run, SweepPoint};
-
-/// The largest scenario file.
-const FILE_BYTES_MAX: u64 = 1 << 20;
-
-/// The largest `scenario.toml` in a folder of results, which holds its traces.
-const KEPT_BYTES_MAX: u64 = 64 << 20;
-
-/// What stands for standard input in the place of a file, and what messages call it.
-const STDIN: (&str, &str) = ("-", "<stdin>");
 
 /// How the text of a run begins that has keys which act at other points of its sweep only.
 const IDLE: &str = "# Keys here may act at other points of the sweep only.\n";
@@ -60,7 +48,6 @@ pub struct Scenario {
     title: String,
     tree: Table,
     sweep: Sweep,
-    dir: Option<Arc<Path>>,
     traces: Traces,
     seed: u64,
     repeat: u64,
@@ -73,54 +60,11 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// Reads a file, or a built-in scenario by its id, or for `-` standard input, and applies the values of
-    /// `--set key=value`.
-    ///
-    /// # Errors
-    /// If the file cannot be read, or if a value in it is wrong at any point of its sweep.
-    pub fn open(file_or_id: &str, sets: &[String]) -> Result<Self, ScenarioErrors> {
-        if file_or_id == STDIN.0 {
-            return Self::stdin(sets);
-        }
-        let path = Path::new(file_or_id);
-        match builtin::find(file_or_id) {
-            Some(found) if !path.exists() => Self::builtin(found.id, sets),
-            _ => Self::read(path, sets),
-        }
-    }
+    /// The largest text of a scenario in bytes.
+    pub const BYTES_MAX: u64 = 1 << 20;
 
-    /// Reads a file.
-    ///
-    /// # Errors
-    /// As [`Self::open`].
-    pub fn read(path: &Path, sets: &[String]) -> Result<Self, ScenarioErrors> {
-        let shown = path.display().to_string();
-        let text = read_text(path, &shown, FILE_BYTES_MAX)?;
-        let stem = path
-            .file_stem()
-            .map_or_else(|| shown.clone(), |stem| stem.to_string_lossy().into_owned());
-        Self::parse(&stem, &shown, &text, path.parent(), sets)
-    }
-
-    /// Reads standard input. Its name is its title, or else `stdin`; relative paths in it start from where the program
-    /// was started.
-    fn stdin(sets: &[String]) -> Result<Self, ScenarioErrors> {
-        let text = text_of(std::io::stdin().lock(), STDIN.1, FILE_BYTES_MAX)?;
-        let scenario = Self::parse("stdin", STDIN.1, &text, None, sets)?;
-        let name = plain_name(&scenario.title, 60);
-        Ok(if name.is_empty() { scenario } else { scenario.placed(&name, SweepPoint::new()) })
-    }
-
-    /// Reads the `scenario.toml` of a folder of results, which is longer than other files if it holds traces, and
-    /// applies the values of `--set key=value`.
-    ///
-    /// # Errors
-    /// As [`Self::open`].
-    pub fn read_kept(path: &Path, sets: &[String]) -> Result<Self, ScenarioErrors> {
-        let shown = path.display().to_string();
-        let text = read_text(path, &shown, KEPT_BYTES_MAX)?;
-        Self::parse_at_most(KEPT_BYTES_MAX, "scenario", &shown, &text, path.parent(), sets)
-    }
+    /// The largest text in bytes of what a folder of results keeps, which holds its traces.
+    pub const KEPT_BYTES_MAX: u64 = 64 << 20;
 
     /// The same under another name and, for a single run, with its place in a sweep: both are not in the text.
     #[must_use]
@@ -128,7 +72,7 @@ impl Scenario {
         Self { name: name.to_owned(), place, ..self }
     }
 
-    /// Reads a built-in scenario.
+    /// Reads a built-in scenario. A `--set` cannot name a file.
     ///
     /// # Errors
     /// If there is none with this id, or if a `--set` is wrong.
@@ -137,28 +81,34 @@ impl Scenario {
         Self::parse(found.id, found.file, found.text, None, sets)
     }
 
-    /// Reads a text. `name` is the scenario's name in results, `origin` the text's name in messages, and relative paths in
-    /// the text start from `dir`.
+    /// Reads a text and applies the values of `--set key=value`. `name` is the scenario's name in results, `origin` the text's
+    /// name in messages; `files` reads the files that the text and the values name, and without it they cannot name one.
     ///
     /// # Errors
-    /// As [`Self::open`].
+    /// If a value is wrong at any point of its sweep, or a file cannot be read.
     pub fn parse(
         name: &str,
         origin: &str,
         text: &str,
-        dir: Option<&Path>,
+        files: Option<ReadFile<'_>>,
         sets: &[String],
     ) -> Result<Self, ScenarioErrors> {
-        Self::parse_at_most(FILE_BYTES_MAX, name, origin, text, dir, sets)
+        Self::parse_at_most(Self::BYTES_MAX, name, origin, text, files, sets)
     }
 
     /// Reads the text of [`Self::to_toml`] again, which is longer than other scenarios if it holds traces, and applies the values
     /// of `--set key=value`.
     ///
     /// # Errors
-    /// As [`Self::open`].
-    pub fn parse_kept(name: &str, text: &str, sets: &[String]) -> Result<Self, ScenarioErrors> {
-        Self::parse_at_most(KEPT_BYTES_MAX, name, name, text, None, sets)
+    /// As [`Self::parse`].
+    pub fn parse_kept(
+        name: &str,
+        origin: &str,
+        text: &str,
+        files: Option<ReadFile<'_>>,
+        sets: &[String],
+    ) -> Result<Self, ScenarioErrors> {
+        Self::parse_at_most(Self::KEPT_BYTES_MAX, name, origin, text, files, sets)
     }
 
     fn parse_at_most(
@@ -166,14 +116,14 @@ impl Scenario {
         name: &str,
         origin: &str,
         text: &str,
-        dir: Option<&Path>,
+        files: Option<ReadFile<'_>>,
         sets: &[String],
     ) -> Result<Self, ScenarioErrors> {
         check_text(bytes_max, origin, text)?;
         let mut sources = vec![Source { name: origin.to_owned(), text: text.to_owned() }];
         let mut tree = document::parse(&sources[0], 0)?;
         let mut traces = Traces::default();
-        let mut reader = Reader::new(dir, &mut traces);
+        let mut reader = Reader::new(files.unwrap_or(&no_files), &mut traces);
         let mut settings = Vec::new();
         for set in sets {
             settings.extend(apply_set(&mut reader, &mut sources, &mut tree, set));
@@ -183,7 +133,7 @@ impl Scenario {
         }
         let sweep = Sweep::read(&mut reader, &tree, &settings);
         // What a run has kept was checked before it was run, with its traces in files.
-        let counts_traces = bytes_max == FILE_BYTES_MAX;
+        let counts_traces = bytes_max == Self::BYTES_MAX;
         let work = sweep.points().saturating_mul(values_in(&tree, counts_traces));
         if reader.problems.is_empty() && work > WORK_MAX {
             let title = format!(
@@ -202,7 +152,6 @@ impl Scenario {
             title: String::new(),
             tree,
             sweep,
-            dir: dir.map(Arc::from),
             traces: Traces::default(),
             seed: 1,
             repeat: 1,
@@ -356,7 +305,7 @@ impl Scenario {
         let (point, seed) = self.checked(run);
         let (spec, _) = self.resolve_checked(point);
         let named = self.named_point(point);
-        let Network { links, bottleneck, classes, .. } = network(&spec, Some(seed));
+        let Network { links, link_tables, bottleneck, classes, .. } = network(&spec, Some(seed));
         Run {
             scenario: self.name.clone(),
             title: spec.title.clone(),
@@ -370,6 +319,7 @@ impl Scenario {
             flow_series: spec.flow_series(),
             stack: spec.stack.stack,
             links,
+            link_tables,
             bottleneck,
             classes,
             flows: lower::flows(&spec, seed),
@@ -393,7 +343,7 @@ impl Scenario {
     /// its traces in it. Reading it gives the same runs, except for the scenario's name.
     #[must_use]
     pub fn to_toml(&self) -> String {
-        whole::to_toml(&self.tree, &self.sweep, self.dir.as_deref(), &self.traces)
+        whole::to_toml(&self.tree, &self.sweep, &self.traces)
     }
 
     /// The keys of `[stack]`, `[bottleneck]` and `[access]` in a run, given or not, with their values as TOML; `None` for a
@@ -464,7 +414,7 @@ impl Scenario {
     fn looked_at(&self, point: u64) -> (Spec, IdleKeys) {
         let spec = self.resolve_checked(point).0;
         let mut traces = self.traces.clone();
-        let mut reader = Reader::new(self.dir.as_deref(), &mut traces);
+        let mut reader = Reader::without_files(&mut traces);
         let mut idle = IdleKeys::default();
         idle.look(&spec, &self.sweep.apply(&mut reader, &self.tree, point).0);
         (spec, idle)
@@ -472,7 +422,7 @@ impl Scenario {
 
     fn resolve_checked(&self, point: u64) -> (Spec, SweepPoint) {
         let mut traces = self.traces.clone();
-        let mut reader = Reader::new(self.dir.as_deref(), &mut traces);
+        let mut reader = Reader::without_files(&mut traces);
         let resolved = self.resolve(&mut reader, point);
         assert!(reader.problems.is_empty(), "every point was checked when the scenario was read");
         resolved
@@ -512,7 +462,7 @@ fn shown_point(named: &SweepPoint) -> String {
 /// The network of a point that was checked; without a seed, as estimates need it.
 fn network(spec: &Spec, seed: Option<u64>) -> Network {
     let mut traces = Traces::default();
-    let mut reader = Reader::new(None, &mut traces);
+    let mut reader = Reader::without_files(&mut traces);
     lower::network(spec, seed, &mut reader)
         .expect("every point was checked when the scenario was read")
 }
@@ -563,52 +513,6 @@ fn apply_set(
             None
         }
     }
-}
-
-/// The text of a scenario file: a regular file, not too large, in UTF-8.
-fn read_text(path: &Path, shown: &str, bytes_max: u64) -> Result<String, ScenarioErrors> {
-    let unreadable = |error: std::io::Error| {
-        let mut told = cannot_be_read(shown, &error);
-        if error.kind() == std::io::ErrorKind::NotFound {
-            told = no_text(shown, "found no such file, and no built-in scenario of that name");
-            told.help.extend(
-                builtin::nearest_id(shown).map(|id| format!("did you mean the built-in `{id}`?")),
-            );
-        }
-        ScenarioErrors::from(told)
-    };
-    let meta = std::fs::metadata(path).map_err(unreadable)?;
-    if meta.is_dir() {
-        return Err(no_text(shown, "found a directory").into());
-    }
-    text_of(File::open(path).map_err(unreadable)?, shown, bytes_max)
-}
-
-/// All that a file, a device or a pipe holds.
-fn text_of(source: impl Read, shown: &str, bytes_max: u64) -> Result<String, ScenarioErrors> {
-    let mut bytes = Vec::new();
-    // The length of a device or a pipe is unknown in advance, so at most one byte more than allowed is read.
-    let read = source.take(bytes_max + 1).read_to_end(&mut bytes);
-    read.map_err(|error| cannot_be_read(shown, &error))?;
-    if bytes.len() as u64 > bytes_max {
-        return Err(no_text(shown, format!("found more than {bytes_max} bytes")).into());
-    }
-    String::from_utf8(bytes).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        let bytes = error.as_bytes();
-        let line = 1 + bytes[..at].split(|&b| b == b'\n').count() - 1;
-        let byte = bytes[at];
-        let found = format!("found a byte that is not UTF-8 text on line {line} (0x{byte:02x})");
-        no_text(shown, found).into()
-    })
-}
-
-fn cannot_be_read(shown: &str, error: &std::io::Error) -> ScenarioError {
-    no_text(shown, format!("found that it cannot be read: {error}"))
-}
-
-fn no_text(shown: &str, found: impl Into<String>) -> ScenarioError {
-    ScenarioError::of_file(shown, "expected a scenario file", found)
 }
 
 /// Turns a text into a part of a file's name: at most so many letters, digits, `.` and `-`; never hidden, never a path.

@@ -1,6 +1,5 @@
 //! Sizes given by points of their cumulative distribution: in the scenario, in a file, or by a name.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use bbrlab_run::{Cdf, Law, Random};
@@ -107,8 +106,7 @@ fn parts(share: Decimal) -> u32 {
 }
 
 fn read_file(reader: &mut Reader<'_>, node: &Node, file: &str, name: &str) -> Option<Random> {
-    let path = reader.dir.map_or_else(|| Path::new(file).to_owned(), |dir| dir.join(file));
-    match reader.traces.read_cdf(&path) {
+    match reader.read_cdf(file) {
         Ok(cdf) => {
             let (mean, max) = (cdf.mean(), cdf.largest());
             Some(Random { law: Law::Cdf(cdf), mean, max })

@@ -1,5 +1,6 @@
 //! `[stack]`: the settings that all hosts share.
 
+use bbrlab_cc::Family;
 use bbrlab_run::Profile;
 use bbrlab_stack::{
     AckInterval, CcRtt, CwndValidation, DelAck, Handshake, InvalidSample, LossCount, Pacing,
@@ -11,7 +12,7 @@ use bbrlab_units::{Bytes, Span};
 use crate::acts::Acts;
 use crate::canonical::{Writer, show_bytes, show_text, toml_string};
 use crate::document::{Node, Table, Value};
-use crate::family::{Family, FamilyParams};
+use crate::family::FamilyParams;
 use crate::key::{
     Form, Given, Key, key, name_of, names, needed, optional, read_keys, set, write_keys_unlike,
 };

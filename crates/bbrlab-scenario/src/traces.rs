@@ -2,7 +2,6 @@
 //! milliseconds.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bbrlab_link::Trace;
@@ -11,6 +10,10 @@ use bbrlab_run::Cdf;
 use crate::cdf_file;
 use crate::document::At;
 use crate::path_trace::{self, PathTrace};
+
+/// Reads a file that a scenario names, by the name that is in the scenario. The error completes a sentence that begins with
+/// "the file".
+pub type ReadFile<'a> = &'a dyn Fn(&str) -> Result<String, String>;
 
 /// The largest trace file.
 const FILE_BYTES_MAX: u64 = 8 << 20;
@@ -21,54 +24,42 @@ const PERIOD_MAX_MS: u32 = 24 * 3600 * 1000;
 /// The trace files read so far, so that a sweep reads each file once.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Traces {
-    read: BTreeMap<PathBuf, Result<Arc<Trace>, String>>,
+    read: BTreeMap<String, Result<Arc<Trace>, String>>,
     /// Traces that stand in the scenario itself, by where they stand.
     inline: BTreeMap<(u32, u32), Arc<Trace>>,
-    paths: BTreeMap<PathBuf, Result<Arc<PathTrace>, String>>,
+    paths: BTreeMap<String, Result<Arc<PathTrace>, String>>,
     inline_paths: BTreeMap<(u32, u32), Arc<PathTrace>>,
-    cdfs: BTreeMap<PathBuf, Result<Arc<Cdf>, String>>,
+    cdfs: BTreeMap<String, Result<Arc<Cdf>, String>>,
 }
 
 impl Traces {
     /// The trace in a file, or the reason why there is none.
-    pub(crate) fn read(&mut self, path: &Path) -> Result<Arc<Trace>, String> {
-        if let Some(known) = self.read.get(path) {
-            return known.clone();
-        }
-        let result = read_text(path).and_then(|text| parse(&text)).map(Arc::new);
-        self.read.insert(path.to_owned(), result.clone());
-        result
+    pub(crate) fn read(&mut self, file: &str, files: ReadFile<'_>) -> Result<Arc<Trace>, String> {
+        read(&mut self.read, file, files, parse)
     }
 
     /// The trace of a path in a file, or the reason why there is none.
-    pub(crate) fn read_path(&mut self, path: &Path) -> Result<Arc<PathTrace>, String> {
-        if let Some(known) = self.paths.get(path) {
-            return known.clone();
-        }
-        let result = read_text(path).and_then(|text| path_trace::parse(text.lines()));
-        let result = result.map(Arc::new);
-        self.paths.insert(path.to_owned(), result.clone());
-        result
+    pub(crate) fn read_path(
+        &mut self,
+        file: &str,
+        files: ReadFile<'_>,
+    ) -> Result<Arc<PathTrace>, String> {
+        read(&mut self.paths, file, files, |text| path_trace::parse(text.lines()))
     }
 
     /// The distribution in a file, or the reason why there is none.
-    pub(crate) fn read_cdf(&mut self, path: &Path) -> Result<Arc<Cdf>, String> {
-        if let Some(known) = self.cdfs.get(path) {
-            return known.clone();
-        }
-        let result = read_text(path).and_then(|text| cdf_file::parse(&text)).map(Arc::new);
-        self.cdfs.insert(path.to_owned(), result.clone());
-        result
+    pub(crate) fn read_cdf(&mut self, file: &str, files: ReadFile<'_>) -> Result<Arc<Cdf>, String> {
+        read(&mut self.cdfs, file, files, cdf_file::parse)
     }
 
     /// The distribution in a file, if it has been read.
-    pub(crate) fn known_cdf(&self, path: &Path) -> Option<Arc<Cdf>> {
-        self.cdfs.get(path)?.clone().ok()
+    pub(crate) fn known_cdf(&self, file: &str) -> Option<Arc<Cdf>> {
+        self.cdfs.get(file)?.clone().ok()
     }
 
     /// The trace of a path in a file, if it has been read.
-    pub(crate) fn known_path(&self, path: &Path) -> Option<Arc<PathTrace>> {
-        self.paths.get(path)?.clone().ok()
+    pub(crate) fn known_path(&self, file: &str) -> Option<Arc<PathTrace>> {
+        self.paths.get(file)?.clone().ok()
     }
 
     /// The trace of a path whose lines stand there in the scenario; a sweep reads it once.
@@ -82,8 +73,8 @@ impl Traces {
     }
 
     /// The trace in a file, if it has been read.
-    pub(crate) fn known(&self, path: &Path) -> Option<Arc<Trace>> {
-        self.read.get(path)?.clone().ok()
+    pub(crate) fn known(&self, file: &str) -> Option<Arc<Trace>> {
+        self.read.get(file)?.clone().ok()
     }
 
     /// The trace that stands there in the scenario, if it has been read.
@@ -97,15 +88,39 @@ impl Traces {
     }
 }
 
-fn read_text(path: &Path) -> Result<String, String> {
-    let meta = std::fs::metadata(path).map_err(|error| format!("cannot be read: {error}"))?;
-    if !meta.is_file() {
-        return Err("is not a regular file".to_owned());
+/// What is in a file, which is read unless it has been.
+fn read<T>(
+    known: &mut BTreeMap<String, Result<Arc<T>, String>>,
+    file: &str,
+    files: ReadFile<'_>,
+    parse: impl Fn(&str) -> Result<T, String>,
+) -> Result<Arc<T>, String> {
+    if let Some(known) = known.get(file) {
+        return known.clone();
     }
-    if meta.len() > FILE_BYTES_MAX {
-        return Err(format!("has {} bytes; a trace may have {FILE_BYTES_MAX}", meta.len()));
+    let text = files(file).and_then(|text| {
+        check_file_size(text.len() as u64)?;
+        Ok(text)
+    });
+    let result = text.and_then(|text| parse(&text)).map(Arc::new);
+    known.insert(file.to_owned(), result.clone());
+    result
+}
+
+/// Checks the size of a file that a scenario names, so that a [`ReadFile`] need not read what is too large.
+///
+/// # Errors
+/// If it is too large; the error completes a sentence that begins with "the file".
+pub fn check_file_size(bytes: u64) -> Result<(), String> {
+    if bytes > FILE_BYTES_MAX {
+        return Err(format!("has {bytes} bytes; a trace may have {FILE_BYTES_MAX}"));
     }
-    std::fs::read_to_string(path).map_err(|error| format!("cannot be read: {error}"))
+    Ok(())
+}
+
+/// For a scenario that has no files: nothing is read.
+pub(crate) fn no_files(_: &str) -> Result<String, String> {
+    Err("cannot be read: this scenario has no files".to_owned())
 }
 
 fn parse(text: &str) -> Result<Trace, String> {

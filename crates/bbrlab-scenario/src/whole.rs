@@ -4,8 +4,6 @@
 //! order of the file, values as they were spelled, because the spelling of a swept value names its runs. The files of
 //! traces are part of it, so that it can be read wherever it lies.
 
-use std::path::Path;
-
 use crate::canonical::{Writer, inline_table, toml_key, toml_string};
 use crate::document::{Step, Table, Value};
 use crate::size_law::show_points;
@@ -62,8 +60,8 @@ impl Names {
 }
 
 /// The text of a scenario that was checked.
-pub(crate) fn to_toml(tree: &Table, sweep: &Sweep, dir: Option<&Path>, traces: &Traces) -> String {
-    let files = Files { dir, traces };
+pub(crate) fn to_toml(tree: &Table, sweep: &Sweep, traces: &Traces) -> String {
+    let files = Files { traces };
     let mut out = Writer::default();
     for name in ORDER {
         let Some(entry) = tree.get(name) else { continue };
@@ -122,7 +120,6 @@ fn names(path: &[Step]) -> Names {
 
 /// The trace files that the scenario names.
 struct Files<'a> {
-    dir: Option<&'a Path>,
     traces: &'a Traces,
 }
 
@@ -141,19 +138,18 @@ impl Files<'_> {
             value => value.trace_file(),
         };
         let Some(file) = file else { return toml_value(value) };
-        let path = self.dir.map_or_else(|| Path::new(file).to_owned(), |dir| dir.join(file));
         if names == Names::Path
-            && let Some(trace) = self.traces.known_path(&path)
+            && let Some(trace) = self.traces.known_path(file)
         {
             let rows: Vec<String> = trace.lines.iter().map(|line| toml_string(line)).collect();
             return format!("{{ trace = {}, rows = [{}] }}", toml_string(file), rows.join(", "));
         }
         if names == Names::Points
-            && let Some(cdf) = self.traces.known_cdf(&path)
+            && let Some(cdf) = self.traces.known_cdf(file)
         {
             return format!("{{ trace = {}, rows = {} }}", toml_string(file), show_points(&cdf));
         }
-        match self.traces.known(&path).filter(|_| names == Names::Rate) {
+        match self.traces.known(file).filter(|_| names == Names::Rate) {
             Some(trace) => {
                 let at: Vec<String> = trace.opportunities_ms().iter().map(u32::to_string).collect();
                 let (file, at) = (toml_string(file), at.join(", "));

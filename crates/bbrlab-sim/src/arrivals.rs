@@ -190,7 +190,7 @@ impl Completed {
                 start_s: transfer.start.as_secs_f64(),
                 fct_s: transfer.done.map(|done| done.since(transfer.start).as_secs_f64()),
                 slowdown,
-                retransmitted_packets: transfer.retransmitted,
+                retransmitted_packets: transfer.retransmitted.into(),
             });
         }
     }

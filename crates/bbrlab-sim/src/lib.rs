@@ -47,8 +47,7 @@ pub use bbrlab_net::LinkMode;
 
 use bbrlab_cc::{CongestionControl as _, Conn, Controls};
 use bbrlab_net::{FlowId, LinkStats, Network};
-use bbrlab_run::{Run, Sample};
-use bbrlab_run::{RunResult, TransferRow, Transfers};
+use bbrlab_run::{QueueSeries, Run, RunResult, Sample, Series, TransferRow, Transfers};
 use bbrlab_units::Time;
 
 use app::Token;
@@ -69,6 +68,15 @@ pub enum Status {
     Running,
     /// The scenario's duration is over.
     Done,
+}
+
+/// Rows of a run's time series.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Rows {
+    /// Those of the flows.
+    pub series: Series,
+    /// Those of the links.
+    pub queue: QueueSeries,
 }
 
 /// One run in progress.
@@ -192,6 +200,17 @@ impl Sim {
         self.net.count_events(flows.map(|flow| u64::from(flow.catch_up(now))).sum());
     }
 
+    /// The rows of the time series since the last call, for a caller that watches the run. They are no longer in memory, and
+    /// [`Self::finish`] returns only those after the last call: all of them, put together, are the rows of a run that nobody
+    /// watches.
+    pub fn take_rows(&mut self) -> Rows {
+        let series = match &mut self.world.per_ack {
+            Some(acks) => &mut acks.rows,
+            None => &mut self.sampler.series,
+        };
+        Rows { series: std::mem::take(series), queue: std::mem::take(&mut self.sampler.queue) }
+    }
+
     /// The sender of a flow as its congestion control sees it.
     ///
     /// # Panics
@@ -227,7 +246,8 @@ impl Sim {
         self.net.link_stats(self.links[link].id)
     }
 
-    /// Ends the run at the current time: asserts that every packet is accounted for, and computes the figures.
+    /// Ends the run at the current time: asserts that every packet is accounted for, and computes the figures. The rows are
+    /// those that [`Self::take_rows`] has not taken.
     ///
     /// # Panics
     /// If the engine has not accounted for a packet: a bug.
@@ -255,13 +275,9 @@ impl Sim {
         flows.truncate(self.run.flows.len());
         let (summary, delays) =
             summary::summarise(&self.run, &mut self.net, &self.links, &self.world, &losses);
-        RunResult {
-            summary,
-            series: self.world.per_ack.take().map_or(self.sampler.series, |acks| acks.rows),
-            queue: self.sampler.queue,
-            transfers: transfers(&self.run, &self.world),
-            delays,
-        }
+        let Rows { series, queue } = self.take_rows();
+        let transfers = transfers(&self.run, &self.world);
+        RunResult { summary, series, queue, transfers, delays }
     }
 }
 
@@ -301,7 +317,7 @@ fn transfers(run: &Run, world: &World) -> Transfers {
                 start_s: transfer.start.as_secs_f64(),
                 fct_s: transfer.done.map(|done| done.since(transfer.start).as_secs_f64()),
                 slowdown: ideals[flow.class as usize].slowdown(transfer),
-                retransmitted_packets: flow.retransmitted_in(n),
+                retransmitted_packets: flow.retransmitted_in(n).into(),
             });
         }
     }

@@ -1,6 +1,6 @@
 //! From a scenario's `[stack]` and `[[flows]]` to the settings of sender and receiver.
 
-use bbrlab_cc::{Algorithm, CongestionControl as _, Controls};
+use bbrlab_cc::{CongestionControl as _, Controls, Marks};
 use std::sync::Arc;
 
 use bbrlab_run::{FlowClass, Run};
@@ -62,8 +62,8 @@ fn sender(stack: &Stack, class: &FlowClass, tick: Tick) -> SenderConfig {
 /// How the receiving host echoes marks: mark by mark if its congestion control, the same as the sender's, asks for it.
 /// Linux: DCTCP; BBRv2 with `ecn_enable`; BBRv3 on low-latency routes.
 fn echo(class: &FlowClass, needs_ecn: bool) -> EcnEcho {
-    let is_bbr3 = class.outside.is_none() && class.cc == Algorithm::Bbr3;
-    let is_on_route = !is_bbr3 || class.ecn.is_low_latency();
+    let needs_route = class.outside.is_none() && class.cc.marks() == Marks::ShareOnRoute;
+    let is_on_route = !needs_route || class.ecn.is_low_latency();
     if class.ecn == EcnMode::Off {
         EcnEcho::Off
     } else if is_on_route && class.answers_share_of_marks() {

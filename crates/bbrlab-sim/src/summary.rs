@@ -11,8 +11,8 @@
 use bbrlab_net::{DelayHistogram, FlowLosses, LinkId, LinkStats, Network, TinStats};
 use bbrlab_run::{
     ControlFromOutside, Cwnd, Delays, Fct, Field as _, FlowSummary, LimitedBy, LinkSummary,
-    Outside, QueueDelay, QueuePackets, Rtt, Run, RunSummary, Sojourn, Srtt, TinSummary, Wait,
-    WaitSummary, jain,
+    Outside, QueueDelay, QueuePackets, Rtt, Run, RunSummary, SIMULATOR, Sojourn, Srtt, TinSummary,
+    Wait, WaitSummary, jain,
 };
 use bbrlab_units::{NS_PER_S, Span, Time};
 
@@ -69,6 +69,8 @@ pub(crate) fn summarise(
         scenario: run.scenario.clone(),
         scenario_hash: run.scenario_hash.clone(),
         profile: run.profile.name().to_owned(),
+        backend: SIMULATOR.to_owned(),
+        backend_version: env!("CARGO_PKG_VERSION").to_owned(),
         point: run.point.clone(),
         point_values: run.point_values.clone(),
         seed: run.seed,
@@ -255,8 +257,8 @@ fn flow_summary(run: &Run, id: usize, flow: &Flow, world: &World) -> FlowSummary
         id: u32::try_from(id).expect("flows are numbered in 24 bits"),
         group: class.group.clone(),
         cc: class.cc_name().to_owned(),
-        start_s: flow.start.as_secs_f64(),
-        stop_s: end.as_secs_f64(),
+        start_s: Some(flow.start.as_secs_f64()),
+        stop_s: Some(end.as_secs_f64()),
         rtt_base_ms: class.base_rtt.0 as f64 / NS_PER_MS,
         throughput_mbps: mbps(at_end.wire_bytes, active).filter(|_| flow.has_rated_link),
         goodput_mbps: mbps(bytes, active),
@@ -270,7 +272,7 @@ fn flow_summary(run: &Run, id: usize, flow: &Flow, world: &World) -> FlowSummary
         duplicate_packets: (!class.is_udp).then_some(totals.receiver.duplicate_packets),
         discarded_packets: (!class.is_udp).then_some(totals.receiver.dropped_packets),
         lost_packets: (!class.is_udp).then_some(totals.lost),
-        retransmitted_packets: totals.sender.retransmitted,
+        retransmitted_packets: Some(totals.sender.retransmitted),
         rto_count: (!class.is_udp).then_some(u64::from(totals.sender.rto_count)),
         rtt_ms: Rtt {
             min: ms(meter.rtt_us.min()),

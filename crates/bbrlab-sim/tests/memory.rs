@@ -1,5 +1,6 @@
 //! Memory of a whole run: this test alone is in its process, whose peak the system tells.
 
+#[path = "all/scenario_text/mod.rs"]
 mod scenario_text;
 
 use scenario_text::result;

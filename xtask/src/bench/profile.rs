@@ -21,17 +21,7 @@ const LISTED: usize = 40;
 
 /// A file belongs to the first group that has the beginning of its path.
 const GROUPS: &[(&str, &[&str])] = &[
-    (
-        "heap, keys, timer table",
-        &[
-            "net/src/heap.rs",
-            "net/src/event_queue.rs",
-            "net/src/days.rs",
-            "net/src/tournament.rs",
-            "net/src/event.rs",
-            "net/src/timers.rs",
-        ],
-    ),
+    ("heap, keys, timer table", &["events/src/"]),
     ("lanes, rings, packets", &["net/src/lane.rs", "net/src/chunks.rs", "net/src/packet.rs"]),
     ("digest", &["net/src/digest.rs"]),
     (
@@ -215,7 +205,7 @@ mod tests {
 events: Ir
 
 ob=(2) /x/bbrlab
-fl=(1) /x/crates/bbrlab-net/src/heap.rs
+fl=(1) /x/crates/bbrlab-events/src/heap.rs
 fn=(1) pop
 10 5
 +2 7
@@ -240,7 +230,7 @@ totals: 1963
     #[test]
     fn a_file_has_its_own_cost_and_that_of_what_the_library_inlines() {
         let costs = by_file(CALLGRIND);
-        let wanted = [("net/src/heap.rs", 113), ("tcp/src/rtt.rs", 900), ("other", 50)];
+        let wanted = [("events/src/heap.rs", 113), ("tcp/src/rtt.rs", 900), ("other", 50)];
         let wanted = wanted.map(|(file, cost)| (file.to_owned(), cost));
         assert_eq!(costs, BTreeMap::from(wanted));
     }

@@ -21,20 +21,17 @@ const SLOT_AGE_MAX: u8 = 31;
 /// An epoch with this many packets is too old. Linux: `bbr_ack_epoch_acked_reset_thresh`.
 const EPOCH_ACKED_RESET: u32 = 1 << 20;
 
-/// An epoch of ns-3 with this many bytes is too old. ns-3: `AckEpochAckedResetThresh`.
-const NS3_EPOCH_BYTES: u64 = 1 << 12;
-
 /// The allowance is at most what the bandwidth delivers in this time. Linux: `bbr_extra_acked_max_us`.
-const ALLOWANCE_MAX_US: u64 = 100_000;
+pub(super) const ALLOWANCE_MAX_US: u64 = 100_000;
 
 /// The current epoch, and the largest excess of the last two slots. Fields as in the kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Aggregation {
-    ack_epoch_mstamp: u64,
-    ack_epoch_acked: u32,
-    extra_acked: [u16; 2],
+    pub(super) ack_epoch_mstamp: u64,
+    pub(super) ack_epoch_acked: u32,
+    pub(super) extra_acked: [u16; 2],
     extra_acked_win_rtts: u8,
-    extra_acked_win_idx: u8,
+    pub(super) extra_acked_win_idx: u8,
 }
 
 impl Aggregation {
@@ -76,50 +73,9 @@ impl Aggregation {
         }
     }
 
-    /// The same as in ns-3: counts are bytes, the epoch's age is in whole seconds, and an epoch ends after 4096 bytes.
-    /// ns-3: `UpdateAckAggregation`.
-    #[cold]
-    pub(super) fn on_ack_in_ns3(
-        &mut self,
-        conn: &Conn,
-        rs: &RateSample,
-        round_start: bool,
-        bw: u32,
-    ) {
-        if rs.acked_sacked == 0 {
-            return;
-        }
-        if round_start {
-            self.age();
-        }
-        let epoch_us = conn.delivered_mstamp.saturating_sub(self.ack_epoch_mstamp);
-        let whole_us = epoch_us / 1_000_000 * 1_000_000;
-        let mss = u64::from(conn.mss);
-        let expected = ((u64::from(bw).wrapping_mul(whole_us)) >> BW_SCALE).wrapping_mul(mss);
-        let acked = u64::from(rs.acked_sacked) * mss;
-        let so_far = u64::from(self.ack_epoch_acked);
-        let mut extra = (so_far + acked).saturating_sub(expected);
-        if so_far <= expected || so_far + acked >= NS3_EPOCH_BYTES {
-            self.restart_epoch(conn.delivered_mstamp);
-            extra = acked;
-        }
-        self.ack_epoch_acked = trunc_u32(u64::from(self.ack_epoch_acked) + acked);
-        let extra = extra.min(u64::from(conn.ctl.cwnd) * mss);
-        let slot = &mut self.extra_acked[usize::from(self.extra_acked_win_idx & 1)];
-        *slot = (*slot).max(u16::try_from(extra).unwrap_or(u16::MAX));
-    }
-
-    /// What the window gets on top of the BDP after [`Self::on_ack_in_ns3`], in packets.
-    #[cold]
-    pub(super) fn allowance_in_ns3(&self, conn: &Conn, bw: u32) -> u32 {
-        let [a, b] = self.extra_acked;
-        let most = trunc_u32((u64::from(bw) * ALLOWANCE_MAX_US) >> BW_SCALE);
-        (u32::from(a.max(b)) / conn.mss.max(1)).min(most)
-    }
-
     /// A round has begun: after five, a new slot replaces the older one.
     #[inline(never)]
-    fn age(&mut self) {
+    pub(super) fn age(&mut self) {
         self.extra_acked_win_rtts = (self.extra_acked_win_rtts + 1).min(SLOT_AGE_MAX);
         if self.extra_acked_win_rtts >= SLOT_ROUNDS {
             self.extra_acked_win_rtts = 0;

@@ -20,12 +20,11 @@
 //!    a queue would be congestion.
 //! 3. ACKs without an RTT sample are ignored.
 
-use crate::given::Given;
 use crate::{CaState, Conn, Control, Draw, ParamError, ParamSpec, ParamTable, Params, RateSample};
 
+use super::ns3::Ns3Steps;
 use super::recovery::without_losses;
-use super::steps::Steps;
-use super::variant::{Recovered, Variant};
+use super::variant::{Recovered, Steps as _, Variant};
 use super::{Bbr, CWND_MIN_TARGET, GAIN_UNIT};
 
 /// Matches between neighbouring samples that make three samples identical.
@@ -131,7 +130,7 @@ impl BbrAcd {
 }
 
 impl Variant for BbrAcd {
-    type Steps = Given<Steps>;
+    type Steps = Ns3Steps;
 
     #[inline]
     fn observe(bbr: &mut Bbr<Self>, _conn: &Conn, rs: &RateSample) {
@@ -141,7 +140,7 @@ impl Variant for BbrAcd {
     }
 
     fn start_cycle(bbr: &mut Bbr<Self>, conn: &Conn, draw: &mut impl Draw) {
-        bbr.cycle.start(conn, bbr.steps.cycle_rand, draw);
+        bbr.cycle.start(conn, bbr.steps.cycle_rand(), draw);
         bbr.variant.is_gain_one = false;
     }
 

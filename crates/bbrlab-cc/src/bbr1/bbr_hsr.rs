@@ -17,13 +17,12 @@
 //!    estimate, and the term is updated once a round trip, not at every ACK.
 //! 2. `lambda` is a multiple of 1/65536, the root is rounded down to a microsecond.
 
-use crate::given::Given;
 use crate::linux_int::trunc_u32;
 use crate::{Conn, ParamError, ParamSpec, ParamTable, Params, RateSample};
 
 use super::Bbr;
 use super::model::MinRtt;
-use super::steps::Steps;
+use super::ns3::Ns3Steps;
 use super::variant::Variant;
 
 /// Half of the window of the minimum, in seconds.
@@ -95,7 +94,7 @@ impl BbrHsr {
 }
 
 impl Variant for BbrHsr {
-    type Steps = Given<Steps>;
+    type Steps = Ns3Steps;
 
     const GAIN_CYCLE_Q8: [u32; 8] = [384, 128, 384, 128, 384, 128, 384, 128];
 

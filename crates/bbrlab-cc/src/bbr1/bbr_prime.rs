@@ -8,10 +8,9 @@
 //! 1. "Inflight at the estimated BDP" is Linux's test for it: packets in the network when the next one
 //!    leaves, against the BDP with the budget for three bursts. [lanigan] counts bytes and has no TSO.
 
-use crate::given::Given;
 use crate::{Conn, Control, Draw, RateSample};
 
-use super::steps::Steps;
+use super::ns3::Ns3Steps;
 use super::variant::Variant;
 use super::{Bbr, GAIN_UNIT};
 
@@ -20,7 +19,7 @@ use super::{Bbr, GAIN_UNIT};
 pub struct BbrPrime;
 
 impl Variant for BbrPrime {
-    type Steps = Given<Steps>;
+    type Steps = Ns3Steps;
 
     #[inline]
     fn update_cycle_phase(

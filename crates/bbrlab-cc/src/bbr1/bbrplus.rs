@@ -12,11 +12,10 @@
 //!    The Linux module does the same, and it keeps the flows' phases apart, as BBR v1's random first phase
 //!    does.
 
-use crate::given::Given;
 use crate::{Conn, Control, Draw, ParamError, ParamSpec, ParamTable, Params, RateSample};
 
-use super::steps::Steps;
-use super::variant::Variant;
+use super::ns3::Ns3Steps;
+use super::variant::{Steps as _, Variant};
 use super::{Bbr, GAIN_UNIT};
 
 /// Longest cycle in minimum RTTs.
@@ -64,7 +63,7 @@ impl BbrPlus {
 }
 
 impl Variant for BbrPlus {
-    type Steps = Given<Steps>;
+    type Steps = Ns3Steps;
 
     /// The listing's tests, in its order and without a return between the second and the third. So a loss
     /// prolongs the 0.75 phase, and an ACK that begins a cycle with inflight above 1.25 BDP goes straight on
@@ -96,7 +95,7 @@ impl Variant for BbrPlus {
         }
         let is_full = elapsed_us > min_rtt_us && {
             let up_gain_q8 = Self::GAIN_CYCLE_Q8[usize::from(UP)];
-            bbr.packets_in_net_at_edt(conn, ctl, rs.prior_in_flight)
+            Ns3Steps::packets_in_net(bbr, conn, ctl, rs.prior_in_flight)
                 > bbr.inflight(conn, ctl, bbr.model.max_bw(), up_gain_q8)
         };
         if is_full || rs.losses > 0 {
@@ -134,7 +133,7 @@ impl Bbr<BbrPlus> {
             }
         } else if self.cycle.idx == UP && elapsed_us > min_rtt_us {
             let up_gain_q8 = BbrPlus::GAIN_CYCLE_Q8[usize::from(UP)];
-            let is_small = self.packets_in_net_at_edt(conn, ctl, rs.prior_in_flight)
+            let is_small = Ns3Steps::packets_in_net(self, conn, ctl, rs.prior_in_flight)
                 <= self.inflight(conn, ctl, self.model.max_bw(), up_gain_q8);
             if is_small || rs.losses > 0 || rs.is_app_limited {
                 self.cycle.idx = DOWN;

@@ -9,8 +9,7 @@ use crate::linux_int::trunc_u32;
 use crate::{Conn, Control, RateSample};
 
 use super::model::{BW_SCALE, MinRtt};
-use super::steps::ExtraAcked;
-use super::variant::{Recovered, Variant};
+use super::variant::{Recovered, Steps as _, Variant};
 use super::{Bbr, CWND_MIN_TARGET, HIGH_GAIN_Q8, State};
 
 /// The nominal RTT for the initial pacing rate, where none was measured.
@@ -66,11 +65,9 @@ impl<V: Variant> Bbr<V> {
             (conn.srtt_us >> 3).max(1)
         };
         let bw = trunc_u32((u64::from(ctl.cwnd) << BW_SCALE) / u64::from(rtt_us));
-        let rate = rate_bytes_per_sec(bw, HIGH_GAIN_Q8, conn.mss, self.steps.paced_ppm);
+        let rate = rate_bytes_per_sec(bw, HIGH_GAIN_Q8, conn.mss, self.steps.paced_ppm());
         ctl.pacing_rate = rate.min(conn.max_pacing_rate);
-        if self.steps.seeds_bw {
-            self.model.seed_max_bw(bw);
-        }
+        V::Steps::after_initial_rate(self, bw);
     }
 
     /// Until the pipe is full, the rate only goes up. Linux: `bbr_set_pacing_rate`.
@@ -82,7 +79,7 @@ impl<V: Variant> Bbr<V> {
         bw: u32,
         gain_q8: u32,
     ) {
-        let rate = rate_bytes_per_sec(bw, gain_q8, conn.mss, self.steps.paced_ppm)
+        let rate = rate_bytes_per_sec(bw, gain_q8, conn.mss, self.steps.paced_ppm())
             .min(conn.max_pacing_rate);
         if !self.has_seen_rtt && conn.srtt_us != 0 {
             self.init_pacing_rate_from_rtt(conn, ctl);
@@ -104,17 +101,19 @@ impl<V: Variant> Bbr<V> {
     }
 
     /// Adds a burst in the sender's queue, one in its offload engine and one in the receiver's, and makes the
-    /// sum even for receivers that acknowledge every other packet. Linux: `bbr_quantization_budget`.
+    /// sum even for receivers that acknowledge every other packet.
+    #[inline]
+    pub(super) fn with_three_bursts(conn: &Conn, ctl: &Control, cwnd: u32) -> u32 {
+        cwnd.wrapping_add(3 * tso_segs_goal(conn, ctl)).wrapping_add(1) & !1
+    }
+
+    /// A window with what bursts need. Linux: `bbr_quantization_budget`.
     #[inline]
     fn quantization_budget(&self, conn: &Conn, ctl: &Control, cwnd: u32) -> u32 {
-        let cwnd = if self.steps.plans_segments {
-            cwnd.wrapping_add(3)
-        } else {
-            cwnd.wrapping_add(3 * tso_segs_goal(conn, ctl)).wrapping_add(1) & !1
-        };
+        let cwnd = V::Steps::with_bursts(self, conn, ctl, cwnd);
         // Where the BDP is small, the gain alone would not lift inflight above it.
         if self.state == State::ProbeBw && self.is_probing_phase() {
-            cwnd.wrapping_add(u32::from(self.steps.probe_extra))
+            cwnd.wrapping_add(self.steps.probe_extra())
         } else {
             cwnd
         }
@@ -142,9 +141,6 @@ impl<V: Variant> Bbr<V> {
         ctl: &Control,
         inflight_now: u32,
     ) -> u32 {
-        if !self.steps.looks_ahead {
-            return inflight_now;
-        }
         let interval_us = conn.wstamp_ns.saturating_sub(conn.clock_ns) / 1000;
         let delivered = u64::from(self.current_bw()).wrapping_mul(interval_us) >> BW_SCALE;
         let is_growing = self.pacing_gain_q8 > super::GAIN_UNIT;
@@ -174,13 +170,7 @@ impl<V: Variant> Bbr<V> {
     fn grown(&self, conn: &Conn, ctl: &Control, cwnd: u32, acked: u32, bw: u32) -> u32 {
         let bdp = self.bdp(bw, self.cwnd_gain_q8);
         let cwnd = if self.full_pipe.is_full() {
-            let in_bytes = self.steps.extra_acked == ExtraAcked::Ns3;
-            let extra = if in_bytes {
-                self.aggregation.allowance_in_ns3(conn, bw)
-            } else {
-                self.aggregation.allowance(bw)
-            };
-            let target = bdp.wrapping_add(extra);
+            let target = bdp.wrapping_add(V::Steps::allowance(self, conn, bw));
             cwnd.wrapping_add(acked).min(self.quantization_budget(conn, ctl, target))
         } else if cwnd < self.quantization_budget(conn, ctl, bdp) || conn.delivered < INIT_CWND {
             cwnd.wrapping_add(acked)

@@ -11,7 +11,7 @@
 use crate::linux_int::stamp_us_delta;
 use crate::{Conn, Control, Draw, RateSample};
 
-use super::variant::{CYCLE_LEN, Variant};
+use super::variant::{CYCLE_LEN, Steps as _, Variant};
 use super::{Bbr, GAIN_UNIT};
 
 /// Where in the cycle we are, and since when. Packed, so that what an ACK needs of [`Bbr`] fills few cache lines.
@@ -25,8 +25,7 @@ pub(super) struct GainCycle {
 }
 
 impl GainCycle {
-    /// Starts at a random phase of the last `rand`: with 7, never the second, which drains. Linux:
-    /// `bbr_reset_probe_bw_mode`, `bbr_cycle_rand`.
+    /// Starts at a random phase of the last `rand`. Linux: `bbr_reset_probe_bw_mode`.
     pub(super) fn start(&mut self, conn: &Conn, rand: u8, draw: &mut impl Draw) {
         let back = u8::try_from(draw.below(rand.into())).expect("a draw is below its bound");
         self.idx = CYCLE_LEN - 1 - back;
@@ -65,28 +64,23 @@ impl<V: Variant> Bbr<V> {
             return is_full_length;
         }
         if self.pacing_gain_q8 > GAIN_UNIT {
-            is_full_length
-                && (rs.losses != 0
-                    || self.steps.has_timed_probe_phase
-                    || self.is_gain_reached(conn, rs.prior_in_flight, ctl))
+            is_full_length && (rs.losses != 0 || V::Steps::has_probed(self, conn, rs, ctl))
         } else {
-            is_full_length
-                || (!self.steps.has_full_drain_phase
-                    && self.is_drained(conn, rs.prior_in_flight, ctl))
+            is_full_length || V::Steps::has_drained(self, conn, rs, ctl)
         }
     }
 
     /// Whether `inflight` is up to the BDP times the pacing gain.
     #[inline(never)]
-    fn is_gain_reached(&self, conn: &Conn, inflight: u32, ctl: &Control) -> bool {
-        self.packets_in_net_at_edt(conn, ctl, inflight)
+    pub(super) fn is_gain_reached(&self, conn: &Conn, inflight: u32, ctl: &Control) -> bool {
+        V::Steps::packets_in_net(self, conn, ctl, inflight)
             >= self.inflight(conn, ctl, self.model.max_bw(), self.pacing_gain_q8)
     }
 
     /// Whether `inflight` is down to the BDP.
     #[inline(never)]
     pub(super) fn is_drained(&self, conn: &Conn, inflight: u32, ctl: &Control) -> bool {
-        self.packets_in_net_at_edt(conn, ctl, inflight)
+        V::Steps::packets_in_net(self, conn, ctl, inflight)
             <= self.inflight(conn, ctl, self.model.max_bw(), GAIN_UNIT)
     }
 }

@@ -24,13 +24,12 @@
 //! 4. If the pipe was not yet full, the visit ends in STARTUP, as in BBR v1.
 //! 5. Gains are multiples of 1/256 (284/256 = 1.109, 230/256 = 0.898), `alpha` and `beta` of 1/65536.
 
-use crate::given::Given;
 use crate::linux_int::before;
 use crate::{Conn, Control, Draw, ParamError, ParamSpec, ParamTable, Params, RateSample};
 
 use super::model::{MinRtt, is_valid};
-use super::steps::Steps;
-use super::variant::Variant;
+use super::ns3::Ns3Steps;
+use super::variant::{Steps as _, Variant};
 use super::{Bbr, CWND_GAIN_Q8, CWND_MIN_TARGET, GAIN_UNIT, State};
 
 /// What a back-off reduces to: 0.75.
@@ -187,7 +186,7 @@ impl Bbr<DelayBbr> {
         if self.state != State::ProbeRtt {
             return;
         }
-        self.mark_probe_rtt(conn, ctl);
+        Ns3Steps::mark_probe_rtt(self, conn, ctl);
         if self.probe_rtt.done_stamp != 0 {
             if self.is_probe_rtt_over(conn) {
                 self.leave_probe_rtt(conn, ctl, draw);
@@ -199,7 +198,7 @@ impl Bbr<DelayBbr> {
 }
 
 impl Variant for DelayBbr {
-    type Steps = Given<Steps>;
+    type Steps = Ns3Steps;
 
     const GAIN_CYCLE_Q8: [u32; 8] = [284, 230, 256, 256, 256, 256, 256, 256];
 
@@ -221,7 +220,7 @@ impl Variant for DelayBbr {
     }
 
     fn start_cycle(bbr: &mut Bbr<Self>, conn: &Conn, draw: &mut impl Draw) {
-        bbr.cycle.start(conn, bbr.steps.cycle_rand, draw);
+        bbr.cycle.start(conn, bbr.steps.cycle_rand(), draw);
         bbr.variant.restart_samples(conn);
     }
 
@@ -234,22 +233,21 @@ impl Variant for DelayBbr {
         draw: &mut impl Draw,
     ) {
         let is_expired = bbr.min_rtt.is_expired(conn);
-        let renews = bbr.steps.renews_min_rtt;
         if bbr.variant.form == Form::Code {
-            bbr.min_rtt.on_sample(conn, rs, is_expired, renews);
+            bbr.update_min(conn, rs, is_expired);
             bbr.visit_as_in_code(conn, is_expired, ctl, draw);
             return;
         }
-        bbr.min_rtt.on_sample(conn, rs, false, renews);
+        bbr.update_min(conn, rs, false);
         if bbr.state == State::ProbeRtt {
-            bbr.mark_probe_rtt(conn, ctl);
+            Ns3Steps::mark_probe_rtt(bbr, conn, ctl);
             bbr.hold_back_off(conn, ctl, draw);
             return;
         }
         let is_congested = bbr.state == State::ProbeBw && bbr.variant.is_congested();
         if (is_expired || is_congested) && !bbr.idle_restart {
             bbr.enter_probe_rtt(ctl);
-            bbr.mark_probe_rtt(conn, ctl);
+            Ns3Steps::mark_probe_rtt(bbr, conn, ctl);
             bbr.start_probe_rtt_timer(conn);
             bbr.variant.start_back_off(conn, is_expired);
         }

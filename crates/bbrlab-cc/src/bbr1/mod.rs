@@ -47,11 +47,10 @@ mod cycle;
 mod delay_bbr;
 mod full_pipe;
 mod model;
-mod params;
+mod ns3;
 mod policer;
 mod probe_rtt;
 mod recovery;
-mod steps;
 mod variant;
 
 #[cfg(test)]
@@ -67,21 +66,16 @@ use cycle::GainCycle;
 pub use delay_bbr::DelayBbr;
 use full_pipe::FullPipe;
 use model::{MinRtt, Model};
-pub use params::{
-    BBR_ACD_PARAMS, BBR_HSR_PARAMS, BBR1_PARAMS, BBRPLUS_PARAMS, DELAY_BBR_PARAMS, STEPS,
+pub use ns3::{
+    BBR_ACD_PARAMS, BBR_HSR_PARAMS, BBR1_PARAMS, BBRPLUS_PARAMS, DELAY_BBR_PARAMS, Ns3, Ns3Steps,
+    STEPS,
 };
 use policer::{Policer, Verdict};
 use probe_rtt::ProbeRtt;
 use recovery::Recovery;
-use steps::{ExtraAcked, Losses};
-pub use steps::{LinuxSteps, Steps};
-pub use variant::{Plain, Recovered, Stepped, Variant};
+pub use variant::{LinuxSteps, Plain, Recovered, Steps, Variant};
 
-use crate::given::Given;
-use crate::{
-    CaState, CongestionControl, Conn, Control, CwndEvent, Draw, Hooks, Info, ParamError, Params,
-    RateSample,
-};
+use crate::{CaState, CongestionControl, Conn, Control, CwndEvent, Draw, Hooks, Info, RateSample};
 
 /// 1.0 as a gain. Linux: `BBR_UNIT`.
 const GAIN_UNIT: u32 = 1 << 8;
@@ -98,6 +92,9 @@ const CWND_GAIN_Q8: u32 = 256 * 2;
 /// The smallest window with which ACKs of every other packet keep the pipe running.
 /// Linux: `bbr_cwnd_min_target`.
 const CWND_MIN_TARGET: u32 = 4;
+
+/// Packets that the target gets on top in the probing phase.
+const PROBE_EXTRA: u32 = 2;
 
 /// What BBR is doing. Linux: `enum bbr_mode`, same numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -203,14 +200,9 @@ impl<V: Variant> Bbr<V> {
         ctl: &mut Control,
         draw: &mut impl Draw,
     ) {
-        if self.model.update_round(conn, rs, self.steps.losses == Losses::Port) {
+        if V::Steps::update_round(self, conn, rs) {
             self.update_bw(conn, rs, draw);
-            let (starts, bw) = (self.model.is_round_start(), self.current_bw());
-            match self.steps.extra_acked {
-                ExtraAcked::Linux => self.aggregation.on_ack(conn, rs, starts, bw),
-                ExtraAcked::Ns3 => self.aggregation.on_ack_in_ns3(conn, rs, starts, bw),
-                ExtraAcked::Off => {}
-            }
+            V::Steps::update_aggregation(self, conn, rs);
         }
         V::observe(self, conn, rs);
         if self.state == State::ProbeBw {
@@ -234,9 +226,7 @@ impl<V: Variant> Bbr<V> {
         if self.model.is_round_start() {
             self.recovery.packet_conservation = false;
         }
-        if self.steps.polices {
-            self.police(conn, rs, draw);
-        }
+        V::Steps::police(self, conn, rs, draw);
         self.model.update_max_bw(rs);
     }
 
@@ -314,7 +304,7 @@ impl<V: Variant> Bbr<V> {
     fn enter_probe_rtt(&mut self, ctl: &Control) {
         assert!(self.state != State::ProbeRtt, "PROBE_RTT is not entered twice");
         self.state = State::ProbeRtt;
-        self.recovery.save_cwnd(ctl.cwnd, self.state, self.steps.losses);
+        self.save_cwnd(ctl.cwnd);
         self.probe_rtt.done_stamp = 0;
     }
 
@@ -328,16 +318,6 @@ impl<V: Variant> Bbr<V> {
         } else {
             self.enter_startup();
         }
-    }
-}
-
-impl<V: Variant<Steps = Given<Steps>>> Bbr<V> {
-    /// [`Self::new`] with the steps of a scenario.
-    ///
-    /// # Errors
-    /// If a value is out of range.
-    pub(crate) fn with_steps(variant: V, params: &Params) -> Result<Self, ParamError> {
-        Ok(Self { steps: Given(Steps::from_params(params)?), ..Self::new(variant) })
     }
 }
 
@@ -389,21 +369,17 @@ impl<V: Variant> CongestionControl for Bbr<V> {
     fn set_state(&mut self, conn: &Conn, new: CaState, draw: &mut impl Draw) -> Control {
         if new == CaState::Loss {
             self.recovery.prev_ca_state = CaState::Loss;
-            if self.steps.rto_resets_full_bw {
-                self.full_pipe = self.full_pipe.after_rto();
-            }
+            V::Steps::forget_plateau(self);
             self.model.start_round();
-            if self.steps.polices {
-                let rs = RateSample { losses: 1, ..RateSample::default() };
-                self.police(conn, &rs, draw);
-            }
+            let rs = RateSample { losses: 1, ..RateSample::default() };
+            V::Steps::police(self, conn, &rs, draw);
         }
         conn.ctl
     }
 
     /// Linux: `bbr_ssthresh`.
     fn ssthresh(&mut self, conn: &Conn) -> u32 {
-        self.recovery.save_cwnd(conn.ctl.cwnd, self.state, self.steps.losses);
+        self.save_cwnd(conn.ctl.cwnd);
         conn.ctl.ssthresh
     }
 
@@ -417,14 +393,7 @@ impl<V: Variant> CongestionControl for Bbr<V> {
     /// Linux: `bbr_main`.
     #[inline]
     fn cong_control(&mut self, conn: &Conn, rs: &RateSample, draw: &mut impl Draw) -> Control {
-        let with_srtt;
-        let rs = if self.steps.takes_srtt && conn.srtt_us != 0 {
-            with_srtt = RateSample { rtt_us: i64::from(conn.srtt_us >> 3), ..*rs };
-            &with_srtt
-        } else {
-            rs
-        };
-        self.on_ack(conn, rs, draw)
+        V::Steps::on_ack(self, conn, rs, draw)
     }
 
     fn min_tso_segs(&self, conn: &Conn) -> u32 {

@@ -69,15 +69,13 @@ impl Model {
         self.next_rtt_delivered = delivered;
     }
 
-    /// Counts rounds; returns whether the sample is valid. Without a valid one, the beginning of a round is over, or,
-    /// with `keeps_start`, goes on.
+    /// Counts rounds; returns whether the sample is valid.
     #[inline]
-    pub(super) fn update_round(&mut self, conn: &Conn, rs: &RateSample, keeps_start: bool) -> bool {
-        self.round_start &= keeps_start;
+    pub(super) fn update_round(&mut self, conn: &Conn, rs: &RateSample) -> bool {
+        self.round_start = false;
         if !is_valid(rs) {
             return false;
         }
-        self.round_start = false;
         if !before(rs.prior_delivered, self.next_rtt_delivered) {
             self.next_rtt_delivered = conn.delivered;
             self.rtt_cnt = self.rtt_cnt.wrapping_add(1);
@@ -86,7 +84,7 @@ impl Model {
         true
     }
 
-    /// Forgets all samples but `bw`, which counts as measured now. ns-3: `InitPacingRate`.
+    /// Forgets all samples but `bw`, which counts as measured now.
     pub(super) fn seed_max_bw(&mut self, bw: u32) {
         self.max_bw.reset(self.rtt_cnt, bw);
     }
@@ -136,24 +134,17 @@ impl MinRtt {
         after(conn.jiffies, self.stamp.wrapping_add(MIN_RTT_WINDOW_S.wrapping_mul(conn.hz)))
     }
 
-    /// Takes a sample if it is smaller or, once the minimum has expired, if its ACK was not delayed. With `renews`,
-    /// an equal one is enough, and a delayed ACK no obstacle. ns-3: `UpdateRTprop`.
+    /// Whether a sample replaces it: one that is smaller or, once the minimum has expired, one whose ACK was not delayed.
     #[inline]
-    pub(super) fn on_sample(
-        &mut self,
-        conn: &Conn,
-        rs: &RateSample,
-        is_expired: bool,
-        renews: bool,
-    ) {
-        let min_us = i64::from(self.us);
-        let is_new = rs.rtt_us < min_us
-            || (is_expired && !rs.is_ack_delayed)
-            || (renews && (is_expired || rs.rtt_us == min_us));
-        if rs.rtt_us >= 0 && is_new {
-            self.us = trunc_u32(rs.rtt_us.cast_unsigned());
-            self.stamp = conn.jiffies;
-        }
+    pub(super) fn is_new(self, rs: &RateSample, is_expired: bool) -> bool {
+        rs.rtt_us < i64::from(self.us) || (is_expired && !rs.is_ack_delayed)
+    }
+
+    /// The sample is the minimum.
+    #[inline]
+    pub(super) fn replace(&mut self, conn: &Conn, rs: &RateSample) {
+        self.us = trunc_u32(rs.rtt_us.cast_unsigned());
+        self.stamp = conn.jiffies;
     }
 
     pub(super) fn snapshot(self, field: &mut dyn FnMut(&'static str, i64)) {

@@ -9,9 +9,9 @@
 //! renews it, and a `done_stamp` that happens to be 0 counts as unset.
 
 use crate::linux_int::{after, msecs_to_jiffies};
-use crate::{Conn, Control, Draw};
+use crate::{Conn, Control, Draw, RateSample};
 
-use super::variant::Variant;
+use super::variant::{Steps as _, Variant};
 use super::{Bbr, CWND_MIN_TARGET, State};
 
 /// The shortest time for which the small window is held. Linux: `bbr_probe_rtt_mode_ms`.
@@ -57,7 +57,7 @@ impl<V: Variant> Bbr<V> {
 
     #[inline(never)]
     fn hold_probe_rtt(&mut self, conn: &Conn, ctl: &mut Control, draw: &mut impl Draw) {
-        self.mark_probe_rtt(conn, ctl);
+        V::Steps::mark_probe_rtt(self, conn, ctl);
         if self.probe_rtt.done_stamp != 0 {
             if self.is_probe_rtt_over(conn) {
                 self.leave_probe_rtt(conn, ctl, draw);
@@ -68,9 +68,15 @@ impl<V: Variant> Bbr<V> {
     }
 
     /// The dip itself causes its low rates, which must not count as what the path can carry.
-    pub(super) fn mark_probe_rtt(&self, conn: &Conn, ctl: &mut Control) {
-        if self.steps.marks_probe_rtt {
-            ctl.app_limited = conn.delivered.wrapping_add(conn.inflight).max(1);
+    pub(super) fn mark_app_limited(conn: &Conn, ctl: &mut Control) {
+        ctl.app_limited = conn.delivered.wrapping_add(conn.inflight).max(1);
+    }
+
+    /// Takes an RTT sample into account.
+    #[inline]
+    pub(super) fn update_min(&mut self, conn: &Conn, rs: &RateSample, is_expired: bool) {
+        if rs.rtt_us >= 0 && V::Steps::is_new_min_rtt(self, rs, is_expired) {
+            self.min_rtt.replace(conn, rs);
         }
     }
 

@@ -4,16 +4,14 @@
 //! many packets as are delivered, after that at most twice as many. The cwnd from before a recovery, a
 //! timeout or PROBE_RTT is remembered and restored.
 //!
-//! Sources: [linux] `tcp_bbr.c`, `bbr_set_cwnd_to_recover_or_restore`, `bbr_save_cwnd`; for `losses = "port"`
-//! [lanigan-code] `tcp-bbr.cc`, `ModulateCwndForRecovery`, `CongestionStateSet`, `SaveCwnd`.
+//! Sources: [linux] `tcp_bbr.c`, `bbr_set_cwnd_to_recover_or_restore`, `bbr_save_cwnd`.
 //! Deviations: none.
 
 use crate::{CaState, Conn, RateSample};
 
 use super::Bbr;
 use super::State;
-use super::steps::Losses;
-use super::variant::{Recovered, Variant};
+use super::variant::{Recovered, Steps as _, Variant};
 
 /// What recovery needs to remember.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,17 +25,6 @@ pub(super) struct Recovery {
 }
 
 impl Recovery {
-    /// Saves cwnd or, if a recovery or PROBE_RTT may have cut it, the larger of it and the one saved before.
-    /// Linux: `bbr_save_cwnd`, which finds the mode already set on entering PROBE_RTT.
-    pub(super) fn save_cwnd(&mut self, cwnd: u32, state: State, losses: Losses) {
-        let was_cut = match losses {
-            Losses::Linux | Losses::Ns3 => self.prev_ca_state >= CaState::Recovery,
-            Losses::Port => self.prev_ca_state == CaState::Recovery,
-        };
-        let is_cut = was_cut || state == State::ProbeRtt;
-        self.prior_cwnd = if is_cut { self.prior_cwnd.max(cwnd) } else { cwnd };
-    }
-
     /// Whether the state is that at the previous ACK, and packets are not conserved.
     #[inline]
     fn goes_on(self, conn: &Conn) -> bool {
@@ -64,6 +51,14 @@ impl Recovery {
 }
 
 impl<V: Variant> Bbr<V> {
+    /// Saves cwnd or, if a recovery or PROBE_RTT may have cut it, the larger of it and the one saved before.
+    /// Linux: `bbr_save_cwnd`, which finds the mode already set on entering PROBE_RTT.
+    pub(super) fn save_cwnd(&mut self, cwnd: u32) {
+        let is_cut = V::Steps::was_cut(self) || self.state == State::ProbeRtt;
+        let saved = &mut self.recovery.prior_cwnd;
+        *saved = if is_cut { (*saved).max(cwnd) } else { cwnd };
+    }
+
     /// What recovery does to `cwnd` at this ACK. Linux: `bbr_set_cwnd_to_recover_or_restore`.
     #[inline]
     pub(super) fn recover_or_restore(
@@ -72,12 +67,6 @@ impl<V: Variant> Bbr<V> {
         rs: &RateSample,
         cwnd: u32,
     ) -> Recovered {
-        if self.steps.losses == Losses::Port {
-            return self.recover_as_port(conn, rs, cwnd);
-        }
-        if self.steps.losses == Losses::Ns3 && conn.ca_state != CaState::Recovery {
-            return self.restore_only(conn, cwnd);
-        }
         // Mostly no recovery begins or ends, and packets are not conserved: then losses are all that counts.
         if self.recovery.goes_on(conn) {
             return Recovered::Grow(without_losses(cwnd, rs.losses));
@@ -91,9 +80,7 @@ impl<V: Variant> Bbr<V> {
         let mut cwnd = without_losses(cwnd, rs.losses);
         if self.recovery.is_starting(conn) {
             self.recovery.packet_conservation = true;
-            if self.steps.losses == Losses::Linux {
-                self.model.restart_round(conn.delivered);
-            }
+            V::Steps::start_recovery_round(self, conn);
             // The window was not in use beyond this.
             cwnd = conserved;
         } else if self.recovery.is_ending(conn) {
@@ -106,40 +93,6 @@ impl<V: Variant> Bbr<V> {
         } else {
             Recovered::Grow(cwnd)
         }
-    }
-
-    /// ns-3's `TcpBbr` beside fast recovery, after a timeout as well: losses subtract nothing, packets are not conserved.
-    #[cold]
-    fn restore_only(&mut self, conn: &Conn, cwnd: u32) -> Recovered {
-        let was_recovery = self.recovery.prev_ca_state == CaState::Recovery;
-        self.recovery.prev_ca_state = conn.ca_state;
-        if !was_recovery || conn.ca_state > CaState::Recovery {
-            return Recovered::Grow(cwnd);
-        }
-        self.recovery.packet_conservation = false;
-        Recovered::Grow(cwnd.max(self.recovery.prior_cwnd))
-    }
-
-    /// The port of 2018: only the first ACK of a recovery conserves packets; each ACK of a recovery subtracts the losses
-    /// of its sample, and a window that is smaller than them becomes the largest; nothing is restored after a timeout.
-    #[cold]
-    fn recover_as_port(&mut self, conn: &Conn, rs: &RateSample, cwnd: u32) -> Recovered {
-        let is_starting = self.recovery.is_starting(conn);
-        let was_recovery = self.recovery.prev_ca_state == CaState::Recovery;
-        self.recovery.prev_ca_state = conn.ca_state;
-        if conn.ca_state != CaState::Recovery {
-            let restores = was_recovery && conn.ca_state < CaState::Recovery;
-            let restored = if restores { self.recovery.prior_cwnd } else { 0 };
-            return Recovered::Grow(cwnd.max(restored));
-        }
-        let losses = rs.losses.cast_unsigned();
-        if is_starting {
-            // The entry counts what was in flight before the first retransmission.
-            let conserved = conn.inflight.wrapping_add(rs.acked_sacked);
-            let entry = conserved.saturating_sub(1);
-            return Recovered::Hold(entry.wrapping_sub(losses).max(1).max(conserved));
-        }
-        Recovered::Grow(cwnd.wrapping_sub(losses).max(1))
     }
 }
 

@@ -10,11 +10,8 @@ use std::fmt::Write as _;
 
 use expect_test::{Expect, expect};
 
-use super::steps::Steps;
-use super::{
-    Bbr, Bbr1, BbrAcd, BbrHsr, BbrPlus, BbrPrime, DelayBbr, Plain, State, Stepped, Variant,
-};
-use crate::given::Given;
+use super::ns3::Ns3Steps;
+use super::{Bbr, Bbr1, BbrAcd, BbrHsr, BbrPlus, BbrPrime, DelayBbr, Ns3, Plain, State, Variant};
 use crate::xorshift::Xorshift;
 use crate::{CaState, CongestionControl, Conn, Control, Draw, ParamValue, Params, RateSample};
 
@@ -148,11 +145,11 @@ fn text(value: &str) -> ParamValue {
     ParamValue::Text(value.to_owned())
 }
 
-impl Flow<Stepped> {
+impl Flow<Ns3> {
     /// A flow with other steps than Linux's.
-    fn with_steps(variant: Stepped, params: &Params, draws: &[u32]) -> Self {
+    fn with_steps(variant: Ns3, params: &Params, draws: &[u32]) -> Self {
         let mut flow = Self::new(variant, draws);
-        flow.bbr.steps = Given(Steps::from_params(params).unwrap());
+        flow.bbr.steps = Ns3Steps::from_params(params).unwrap();
         flow.conn.ctl.cwnd = 10;
         flow.conn.ctl = flow.bbr.init(&flow.conn, &mut flow.draws);
         flow
@@ -545,7 +542,7 @@ fn wrong_parameters_are_refused_with_the_values_accepted() {
 
 /// The cwnd that a flow settles at in a phase with gain 1, with a step other than Linux's.
 fn settled_cwnd(params: &Params) -> u32 {
-    let mut flow = Flow::with_steps(Stepped, params, &[4]).filled();
+    let mut flow = Flow::with_steps(Ns3, params, &[4]).filled();
     flow.acks(15, QUEUED);
     flow.conn.ctl.cwnd
 }
@@ -568,7 +565,7 @@ fn the_window_holds_three_bursts_or_three_segments() {
 #[test]
 fn losses_after_a_timeout_cost_window_in_linux_and_not_in_ns3() {
     let cwnd = |params: &Params| {
-        let mut flow = Flow::with_steps(Stepped, params, &[4]).filled();
+        let mut flow = Flow::with_steps(Ns3, params, &[4]).filled();
         flow.acks(15, QUEUED);
         flow.conn.ctl = flow.bbr.set_state(&flow.conn, CaState::Loss, &mut flow.draws);
         flow.conn.ca_state = CaState::Loss;
@@ -586,7 +583,7 @@ fn losses_after_a_timeout_cost_window_in_linux_and_not_in_ns3() {
 #[test]
 fn pacing_stays_below_the_bandwidth_by_the_margin() {
     let rate = |params: &Params| {
-        let mut flow = Flow::with_steps(Stepped, params, &[4]).filled();
+        let mut flow = Flow::with_steps(Ns3, params, &[4]).filled();
         flow.acks(2, CALM);
         flow.conn.ctl.pacing_rate
     };
@@ -599,7 +596,7 @@ fn pacing_stays_below_the_bandwidth_by_the_margin() {
 
 #[test]
 fn the_bandwidth_filter_can_start_with_a_window_per_rtt() {
-    let bw = |params: &Params| Flow::with_steps(Stepped, params, &[]).bbr.model.max_bw();
+    let bw = |params: &Params| Flow::with_steps(Ns3, params, &[]).bbr.model.max_bw();
     assert_eq!(bw(&Params::new()), 0);
     // Ten packets in 20 ms.
     assert_eq!(bw(&param("seed_bw", ParamValue::Bool(true))), (10 << 24) / 20_000);
@@ -608,7 +605,7 @@ fn the_bandwidth_filter_can_start_with_a_window_per_rtt() {
 #[test]
 fn the_minimum_is_of_samples_or_of_the_smoothed_rtt_and_ages_or_is_renewed() {
     let min = |params: &Params, srtt_us: u32, rtts: &[i64]| {
-        let mut flow = Flow::with_steps(Stepped, params, &[]);
+        let mut flow = Flow::with_steps(Ns3, params, &[]);
         flow.conn.srtt_us = srtt_us << 3;
         for &rtt_us in rtts {
             flow.ack(Ack { rtt_us, ..CALM });
@@ -626,7 +623,7 @@ fn the_minimum_is_of_samples_or_of_the_smoothed_rtt_and_ages_or_is_renewed() {
 fn a_cycle_of_ns3_never_starts_at_the_probe_before_the_last_six() {
     let start = |rand: i64, draw: u32| {
         let params = param("cycle_rand", ParamValue::Int(rand));
-        Flow::with_steps(Stepped, &params, &[draw]).filled().bbr.cycle.idx
+        Flow::with_steps(Ns3, &params, &[draw]).filled().bbr.cycle.idx
     };
     assert_eq!([0, 1, 2, 3, 4, 5].map(|draw| start(6, draw)), [0, 7, 6, 5, 4, 3]);
     assert_eq!(start(8, 7), 1, "the port of 2018 may start with the draining phase");
@@ -635,7 +632,7 @@ fn a_cycle_of_ns3_never_starts_at_the_probe_before_the_last_six() {
 #[test]
 fn the_probing_phase_may_end_after_its_time_however_little_is_in_flight() {
     let phases = |params: &Params| {
-        let mut flow = Flow::with_steps(Stepped, params, &[0]).filled();
+        let mut flow = Flow::with_steps(Ns3, params, &[0]).filled();
         flow.phase(Ack { inflight: 10, ..CALM })
     };
     assert_eq!(phases(&Params::new()), "320/256 for 1000 ms\n");
@@ -645,7 +642,7 @@ fn the_probing_phase_may_end_after_its_time_however_little_is_in_flight() {
 #[test]
 fn the_draining_phase_may_last_its_full_time() {
     let phases = |params: &Params| {
-        let mut flow = Flow::with_steps(Stepped, params, &[0]).filled();
+        let mut flow = Flow::with_steps(Ns3, params, &[0]).filled();
         flow.phase(Ack { inflight: 40, ..CALM });
         flow.phase(CALM)
     };
@@ -656,7 +653,7 @@ fn the_draining_phase_may_last_its_full_time() {
 #[test]
 fn samples_of_probe_rtt_count_where_they_are_not_marked() {
     let app_limited = |params: &Params| {
-        let mut flow = Flow::with_steps(Stepped, params, &[0]).filled();
+        let mut flow = Flow::with_steps(Ns3, params, &[0]).filled();
         flow.acks(10_100, QUEUED);
         assert_eq!(flow.bbr.state, State::ProbeRtt);
         flow.conn.ctl.app_limited
@@ -668,7 +665,7 @@ fn samples_of_probe_rtt_count_where_they_are_not_marked() {
 #[test]
 fn a_timeout_leaves_the_plateau_and_a_policer_is_not_looked_for() {
     let full_bw = |params: &Params| {
-        let mut flow = Flow::with_steps(Stepped, params, &[]);
+        let mut flow = Flow::with_steps(Ns3, params, &[]);
         flow.acks(60, CALM);
         flow.bbr.set_state(&flow.conn, CaState::Loss, &mut flow.draws);
         let mut fields = Vec::new();
@@ -735,7 +732,7 @@ fn delay_bbr_with_zero_constants_never_sees_a_delay() {
 #[test]
 fn linux_steps_give_what_a_scenario_with_the_same_steps_gives() {
     let mut plain = Flow::new(Plain, &[]);
-    let mut stepped = Flow::new(Stepped, &[]);
+    let mut stepped = Flow::new(Ns3, &[]);
     let mut random = Xorshift::new();
     let mut below = |bound| random.below(bound);
     let mut seen = [false; 4];

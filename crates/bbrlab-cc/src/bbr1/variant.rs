@@ -1,21 +1,23 @@
-//! The steps of BBR v1 that published variants replace.
+//! The steps of BBR v1 that published variants replace, and those that other hosts take in another way.
 //!
-//! A variant is a type that overrides what its paper changes; the defaults are BBR v1 itself. Everything
-//! is resolved at compile time: `Bbr<Plain>` holds no trace of this trait.
+//! A [`Variant`] is a type that overrides what its paper changes; the defaults are BBR v1 itself. [`Steps`] is a type that overrides
+//! what another host does; the defaults are Linux's, each the step of that name in the file of its idea. Any variant may run on any
+//! host. Everything is resolved at compile time: `Bbr<Plain>` holds no trace of these traits.
 //!
-//! Nine hooks are enough. A variant that needs a tenth is an algorithm of its own and gets its own folder.
+//! Nine hooks are enough for a variant. One that needs a tenth is an algorithm of its own and gets its own folder.
 
 use std::fmt::Debug;
-use std::ops::Deref;
 
-use crate::given::Given;
-use crate::{Conn, Control, Draw, RateSample};
+use crate::{CaState, Conn, Control, Draw, RateSample};
 
-use super::steps::{LinuxSteps, Steps};
-use super::{Bbr, CWND_MIN_TARGET, GAIN_UNIT};
+use super::model::PACED_PPM;
+use super::{Bbr, CWND_MIN_TARGET, GAIN_UNIT, PROBE_EXTRA};
 
 /// Phases of a cycle. Linux: `CYCLE_LEN`.
 pub(super) const CYCLE_LEN: u8 = 8;
+
+/// A gain cycle starts at a random phase of the last so many: never at the second, which drains. Linux: `bbr_cycle_rand`.
+pub(super) const CYCLE_RAND: u8 = 7;
 
 /// What recovery does to cwnd at an ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,8 +30,8 @@ pub enum Recovered {
 
 /// What a variant may replace. Its own state and parameters are the implementing type's fields.
 pub trait Variant: Clone + Debug + Sized {
-    /// Where its steps come from. Where they are constants, what depends on them is decided when the algorithm is compiled.
-    type Steps: Copy + Debug + Default + Deref<Target = Steps>;
+    /// Those of the host that it runs on.
+    type Steps: Steps;
 
     /// PROBE_BW's pacing gains: probe, drain, cruise six times. Linux: `bbr_pacing_gain`.
     const GAIN_CYCLE_Q8: [u32; CYCLE_LEN as usize] = [320, 192, 256, 256, 256, 256, 256, 256];
@@ -63,7 +65,7 @@ pub trait Variant: Clone + Debug + Sized {
 
     /// PROBE_BW begins or restarts.
     fn start_cycle(bbr: &mut Bbr<Self>, conn: &Conn, draw: &mut impl Draw) {
-        bbr.cycle.start(conn, bbr.steps.cycle_rand, draw);
+        bbr.cycle.start(conn, bbr.steps.cycle_rand(), draw);
     }
 
     /// Tracks the minimum RTT; enters, holds and leaves PROBE_RTT. Linux: `bbr_update_min_rtt`.
@@ -76,7 +78,7 @@ pub trait Variant: Clone + Debug + Sized {
         draw: &mut impl Draw,
     ) {
         let is_expired = bbr.min_rtt.is_expired(conn);
-        bbr.min_rtt.on_sample(conn, rs, is_expired, bbr.steps.renews_min_rtt);
+        bbr.update_min(conn, rs, is_expired);
         bbr.update_probe_rtt(conn, is_expired, ctl, draw);
     }
 
@@ -93,7 +95,7 @@ pub trait Variant: Clone + Debug + Sized {
     /// What loss recovery does to cwnd.
     #[inline]
     fn recover(bbr: &mut Bbr<Self>, conn: &Conn, rs: &RateSample, ctl: &Control) -> Recovered {
-        bbr.recover_or_restore(conn, rs, ctl.cwnd)
+        Self::Steps::recover(bbr, conn, rs, ctl.cwnd)
     }
 }
 
@@ -105,13 +107,173 @@ impl Variant for Plain {
     type Steps = LinuxSteps;
 }
 
-/// BBR v1 with steps of a scenario.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stepped;
+/// What a host may do in another way than Linux. What it needs to know for that are the implementing type's fields.
+pub trait Steps: Copy + Debug + Default {
+    /// Pacing in millionths of the bandwidth. Linux: `bbr_pacing_margin_percent`.
+    #[inline]
+    fn paced_ppm(&self) -> u32 {
+        PACED_PPM
+    }
 
-impl Variant for Stepped {
-    type Steps = Given<Steps>;
+    /// The first phase of a gain cycle is one of the last so many. Linux: `bbr_cycle_rand`.
+    #[inline]
+    fn cycle_rand(&self) -> u8 {
+        CYCLE_RAND
+    }
+
+    /// Packets that the target gets on top in the probing phase.
+    #[inline]
+    fn probe_extra(&self) -> u32 {
+        PROBE_EXTRA
+    }
+
+    /// A window and the bursts that it has to hold besides.
+    #[inline]
+    fn with_bursts<V: Variant<Steps = Self>>(
+        _bbr: &Bbr<V>,
+        conn: &Conn,
+        ctl: &Control,
+        cwnd: u32,
+    ) -> u32 {
+        Bbr::<V>::with_three_bursts(conn, ctl, cwnd)
+    }
+
+    /// An ACK. Linux: `bbr_main`.
+    #[inline]
+    fn on_ack<V: Variant<Steps = Self>>(
+        bbr: &mut Bbr<V>,
+        conn: &Conn,
+        rs: &RateSample,
+        draw: &mut impl Draw,
+    ) -> Control {
+        bbr.on_ack(conn, rs, draw)
+    }
+
+    /// Counts rounds; returns whether the sample is valid. Linux: the first half of `bbr_update_bw`.
+    #[inline]
+    fn update_round<V: Variant<Steps = Self>>(
+        bbr: &mut Bbr<V>,
+        conn: &Conn,
+        rs: &RateSample,
+    ) -> bool {
+        bbr.model.update_round(conn, rs)
+    }
+
+    /// Whether a policer is at work, and what follows. Linux: `bbr_lt_bw_sampling`.
+    #[inline]
+    fn police<V: Variant<Steps = Self>>(
+        bbr: &mut Bbr<V>,
+        conn: &Conn,
+        rs: &RateSample,
+        draw: &mut impl Draw,
+    ) {
+        bbr.police(conn, rs, draw);
+    }
+
+    /// The excess of aggregated ACKs, after an ACK with a valid sample. Linux: `bbr_update_ack_aggregation`.
+    #[inline]
+    fn update_aggregation<V: Variant<Steps = Self>>(
+        bbr: &mut Bbr<V>,
+        conn: &Conn,
+        rs: &RateSample,
+    ) {
+        let (starts, bw) = (bbr.model.is_round_start(), bbr.current_bw());
+        bbr.aggregation.on_ack(conn, rs, starts, bw);
+    }
+
+    /// What the window gets for aggregated ACKs, in packets. Linux: `bbr_ack_aggregation_cwnd`.
+    #[inline]
+    fn allowance<V: Variant<Steps = Self>>(bbr: &Bbr<V>, _conn: &Conn, bw: u32) -> u32 {
+        bbr.aggregation.allowance(bw)
+    }
+
+    /// Whether a sample replaces the minimum RTT.
+    #[inline]
+    fn is_new_min_rtt<V: Variant<Steps = Self>>(
+        bbr: &Bbr<V>,
+        rs: &RateSample,
+        is_expired: bool,
+    ) -> bool {
+        bbr.min_rtt.is_new(rs, is_expired)
+    }
+
+    /// The pacing rate was set from the RTT, as if `bw` had been measured.
+    #[inline]
+    fn after_initial_rate<V: Variant<Steps = Self>>(_bbr: &mut Bbr<V>, _bw: u32) {}
+
+    /// How many packets will be in the network when the next one leaves. Linux: `bbr_packets_in_net_at_edt`.
+    #[inline]
+    fn packets_in_net<V: Variant<Steps = Self>>(
+        bbr: &Bbr<V>,
+        conn: &Conn,
+        ctl: &Control,
+        inflight_now: u32,
+    ) -> u32 {
+        bbr.packets_in_net_at_edt(conn, ctl, inflight_now)
+    }
+
+    /// Whether a probing phase that has lasted for its time has done its work.
+    #[inline]
+    fn has_probed<V: Variant<Steps = Self>>(
+        bbr: &Bbr<V>,
+        conn: &Conn,
+        rs: &RateSample,
+        ctl: &Control,
+    ) -> bool {
+        bbr.is_gain_reached(conn, rs.prior_in_flight, ctl)
+    }
+
+    /// Whether a draining phase has done its work before its time.
+    #[inline]
+    fn has_drained<V: Variant<Steps = Self>>(
+        bbr: &Bbr<V>,
+        conn: &Conn,
+        rs: &RateSample,
+        ctl: &Control,
+    ) -> bool {
+        bbr.is_drained(conn, rs.prior_in_flight, ctl)
+    }
+
+    /// An ACK in `PROBE_RTT`, whose low rates must not count as what the path can carry.
+    #[inline]
+    fn mark_probe_rtt<V: Variant<Steps = Self>>(_bbr: &Bbr<V>, conn: &Conn, ctl: &mut Control) {
+        Bbr::<V>::mark_app_limited(conn, ctl);
+    }
+
+    /// A timeout makes STARTUP look for its plateau anew.
+    fn forget_plateau<V: Variant<Steps = Self>>(bbr: &mut Bbr<V>) {
+        bbr.full_pipe = bbr.full_pipe.after_rto();
+    }
+
+    /// Whether the window may have been cut by a recovery or a timeout.
+    #[inline]
+    fn was_cut<V: Variant<Steps = Self>>(bbr: &Bbr<V>) -> bool {
+        bbr.recovery.prev_ca_state >= CaState::Recovery
+    }
+
+    /// What recovery does to `cwnd` at an ACK. Linux: `bbr_set_cwnd_to_recover_or_restore`.
+    #[inline]
+    fn recover<V: Variant<Steps = Self>>(
+        bbr: &mut Bbr<V>,
+        conn: &Conn,
+        rs: &RateSample,
+        cwnd: u32,
+    ) -> Recovered {
+        bbr.recover_or_restore(conn, rs, cwnd)
+    }
+
+    /// A recovery begins, and with it a round.
+    #[inline]
+    fn start_recovery_round<V: Variant<Steps = Self>>(bbr: &mut Bbr<V>, conn: &Conn) {
+        bbr.model.restart_round(conn.delivered);
+    }
 }
+
+/// Linux's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinuxSteps;
+
+impl Steps for LinuxSteps {}
 
 const fn probing_phases(gains: &[u32; CYCLE_LEN as usize]) -> u8 {
     let mut phases = 0;

@@ -16,7 +16,10 @@ fn are_told_apart(flows: &[FlowSummary]) -> bool {
         flows[..place].iter().all(|other| {
             flow.cc != other.cc
                 || (flow.rtt_base_ms - other.rtt_base_ms).abs() > 1e-6
-                || (flow.start_s - other.start_s).abs() >= STARTS_APART_S
+                || flow
+                    .start_s
+                    .zip(other.start_s)
+                    .is_some_and(|(start_s, other_s)| (start_s - other_s).abs() >= STARTS_APART_S)
         })
     })
 }
@@ -55,7 +58,7 @@ pub(super) fn compare(
     #[expect(clippy::cast_precision_loss, reason = "counts of packets")]
     let count = |packets: Option<u64>| packets.map(|packets| packets as f64);
     add(Metric::Retransmissions, None, &|run| {
-        count(Some(run.flows.iter().map(|flow| flow.retransmitted_packets).sum()))
+        count(run.flows.iter().map(|flow| flow.retransmitted_packets).sum())
     });
     // The reference's policer is beside its bottleneck, whose own drops are of other packets.
     add(Metric::Drops, None, &|run| {

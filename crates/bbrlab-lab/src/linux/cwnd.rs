@@ -81,7 +81,7 @@ pub(super) fn series_of(
     Ok(linux.map(|linux| CwndSeries {
         samples: std::iter::zip(linux.time_s, linux.cwnd_packets)
             .filter(|(time_s, _)| until.is_none_or(|until| *time_s <= until.as_secs_f64()))
-            .map(|(time_s, cwnd)| (time_s, f64::from(cwnd)))
+            .filter_map(|(time_s, cwnd)| Some((time_s, f64::from(cwnd.0?))))
             .collect(),
         until,
         seeds: if is_bbr { BBR_SEEDS } else { 1 },
@@ -116,8 +116,9 @@ impl CwndSeries {
                 row += 1;
             }
             let is_there = row < ours.len() && ours.time_s[row] < time_s + 0.5e-3;
-            if is_there {
-                let off = (f64::from(ours.cwnd_packets[row]) - cwnd).abs();
+            if let Some(own) = ours.cwnd_packets.get(row).and_then(|own| own.0).filter(|_| is_there)
+            {
+                let off = (f64::from(own) - cwnd).abs();
                 near += u32::from(off <= NEAR_PACKETS.max(NEAR_SHARE * cwnd));
             }
         }

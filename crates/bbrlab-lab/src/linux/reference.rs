@@ -170,6 +170,8 @@ fn seed_run(row: &Row<'_>, point: &ReferencePoint, seed: u64) -> Result<RunSumma
     Ok(RunSummary {
         scenario: point.scenario.clone(),
         profile: "linux".to_owned(),
+        backend: "linux".to_owned(),
+        backend_version: point.kernel.clone(),
         seed,
         sim_s: point.duration_s,
         jain_ss: row.optional("run_jain_ss")?,
@@ -194,13 +196,13 @@ fn flow(row: &Row<'_>, id: u32, stop_s: f64) -> Result<FlowSummary, LinuxError> 
     Ok(FlowSummary {
         id,
         cc: our_name(row.text("cc")?).to_owned(),
-        start_s: row.number("start_s")?,
-        stop_s,
+        start_s: Some(row.number("start_s")?),
+        stop_s: Some(stop_s),
         rtt_base_ms: row.number("flow_rtt_ms")?,
         goodput_mbps: row.optional("goodput_mbps")?,
         goodput_ss_mbps: row.optional("goodput_ss_mbps")?,
         sent_packets: row.optional_count("data_segs_sent")?,
-        retransmitted_packets: row.optional_count("retrans_pkts")?.unwrap_or(0),
+        retransmitted_packets: row.optional_count("retrans_pkts")?,
         srtt_ms: Srtt { mean: row.optional("srtt_mean_ms")?, p95: row.optional("srtt_p95_ms")? },
         fct_ms: Fct {
             mean: row.optional("fct_mean_ms")?,

@@ -160,7 +160,7 @@ fn scenario_text(
             text,
             "[[flows]]\ncc = \"{}\"\nstart = \"{:.9}s\"",
             flow.cc,
-            flow.start_s + phase
+            flow.start_s.expect("a column that no reference lacks") + phase
         );
         text += &route(settings, layout, (number, flow.rtt_base_ms));
         text += &application(settings.application);

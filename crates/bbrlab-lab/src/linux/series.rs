@@ -37,16 +37,16 @@ pub(super) fn flows(
         series.push(SeriesRow {
             time_s: row.number("t")?,
             flow: row.small("flow")?,
-            cwnd_packets: row.small("cwnd")?,
+            cwnd_packets: row.small("cwnd")?.into(),
             ssthresh_packets: row.optional_small("ssthresh")?,
-            inflight_packets: row.small("unacked")?,
+            inflight_packets: row.small("unacked")?.into(),
             pacing_rate_bps: bits(row.optional_count("pacing_Bps")?),
             bw_bps: bits(row.optional_count("bbr_bw_Bps")?),
             min_rtt_us: row.optional_small("bbr_min_rtt_us")?.or(row.optional_small("min_rtt_us")?),
             srtt_us: row.optional_small("srtt_us")?,
-            delivered_packets: row.count("delivered")?,
-            retransmitted_packets: row.count("retrans_total")?,
-            received_bytes: row.count("rx_bytes")?,
+            delivered_packets: row.count("delivered")?.into(),
+            retransmitted_packets: row.count("retrans_total")?.into(),
+            received_bytes: row.count("rx_bytes")?.into(),
             inflight_hi_packets: row.optional_small("bbr_inflight_hi")?,
             inflight_lo_packets: row.optional_small("bbr_inflight_lo")?,
             bw_hi_bps: bits(row.optional_count("bbr_bw_hi_Bps")?),
@@ -72,7 +72,7 @@ pub(super) fn queue(
         series.push(QueueRow {
             time_s: row.number("t")?,
             packets: row.count("qlen")?,
-            drops: row.count("drops")?,
+            drops: row.count("drops")?.into(),
             marks: MaybeKnown(row.optional_count("marks")?),
             ..QueueRow::default()
         });

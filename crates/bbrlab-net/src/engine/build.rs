@@ -1,11 +1,11 @@
 //! Building a network: links, routes compiled into legs and lanes, flows.
 
+use bbrlab_events::{IDS_MAX, Kind, KindNumber, sent_by, tie};
 use bbrlab_queue::Hosts;
 use bbrlab_units::Span;
 
 use super::{Flow, Network};
 use crate::accounts::BurstSize;
-use crate::event::{IDS_MAX, Kind, KindNumber, sent_by, tie};
 use crate::link::{Link, LinkMode};
 use crate::packet::{FlowId, LinkId, Load, Ticket};
 use crate::route::{Leg, NO_LANE, Onward, RouteId, RouteStep, Source, Target};
@@ -26,7 +26,7 @@ impl<P: Load> Network<P> {
         if let Some(airtime) = link.airtime {
             self.share_medium(id, airtime);
         }
-        self.link_timers.add(id.0);
+        self.queue.add_link();
         self.arm_link_timer(id);
         id
     }
@@ -130,7 +130,8 @@ impl<P: Load> Network<P> {
     fn lane(&mut self, source: Source, delay: Span, target: Target) -> u32 {
         let next = u32::try_from(self.lanes.len()).expect("fewer than 2^32 lanes");
         let lane = *self.lane_of.entry((source, delay, target)).or_insert(next);
-        if lane == next && self.lanes.add() {
+        if lane == next {
+            self.lanes.add();
             self.queue.add_lane();
         }
         lane
@@ -165,8 +166,6 @@ impl<P: Load> Network<P> {
         assert!(id.0 < IDS_MAX, "more than 2^24 flows");
         self.flows.push(Flow { first_leg: [forward.0, reverse.0], next_sequence: 0 });
         self.accounts.add_flow();
-        self.timers.add(id.0);
-        self.swift.add(id.0);
         self.queue.add_flow();
         id
     }

@@ -1,9 +1,10 @@
 //! The packets of a burst: one host sends them at one time, so that their way is found once.
 
+use bbrlab_events::id_tie;
+
 use super::Network;
 use super::path::becomes_head;
 use crate::digest;
-use crate::event::id_tie;
 use crate::link::Admission;
 use crate::packet::{FlowId, Load, Outgoing, Side};
 use crate::route::{Leg, NO_LANE, Onward, Target};
@@ -53,7 +54,7 @@ impl<P: Load> Network<P> {
             has_new_head |= lane.push(way, at, packed);
         });
         if has_new_head {
-            becomes_head(lanes, next_lane, queue);
+            becomes_head(lanes, way, next_lane, queue);
         }
         flows[flow.0 as usize].next_sequence = sequence;
         self.sent += u64::from(sequence.wrapping_sub(first_sequence));

@@ -1,9 +1,9 @@
 //! Conservation: each packet sent was delivered, was dropped or is still in the network.
 
+use bbrlab_events::{Key, Kind};
 use bbrlab_queue::{Queued, Rule as _};
 
 use super::Network;
-use crate::event::{Key, Kind};
 use crate::link::Line;
 use crate::packet::Load;
 
@@ -26,7 +26,7 @@ impl<P: Load> Network<P> {
         let lanes: usize = self.lanes.iter().map(|lane| lane.len(&self.way)).sum();
         let is_packet =
             |key: Key| matches!(key.kind(), Kind::LinkArrival | Kind::AtReceiver | Kind::AtSender);
-        let solo = self.queue.iter().filter(|&(key, _)| is_packet(key)).count();
+        let solo = self.queue.entries().filter(|&(key, _)| is_packet(key)).count();
         let mut count = (lanes + solo) as u64;
         for link in &self.links {
             match &link.line {

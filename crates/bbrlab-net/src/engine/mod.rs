@@ -11,14 +11,14 @@ mod tests;
 
 use std::collections::BTreeMap;
 
+use bbrlab_events::{
+    Event, EventQueue, Key, Kind, KindNumber, TimerId, id_of, id_tie, sequence_of, tie,
+};
 use bbrlab_queue::Tins;
 use bbrlab_units::{Span, Time};
 
 use crate::accounts::{Accounts, FlowLosses};
-use crate::days::Place;
 use crate::digest::{Digest, Record};
-use crate::event::{Key, Kind, KindNumber, id_of, id_tie, sequence_of, tie};
-use crate::event_queue::{EventQueue, First};
 use crate::lane::{Lanes, Way};
 use crate::link::Link;
 use crate::link::stats::LinkStats;
@@ -26,8 +26,6 @@ use crate::packet::{Arrival, Asides, FlowId, LinkId, Load, Packet, Packets, Side
 use crate::port::{Handler, Port};
 use crate::rng::Rng;
 use crate::route::{Leg, Source, Target};
-use crate::timers::{Popped, Timers};
-use crate::tournament::Tournament;
 
 use airtime::Medium;
 use clock::StepClock;
@@ -37,9 +35,6 @@ pub use conservation::Conservation;
 /// The most timers that one end of a flow can have.
 pub const TIMERS_MAX: u8 = 16;
 
-/// No timer.
-const NO_TIMER: u32 = u32::MAX;
-
 /// Whether events are left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Activity {
@@ -47,19 +42,6 @@ pub enum Activity {
     Running,
     /// No event is left.
     Quiet,
-}
-
-/// Where the next event is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Next {
-    /// The head of the first lane, which is beside the event queue.
-    First = 0,
-    /// That of the second, which is so as well.
-    Second = 1,
-    /// The next swift timer.
-    Swift,
-    /// The top of the event queue.
-    InQueue,
 }
 
 /// A flow as the engine knows it.
@@ -89,16 +71,7 @@ pub struct Network<P: Load> {
     way: Way<P>,
     legs: Vec<Leg>,
     flows: Vec<Flow>,
-    timers: Timers,
     timers_per_end: u8,
-    /// The timers that are armed for every packet, of one end of each flow.
-    swift: Tournament,
-    /// Which ones these are, as in the low bits of their keys; `NO_TIMER` for none.
-    swift_timer: u32,
-    /// Which timer is on days in the event queue, likewise.
-    even_timer: u32,
-    /// One timer per link, for its queue discipline.
-    link_timers: Timers,
     links: Vec<Link>,
     /// What links share.
     media: Vec<Medium>,
@@ -127,17 +100,12 @@ impl<P: Load> Network<P> {
             now: Time::ZERO,
             due: Time::ZERO,
             kind: Kind::Application.into(),
-            queue: EventQueue::new(),
+            queue: EventQueue::new(timers_per_end),
             lanes: Lanes::new(),
             way: Way::default(),
             legs: Vec::new(),
             flows: Vec::new(),
-            timers: Timers::new(2 * timers_per_end),
             timers_per_end,
-            swift: Tournament::new(),
-            swift_timer: NO_TIMER,
-            even_timer: NO_TIMER,
-            link_timers: Timers::new(1),
             links: Vec::new(),
             media: Vec::new(),
             packets: Packets::new(),
@@ -177,14 +145,13 @@ impl<P: Load> Network<P> {
     /// Says which timer, of one end of every flow, is armed for almost every packet. Its cost then does not depend on what
     /// else is under way; nothing else does. Call it before the first flow is added.
     pub fn set_swift_timer(&mut self, side: Side, timer: u8) {
-        self.swift_timer = low_bits(side, timer);
+        self.queue.set_tournament_timer(timer_id(side, timer));
     }
 
     /// Says which timer, of one end of every flow, is armed often, for times that are about as far ahead everywhere. Its cost then
     /// depends little on what else is under way; nothing else does. Call it before the first flow is added.
     pub fn set_even_timer(&mut self, side: Side, timer: u8) {
-        self.even_timer = low_bits(side, timer);
-        self.queue.set_low_of_days(self.even_timer);
+        self.queue.set_calendar_timer(timer_id(side, timer));
     }
 
     /// Schedules a call of [`Handler::on_application`] with `token` at `at` (now if that has passed).
@@ -192,7 +159,7 @@ impl<P: Load> Network<P> {
     /// Calls at the same time are ordered by flow, then by token.
     pub fn schedule(&mut self, flow: FlowId, at: Time, token: u32) {
         let key = Key::new(at.max(self.now), tie(Kind::Application, id_tie(flow.0, token)));
-        self.queue.push(key, 0);
+        self.queue.insert(key, 0);
     }
 
     /// The current time.
@@ -292,72 +259,32 @@ impl<P: Load> Network<P> {
     pub fn advance<H: Handler<P>>(&mut self, until: Time, handler: &mut H) -> Activity {
         assert!(until < Time::NEVER, "a run ends");
         loop {
-            let (at, next) = self.next();
+            let (at, source) = self.queue.next();
             if at > until {
                 self.rest_until(until);
                 return if at == Time::NEVER { Activity::Quiet } else { Activity::Running };
             }
             self.set_clock(at);
-            let packet = match next {
-                Next::Swift => {
-                    self.swift_timer_fires(handler);
+            let packet = match self.queue.take(source, at) {
+                Event::FirstHead(lane) => self.take_first_head(lane),
+                Event::Head(lane) => self.take_head(lane),
+                Event::TournamentTimer(flow) => {
+                    self.swift_timer_fires(FlowId(flow), handler);
                     continue;
                 }
-                Next::First | Next::Second => self.take_head(next as usize),
-                Next::InQueue => match self.queue.first() {
-                    First::Head(place) => self.take_head_in_queue(place),
-                    First::OnDay => {
-                        self.even_timer_fires(handler);
-                        continue;
-                    }
-                    First::InHeap => {
-                        let (key, index) = self.queue.pop();
-                        let packet = self.handle(key, index, handler);
-                        self.queue.close();
-                        let Some(packet) = packet else { continue };
-                        packet
-                    }
-                },
+                Event::CalendarTimer(flow) => {
+                    self.even_timer_fires(FlowId(flow), handler);
+                    continue;
+                }
+                Event::Entry(key, index) => {
+                    let packet = self.handle(key, index, handler);
+                    self.queue.close_entry();
+                    let Some(packet) = packet else { continue };
+                    packet
+                }
             };
             self.arrives(&packet, handler);
         }
-    }
-
-    /// The next event: when it is due, and where it is. Its time tells, unless several are due then.
-    #[inline]
-    fn next(&self) -> (Time, Next) {
-        let [first, second] = self.lanes.heads().map(Key::time);
-        let in_queue = self.queue.next();
-        let swift = self.swift.next();
-        let head = first.min(second);
-        if swift < head.min(in_queue) {
-            return (swift, Next::Swift);
-        }
-        if head < in_queue && head != swift && first != second {
-            return (head, if second < first { Next::Second } else { Next::First });
-        }
-        if in_queue < head && in_queue != swift {
-            return (in_queue, Next::InQueue);
-        }
-        self.next_by_key()
-    }
-
-    /// The same if several events may be due at that time. Its key tells.
-    #[inline(never)]
-    fn next_by_key(&self) -> (Time, Next) {
-        let swift = match self.swift.next() {
-            Time::NEVER => Key::NEVER,
-            at => Key::new(at, tie(Kind::Timer, id_tie(self.swift.next_flow(), self.swift_timer))),
-        };
-        let [first, second] = self.lanes.heads();
-        let candidates = [
-            (first, Next::First),
-            (second, Next::Second),
-            (self.queue.first_key(), Next::InQueue),
-            (swift, Next::Swift),
-        ];
-        let least = candidates.into_iter().min_by_key(|&(key, _)| key);
-        least.map_or((Time::NEVER, Next::InQueue), |(key, next)| (key.time(), next))
     }
 
     #[inline]
@@ -381,11 +308,9 @@ impl<P: Load> Network<P> {
 
     /// Removes all events, and the packets in lanes with their memory: the run is over, and only its statistics are asked for.
     pub fn end(&mut self) {
-        self.queue = EventQueue::new();
+        self.queue = EventQueue::new(self.timers_per_end);
         self.lanes = Lanes::new();
         self.way = Way::default();
-        self.swift = Tournament::new();
-        self.timers = Timers::new(2 * self.timers_per_end);
     }
 
     /// Advances the clock to `until`, before which no event is due.
@@ -405,30 +330,23 @@ impl<P: Load> Network<P> {
         let kind = key.kind();
         self.kind = kind.into();
         match kind {
-            Kind::LinkTimer => match self.link_timers.popped(index, self.due) {
-                Popped::Fires => {
+            Kind::LinkTimer => {
+                if self.queue.expires(key, index, self.due) {
                     self.events += 1;
                     self.link_timer(LinkId(index));
                 }
-                Popped::Later(at) => self.queue.push(Key::new(at, key.tie()), index),
-                Popped::Stale => {}
-            },
+            }
             Kind::Departure => self.departure(LinkId(index), sequence_of(key.tie())),
             // One that is in no lane.
             Kind::LinkArrival | Kind::AtReceiver | Kind::AtSender => {
                 return Some(self.packets.remove(index));
             }
             Kind::Timer => {
-                match self.timers.popped(index, self.due) {
-                    Popped::Fires => {}
-                    Popped::Later(at) => {
-                        self.queue.push(Key::new(at, key.tie()), index);
-                        return None;
-                    }
-                    Popped::Stale => return None,
+                if !self.queue.expires(key, index, self.due) {
+                    return None;
                 }
                 self.events += 1;
-                let (side, id) = timer_of(sequence_of(key.tie()));
+                let (side, id) = side_of(TimerId::of_sequence(sequence_of(key.tie())));
                 handler.on_timer(&mut Port { net: self }, FlowId(id_of(key.tie())), side, id);
             }
             Kind::Application => {
@@ -440,41 +358,39 @@ impl<P: Load> Network<P> {
         None
     }
 
-    /// The next swift timer fires.
+    /// The swift timer of a flow fires.
     #[inline]
-    fn swift_timer_fires<H: Handler<P>>(&mut self, handler: &mut H) {
+    fn swift_timer_fires<H: Handler<P>>(&mut self, flow: FlowId, handler: &mut H) {
         self.kind = Kind::Timer.into();
         self.events += 1;
-        let flow = self.swift.fire();
-        let (side, id) = timer_of(self.swift_timer);
-        handler.on_swift_timer(&mut Port { net: self }, FlowId(flow), side, id);
-        self.swift.close();
+        let (side, id) = side_of(self.queue.tournament_timer());
+        handler.on_swift_timer(&mut Port { net: self }, flow, side, id);
+        self.queue.close_timer();
     }
 
-    /// The first event of the queue, which is a timer on a day, fires.
+    /// The even timer of a flow fires.
     #[inline(never)]
-    fn even_timer_fires<H: Handler<P>>(&mut self, handler: &mut H) {
+    fn even_timer_fires<H: Handler<P>>(&mut self, flow: FlowId, handler: &mut H) {
         self.kind = Kind::Timer.into();
         self.events += 1;
-        let flow = self.queue.fire(self.due);
-        let (side, id) = timer_of(self.even_timer);
+        let (side, id) = side_of(self.queue.calendar_timer());
         handler.on_even_timer(&mut Port { net: self }, flow, side, id);
     }
 
-    /// The head of a lane beside the event queue. The next packet of the lane becomes its head.
+    /// Removes the head of lane 0 or 1. The next packet of the lane becomes its head.
     #[inline]
-    fn take_head(&mut self, lane: usize) -> Packet<P> {
-        let packet = self.lanes.beside(lane).pop(&mut self.way);
+    fn take_first_head(&mut self, lane: u32) -> Packet<P> {
+        let (packet, next) = self.lanes.first(lane).pop(&mut self.way);
+        self.queue.first_head_left(lane, next);
         self.kind = KindNumber::of(packet.tie);
         packet
     }
 
-    /// The same of a lane whose head is in the event queue, by its place there.
+    /// [`Self::take_first_head`] for the other lanes.
     #[inline]
-    fn take_head_in_queue(&mut self, place: u32) -> Packet<P> {
-        let lane = self.lanes.in_queue(place);
-        let packet = lane.pop(&mut self.way);
-        self.queue.leaves(place, lane.head());
+    fn take_head(&mut self, lane: u32) -> Packet<P> {
+        let (packet, next) = self.lanes.other(lane).pop(&mut self.way);
+        self.queue.head_left(lane, next);
         self.kind = KindNumber::of(packet.tie);
         packet
     }
@@ -515,145 +431,39 @@ impl<P: Load> Network<P> {
         }
     }
 
+    /// Arms a timer. With a clock of steps, events may be to come that are due before `now` but
+    /// not before `due`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "which timer it is, is known where it is armed")]
     pub(crate) fn arm(&mut self, flow: FlowId, side: Side, id: u8, at: Time) {
-        let at = at.max(self.now);
-        let low = low_bits(side, id);
-        if low == self.swift_timer {
-            if !self.swift.arm(flow.0, at) {
-                self.arm_late_swift_timer(flow, side, id, at);
-            }
-        } else if low == self.even_timer {
-            self.arm_even_timer(flow, side, id, at);
-        } else {
-            self.arm_in_queue(flow, side, id, at);
-        }
+        self.queue.arm(flow.0, timer_id(side, id), at.max(self.now), self.due);
     }
 
     /// [`Self::arm`] of the even timer.
     #[inline]
     pub(crate) fn arm_even(&mut self, flow: FlowId, side: Side, id: u8, at: Time) {
-        if low_bits(side, id) == self.even_timer {
-            self.arm_even_timer(flow, side, id, at.max(self.now));
-        } else {
-            self.arm_apart(flow, side, id, at);
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn arm_apart(&mut self, flow: FlowId, side: Side, id: u8, at: Time) {
-        self.arm(flow, side, id, at);
-    }
-
-    /// Arms an even timer.
-    #[inline(never)]
-    fn arm_even_timer(&mut self, flow: FlowId, side: Side, id: u8, at: Time) {
-        // Events that were due before `now`, but after this one, may still be to come.
-        if !self.queue.arm(flow, at, self.due) {
-            self.arm_without_day(flow, side, id, at);
-        }
-    }
-
-    /// Arms an even timer that is armed already, or for a time that has no day, which may be never.
-    #[cold]
-    #[inline(never)]
-    fn arm_without_day(&mut self, flow: FlowId, side: Side, id: u8, at: Time) {
-        self.disarm(flow, side, id);
-        if at < Time::NEVER && !self.queue.arm(flow, at, self.due) {
-            self.queue.arm_without_day(flow, self.due);
-            self.arm_in_queue(flow, side, id, at);
-        }
-    }
-
-    /// Arms a timer that is neither swift nor even. Mostly its entry in the event queue is for an earlier time, and stays.
-    #[inline]
-    fn arm_in_queue(&mut self, flow: FlowId, side: Side, id: u8, at: Time) {
-        let slot = self.timer_slot(flow, side, id);
-        if self.timers.arm(slot, at) {
-            self.queue_timer(flow, low_bits(side, id), slot, at);
-        }
-    }
-
-    #[inline(never)]
-    fn queue_timer(&mut self, flow: FlowId, low: u32, slot: u32, at: Time) {
-        self.queue.push(Key::new(at, tie(Kind::Timer, id_tie(flow.0, low))), slot);
-    }
-
-    /// Arms a swift timer for a time that is too late for one, which may be never.
-    #[cold]
-    #[inline(never)]
-    fn arm_late_swift_timer(&mut self, flow: FlowId, side: Side, id: u8, at: Time) {
-        if at == Time::NEVER {
-            self.swift.disarm(flow.0);
-        } else {
-            self.retire_swift_timer();
-            self.arm_in_queue(flow, side, id, at);
-        }
+        self.queue.arm_mostly_calendar(flow.0, timer_id(side, id), at.max(self.now), self.due);
     }
 
     #[inline]
     pub(crate) fn disarm(&mut self, flow: FlowId, side: Side, id: u8) {
-        let low = low_bits(side, id);
-        if low == self.swift_timer {
-            self.swift.disarm(flow.0);
-            return;
-        }
-        if low == self.even_timer {
-            let place = self.queue.place(flow);
-            self.queue.disarm(flow, self.due);
-            if place != Place::Elsewhere {
-                return;
-            }
-        }
-        let slot = self.timer_slot(flow, side, id);
-        self.timers.disarm(slot);
-    }
-
-    /// Makes the swift timer one like the others.
-    #[cold]
-    fn retire_swift_timer(&mut self) {
-        let (side, id) = timer_of(std::mem::replace(&mut self.swift_timer, NO_TIMER));
-        for flow in (0..).map(FlowId).take(self.flows.len()) {
-            let deadline = self.swift.deadline(flow.0);
-            if deadline < Time::NEVER {
-                self.swift.disarm(flow.0);
-                self.arm(flow, side, id, deadline);
-            }
-        }
+        self.queue.disarm(flow.0, timer_id(side, id), self.due);
     }
 
     pub(crate) fn deadline(&self, flow: FlowId, side: Side, id: u8) -> Option<Time> {
-        let low = low_bits(side, id);
-        let deadline = if low == self.swift_timer {
-            self.swift.deadline(flow.0)
-        } else if low == self.even_timer
-            && let Some(at) = self.queue.place(flow).deadline()
-        {
-            at
-        } else {
-            self.timers.deadline(self.timer_slot(flow, side, id))
-        };
-        (deadline != Time::NEVER).then_some(deadline)
-    }
-
-    #[inline]
-    fn timer_slot(&self, flow: FlowId, side: Side, id: u8) -> u32 {
-        assert!(id < self.timers_per_end, "a timer of this end");
-        self.timers.slot(flow.0, side as u32 * u32::from(self.timers_per_end) + u32::from(id))
+        self.queue.deadline(flow.0, timer_id(side, id))
     }
 }
 
-/// Side and number of a timer, as in the low bits of its key.
+/// A timer as the event queue knows it.
 #[inline]
-fn low_bits(side: Side, id: u8) -> u32 {
-    ((side as u32) << 8) | u32::from(id)
+const fn timer_id(side: Side, id: u8) -> TimerId {
+    TimerId::new(side as u8, id)
 }
 
-/// Side and number of a timer, from the low bits of its key.
+/// Side and number of a timer.
 #[inline]
-fn timer_of(low: u32) -> (Side, u8) {
-    let side = if low >> 8 == 0 { Side::Sender } else { Side::Receiver };
-    (side, (low & 0xff) as u8)
+fn side_of(timer: TimerId) -> (Side, u8) {
+    let side = if timer.end() == 0 { Side::Sender } else { Side::Receiver };
+    (side, timer.number())
 }

@@ -1,14 +1,13 @@
 //! The path of a packet: from the host through a lane to a link, and on to the next leg.
 
-use bbrlab_queue::{Cause, Queued, Rule as _};
+use bbrlab_events::{EventQueue, Key, Kind, id_tie, sent_by, tie};
+use bbrlab_queue::{Cause, Hosts, Queued, Rule as _};
 use bbrlab_units::{Span, Time};
 
 use super::Network;
 use crate::accounts::{Accounts, Lost};
 use crate::digest::{self, Record};
-use crate::event::{self, Key, Kind, id_tie, tie};
-use crate::event_queue::EventQueue;
-use crate::lane::Lanes;
+use crate::lane::{Lanes, Way};
 use crate::link::stats::LinkStats;
 use crate::link::{
     Admission, InService, Line, Link, Shadow, has_room, marks_on_arrival, marks_on_wait,
@@ -39,7 +38,7 @@ impl<P: Load> Network<P> {
         let leg = &self.legs[first_leg as usize];
         if leg.lane != NO_LANE {
             let &Leg { lane, delay, tie_base, sent_by_mask, .. } = leg;
-            let tie = tie_base | (event::sent_by(self.kind) & sent_by_mask) | id_tie;
+            let tie = tie_base | (sent_by(self.kind) & sent_by_mask) | id_tie;
             let packed = self.asides.pack(packet, payload, (tie, identity), first_leg);
             self.enter_lane(lane, self.now + delay, packed);
             return;
@@ -76,118 +75,23 @@ impl<P: Load> Network<P> {
     )]
     fn enter_lane(&mut self, lane: u32, at: Time, packet: Packet<P>) {
         if self.lanes.get(lane).push(&mut self.way, at, packet) {
-            becomes_head(&self.lanes, lane, &mut self.queue);
+            becomes_head(&mut self.lanes, &self.way, lane, &mut self.queue);
         }
     }
 
+    /// A packet arrives at the link at the end of its leg.
     #[inline(never)]
-    pub(super) fn arrive_at_link(&mut self, mut packet: Packet<P>) {
+    pub(super) fn arrive_at_link(&mut self, packet: Packet<P>) {
         let leg = &self.legs[packet.ticket.leg() as usize];
         let Target::Link(id) = leg.target else { unreachable!("the leg ends at a link") };
-        let (counts_for_flow, dscp, hosts) = (leg.last_rated, leg.dscp, leg.hosts);
-        let now = self.now;
-        // A clock with steps notices what is due by now together, and takes packets from queues before it passes others on.
-        // Linux: `net_tx_action` runs before `net_rx_action`.
-        let due = if self.clock.is_none() { self.due } else { now };
-        let mut link = &mut self.links[id.0 as usize];
-        match &link.line {
-            Line::Plain(_) => return self.arrive_at_plain_link(id, &packet, counts_for_flow),
-            Line::Virtual { .. } => link.settle(due, id, &mut self.accounts),
-            // Departures come before arrivals. The event of this departure is then stale.
-            &Line::Events { in_service: Some(InService { departs, sequence, .. }), .. }
-                if departs <= due =>
-            {
-                self.departure(id, sequence);
-                link = &mut self.links[id.0 as usize];
-            }
-            Line::Events { .. } => {}
-        }
-        let (flow, wire_bytes, ticket) = (packet.flow(), packet.wire_bytes, packet.ticket);
-        let is_data = ticket.is_data();
-        let recorded = is_data && link.rated;
-        link.stats.arrivals += 1;
-        if recorded {
-            self.accounts.digest.add(Record::LinkArrival, id, packet.identity, due);
-        }
-        if link.front.is_some()
-            && stops_in_front(link, (id, due, now), &packet, recorded, &mut self.accounts)
-        {
-            self.asides.forget(&packet);
-            return;
-        }
-        let mut marked = marks_on_arrival(link.ecn_threshold, &link.stats, ticket.ecn());
-        match &mut link.line {
-            Line::Virtual { buffer, shadows } => {
-                let admitted = link.server.admits(wire_bytes)
-                    && has_room(buffer, shadows, link.stats.backlog_bytes, wire_bytes);
-                if !admitted {
-                    link.stats.drops_full += 1;
-                    if is_data {
-                        self.accounts.lose(flow, wire_bytes, Lost::Queue);
-                    }
-                    if recorded {
-                        self.accounts.digest.add(Record::DropFull, id, packet.identity, due);
-                    }
-                    self.asides.forget(&packet);
-                    return;
-                }
-                let wait = link.server.free_at().since(now);
-                let departs = link.server.serve(now, wire_bytes);
-                marked |= marks_on_wait(link.ecn_threshold, wait, ticket.ecn());
-                if marked {
-                    packet.ticket = ticket.marked();
-                }
-                let lost = link.impairments.loss.as_mut().is_some_and(|loss| loss.loses(departs));
-                let waited =
-                    if link.server.queues_until_departure() { departs.since(now) } else { wait };
-                link.stats.enters(due, wire_bytes);
-                shadows.push_back(Shadow {
-                    departs,
-                    waited,
-                    identity: packet.identity,
-                    flow: flow.0,
-                    wire_bytes,
-                    is_data,
-                    lost,
-                    marked,
-                    counts_for_flow,
-                });
-                if lost {
-                    // It counts as in the network until its departure; its shadow represents it.
-                    self.asides.forget(&packet);
-                } else {
-                    let onward = self.legs[packet.ticket.leg() as usize].onward;
-                    self.forward(id, &packet, departs, onward);
-                }
-            }
-            Line::Plain(_) => unreachable!("it has its own way"),
-            Line::Events { queue, .. } => {
-                if marked {
-                    packet.ticket = ticket.marked();
-                }
-                if queue.filters_acks() {
-                    queue.read(packet.payload.tcp_header(self.asides.of(&packet)));
-                }
-                let mut queued = Queued {
-                    handle: self.packets.insert(packet),
-                    flow: flow.0,
-                    wire_bytes,
-                    ecn: packet.ticket.ecn(),
-                    dscp,
-                    hosts,
-                    tin: 0,
-                    marked,
-                    arrived_at: now,
-                };
-                if let Some(tins) = &link.tins {
-                    queued.tin = tins.tin(&queued);
-                    link.stats.arrives_in_tin(queued.tin);
-                }
-                self.enqueue(id, queued);
-            }
+        match &self.links[id.0 as usize].line {
+            Line::Plain(_) => self.arrive_at_plain_link(id, &packet, leg.last_rated),
+            Line::Virtual { .. } => self.arrive_at_virtual_link(id, packet, leg.last_rated),
+            Line::Events { .. } => self.arrive_at_queue(id, packet, (leg.dscp, leg.hosts)),
         }
     }
 
+    /// A packet arrives at a link that only queues and serves.
     fn arrive_at_plain_link(&mut self, id: LinkId, packet: &Packet<P>, counts_for_flow: bool) {
         let admission = Admission {
             identity: packet.identity,
@@ -204,6 +108,117 @@ impl<P: Load> Network<P> {
         } else {
             self.asides.forget(packet);
         }
+    }
+
+    /// A packet arrives at a link by virtual clock, which tells at once whether the packet is
+    /// dropped, and else when it departs.
+    fn arrive_at_virtual_link(&mut self, id: LinkId, mut packet: Packet<P>, counts_for_flow: bool) {
+        let (due, now) = (self.due_at_link(), self.now);
+        let link = &mut self.links[id.0 as usize];
+        link.settle(due, id, &mut self.accounts);
+        if !passes_front(link, (id, due, now), &packet, &mut self.accounts) {
+            self.asides.forget(&packet);
+            return;
+        }
+        let (flow, wire_bytes, ticket) = (packet.flow(), packet.wire_bytes, packet.ticket);
+        let is_data = ticket.is_data();
+        let Line::Virtual { buffer, shadows } = &mut link.line else {
+            unreachable!("the link works by virtual clock")
+        };
+        let admitted = link.server.admits(wire_bytes)
+            && has_room(buffer, shadows, link.stats.backlog_bytes, wire_bytes);
+        if !admitted {
+            link.stats.drops_full += 1;
+            if is_data {
+                self.accounts.lose(flow, wire_bytes, Lost::Queue);
+                if link.rated {
+                    self.accounts.digest.add(Record::DropFull, id, packet.identity, due);
+                }
+            }
+            self.asides.forget(&packet);
+            return;
+        }
+        let mut marked = marks_on_arrival(link.ecn_threshold, &link.stats, ticket.ecn());
+        let wait = link.server.free_at().since(now);
+        let departs = link.server.serve(now, wire_bytes);
+        marked |= marks_on_wait(link.ecn_threshold, wait, ticket.ecn());
+        if marked {
+            packet.ticket = ticket.marked();
+        }
+        let lost = link.impairments.loss.as_mut().is_some_and(|loss| loss.loses(departs));
+        let waited = if link.server.queues_until_departure() { departs.since(now) } else { wait };
+        link.stats.enters(due, wire_bytes);
+        shadows.push_back(Shadow {
+            departs,
+            waited,
+            identity: packet.identity,
+            flow: flow.0,
+            wire_bytes,
+            is_data,
+            lost,
+            marked,
+            counts_for_flow,
+        });
+        if lost {
+            // It counts as in the network until its departure; its shadow represents it.
+            self.asides.forget(&packet);
+        } else {
+            let onward = self.legs[packet.ticket.leg() as usize].onward;
+            self.forward(id, &packet, departs, onward);
+        }
+    }
+
+    /// A packet arrives at a link by departure events, whose queue discipline decides about it.
+    fn arrive_at_queue(&mut self, id: LinkId, mut packet: Packet<P>, (dscp, hosts): (u8, Hosts)) {
+        let (due, now) = (self.due_at_link(), self.now);
+        let mut link = &mut self.links[id.0 as usize];
+        // Departures come before arrivals. The event of this departure is then stale.
+        if let &Line::Events { in_service: Some(InService { departs, sequence, .. }), .. } =
+            &link.line
+            && departs <= due
+        {
+            self.departure(id, sequence);
+            link = &mut self.links[id.0 as usize];
+        }
+        if !passes_front(link, (id, due, now), &packet, &mut self.accounts) {
+            self.asides.forget(&packet);
+            return;
+        }
+        let (flow, wire_bytes, ticket) = (packet.flow(), packet.wire_bytes, packet.ticket);
+        let marked = marks_on_arrival(link.ecn_threshold, &link.stats, ticket.ecn());
+        let Line::Events { queue, .. } = &mut link.line else {
+            unreachable!("the link works by departure events")
+        };
+        if marked {
+            packet.ticket = ticket.marked();
+        }
+        if queue.filters_acks() {
+            queue.read(packet.payload.tcp_header(self.asides.of(&packet)));
+        }
+        let mut queued = Queued {
+            handle: self.packets.insert(packet),
+            flow: flow.0,
+            wire_bytes,
+            ecn: packet.ticket.ecn(),
+            dscp,
+            hosts,
+            tin: 0,
+            marked,
+            arrived_at: now,
+        };
+        if let Some(tins) = &link.tins {
+            queued.tin = tins.tin(&queued);
+            link.stats.arrives_in_tin(queued.tin);
+        }
+        self.enqueue(id, queued);
+    }
+
+    /// Departures that are due by this time happen before an arrival at a link. A clock with steps
+    /// notices what is due by now together, and takes packets from queues before it passes others
+    /// on. Linux: `net_tx_action` runs before `net_rx_action`.
+    #[inline]
+    fn due_at_link(&self) -> Time {
+        if self.clock.is_none() { self.due } else { self.now }
     }
 
     /// Sends a packet that departs from link `id` at `departs` to its next leg, of which the one to the link says so much.
@@ -243,7 +258,7 @@ impl<P: Load> Network<P> {
         }
         if is_alone {
             let handle = self.packets.insert(packet);
-            self.queue.push(Key::new(at, packet.tie), handle);
+            self.queue.insert(Key::new(at, packet.tie), handle);
         } else {
             self.enter_lane(lane, at, packet);
         }
@@ -342,7 +357,7 @@ impl<P: Load> Network<P> {
         let sequence = *served;
         *in_service = Some(InService { packet, departs, waited, sequence });
         let tie = tie(Kind::Departure, id_tie(id.0, sequence));
-        self.queue.push(Key::new(departs, tie), id.0);
+        self.queue.insert(Key::new(departs, tie), id.0);
     }
 
     /// The packet in service departs, if `sequence` is still its number; the next one goes into service.
@@ -445,11 +460,26 @@ impl<P: Load> Network<P> {
         if asked_for == Time::NEVER || waits_for_departure {
             return;
         }
-        let at = asked_for.max(self.due);
-        if self.link_timers.arm(id.0, at) {
-            self.queue.push(Key::new(at, tie(Kind::LinkTimer, id_tie(id.0, 0))), id.0);
-        }
+        self.queue.arm_link(id.0, asked_for.max(self.due));
     }
+}
+
+/// Counts a packet's arrival at a link; whether the packet passes what is in front of the queue.
+/// If not, it is dropped.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "each packet passes here, from one of two functions")]
+fn passes_front<P: Load>(
+    link: &mut Link,
+    (id, due, now): (LinkId, Time, Time),
+    packet: &Packet<P>,
+    accounts: &mut Accounts,
+) -> bool {
+    let recorded = packet.ticket.is_data() && link.rated;
+    link.stats.arrivals += 1;
+    if recorded {
+        accounts.digest.add(Record::LinkArrival, id, packet.identity, due);
+    }
+    link.front.is_none() || !stops_in_front(link, (id, due, now), packet, recorded, accounts)
 }
 
 /// Whether a packet gets no further than to the front of a link: lost at random, above the policer's rate, or one of several
@@ -489,10 +519,13 @@ fn stops_in_front<P: Load>(
 /// A lane has a new head.
 #[cold]
 #[inline(never)]
-pub(super) fn becomes_head(lanes: &Lanes, lane: u32, queue: &mut EventQueue) {
-    if let Some((place, key)) = lanes.head_in_queue(lane) {
-        queue.becomes_head(place, key);
-    }
+pub(super) fn becomes_head<P: Load>(
+    lanes: &mut Lanes,
+    way: &Way<P>,
+    lane: u32,
+    queue: &mut EventQueue,
+) {
+    queue.head_arrived(lane, lanes.get(lane).head(way));
 }
 
 /// Accounts for the drops of a queue discipline.

@@ -7,7 +7,8 @@
 mod call;
 mod draws;
 
-use bbrlab_cc::{Algorithm, CongestionControl, ParamValue, Params};
+use bbrlab_cc::fields::Field;
+use bbrlab_cc::{Algorithm, CongestionControl, Control, ParamValue, Params};
 
 pub(super) use self::call::ca_state;
 
@@ -95,7 +96,7 @@ struct Plan {
     inputs: Vec<Option<call::Input>>,
     ret: usize,
     /// Columns of what the call writes.
-    outputs: Vec<(usize, call::Output)>,
+    outputs: Vec<(usize, &'static Field<Control>)>,
     /// Columns of the random draws, in order.
     draws: Vec<usize>,
     /// Columns of the private state that are compared, with their names.
@@ -136,7 +137,7 @@ impl Plan {
                 }
                 plan.draws.push(at);
             } else if name != "ret" && name != "warn" {
-                let input = call::input(name).ok_or_else(|| bad(name, "unknown input"))?;
+                let input = call::Input::of(name).ok_or_else(|| bad(name, "unknown input"))?;
                 plan.inputs[at] = Some(input);
             }
         }
@@ -180,7 +181,7 @@ impl<C: CongestionControl + Clone> Replay<'_, C> {
         self.counter.begin(rows.row());
         for &at in rows.changed() {
             if let Some(input) = self.plan.inputs[at] {
-                input(&mut self.call, values[at])?;
+                input.put(&mut self.call, values[at])?;
             }
         }
         let mut draws = RecordedDraws::new(self.plan.draws.iter().map(|&at| values[at]));
@@ -190,7 +191,7 @@ impl<C: CongestionControl + Clone> Replay<'_, C> {
         }
         self.counter.check(self.plan.ret, values[self.plan.ret], ret);
         for &(at, output) in &self.plan.outputs {
-            self.counter.check(at, values[at], output(&ctl));
+            self.counter.check(at, values[at], (output.get)(&ctl));
         }
         self.compare_state(values);
         Ok(())

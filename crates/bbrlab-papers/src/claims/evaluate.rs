@@ -6,6 +6,8 @@
 
 use std::fmt;
 
+use bbrlab_run::Algorithm;
+
 use super::parse::{Arithmetic, Call, Comparison, Expr};
 use crate::papers::equal;
 
@@ -133,22 +135,6 @@ pub(crate) const LOCATING_KEYS: &[&str] = &[
     "step_from_mbps",
     "step_to_mbps",
     "reference",
-];
-
-/// The algorithms that papers name.
-pub(crate) const ALGORITHMS: &[&str] = &[
-    "bbr1",
-    "bbr_prime",
-    "bbr_hsr",
-    "bbrplus",
-    "delay_bbr",
-    "bbr2",
-    "bbr2_exp",
-    "bbr3",
-    "bbr_acd",
-    "cubic",
-    "vegas",
-    "newreno",
 ];
 
 impl fmt::Display for Value {
@@ -333,7 +319,7 @@ impl At<'_> {
         if let Some((_, value)) = self.scene.constants.iter().find(|(key, _)| key == name) {
             return Ok(Value::Number(*value));
         }
-        if ALGORITHMS.contains(&name) {
+        if Algorithm::from_name(name).is_some() {
             return Ok(Value::Word(name.to_owned()));
         }
         wrong(format!("unknown name `{name}`"))
@@ -434,7 +420,7 @@ impl At<'_> {
         match call.args.as_slice() {
             [] => {}
             [algorithm] => match self.value(algorithm)?.value {
-                Value::Word(name) if ALGORITHMS.contains(&name.as_str()) => {
+                Value::Word(name) if Algorithm::from_name(&name).is_some() => {
                     set("algorithm", Value::Word(name));
                 }
                 other => return wrong(format!("{}(): `{other}` is no algorithm", call.name)),

@@ -1,9 +1,10 @@
 //! What the expressions of a paper's data file come to on the numbers that the paper prints, for
 //! `papers/check.py`.
 
+use bbrlab_run::Algorithm;
 use serde::Serialize;
 
-use super::evaluate::{ALGORITHMS, Row, Scene, Trace, Value, is_true, number_of};
+use super::evaluate::{Row, Scene, Trace, Value, is_true, number_of};
 use super::look::words;
 use super::parse::parse;
 use super::points::points;
@@ -125,11 +126,11 @@ fn on_rows(
 /// Rows on which every figure of every algorithm is 1.
 fn ones(metrics: &[&str]) -> Vec<Row> {
     let figures: Vec<_> = metrics.iter().map(|&metric| (metric.to_owned(), Some(1.0))).collect();
-    let row = |&name: &&str| Row {
-        keys: vec![("algorithm".to_owned(), Value::Word(name.to_owned()))],
+    let row = |algorithm: &Algorithm| Row {
+        keys: vec![("algorithm".to_owned(), Value::Word(algorithm.name().to_owned()))],
         figures: figures.clone(),
     };
-    ALGORITHMS.iter().map(row).collect()
+    Algorithm::ALL.iter().map(row).collect()
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use super::declared::{At, Named, OverTime, Quantity, Who};
 use super::names;
 use super::place::{combinations, has, is_at};
 use super::shelf::Shelf;
+use crate::known::{known, start_s};
 use crate::papers::{Experiment, Key, paper_of};
 use crate::rows::RunAt;
 
@@ -226,13 +227,13 @@ impl OfRun<'_> {
         match quantity {
             Quantity::RunningMean => self.running_mean(flows.first().copied().unwrap_or_default()),
             Quantity::Throughput(bin_s) => {
-                per_bin(bin_s, 8.0 / 1e6, |series, row| series.received_bytes[row])
+                per_bin(bin_s, 8.0 / 1e6, |series, row| known(series.received_bytes[row]))
             }
             Quantity::Sent(bin_s) => per_bin(bin_s, 1.0, sent),
             Quantity::SentRate(bin_s) => per_bin(bin_s, payload * 8.0 / 1e6, sent),
             Quantity::LostPerSecond(bin_s) => per_bin(bin_s, 1.0, lost),
             Quantity::Retransmitted(bin_s) => {
-                per_bin(bin_s, 1.0, |series, row| series.retransmitted_packets[row])
+                per_bin(bin_s, 1.0, |series, row| known(series.retransmitted_packets[row]))
             }
             #[expect(clippy::cast_precision_loss, reason = "fewer than 2^52 packets")]
             Quantity::Lost => levels(|series, row| Some(lost(series, row) as f64)),
@@ -240,8 +241,10 @@ impl OfRun<'_> {
             Quantity::MinRtt => {
                 levels(|series, row| series.min_rtt_us[row].map(|us| f64::from(us) / 1e3))
             }
-            Quantity::Cwnd => levels(|series, row| Some(series.cwnd_packets[row].into())),
-            Quantity::Inflight => levels(|series, row| Some(series.inflight_packets[row].into())),
+            Quantity::Cwnd => levels(|series, row| Some(known(series.cwnd_packets[row]).into())),
+            Quantity::Inflight => {
+                levels(|series, row| Some(known(series.inflight_packets[row]).into()))
+            }
             Quantity::InflightHi => {
                 levels(|series, row| series.inflight_hi_packets[row].map(f64::from))
             }
@@ -257,11 +260,11 @@ impl OfRun<'_> {
     fn running_mean(&self, flow: u32) -> Points {
         let series = &self.files.series;
         let payload = f64::from(self.files.run.class(flow).mss);
-        let start_s = self.files.summary.flows[flow as usize].start_s;
+        let start_s = start_s(&self.files.summary.flows[flow as usize]);
         let rows = (0..series.len()).filter(|&row| series.flow[row] == flow);
         let mean = |row: usize| {
             let since_s = series.time_s[row] - start_s;
-            let ip_bytes = series.received_bytes[row] as f64 * (payload + HEADERS) / payload;
+            let ip_bytes = known(series.received_bytes[row]) as f64 * (payload + HEADERS) / payload;
             (series.time_s[row], (since_s > 0.0).then(|| ip_bytes * 8.0 / MEBI / since_s))
         };
         rows.map(mean).collect()

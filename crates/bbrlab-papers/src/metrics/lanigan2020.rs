@@ -12,6 +12,7 @@ use bbrlab_units::Time;
 
 use super::over_time::OverTime;
 use super::{HEADERS, Measured, RunRow, framing};
+use crate::known::{start_s, stop_s};
 use crate::locate::{self, Keys};
 use crate::papers::{Experiment, Key};
 
@@ -148,8 +149,8 @@ impl OfRun<'_> {
         let visits = traced.entries_s("PROBE_RTT");
         let mut between: Vec<f64> = visits.windows(2).map(|pair| pair[1] - pair[0]).collect();
         between.sort_by(f64::total_cmp);
-        let (rtt_mean, rtt_spread) = rtt_level_and_spread(traced, summary.start_s);
-        let filled = self.fill_time_s(summary.start_s, self.of.summary.sim_s);
+        let (rtt_mean, rtt_spread) = rtt_level_and_spread(traced, start_s(summary));
+        let filled = self.fill_time_s(start_s(summary), self.of.summary.sim_s);
         let mut rows = vec![RunRow::of_run(vec![
             ("rtt_mean_ms", rtt_mean),
             ("rtt_spread_ms", rtt_spread),
@@ -160,7 +161,7 @@ impl OfRun<'_> {
         for (phase, at_s) in [
             ("end of start-up", plotted.first_outside_s(&["", "STARTUP"])),
             ("after draining", plotted.first_outside_s(&draining)),
-            ("steady", Some(self.reported[0].0.stop_s)),
+            ("steady", Some(stop_s(self.reported[0].0))),
         ] {
             let value = at_s.and_then(|at_s| self.running_mean_mibps(at_s));
             rows.push(RunRow::at(
@@ -175,7 +176,7 @@ impl OfRun<'_> {
     /// The bottleneck doubles.
     fn step(&self) -> Vec<RunRow> {
         let (summary, traced) = &self.flows[0];
-        let (rtt_mean, rtt_spread) = rtt_level_and_spread(traced, summary.start_s);
+        let (rtt_mean, rtt_spread) = rtt_level_and_spread(traced, start_s(summary));
         let (up_s, down_s) = STEP_S;
         let filled = if self.is_as_run {
             // As the thesis reads it: off the running mean, which is as good as there when it is near its last value.
@@ -221,7 +222,7 @@ impl OfRun<'_> {
 
     /// Each reported flow: the same from so long after the last start to the end.
     fn settled_mibps(&self, after_s: f64) -> Vec<f64> {
-        let starts = self.flows.iter().map(|(flow, _)| flow.start_s);
+        let starts = self.flows.iter().map(|(flow, _)| start_s(flow));
         let from_s = starts.fold(0.0, f64::max) + after_s;
         // In runs that are cut short, the last half.
         let to_s = self.of.summary.sim_s;
@@ -241,8 +242,9 @@ impl OfRun<'_> {
     /// Payload of all flows over the nominal duration plus 1 s, in Mbit/s.
     fn goodput_mbps(&self) -> f64 {
         let flows = self.flows.iter().map(|(flow, _)| flow);
-        let megabits: f64 =
-            flows.filter_map(|flow| Some(flow.goodput_mbps? * (flow.stop_s - flow.start_s))).sum();
+        let megabits: f64 = flows
+            .filter_map(|flow| Some(flow.goodput_mbps? * (stop_s(flow) - start_s(flow))))
+            .sum();
         megabits / (self.of.summary.sim_s + 1.0)
     }
 
@@ -259,7 +261,7 @@ impl OfRun<'_> {
         let (flow, over_time) = &self.reported[0];
         let payload = f64::from(self.of.run.class(flow.id).mss);
         let ip_bytes = over_time.received_bytes(at_s) as f64 * self.ip_bytes(flow) / payload;
-        let since_s = at_s - flow.start_s;
+        let since_s = at_s - start_s(flow);
         (since_s > 0.0).then(|| ip_bytes * 8.0 / MEBI / since_s)
     }
 

@@ -11,6 +11,7 @@ use bbrlab_run::{FlowSummary, QueueSeries, Run, RunSummary, jain, mean};
 use super::over_time::OverTime;
 use super::{HEADERS, Measured, RunRow, framing};
 use crate::counting::Counting;
+use crate::known::{known, retransmitted_packets, start_s};
 use crate::locate::{self, Keys};
 use crate::papers::{Experiment, Key};
 
@@ -77,7 +78,7 @@ fn count(flows: &[&FlowSummary]) -> Packets {
     };
     Packets {
         sent: sum(|flow| flow.sent_packets),
-        sent_again: sum(|flow| Some(flow.retransmitted_packets)),
+        sent_again: sum(|flow| Some(retransmitted_packets(flow))),
         received: sum(|flow| flow.delivered_packets),
         above_hole: of_all(|flow| flow.out_of_order_packets),
         twice: of_all(|flow| flow.duplicate_packets),
@@ -115,13 +116,13 @@ fn testbed(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
         .collect();
     let starts_s: Vec<f64> = senders
         .iter()
-        .map(|flows| flows.iter().map(|flow| flow.start_s).fold(f64::INFINITY, f64::min))
+        .map(|flows| flows.iter().map(|flow| start_s(flow)).fold(f64::INFINITY, f64::min))
         .collect();
     let over_time: Vec<Vec<OverTime<'_>>> = senders
         .iter()
         .map(|flows| flows.iter().map(|flow| OverTime::of(series, flow.id)).collect())
         .collect();
-    let last_start_s = summary.flows.iter().map(|flow| flow.start_s).fold(0.0, f64::max);
+    let last_start_s = summary.flows.iter().map(|flow| start_s(flow)).fold(0.0, f64::max);
     let calm_s = equilibrium_s(&over_time, last_start_s, summary.sim_s);
     let drops = Drops::of(queue, summary);
     let in_startup: f64 =
@@ -181,7 +182,7 @@ impl Drops {
     fn of(queue: &QueueSeries, summary: &RunSummary) -> Self {
         let link = summary.links.iter().position(|link| link.name == "bottleneck");
         let rows = (0..queue.len()).filter(|&row| Some(queue.link[row] as usize) == link);
-        Self(rows.map(|row| (queue.time_s[row], queue.drops[row])).collect())
+        Self(rows.map(|row| (queue.time_s[row], known(queue.drops[row]))).collect())
     }
 
     #[expect(clippy::cast_precision_loss, reason = "fewer than 2^52 packets")]
@@ -215,9 +216,9 @@ fn simulation(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
         .map(|(transmitted, received)| (transmitted - received) / transmitted * 100.0);
     let peak = flows.iter().filter_map(|flow| {
         let over_time = OverTime::of(series, flow.id);
-        over_time.rtt_peak_ms(flow.start_s, flow.start_s + STARTUP_S)
+        over_time.rtt_peak_ms(start_s(flow), start_s(flow) + STARTUP_S)
     });
-    let first_start_s = flows.iter().map(|flow| flow.start_s).fold(f64::INFINITY, f64::min);
+    let first_start_s = flows.iter().map(|flow| start_s(flow)).fold(f64::INFINITY, f64::min);
     let dropped = Drops::of(queue, summary).between(first_start_s, first_start_s + STARTUP_S);
     let mut metrics = vec![
         ("transmitted_packets", transmitted),

@@ -1,5 +1,6 @@
 //! A flow over time: what metrics ask of the rows of a series.
 
+use crate::known::known;
 use bbrlab_run::Series;
 
 /// What rounding may do to a time that was summed or parsed.
@@ -23,7 +24,7 @@ impl<'a> OverTime<'a> {
         let after =
             self.rows.partition_point(|&row| self.series.time_s[row] <= at_s + TIME_ERROR_S);
         let last = after.checked_sub(1).map(|place| self.rows[place]);
-        last.map_or(0, |row| self.series.received_bytes[row])
+        last.map_or(0, |row| known(self.series.received_bytes[row]))
     }
 
     /// Payload rate between two moments, in Mbit/s.

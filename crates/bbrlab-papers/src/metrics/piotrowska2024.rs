@@ -9,6 +9,7 @@ use bbrlab_run::{QueueSeries, Run, RunSummary, jain, mean};
 use super::over_time::OverTime;
 use super::step::{self, median};
 use super::{HEADERS, Measured, RunRow, bottleneck, framing};
+use crate::known::start_s;
 use crate::locate::{self, Keys};
 use crate::papers::Key;
 use crate::row::Row;
@@ -188,7 +189,7 @@ fn nine_flows(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
 fn steady_fill(of: &Measured<'_>, queue: Option<&QueueSeries>) -> Option<f64> {
     let queue = queue?;
     let link = of.summary.links.iter().position(|link| link.name == "bottleneck")?;
-    let last_s = of.summary.flows.iter().map(|flow| flow.start_s).fold(0.0, f64::max);
+    let last_s = of.summary.flows.iter().map(|flow| start_s(flow)).fold(0.0, f64::max);
     let in_it = |row: &usize| {
         queue.link[*row] as usize == link && queue.time_s[*row] >= last_s + STEADY_AFTER_S
     };

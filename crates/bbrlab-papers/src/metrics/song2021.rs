@@ -8,6 +8,7 @@ use super::over_time::OverTime;
 use super::step::{self, Level};
 use super::together::{convergence_time_s, inflight_packets, oscillation};
 use super::{HEADERS, Measured, RunRow, bottleneck, framing};
+use crate::known::{known, retransmitted_packets, start_s, stop_s};
 use crate::locate::{self, Keys};
 use crate::papers::Key;
 
@@ -86,7 +87,7 @@ fn payload_share(run: &Run) -> f64 {
 
 #[expect(clippy::cast_precision_loss, reason = "fewer than 2^52 packets")]
 fn retransmissions(summary: &RunSummary) -> (&'static str, Option<f64>) {
-    let sum: u64 = summary.flows.iter().map(|flow| flow.retransmitted_packets).sum();
+    let sum: u64 = summary.flows.iter().map(|flow| retransmitted_packets(flow)).sum();
     ("retransmissions", Some(sum as f64))
 }
 
@@ -160,8 +161,8 @@ fn after_startup(traces: &[OverTime<'_>]) -> Option<f64> {
     let counts = traces.iter().map(|trace| {
         let counts = &trace.series.retransmitted_packets;
         let after = trace.rows.partition_point(|&row| trace.series.time_s[row] <= from_s);
-        let before = after.checked_sub(1).map_or(0, |place| counts[trace.rows[place]]);
-        trace.rows.last().map_or(0, |&row| counts[row]) - before
+        let before = after.checked_sub(1).map_or(0, |place| known(counts[trace.rows[place]]));
+        trace.rows.last().map_or(0, |&row| known(counts[row])) - before
     });
     Some(counts.sum::<u64>() as f64)
 }
@@ -205,7 +206,8 @@ fn against(experiment: &str, of: &Measured<'_>) -> Result<Vec<RunRow>, LabError>
     ])];
     for (flow, other) in summary.flows.iter().zip(summary.flows.iter().rev()) {
         let trace = series.map(|series| OverTime::of(series, flow.id));
-        let swing = trace.as_ref().and_then(|trace| oscillation(trace, flow.start_s, flow.stop_s));
+        let swing =
+            trace.as_ref().and_then(|trace| oscillation(trace, start_s(flow), stop_s(flow)));
         let keys = vec![("algorithm", Key::word(&*flow.cc)), ("opponent", Key::word(&*other.cc))];
         let metrics = vec![
             ("throughput_mbps", flow.goodput_mbps),

@@ -5,6 +5,7 @@ use bbrlab_link::Rate;
 use bbrlab_run::{Run, Series};
 
 use super::over_time::OverTime;
+use crate::known::known;
 use crate::locate;
 
 /// A flow fills a rate once it gets this share of it.
@@ -77,7 +78,7 @@ pub(super) fn reach_time_s(flow: &OverTime<'_>, level: &Level, bdp_packets: f64)
     const REACHED: f64 = 0.9;
     let is_up = level.rate_mbps > level.before_mbps;
     let row = rows_within(flow, level).find(|&row| {
-        let packets = f64::from(flow.series.inflight_packets[row]);
+        let packets = f64::from(known(flow.series.inflight_packets[row]));
         if is_up { packets >= REACHED * bdp_packets } else { packets <= bdp_packets / REACHED }
     })?;
     Some(flow.series.time_s[row] - level.from_s)
@@ -189,7 +190,7 @@ fn window_means(
 }
 
 fn inflight(series: &Series, row: usize) -> f64 {
-    f64::from(series.inflight_packets[row])
+    f64::from(known(series.inflight_packets[row]))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "rates below 2^52")]

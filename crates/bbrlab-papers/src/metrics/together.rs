@@ -4,6 +4,7 @@
 use bbrlab_run::{RunSummary, Series, mean, squares};
 
 use super::over_time::OverTime;
+use crate::known::{known, start_s, stop_s};
 
 /// Fair is within this share of the flows' mean rate.
 const FAIR: f64 = 0.2;
@@ -21,8 +22,8 @@ const BIN_S: f64 = 1.0;
 /// When all flows are active: from the last start to the first stop.
 fn all_active(summary: &RunSummary) -> (f64, f64) {
     let flows = &summary.flows;
-    let from_s = flows.iter().map(|flow| flow.start_s).fold(0.0, f64::max);
-    (from_s, flows.iter().map(|flow| flow.stop_s).fold(summary.sim_s, f64::min))
+    let from_s = flows.iter().map(|flow| start_s(flow)).fold(0.0, f64::max);
+    (from_s, flows.iter().map(|flow| stop_s(flow)).fold(summary.sim_s, f64::min))
 }
 
 /// From the last start until each flow's rate over any 10 s from then on is within 20 % of the mean of all, in seconds;
@@ -69,7 +70,7 @@ pub(super) fn inflight_packets(summary: &RunSummary, series: &Series) -> Option<
     let (from_s, to_s) = all_active(summary);
     let rows: Vec<usize> =
         (0..series.len()).filter(|&row| (from_s..to_s).contains(&series.time_s[row])).collect();
-    let sum: f64 = rows.iter().map(|&row| f64::from(series.inflight_packets[row])).sum();
+    let sum: f64 = rows.iter().map(|&row| f64::from(known(series.inflight_packets[row]))).sum();
     let moments = rows.len() as f64 / summary.flows.len() as f64;
     (moments > 0.0).then(|| sum / moments)
 }

@@ -2,7 +2,8 @@
 //!
 //! A picture is laid out here, panel by panel, and drawn by `plotters`. Its coordinates are whole numbers, so
 //! everything is drawn at twice the size ([`canvas::SCALE`]) and shown at half of it. The PNG is the SVG
-//! rendered with the one font that the program contains.
+//! rendered with the one font that the program contains. Both it and PDF are features of the crate, since they need a
+//! renderer, which SVG does not.
 
 mod axis;
 mod canvas;
@@ -11,17 +12,22 @@ mod decimate;
 mod font;
 mod grid;
 mod head;
+#[cfg(feature = "png")]
 mod indexed_png;
 mod legend;
 mod marks;
 mod overlay;
 mod palette;
 mod panel;
+#[cfg(feature = "pdf")]
 mod pdf;
 mod plate;
+#[cfg(feature = "png")]
 mod png;
 mod run;
 mod shape;
+#[cfg(any(feature = "png", feature = "pdf"))]
+mod shapes;
 mod states;
 mod sweep;
 mod swept;
@@ -49,12 +55,14 @@ pub struct Picture {
 
 impl Picture {
     /// The picture as PNG, at twice the nominal size, or for paper at 450 dpi.
+    #[cfg(feature = "png")]
     #[must_use]
     pub fn png(&self) -> Vec<u8> {
         png::render(&self.svg)
     }
 
     /// The picture as PDF, of vectors; its text is outlines.
+    #[cfg(feature = "pdf")]
     #[must_use]
     pub fn pdf(&self) -> Vec<u8> {
         pdf::render(&self.svg)

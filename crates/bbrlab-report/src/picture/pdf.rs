@@ -11,7 +11,7 @@ use flate2::write::ZlibEncoder;
 use resvg::tiny_skia::{Path, PathSegment, Transform};
 use resvg::usvg::{Group, Node, Paint, Tree};
 
-use super::png;
+use super::shapes::shapes;
 
 /// Points of a page per pixel of the web: 1/72 and 1/96 inch.
 const POINTS: f32 = 0.75;
@@ -21,7 +21,7 @@ const OPAQUE: u16 = 1000;
 
 /// The picture as a page of its own size.
 pub(crate) fn render(svg: &str) -> Vec<u8> {
-    let tree = png::tree(svg);
+    let tree = shapes(svg);
     let (width, height) = (tree.size().width() * POINTS, tree.size().height() * POINTS);
     let page = Page::of(&tree);
     let mut states = String::new();
@@ -177,7 +177,7 @@ fn number(value: f32) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Page, number};
-    use crate::picture::png;
+    use crate::picture::shapes::shapes;
 
     #[test]
     fn lines_and_outlines_of_text_have_the_same_scale() {
@@ -185,7 +185,7 @@ mod tests {
                    preserveAspectRatio=\"none\" xmlns=\"http://www.w3.org/2000/svg\">\
                    <polyline points=\"92,32 136,32\" fill=\"none\" stroke=\"#0072B2\"/>\
                    <text x=\"92\" y=\"60\" font-family=\"Inter\" font-size=\"22\" opacity=\"0.5\">bbr</text></svg>";
-        let page = Page::of(&png::tree(svg));
+        let page = Page::of(&shapes(svg));
         let matrices: Vec<&str> = page
             .content
             .lines()

@@ -139,8 +139,8 @@ impl<'a> Sheet<'a> {
         let series = self.input.series;
         for (flow, of_flow) in (0u32..).zip(&self.rows) {
             let samples = of_flow.iter().map(|&row| (series.time_s[row], &*series.state[row]));
-            let stop_s =
-                self.input.summary.flows.get(flow as usize).map_or(self.to_s, |of| of.stop_s);
+            let of_flow = self.input.summary.flows.get(flow as usize);
+            let stop_s = of_flow.and_then(|of| of.stop_s).unwrap_or(self.to_s);
             let bands = states::bands(samples, stop_s.min(self.to_s), |time_s| self.column(time_s));
             if bands.iter().any(|(_, _, state)| !state.is_empty()) {
                 self.states.push((flow, bands));

@@ -362,7 +362,8 @@ impl<'a> Sheet<'a> {
         // Points of a sweep that is not complete have fewer.
         let of_seeds =
             if least < seeds { format!("{least} to {seeds}") } else { seeds.to_string() };
-        let same = self.points.groups.iter().filter(|group| group.identical_digests).count();
+        let same =
+            self.points.groups.iter().filter(|group| group.identical_digests == Some(true)).count();
         let all = self.points.groups.len();
         let short = self.shape.is_narrow();
         let room = self.room();

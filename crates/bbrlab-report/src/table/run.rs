@@ -374,7 +374,12 @@ fn flows(flows: &[FlowSummary]) -> Table {
             fixed(flow.goodput_mbps, 2),
             fixed(flow.goodput_ss_mbps, 2),
             count(flow.retransmitted_packets),
-            fixed(flow.sent_packets.and_then(|sent| share(flow.retransmitted_packets, sent)), 2),
+            fixed(
+                flow.sent_packets
+                    .zip(flow.retransmitted_packets)
+                    .and_then(|(sent, again)| share(again, sent)),
+                2,
+            ),
             count(flow.rto_count),
             trimmed(flow.rtt_base_ms),
             fixed(flow.rtt_ms.mean, 1),

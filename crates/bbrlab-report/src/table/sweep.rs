@@ -100,7 +100,7 @@ fn blocks(points: &Points) -> Vec<Block> {
     }
     let mut blocks = vec![Block::Table(table)];
     blocks.extend(waits(groups));
-    let unchanged = groups.iter().filter(|group| group.identical_digests).count();
+    let unchanged = groups.iter().filter(|group| group.identical_digests == Some(true)).count();
     if unchanged > 0 {
         let which = if unchanged == groups.len() {
             "all points".to_owned()

@@ -1,6 +1,5 @@
 //! Paths that change: delays, and the traces of `trace`.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use bbrlab_link::{DelaySteps, Rate};
@@ -155,8 +154,7 @@ pub(super) fn read_path_trace(
         reader.wrong(file.unwrap_or(node), name, expected);
         return None;
     };
-    let path = reader.dir.map_or_else(|| Path::new(path).to_owned(), |dir| dir.join(path));
-    let read = reader.traces.read_path(&path);
+    let read = reader.read_path(path);
     read_or_told(reader, read, file.unwrap_or(node), name, expected)
 }
 

@@ -1,6 +1,5 @@
 //! Rates: constant, schedules, and Mahimahi's traces; what the reverse direction sends at.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use bbrlab_link::{Rate, Trace};
@@ -119,8 +118,7 @@ pub(super) fn read_trace_file(
     file: &str,
     name: &str,
 ) -> Option<Rate> {
-    let path = reader.dir.map_or_else(|| Path::new(file).to_owned(), |dir| dir.join(file));
-    match reader.traces.read(&path) {
+    match reader.read_trace(file) {
         Ok(trace) => Some(Rate::Trace(trace)),
         Err(reason) => {
             let found = format!("found {}; as a trace file it {reason}", found(&node.value));

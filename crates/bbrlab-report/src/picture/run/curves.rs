@@ -1,6 +1,6 @@
 //! The curves of a panel: one per flow, or of many flows one per group with the range of its flows.
 
-use bbrlab_run::{Sample, Source};
+use bbrlab_run::{MaybeKnown, Sample, Source};
 use plotters::style::RGBColor;
 
 use super::references::HEADERS;
@@ -204,7 +204,8 @@ impl<'s, 'a> Curves<'s, 'a> {
             let y = if from_counts {
                 let rate = last.zip(before).and_then(|(last, before)| {
                     let time = series.time_s[last] - series.time_s[before];
-                    (time > 0.0).then(|| self.wire_bytes(flow, before, last) * 8.0 / time / 1e6)
+                    let bytes = self.wire_bytes(flow, before, last).filter(|_| time > 0.0);
+                    bytes.map(|bytes| bytes * 8.0 / time / 1e6)
                 });
                 before = last.or(before);
                 rate
@@ -219,19 +220,20 @@ impl<'s, 'a> Curves<'s, 'a> {
     /// Wire bytes delivered between two rows of a series that does not tell the throughput. For bulk flows they follow from
     /// the packets, which SACK reports as they arrive: the bytes that the application gets stand still during a repair and
     /// jump after it. For sources that write less than full segments they follow from the bytes that the application gets.
-    fn wire_bytes(&self, flow: u32, before: usize, last: usize) -> f64 {
+    /// `None` where that is not known.
+    fn wire_bytes(&self, flow: u32, before: usize, last: usize) -> Option<f64> {
         let (series, run) = (self.sheet.input.series, self.sheet.input.run);
         let class = run.class(flow);
         let link = run.bottleneck.and_then(|link| run.links.get(link as usize));
         let framing = link.map_or(0.0, |link| value(link.framing.0));
         let packet = f64::from(class.mss) + HEADERS + framing;
+        let between = |column: &[MaybeKnown<u64>]| {
+            Some(value(column[last].0?.saturating_sub(column[before].0?)))
+        };
         if class.source == Source::Unlimited {
-            let packets =
-                series.delivered_packets[last].saturating_sub(series.delivered_packets[before]);
-            value(packets) * packet
+            Some(between(&series.delivered_packets)? * packet)
         } else {
-            let bytes = series.received_bytes[last].saturating_sub(series.received_bytes[before]);
-            value(bytes) * packet / f64::from(class.mss)
+            Some(between(&series.received_bytes)? * packet / f64::from(class.mss))
         }
     }
 
@@ -244,8 +246,10 @@ impl<'s, 'a> Curves<'s, 'a> {
             Quantity::Throughput => series.throughput_bps[row].map(mbps),
             Quantity::Rtt => series.rtt_us[row].map(|us| f64::from(us) / 1e3),
             Quantity::Srtt => series.srtt_us[row].map(|us| f64::from(us) / 1e3),
-            Quantity::Cwnd => has_window.then(|| f64::from(series.cwnd_packets[row])),
-            Quantity::Inflight => has_window.then(|| f64::from(series.inflight_packets[row])),
+            Quantity::Cwnd => series.cwnd_packets[row].0.filter(|_| has_window).map(f64::from),
+            Quantity::Inflight => {
+                series.inflight_packets[row].0.filter(|_| has_window).map(f64::from)
+            }
             Quantity::Bandwidth => series.bw_bps[row].map(mbps),
             Quantity::Pacing => series.pacing_rate_bps[row].map(mbps),
         }

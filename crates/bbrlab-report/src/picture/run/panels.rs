@@ -224,7 +224,7 @@ impl Sheet<'_> {
         };
         let random = |row: usize| queue.random_losses[row].0.unwrap_or(0);
         let marks = [
-            ("drops", rises(&|row| queue.drops[row]), palette::DROP),
+            ("drops", rises(&|row| queue.drops[row].0.unwrap_or(0)), palette::DROP),
             ("policed", rises(&|row| queue.policer_drops[row].unwrap_or(0)), palette::line(4)),
             ("lost at random", rises(&random), palette::line(3)),
         ];

@@ -1,0 +1,280 @@
+//! BBR v1 and its variants on ns-3: each step in which its implementations differ from Linux's is a parameter.
+//!
+//! The defaults are Linux's, so that a variant of which a scenario says nothing more runs as on Linux. Every value is valid beside
+//! any other.
+//!
+//! Sources: [ns3] `tcp-bbr.cc` of 3.40 and 3.44; [lanigan-code] `tcp-bbr.cc`, a port of 2018 to 3.27.
+//! Deviations:
+//! 1. ns-3 counts bytes and nanoseconds and computes in floating point; here the units stay Linux's: packets,
+//!    microseconds, gains in 1/256.
+
+mod aggregation;
+mod params;
+mod recovery;
+
+pub use params::{
+    BBR_ACD_PARAMS, BBR_HSR_PARAMS, BBR1_PARAMS, BBRPLUS_PARAMS, DELAY_BBR_PARAMS, STEPS,
+};
+
+use crate::{CaState, Conn, Control, Draw, ParamError, Params, RateSample};
+
+use super::model::PACED_PPM;
+use super::variant::{CYCLE_RAND, Recovered, Steps, Variant};
+use super::{Bbr, PROBE_EXTRA};
+
+/// BBR v1 as on ns-3.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ns3;
+
+impl Variant for Ns3 {
+    type Steps = Ns3Steps;
+}
+
+/// How aggregated ACKs enlarge the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ExtraAcked {
+    Linux,
+    Ns3,
+    Off,
+}
+
+/// What losses and timeouts do to window and rounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Losses {
+    Linux,
+    /// A recovery begins no round, and losses matter only in it.
+    Ns3,
+    /// As in the port of 2018.
+    Port,
+}
+
+/// The values of the parameters, as `params.rs` describes them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "independent differences")]
+pub struct Ns3Steps {
+    paced_ppm: u32,
+    cycle_rand: u8,
+    probe_extra: u32,
+    extra_acked: ExtraAcked,
+    takes_srtt: bool,
+    renews_min_rtt: bool,
+    seeds_bw: bool,
+    marks_probe_rtt: bool,
+    plans_segments: bool,
+    looks_ahead: bool,
+    polices: bool,
+    rto_resets_full_bw: bool,
+    has_timed_probe_phase: bool,
+    has_full_drain_phase: bool,
+    losses: Losses,
+}
+
+/// Linux's.
+impl Default for Ns3Steps {
+    fn default() -> Self {
+        Self {
+            paced_ppm: PACED_PPM,
+            cycle_rand: CYCLE_RAND,
+            probe_extra: PROBE_EXTRA,
+            extra_acked: ExtraAcked::Linux,
+            takes_srtt: false,
+            renews_min_rtt: false,
+            seeds_bw: false,
+            marks_probe_rtt: true,
+            plans_segments: false,
+            looks_ahead: true,
+            polices: true,
+            rto_resets_full_bw: true,
+            has_timed_probe_phase: false,
+            has_full_drain_phase: false,
+            losses: Losses::Linux,
+        }
+    }
+}
+
+impl<V: Variant<Steps = Ns3Steps>> Bbr<V> {
+    /// [`Self::new`] with the steps of a scenario.
+    ///
+    /// # Errors
+    /// If a value is out of range.
+    pub(crate) fn with_steps(variant: V, params: &Params) -> Result<Self, ParamError> {
+        Ok(Self { steps: Ns3Steps::from_params(params)?, ..Self::new(variant) })
+    }
+}
+
+/// Where a switch is as on Linux, the step is Linux's.
+impl Steps for Ns3Steps {
+    fn paced_ppm(&self) -> u32 {
+        self.paced_ppm
+    }
+
+    fn cycle_rand(&self) -> u8 {
+        self.cycle_rand
+    }
+
+    fn probe_extra(&self) -> u32 {
+        self.probe_extra
+    }
+
+    fn with_bursts<V: Variant<Steps = Self>>(
+        bbr: &Bbr<V>,
+        conn: &Conn,
+        ctl: &Control,
+        cwnd: u32,
+    ) -> u32 {
+        if bbr.steps.plans_segments {
+            cwnd.wrapping_add(3)
+        } else {
+            Bbr::<V>::with_three_bursts(conn, ctl, cwnd)
+        }
+    }
+
+    #[inline]
+    fn on_ack<V: Variant<Steps = Self>>(
+        bbr: &mut Bbr<V>,
+        conn: &Conn,
+        rs: &RateSample,
+        draw: &mut impl Draw,
+    ) -> Control {
+        let with_srtt;
+        let rs = if bbr.steps.takes_srtt && conn.srtt_us != 0 {
+            with_srtt = RateSample { rtt_us: i64::from(conn.srtt_us >> 3), ..*rs };
+            &with_srtt
+        } else {
+            rs
+        };
+        bbr.on_ack(conn, rs, draw)
+    }
+
+    /// Without a valid sample the beginning of a round goes on in the port of 2018.
+    fn update_round<V: Variant<Steps = Self>>(
+        bbr: &mut Bbr<V>,
+        conn: &Conn,
+        rs: &RateSample,
+    ) -> bool {
+        let started = bbr.model.is_round_start();
+        let is_valid = bbr.model.update_round(conn, rs);
+        if !is_valid && started && bbr.steps.losses == Losses::Port {
+            bbr.model.start_round();
+        }
+        is_valid
+    }
+
+    fn police<V: Variant<Steps = Self>>(
+        bbr: &mut Bbr<V>,
+        conn: &Conn,
+        rs: &RateSample,
+        draw: &mut impl Draw,
+    ) {
+        if bbr.steps.polices {
+            bbr.police(conn, rs, draw);
+        }
+    }
+
+    fn update_aggregation<V: Variant<Steps = Self>>(
+        bbr: &mut Bbr<V>,
+        conn: &Conn,
+        rs: &RateSample,
+    ) {
+        let (starts, bw) = (bbr.model.is_round_start(), bbr.current_bw());
+        match bbr.steps.extra_acked {
+            ExtraAcked::Linux => bbr.aggregation.on_ack(conn, rs, starts, bw),
+            ExtraAcked::Ns3 => bbr.aggregation.on_ack_in_ns3(conn, rs, starts, bw),
+            ExtraAcked::Off => {}
+        }
+    }
+
+    fn allowance<V: Variant<Steps = Self>>(bbr: &Bbr<V>, conn: &Conn, bw: u32) -> u32 {
+        if bbr.steps.extra_acked == ExtraAcked::Ns3 {
+            bbr.aggregation.allowance_in_ns3(conn, bw)
+        } else {
+            bbr.aggregation.allowance(bw)
+        }
+    }
+
+    /// An equal sample is enough, and a delayed ACK no obstacle. ns-3: `UpdateRTprop`.
+    fn is_new_min_rtt<V: Variant<Steps = Self>>(
+        bbr: &Bbr<V>,
+        rs: &RateSample,
+        is_expired: bool,
+    ) -> bool {
+        let is_renewed = is_expired || rs.rtt_us == i64::from(bbr.min_rtt.us);
+        bbr.min_rtt.is_new(rs, is_expired) || (bbr.steps.renews_min_rtt && is_renewed)
+    }
+
+    /// ns-3: `InitPacingRate`.
+    fn after_initial_rate<V: Variant<Steps = Self>>(bbr: &mut Bbr<V>, bw: u32) {
+        if bbr.steps.seeds_bw {
+            bbr.model.seed_max_bw(bw);
+        }
+    }
+
+    fn packets_in_net<V: Variant<Steps = Self>>(
+        bbr: &Bbr<V>,
+        conn: &Conn,
+        ctl: &Control,
+        inflight_now: u32,
+    ) -> u32 {
+        if bbr.steps.looks_ahead {
+            bbr.packets_in_net_at_edt(conn, ctl, inflight_now)
+        } else {
+            inflight_now
+        }
+    }
+
+    fn has_probed<V: Variant<Steps = Self>>(
+        bbr: &Bbr<V>,
+        conn: &Conn,
+        rs: &RateSample,
+        ctl: &Control,
+    ) -> bool {
+        bbr.steps.has_timed_probe_phase || bbr.is_gain_reached(conn, rs.prior_in_flight, ctl)
+    }
+
+    fn has_drained<V: Variant<Steps = Self>>(
+        bbr: &Bbr<V>,
+        conn: &Conn,
+        rs: &RateSample,
+        ctl: &Control,
+    ) -> bool {
+        !bbr.steps.has_full_drain_phase && bbr.is_drained(conn, rs.prior_in_flight, ctl)
+    }
+
+    fn mark_probe_rtt<V: Variant<Steps = Self>>(bbr: &Bbr<V>, conn: &Conn, ctl: &mut Control) {
+        if bbr.steps.marks_probe_rtt {
+            Bbr::<V>::mark_app_limited(conn, ctl);
+        }
+    }
+
+    fn forget_plateau<V: Variant<Steps = Self>>(bbr: &mut Bbr<V>) {
+        if bbr.steps.rto_resets_full_bw {
+            bbr.full_pipe = bbr.full_pipe.after_rto();
+        }
+    }
+
+    fn was_cut<V: Variant<Steps = Self>>(bbr: &Bbr<V>) -> bool {
+        match bbr.steps.losses {
+            Losses::Linux | Losses::Ns3 => bbr.recovery.prev_ca_state >= CaState::Recovery,
+            Losses::Port => bbr.recovery.prev_ca_state == CaState::Recovery,
+        }
+    }
+
+    fn recover<V: Variant<Steps = Self>>(
+        bbr: &mut Bbr<V>,
+        conn: &Conn,
+        rs: &RateSample,
+        cwnd: u32,
+    ) -> Recovered {
+        match bbr.steps.losses {
+            Losses::Port => bbr.recover_as_port(conn, rs, cwnd),
+            Losses::Ns3 if conn.ca_state != CaState::Recovery => bbr.restore_only(conn, cwnd),
+            Losses::Linux | Losses::Ns3 => bbr.recover_or_restore(conn, rs, cwnd),
+        }
+    }
+
+    fn start_recovery_round<V: Variant<Steps = Self>>(bbr: &mut Bbr<V>, conn: &Conn) {
+        if bbr.steps.losses != Losses::Ns3 {
+            bbr.model.restart_round(conn.delivered);
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Loss recovery as in ns-3 and in the port of 2018.
+//!
+//! Sources: [ns3] `tcp-bbr.cc`, `ModulateCwndForRecovery`, `CongestionStateSet`, `SaveCwnd`; for `losses = "port"` the same of
+//! [lanigan-code] `tcp-bbr.cc`.
+//! Deviations: none but those of the folder.
+
+use crate::{CaState, Conn, RateSample};
+
+use super::super::Bbr;
+use super::super::variant::{Recovered, Variant};
+
+impl<V: Variant> Bbr<V> {
+    /// ns-3's `TcpBbr` beside fast recovery, after a timeout as well: losses subtract nothing, packets are not conserved.
+    #[cold]
+    pub(super) fn restore_only(&mut self, conn: &Conn, cwnd: u32) -> Recovered {
+        let was_recovery = self.recovery.prev_ca_state == CaState::Recovery;
+        self.recovery.prev_ca_state = conn.ca_state;
+        if !was_recovery || conn.ca_state > CaState::Recovery {
+            return Recovered::Grow(cwnd);
+        }
+        self.recovery.packet_conservation = false;
+        Recovered::Grow(cwnd.max(self.recovery.prior_cwnd))
+    }
+
+    /// The port of 2018: only the first ACK of a recovery conserves packets; each ACK of a recovery subtracts the losses
+    /// of its sample, and a window that is smaller than them becomes the largest; nothing is restored after a timeout.
+    #[cold]
+    pub(super) fn recover_as_port(&mut self, conn: &Conn, rs: &RateSample, cwnd: u32) -> Recovered {
+        let is_starting = self.recovery.is_starting(conn);
+        let was_recovery = self.recovery.prev_ca_state == CaState::Recovery;
+        self.recovery.prev_ca_state = conn.ca_state;
+        if conn.ca_state != CaState::Recovery {
+            let restores = was_recovery && conn.ca_state < CaState::Recovery;
+            let restored = if restores { self.recovery.prior_cwnd } else { 0 };
+            return Recovered::Grow(cwnd.max(restored));
+        }
+        let losses = rs.losses.cast_unsigned();
+        if is_starting {
+            // The entry counts what was in flight before the first retransmission.
+            let conserved = conn.inflight.wrapping_add(rs.acked_sacked);
+            let entry = conserved.saturating_sub(1);
+            return Recovered::Hold(entry.wrapping_sub(losses).max(1).max(conserved));
+        }
+        Recovered::Grow(cwnd.wrapping_sub(losses).max(1))
+    }
+}

@@ -1,0 +1,462 @@
+//! What every congestion control owes its sender, whatever the network does to it.
+//!
+//! Every property is tested for every algorithm of `Algorithm::ALL`, so a new algorithm is covered as soon
+//! as it is listed. There are two kinds of test:
+//!
+//! * hostile but legal histories, made by proptest: ACKs for any subset at any time, losses, timeouts,
+//!   spurious reductions, idle times of ten minutes, application limits, marks, rates from 1 kbit/s to
+//!   100 Gbit/s, counters about to wrap. After every call: cwnd is at least 1 and within its clamp, the
+//!   pacing rate within its bound (and at least 1 B/s for BBRv2 and v3; BBRv1 may reach 0, which means
+//!   no pacing), a burst is at least one packet. No panic and no overflow anywhere.
+//! * one flow on a clean path after something terrible: it must fill the path again.
+//!
+//! Histories that once failed are kept in [`FORMER_FAILURES`]; proptest saves new ones in
+//! `tests/proptest-regressions/contract.txt` and prints them.
+//! `BBRLAB_SLOW=1` runs a hundred times as many.
+
+mod path;
+mod sender;
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use bbrlab_cc::{Algorithm, ParamValue, Params};
+use expect_test::expect_file;
+use path::{Link, Path};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree as _;
+use proptest::test_runner::{Config, FileFailurePersistence, RngSeed, TestRunner};
+use sender::{Acked, Sender, Start};
+
+/// What can happen to a connection.
+#[derive(Clone, Copy, Debug)]
+enum Op {
+    /// Time passes.
+    Advance { us: u64 },
+    /// Sends as many packets as the window allows, up to this.
+    Send { packets: u16 },
+    /// An ACK for the oldest `packets` outstanding.
+    Ack { packets: u16, ce: bool },
+    /// An ACK for every `nth` packet outstanding, as SACK blocks.
+    Sack { nth: u8 },
+    /// A duplicate ACK without news.
+    DupAck,
+    /// The oldest packets are marked lost.
+    Lose { packets: u16 },
+    /// A retransmission timeout.
+    Rto,
+    /// The last reduction was spurious.
+    Undo,
+    /// The application runs dry.
+    AppLimit,
+    /// A CE-marked packet arrives, or an unmarked one.
+    Mark { ce: bool },
+    /// For `acks` ACKs: a bottleneck that delivers two packets per `gap_us`, with a queue before it that
+    /// holds the rest of the window.
+    Bottleneck { acks: u16, gap_us: u64 },
+    /// `rounds` times: a window leaves, and is acknowledged after `rtt_us`.
+    Rounds { rounds: u8, rtt_us: u64 },
+}
+
+impl Op {
+    fn apply(self, sender: &mut Sender) {
+        match self {
+            Self::Advance { us } => sender.advance(us * 1000),
+            Self::Send { packets } => {
+                for _ in 0..u32::from(packets).min(sender.sendable()) {
+                    sender.send();
+                }
+            }
+            Self::Ack { packets, ce } => sender.ack(ce, Acked::Oldest(usize::from(packets))),
+            Self::Sack { nth } => {
+                sender.ack(false, Acked::EveryNth(u64::from(nth.max(1))));
+            }
+            Self::DupAck => sender.ack(false, Acked::Oldest(0)),
+            Self::Lose { packets } => sender.lose(usize::from(packets)),
+            Self::Rto => sender.rto(),
+            Self::Undo => sender.undo(),
+            Self::AppLimit => sender.app_limit(),
+            Self::Mark { ce } => sender.receive_mark(ce),
+            Self::Bottleneck { acks, gap_us } => {
+                for _ in 0..acks {
+                    for _ in 0..sender.sendable().min(500) {
+                        sender.send();
+                    }
+                    sender.advance(gap_us * 1000);
+                    sender.ack(false, Acked::Oldest(2));
+                }
+            }
+            Self::Rounds { rounds, rtt_us } => {
+                for _ in 0..rounds {
+                    for _ in 0..sender.sendable().min(500) {
+                        sender.send();
+                    }
+                    sender.advance(rtt_us * 1000);
+                    while sender.inflight() > 0 {
+                        sender.ack(false, Acked::Oldest(2));
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn any_op() -> impl Strategy<Value = Op> {
+    // From a microsecond to ten minutes, all decades equally likely.
+    let any_us = (0u32..=9, 1u64..10).prop_map(|(decade, digit)| digit * 10u64.pow(decade));
+    let any_us = any_us.prop_map(|us| us.min(600_000_000));
+    prop_oneof![
+        4 => any_us.clone().prop_map(|us| Op::Advance { us }),
+        4 => (1u16..600).prop_map(|packets| Op::Send { packets }),
+        6 => (1u16..600, any::<bool>()).prop_map(|(packets, ce)| Op::Ack { packets, ce }),
+        1 => (1u8..9).prop_map(|nth| Op::Sack { nth }),
+        1 => Just(Op::DupAck),
+        2 => (1u16..50).prop_map(|packets| Op::Lose { packets }),
+        1 => Just(Op::Rto),
+        1 => Just(Op::Undo),
+        1 => Just(Op::AppLimit),
+        1 => any::<bool>().prop_map(|ce| Op::Mark { ce }),
+        1 => (1u8..12, any_us).prop_map(|(rounds, rtt_us)| Op::Rounds { rounds, rtt_us }),
+        1 => (1u16..400, 1u64..20_000).prop_map(|(acks, gap_us)| Op::Bottleneck { acks, gap_us }),
+    ]
+}
+
+fn any_start() -> impl Strategy<Value = Start> {
+    (
+        prop_oneof![Just(1448u32), Just(536), Just(64), Just(8948)],
+        prop_oneof![Just(1000u32), Just(250), Just(100)],
+        prop_oneof![Just(0u32), Just(u32::MAX - 2000), any::<u32>()],
+        prop_oneof![Just(1u32), Just(u32::MAX - 100), any::<u32>()],
+        any::<bool>(),
+        prop_oneof![Just(0u8), Just(1), Just(17)],
+        prop_oneof![Just(u32::MAX), Just(1u32), Just(7)],
+    )
+        .prop_map(|(mss, hz, jiffies, delivered, has_rtt, ecn_flags, cwnd_clamp)| Start {
+            mss,
+            hz,
+            clock_ns: 1_000_000_000,
+            jiffies,
+            delivered,
+            has_rtt,
+            ecn_flags,
+            cwnd_clamp,
+        })
+}
+
+/// Settings other than the defaults, for algorithms whose rules they change.
+const SETTINGS: &[(&str, &str, &str)] = &[
+    ("bbr_hsr", "lambda", "0.125"),
+    ("bbr_hsr", "lambda", "16"),
+    ("bbr_hsr", "integer_lambda", "true"),
+    ("delay_bbr", "probe_rtt", "cwnd"),
+    ("delay_bbr", "alpha", "0"),
+    ("delay_bbr", "beta", "1"),
+    ("delay_bbr", "form", "code"),
+    ("bbr1", "min_rtt", "srtt"),
+    ("bbr1", "min_rtt_renew", "true"),
+    ("bbr1", "margin", "0"),
+    ("bbr1", "seed_bw", "true"),
+    ("bbr1", "cycle_rand", "8"),
+    ("bbr1", "extra_acked", "ns3"),
+    ("bbr1", "extra_acked", "off"),
+    ("bbr1", "probertt_app_limited", "false"),
+    ("bbr1", "quantum", "segment"),
+    ("bbr1", "edt", "false"),
+    ("bbr1", "policer", "false"),
+    ("bbr1", "drain_phase", "full"),
+    ("bbrplus", "form", "code"),
+    ("cubic", "hystart", "ns3"),
+    ("cubic", "wmax_on_rto", "true"),
+    ("cubic", "growth", "ns2"),
+    ("vegas", "diff", "rtt"),
+    ("vegas", "growth", "ns3"),
+    ("bbr2", "loss_hook", "false"),
+    ("bbr2", "bw_probe_wait", "min_rtt"),
+    ("bbr2", "inflight_hi_grows", "false"),
+    ("bbr2", "bw_filter_rounds", "10"),
+    ("bbr2", "min_rtt", "srtt"),
+    ("bbr2", "pacing_margin_percent", "0"),
+    ("bbr2", "extra_acked_gain", "0"),
+    ("bbr2", "quantum", "segment"),
+    ("bbr3", "loss_hook", "false"),
+    ("bbr3", "loss_thresh", "3"),
+    ("bbr_acd", "halving", "round"),
+    ("bbr_acd", "halving", "recovery"),
+    ("bbr_acd", "detection", "inert"),
+    ("bbr2", "form", "\"2020\""),
+    ("bbr2", "ecn_enable", "true"),
+    ("bbr2", "cwnd_tso_bduget", "false"),
+    ("bbr2", "usage_based_cwnd", "true"),
+    ("bbr2", "probe_rtt_cwnd_gain", "0"),
+    ("bbr2", "bw_probe_reno_gain", "0"),
+    ("bbr2", "undo", "false"),
+    ("bbr2", "cwnd_gain_after_probe_rtt", "256"),
+    ("bbr2_exp", "ecn_enable", "true"),
+];
+
+/// Every algorithm with its defaults; then the other settings.
+fn configurations() -> impl Iterator<Item = (Algorithm, Params)> {
+    let defaults = Algorithm::ALL.iter().map(|&algorithm| (algorithm, Vec::new()));
+    let others = SETTINGS.iter().map(|&(name, key, value)| {
+        let algorithm = Algorithm::from_name(name).expect("a name of the list");
+        (algorithm, vec![(key.to_owned(), setting(value))])
+    });
+    defaults.chain(others)
+}
+
+/// A value as a scenario would read it; what is neither a switch nor a number is a name.
+fn setting(value: &str) -> ParamValue {
+    if let Ok(switch) = value.parse() {
+        return ParamValue::Bool(switch);
+    }
+    if let Ok(whole) = value.parse() {
+        return ParamValue::Int(whole);
+    }
+    value.parse().map_or(ParamValue::Text(value.trim_matches('"').to_owned()), ParamValue::Float)
+}
+
+/// Runs one history under every algorithm.
+fn run_history(start: Start, ops: &[Op]) {
+    for (algorithm, params) in configurations() {
+        let mut sender = Sender::new(algorithm, &params, start);
+        for op in ops {
+            op.apply(&mut sender);
+        }
+    }
+}
+
+fn any_history() -> impl Strategy<Value = (Start, Vec<Op>)> {
+    (any_start(), prop::collection::vec(any_op(), 1..120))
+}
+
+fn config() -> Config {
+    let slow = std::env::var_os("BBRLAB_SLOW").is_some();
+    Config {
+        cases: if slow { 10_000 } else { 100 },
+        rng_seed: RngSeed::Fixed(1),
+        source_file: Some(file!()),
+        failure_persistence: Some(Box::new(FileFailurePersistence::WithSource(
+            "proptest-regressions",
+        ))),
+        ..Config::default()
+    }
+}
+
+#[test]
+fn contract_holds_under_hostile_but_legal_histories() {
+    TestRunner::new(config())
+        .run(&any_history(), |(start, ops)| {
+            run_history(start, &ops);
+            Ok(())
+        })
+        .unwrap_or_else(|error| panic!("{error}"));
+}
+
+/// The states that 400 histories lead through. A test of the test: tame histories would prove nothing.
+fn states_reached(algorithm: Algorithm) -> Vec<&'static str> {
+    let mut runner = TestRunner::new(config());
+    let mut states = BTreeSet::new();
+    for _ in 0..400 {
+        let (start, ops) = any_history().new_tree(&mut runner).unwrap().current();
+        let mut sender = Sender::new(algorithm, &Vec::new(), start);
+        for op in ops {
+            op.apply(&mut sender);
+            states.insert(sender.state());
+        }
+    }
+    Vec::from_iter(states)
+}
+
+#[test]
+fn histories_reach_every_state_of_bbr1() {
+    let states = ["DRAIN", "PROBE_BW", "PROBE_RTT", "STARTUP"];
+    assert_eq!(states_reached(Algorithm::Bbr1), states);
+}
+
+#[test]
+fn histories_reach_every_state_of_bbr2_and_bbr3() {
+    let states = [
+        "DRAIN",
+        "PROBE_BW_CRUISE",
+        "PROBE_BW_DOWN",
+        "PROBE_BW_REFILL",
+        "PROBE_BW_UP",
+        "PROBE_RTT",
+        "STARTUP",
+    ];
+    for algorithm in [Algorithm::Bbr2, Algorithm::Bbr2Exp, Algorithm::Bbr3, Algorithm::Bbr3Ietf] {
+        assert_eq!(states_reached(algorithm), states, "{}", algorithm.name());
+    }
+}
+
+/// Histories that failed once, each with what it showed.
+const FORMER_FAILURES: &[(&str, &[Op])] = &[];
+
+#[test]
+fn histories_that_failed_once_stay_fixed() {
+    for (what, ops) in FORMER_FAILURES {
+        println!("{what}");
+        run_history(Start::default(), ops);
+    }
+}
+
+#[test]
+fn same_history_gives_the_same_connection() {
+    let ops = [
+        Op::Rounds { rounds: 20, rtt_us: 20_000 },
+        Op::Send { packets: 100 },
+        Op::Lose { packets: 3 },
+        Op::Ack { packets: 50, ce: false },
+        Op::Rounds { rounds: 20, rtt_us: 30_000 },
+    ];
+    for (algorithm, params) in configurations() {
+        let run = || {
+            let mut sender = Sender::new(algorithm, &params, Start::default());
+            for op in ops {
+                op.apply(&mut sender);
+            }
+            sender.conn
+        };
+        assert_eq!(run(), run(), "{}", algorithm.name());
+    }
+}
+
+/// The file has a line for each configuration: packets delivered in 30 histories, the cwnds at their ends, summed, and a
+/// digest of what the algorithm set and of its state after each operation. No kernel trace covers the algorithms that
+/// are not Linux's, and no commit changes them unless it means to. `cargo xtask bless` writes the file anew.
+#[test]
+fn histories_end_as_they_did() {
+    let mut runner = TestRunner::new(config());
+    let mut history = || any_history().new_tree(&mut runner).unwrap().current();
+    let histories: Vec<(Start, Vec<Op>)> = (0..30).map(|_| history()).collect();
+    let mut list = String::new();
+    for (algorithm, params) in configurations() {
+        let (mut delivered, mut cwnds, mut digest) = (0, 0, 0);
+        for (start, ops) in &histories {
+            let mut sender = Sender::new(algorithm, &params, *start);
+            for op in ops {
+                op.apply(&mut sender);
+                sender.add_to(&mut digest);
+            }
+            delivered += sender.delivered_total;
+            cwnds += u64::from(sender.conn.ctl.cwnd);
+        }
+        list.push_str(algorithm.name());
+        for (key, value) in &params {
+            write!(list, " {key} = {value}").unwrap();
+        }
+        writeln!(list, ": {delivered} delivered, cwnd {cwnds}, digest {digest:016x}").unwrap();
+    }
+    expect_file!["contract/histories.txt"].assert_eq(&list);
+}
+
+/// 10 Mbit/s, 20 ms, a buffer of two BDPs: easy enough for every algorithm.
+const EASY: Link = Link { rate_bps: 10_000_000, rtt_ns: 20_000_000, buffer_pkts: 34 };
+
+const SECOND_NS: u64 = 1_000_000_000;
+
+/// What a clean path carries in the last 10 of the 30 s after `disruption`, as a share of its capacity.
+fn share_after(
+    algorithm: Algorithm,
+    params: &Params,
+    link: Link,
+    disruption: impl Fn(&mut Sender, &mut Path),
+) -> f64 {
+    let mut sender = Sender::new(algorithm, params, Start::default());
+    let mut path = Path::new(link, &sender);
+    disruption(&mut sender, &mut path);
+    let start_ns = sender.conn.clock_ns;
+    path.run(&mut sender, start_ns + 20 * SECOND_NS);
+    let before = sender.delivered_total;
+    path.run(&mut sender, start_ns + 30 * SECOND_NS);
+    let delivered = sender.delivered_total - before;
+    let capacity = path.capacity(10 * SECOND_NS);
+    f64::from(u32::try_from(delivered).unwrap()) / f64::from(u32::try_from(capacity).unwrap())
+}
+
+/// At least nine tenths: PROBE_RTT costs BBR two hundredths, and Reno loses nothing by halving a window of
+/// three BDPs.
+fn check_fills_the_path(what: &str, disruption: impl Fn(&mut Sender, &mut Path)) {
+    let mut failures = Vec::new();
+    for (algorithm, params) in configurations() {
+        let share = share_after(algorithm, &params, EASY, &disruption);
+        if share < 0.9 {
+            failures.push(format!("{} {params:?}: {share:.3}", algorithm.name()));
+        }
+    }
+    assert!(failures.is_empty(), "share of the path {what}: {failures:?}");
+}
+
+#[test]
+fn fills_a_clean_path() {
+    check_fills_the_path("from the start", |_, _| {});
+}
+
+#[test]
+fn fills_the_path_after_ten_minutes_idle() {
+    check_fills_the_path("after ten minutes idle", |sender, path| {
+        path.run(sender, sender.conn.clock_ns + 5 * SECOND_NS);
+        path.drain(sender);
+        sender.advance(600 * SECOND_NS);
+    });
+}
+
+#[test]
+fn fills_the_path_after_short_pauses() {
+    check_fills_the_path("after idle restarts", |sender, path| {
+        for _ in 0..20 {
+            path.run(sender, sender.conn.clock_ns + SECOND_NS / 4);
+            path.drain(sender);
+            sender.advance(SECOND_NS / 2);
+        }
+    });
+}
+
+#[test]
+fn fills_the_path_after_a_storm_of_timeouts() {
+    check_fills_the_path("after ten timeouts", |sender, path| {
+        path.run(sender, sender.conn.clock_ns + 5 * SECOND_NS);
+        for k in 0..10 {
+            path.cut();
+            sender.rto();
+            sender.advance(SECOND_NS << k.min(5));
+            sender.send();
+        }
+        path.cut();
+        sender.rto();
+    });
+}
+
+#[test]
+fn fills_the_path_after_undone_recoveries() {
+    check_fills_the_path("after undone recoveries", |sender, path| {
+        for _ in 0..20 {
+            path.run(sender, sender.conn.clock_ns + SECOND_NS / 4);
+            sender.pretend_recovery();
+            sender.undo();
+        }
+    });
+}
+
+/// Runs a path for a while; the sender checks every call.
+fn check_survives(link: Link, mss: u32, run_ns: u64) {
+    for (algorithm, params) in configurations() {
+        let start = Start { mss, has_rtt: false, ..Start::default() };
+        let mut sender = Sender::new(algorithm, &params, start);
+        let mut path = Path::new(link, &sender);
+        path.run(&mut sender, start.clock_ns + run_ns);
+        assert!(sender.delivered_total > 0, "{}: nothing arrived", algorithm.name());
+    }
+}
+
+#[test]
+fn survives_100_gbit_per_second() {
+    let link = Link { rate_bps: 100_000_000_000, rtt_ns: 100_000, buffer_pkts: 200 };
+    check_survives(link, 8948, SECOND_NS / 20);
+}
+
+#[test]
+fn survives_1_kbit_per_second() {
+    let link = Link { rate_bps: 1000, rtt_ns: 50_000_000, buffer_pkts: 5 };
+    check_survives(link, 536, 3600 * SECOND_NS);
+}

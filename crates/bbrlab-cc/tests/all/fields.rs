@@ -1,0 +1,116 @@
+//! The stubs of the Python package and the page about fields are made from the core's table of fields.
+
+use std::fmt::Write as _;
+
+use bbrlab_cc::fields::{About, Kind, Rows};
+use bbrlab_cc::{AckSample, Conn, Control, LostSkb, RateSample};
+use expect_test::expect_file;
+
+/// In the order of the page and the stubs.
+fn records() -> [Rows; 5] {
+    [Conn::rows(), Control::rows(), RateSample::rows(), AckSample::rows(), LostSkb::rows()]
+}
+
+/// `cargo xtask bless` writes the page.
+#[test]
+fn the_page_is_the_table() {
+    let mut text = String::from(
+        "# What a congestion control sees and sets\n\n\
+         The fields of the records that events hand to a congestion control, built-in or [of one's own](python.md#a-control-of-ones-own).\n\
+         Written by `crates/bbrlab-cc/tests/all/fields.rs` from the table in `crates/bbrlab-cc/src/fields.rs`. The trace column is that of\n\
+         kernel traces; what may be written is there a second time after the call, with `o_` before its name.\n",
+    );
+    for rows in records() {
+        let Rows { record, meaning, fields, computed } = rows;
+        writeln!(text, "\n## {record}\n\n{meaning}.\n").unwrap();
+        text += "| name | type | unit | may be set | Linux | trace column | meaning |\n| --- | --- | --- | --- | --- | --- | --- |\n";
+        if record == "Conn" {
+            text +=
+                "| `ctl` | Control | | its fields | | | What a congestion control may write |\n";
+        }
+        for field in fields.iter().chain(computed) {
+            let set = field.writable.map(|(least, most)| format!("{least} to {most}"));
+            let column = field.column.map(|column| format!("`{column}`"));
+            writeln!(
+                text,
+                "| `{}` | {} | {} | {} | `{}` | {} | {} |",
+                field.name,
+                field.kind,
+                field.unit,
+                set.unwrap_or_default(),
+                field.linux,
+                column.unwrap_or_default(),
+                field.meaning
+            )
+            .unwrap();
+        }
+    }
+    expect_file!["../../../../docs/fields.md"].assert_eq(&text);
+}
+
+const STUBS: &str = include_str!("../../../../python/bbrlab/_bbrlab.pyi");
+
+/// The marks around the classes in the stubs.
+const FROM: &str = "# Written from the core's `fields.rs`; `cargo xtask bless` writes it anew.\n\n";
+const TO: &str = "# End of what is written from `fields.rs`.\n";
+
+/// `cargo xtask bless` writes the classes.
+#[test]
+fn the_stubs_are_the_table() {
+    let (before, rest) = STUBS.split_once(FROM).expect("the stubs have the mark");
+    let (_, after) = rest.split_once(TO).expect("the stubs have the mark of the end");
+    let classes: String = records().iter().map(class).collect();
+    let wanted = format!("{before}{FROM}{classes}{TO}{after}");
+    expect_file!["../../../../python/bbrlab/_bbrlab.pyi"].assert_eq(&wanted);
+}
+
+/// A class of the stubs.
+fn class(rows: &Rows) -> String {
+    let Rows { record, meaning, fields, computed } = rows;
+    let mut text = format!("@final\nclass {record}:\n");
+    if *record == "Control" {
+        writeln!(
+            text,
+            "    \"\"\"{meaning}, in the events that return nothing.\n\n    \
+             Raises:\n        TypeError: If a value is no whole number.\n        \
+             ValueError: If it is out of range.\n        \
+             RuntimeError: If no such event is under way.\n    \"\"\"\n"
+        )
+        .unwrap();
+    } else {
+        writeln!(text, "    \"\"\"{meaning}.\"\"\"\n").unwrap();
+    }
+    if *record == "Conn" {
+        text += "    @property\n    def ctl(self) -> Control:\n        \"\"\"What a congestion control may write.\"\"\"\n";
+    }
+    for field in fields.iter().chain(*computed) {
+        text += &property(field);
+    }
+    text + "\n"
+}
+
+fn property(field: &About) -> String {
+    let About { name, unit, linux, meaning, .. } = field;
+    let kind = match field.kind {
+        Kind::Bool => "bool",
+        Kind::CaState => "CaState",
+        Kind::PacingStatus => "PacingStatus",
+        Kind::U8 | Kind::U32 | Kind::I32 | Kind::U64 | Kind::I64 => "int",
+    };
+    // The type says it.
+    let unit = match *unit {
+        "flag" | "state" => String::new(),
+        unit => format!(" Unit: {unit}."),
+    };
+    let bounds = field.writable.map(|(least, most)| format!(" From {least} to {most}."));
+    let mut text = format!(
+        "    @property\n    def {name}(self) -> {kind}:\n        \
+         \"\"\"{meaning}.{unit}{} Linux: `{linux}`.\"\"\"\n",
+        bounds.unwrap_or_default()
+    );
+    if field.writable.is_some() {
+        writeln!(text, "    @{name}.setter\n    def {name}(self, value: int) -> None: ...")
+            .unwrap();
+    }
+    text
+}

@@ -1,0 +1,458 @@
+//! Folders of results are used again: `run`, `check`, `plot`, `report` and `export` take a run's folder, a sweep's, or one
+//! with such folders in it; and several processes on one folder share its runs.
+
+#![cfg(unix)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+use std::time::Duration;
+
+use crate::shell::{FOUR, ONE, Shell, Started, files, told};
+use expect_test::{Expect, expect};
+
+/// Sixteen runs, each long enough for another process to come by.
+const SIXTEEN: &str = r#"
+title = "Sixteen runs"
+duration = "8s"
+sample = "1s"
+repeat = 8
+[bottleneck]
+rate = "40Mbit/s"
+buffer = "1bdp"
+loss = 0.001
+[[flows]]
+cc = "bbr1"
+rtt = "20ms"
+[sweep]
+"flows.cc" = ["bbr1", "cubic"]
+"#;
+
+/// A scratch folder with a folder of results: `all/one`, a run, and `all/deep/four`, a sweep of a changed scenario.
+fn shell(name: &str) -> Shell {
+    let shell = Shell::new(&format!("again-{name}"));
+    shell.write("one.toml", ONE);
+    shell.write("four.toml", FOUR);
+    fine(&shell, "run one.toml --quiet --out all/one");
+    fine(&shell, "run four.toml --quiet --out all/deep/four --set flows.rtt=25ms --seed 7");
+    shell
+}
+
+/// A scratch folder with the scenario that processes share.
+fn shared(name: &str) -> Shell {
+    let shell = Shell::new(&format!("shared-{name}"));
+    shell.write("sixteen.toml", SIXTEEN);
+    shell
+}
+
+fn split(line: &str) -> Vec<&str> {
+    line.split(' ').collect()
+}
+
+/// What a command that succeeds says.
+fn fine(shell: &Shell, line: &str) -> String {
+    let output = shell.output(&split(line));
+    assert!(output.status.success(), "{line}\n{}", told(&output));
+    told(&output)
+}
+
+/// The lines that say what was computed and what was found.
+fn computed(shell: &Shell, line: &str, expected: &Expect) {
+    let told = fine(shell, line);
+    let (_, notes) = told.split_once("--- stderr\n").expect("there are notes");
+    expected.assert_eq(notes.trim_end_matches("--- exit 0\n"));
+}
+
+/// The folders below a folder that have a `run.json`, sorted.
+fn runs(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let mut runs: Vec<PathBuf> = entries
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.join("run.json").exists())
+        .collect();
+    runs.sort();
+    runs
+}
+
+#[test]
+fn a_sweeps_folder_holds_its_scenario_as_it_was_run() {
+    let shell = shell("scenario");
+    let text = fs::read_to_string(shell.folder().join("all/deep/four/scenario.toml")).unwrap();
+    expect![[r#"
+        title = "Four short runs"
+        duration = "1s"
+        seed = 7
+        repeat = 2
+
+        [bottleneck]
+        rate = "4Mbit/s"
+        buffer = "1bdp"
+        loss = 0.001
+
+        [[flows]]
+        cc = "bbr1"
+        rtt = "25ms"
+
+        [sweep]
+        "bottleneck.buffer" = ["1bdp", "2bdp"]
+    "#]]
+    .assert_eq(&text);
+}
+
+fn complete(_: &Path) {}
+
+fn without_the_mark_of_a_run(all: &Path) {
+    fs::remove_file(all.join("one/run.json")).unwrap();
+}
+
+fn a_run_with_its_scenario_only(all: &Path) {
+    for (name, _) in files(&all.join("one")) {
+        if name != Path::new("scenario.toml") {
+            fs::remove_file(all.join("one").join(name)).unwrap();
+        }
+    }
+    fs::remove_file(all.join("one/run.json")).unwrap();
+}
+
+fn without_the_picture_of_a_run(all: &Path) {
+    fs::remove_file(all.join("one/run.png")).unwrap();
+}
+
+fn without_summary_and_pictures_of_a_sweep(all: &Path) {
+    for (name, _) in files(&all.join("deep/four")) {
+        let is_kept = name.ends_with("scenario.toml") || name.ends_with("sweep.json");
+        if name.components().count() == 1 && !is_kept {
+            fs::remove_file(all.join("deep/four").join(name)).unwrap();
+        }
+    }
+}
+
+fn without_a_run_of_a_sweep(all: &Path) {
+    fs::remove_dir_all(&runs(&all.join("deep/four"))[2]).unwrap();
+}
+
+fn without_the_mark_and_the_runs_of_a_sweep(all: &Path) {
+    for run in runs(&all.join("deep/four")) {
+        fs::remove_dir_all(run).unwrap();
+    }
+    fs::remove_file(all.join("deep/four/sweep.json")).unwrap();
+}
+
+/// A run, and three of the four of a sweep.
+fn of_another_commit(all: &Path) {
+    let mut marks = vec![all.join("one/run.json")];
+    marks.extend(runs(&all.join("deep/four")).iter().skip(1).map(|run| run.join("run.json")));
+    for mark in marks {
+        let text = fs::read_to_string(&mark).unwrap();
+        fs::write(&mark, text.replace("\"commit\": \"", "\"commit\": \"0")).unwrap();
+    }
+}
+
+/// Changes the results, says `run` on a folder, and compares what that says; in the end every file is as it was.
+#[test]
+fn a_folder_is_continued_under_its_own_name() {
+    type Change = fn(&Path);
+    let shell = shell("continued");
+    let all = shell.folder().join("all");
+    let whole = files(&all);
+    let cases: [(Change, &str, Expect); 10] = [
+        (
+            complete,
+            "all/one",
+            expect![[r#"
+            one: 0 runs computed, 1 run found complete; results in all/one
+        "#]],
+        ),
+        (
+            complete,
+            "all/deep/four",
+            expect![[r#"
+            four: 0 runs computed, 4 runs found complete; results in all/deep/four
+        "#]],
+        ),
+        (
+            complete,
+            "all",
+            expect![[r#"
+            four: 0 runs computed, 4 runs found complete; results in all/deep/four
+            one: 0 runs computed, 1 run found complete; results in all/one
+        "#]],
+        ),
+        (
+            without_the_mark_of_a_run,
+            "all/one",
+            expect![[r#"
+                one: 1 run computed; results in all/one
+            "#]],
+        ),
+        (
+            a_run_with_its_scenario_only,
+            "all/one",
+            expect![[r#"
+                one: 1 run computed; results in all/one
+            "#]],
+        ),
+        (
+            without_the_picture_of_a_run,
+            "all",
+            expect![[r#"
+                four: 0 runs computed, 4 runs found complete; results in all/deep/four
+                one: 0 runs computed, 1 run found complete; results in all/one
+            "#]],
+        ),
+        (
+            without_summary_and_pictures_of_a_sweep,
+            "all/deep",
+            expect![[r#"
+                four: 0 runs computed, 4 runs found complete; results in all/deep/four
+            "#]],
+        ),
+        (
+            without_a_run_of_a_sweep,
+            "all",
+            expect![[r#"
+                four: 1 run computed, 3 runs found complete; results in all/deep/four
+                one: 0 runs computed, 1 run found complete; results in all/one
+            "#]],
+        ),
+        (
+            without_the_mark_and_the_runs_of_a_sweep,
+            "all/deep/four",
+            expect![[r#"
+                four: 4 runs computed; results in all/deep/four
+            "#]],
+        ),
+        (
+            of_another_commit,
+            "all",
+            expect![[r#"
+                four: 3 runs lie there of another version or commit, and are computed again
+                four: 3 runs computed, 1 run found complete; results in all/deep/four
+                one: 1 run lies there of another version or commit, and is computed again
+                one: 1 run computed; results in all/one
+            "#]],
+        ),
+    ];
+    for (number, (change, folder, expected)) in cases.into_iter().enumerate() {
+        change(&all);
+        computed(&shell, &format!("run {folder}"), &expected);
+        let again = files(&all);
+        for (name, bytes) in &whole {
+            assert!(again.get(name) == Some(bytes), "case {number}: {} differs", name.display());
+        }
+        assert!(again.len() == whole.len(), "case {number}: something is left over");
+    }
+}
+
+/// One run of a sweep, computed again by itself, keeps its place in the sweep.
+#[test]
+fn a_run_of_a_sweep_keeps_its_place_in_it() {
+    let shell = shell("place");
+    let run = runs(&shell.folder().join("all/deep/four"))[3].clone();
+    let before = fs::read(run.join("summary.json")).unwrap();
+    fs::remove_file(run.join("run.json")).unwrap();
+    let line = format!("run {} --no-pictures", run.display());
+    assert!(fine(&shell, &line).contains("four: 1 run computed"), "the name of its scenario");
+    assert!(fs::read(run.join("summary.json")).unwrap() == before);
+}
+
+#[test]
+fn a_folder_is_run_elsewhere_with_another_key_and_checked() {
+    let shell = shell("elsewhere");
+    fine(&shell, "run all/deep/four --set duration=0.5s --out other --quiet");
+    assert_eq!(runs(&shell.folder().join("other")).len(), 4);
+    fine(&shell, "run all --out copies --quiet --no-pictures");
+    assert_eq!(fs::read_dir(shell.folder().join("copies")).unwrap().count(), 2);
+    let told = fine(&shell, "check all");
+    assert!(told.contains("four: valid\n") && told.contains("one: valid\n"), "{told}");
+}
+
+#[test]
+fn pictures_and_a_page_of_all_kinds_of_folders_have_the_scenarios_titles() {
+    let shell = shell("drawn");
+    let all = shell.folder().join("all");
+    let whole = files(&all);
+    let summary = all.join("deep/four/summary.json");
+    for (folder, is_killed) in [("all", false), ("all/one", false), ("all/deep/four", true)] {
+        if is_killed {
+            fs::remove_file(&summary).unwrap();
+        }
+        let told = fine(&shell, &format!("plot {folder} --out p"));
+        let drawn: Vec<&str> = names_of(&told, "svg");
+        assert!(!drawn.is_empty(), "{told}");
+        for name in drawn {
+            let below = Path::new(name).strip_prefix("p").unwrap();
+            let original = Path::new(folder).strip_prefix("all").unwrap().join(below);
+            let new = fs::read(shell.folder().join(name)).unwrap();
+            assert!(whole[&original] == new, "{folder}: {name}");
+        }
+        fs::remove_dir_all(shell.folder().join("p")).unwrap();
+        fine(&shell, &format!("report {folder} --out page.html"));
+        let page = fs::read_to_string(shell.folder().join("page.html")).unwrap();
+        for (title, is_there) in
+            [("One short run", folder != "all/deep/four"), ("Four short runs", folder != "all/one")]
+        {
+            let heading = format!("<h2>{title}</h2>");
+            assert_eq!(page.contains(&heading), is_there, "{folder}: {heading}");
+        }
+        assert!(page.contains("cc = &quot;bbr1&quot;"), "the scenario's text");
+    }
+}
+
+/// The files with this extension that a command has named.
+fn names_of<'a>(told: &'a str, extension: &str) -> Vec<&'a str> {
+    let is_one = |line: &&str| Path::new(line).extension().is_some_and(|found| found == extension);
+    told.lines().filter(is_one).collect()
+}
+
+#[test]
+fn parquet_files_are_written_as_csv() {
+    let shell = shell("csv");
+    let told = fine(&shell, "export all --csv");
+    let names: Vec<&str> = names_of(&told, "csv");
+    // A run has four files, a sweep of four runs sixteen and its summary.
+    assert_eq!(names.len(), 4 + 16 + 1, "{told}");
+    let first = files(&shell.folder().join("all"));
+    fine(&shell, "export all --csv");
+    assert!(files(&shell.folder().join("all")) == first, "the same files again");
+    // `run` takes them for no results, and leaves them alone.
+    fine(&shell, "run all --quiet --no-pictures");
+    assert!(files(&shell.folder().join("all")) == first);
+    fine(&shell, "export all/one all/deep/four --csv --out tables");
+    let tables = files(&shell.folder().join("tables"));
+    assert_eq!(tables.len(), 21);
+    assert!(tables[Path::new("one/series.csv")] == first[Path::new("one/series.csv")]);
+    assert!(tables[Path::new("four/summary.csv")] == first[Path::new("deep/four/summary.csv")]);
+    // The figures of the JSON document are those of the table, to the last digit.
+    let csv = String::from_utf8(tables[Path::new("four/summary.csv")].clone()).unwrap();
+    let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let header = lines.next().unwrap();
+    let column = |name: &str| header.iter().position(|column| *column == name).unwrap();
+    let json = fs::read_to_string(shell.folder().join("all/deep/four/summary.json")).unwrap();
+    let document: serde_json::Value = serde_json::from_str(&json).unwrap();
+    for (run, line) in document["runs"].as_array().unwrap().iter().zip(lines) {
+        let goodput = run["flows"][0]["goodput_mbps"].as_f64().unwrap();
+        let read: f64 = line[column("goodput_mbps")].parse().unwrap();
+        assert_eq!(read.to_bits(), goodput.to_bits());
+        assert_eq!(line[column("bottleneck.buffer")], run["point"]["bottleneck.buffer"]);
+        assert_eq!(line[column("fct_ms_mean")], "", "a null is empty");
+    }
+}
+
+fn begin(shell: &Shell, line: &str) -> Started {
+    shell.begin(&split(line))
+}
+
+/// How many runs a command has computed and how many it has found.
+fn shares(output: &Output) -> (usize, usize) {
+    let told = told(output);
+    assert!(output.status.success(), "{told}");
+    // "1 run computed, 2 runs found complete; results in out"
+    let number = |after: &str| {
+        let (before, _) = told.split_once(after)?;
+        before.split_whitespace().next_back()?.parse().ok()
+    };
+    let either = |one: &str, many: &str| number(many).or_else(|| number(one)).unwrap_or(0);
+    (either(" run computed", " runs computed"), either(" run found", " runs found"))
+}
+
+#[test]
+fn two_processes_share_a_sweep_and_both_report_all_of_it() {
+    let shell = shared("share");
+    fine(&shell, "run sixteen.toml --quiet --no-pictures --out fresh");
+    let fresh = files(&shell.folder().join("fresh"));
+    for round in 0..3 {
+        let _ = fs::remove_dir_all(shell.folder().join("out"));
+        let line = "run sixteen.toml --json --no-pictures --jobs 1 --out out";
+        let children = [begin(&shell, line), begin(&shell, line)];
+        let outputs = children.map(Started::output);
+        let (first, second) = (shares(&outputs[0]), shares(&outputs[1]));
+        assert_eq!(first.0 + second.0, 16, "round {round}: nothing is computed twice");
+        assert_eq!((first.0 + first.1, second.0 + second.1), (16, 16));
+        assert!(outputs[0].stdout == outputs[1].stdout, "round {round}: the same report");
+        let document: serde_json::Value = serde_json::from_slice(&outputs[0].stdout).unwrap();
+        assert_eq!(document["runs"].as_array().unwrap().len(), 16);
+        assert!(files(&shell.folder().join("out")) == fresh, "round {round}");
+    }
+}
+
+#[test]
+fn two_processes_on_one_run_compute_it_once() {
+    let shell = shared("once");
+    let line = "run sixteen.toml --set repeat=1 --set flows.cc=bbr1 --set duration=30s --no-pictures --out out";
+    let children = [begin(&shell, line), begin(&shell, line)];
+    let outputs = children.map(Started::output);
+    let mut both = [shares(&outputs[0]), shares(&outputs[1])];
+    both.sort_unstable();
+    assert_eq!(both, [(0, 1), (1, 0)]);
+}
+
+/// While one process is at a run that does not end, the other computes the rest, and then waits for it; when the first is
+/// killed, the other begins that run anew.
+#[test]
+fn the_rest_is_computed_beside_a_long_run_and_that_after_a_kill() {
+    let shell = shared("beside");
+    let endless = FOUR.replace("repeat = 2", "sample = \"100s\"").replace("loss = 0.001\n", "");
+    let endless = endless.replace("\"bottleneck.buffer\" =", "\"duration\" =");
+    shell.write(
+        "endless.toml",
+        endless.replace("\"1bdp\", \"2bdp\"", "\"1s\", \"2s\", \"1000000s\""),
+    );
+    let out = shell.folder().join("out");
+    let line = "run endless.toml --no-pictures --jobs 1 --out out";
+    // The longest run is begun first.
+    let first = begin(&shell, line);
+    let lock = wait_for(|| locked(&out));
+    let mut second = begin(&shell, line);
+    wait_for(|| (runs(&out).len() == 2).then_some(()));
+    assert!(fs::File::open(&lock).unwrap().try_lock().is_err(), "the first is still at it");
+    first.kill();
+    // The second takes it over; before that it may still hold the lock of the run that it has just completed.
+    wait_for(|| locked(&out).filter(|held| *held == lock));
+    assert!(!second.has_ended());
+    second.kill();
+    assert_eq!(locked(&out), None, "a lock ends with its process");
+}
+
+/// The lock of a run that some process holds.
+fn locked(sweep: &Path) -> Option<PathBuf> {
+    let entries = fs::read_dir(sweep).ok()?.flatten();
+    let locks = entries.map(|entry| entry.path().join(".lock"));
+    let is_held = |lock: &PathBuf| fs::File::open(lock).is_ok_and(|file| file.try_lock().is_err());
+    locks.filter(|lock| lock.exists()).find(is_held)
+}
+
+/// Waits for something that another process does.
+fn wait_for<T>(what: impl Fn() -> Option<T>) -> T {
+    for _ in 0..120_000 {
+        if let Some(what) = what() {
+            return what;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    panic!("not after two minutes");
+}
+
+/// One of two is killed within a run: the other takes that run over, and what the killed one had completed is kept.
+#[test]
+fn what_a_killed_process_was_at_is_taken_over() {
+    let shell = shared("killed");
+    fine(&shell, "run sixteen.toml --quiet --no-pictures --out fresh");
+    let fresh = files(&shell.folder().join("fresh"));
+    let out = shell.folder().join("out");
+    for complete in [0, 1, 5] {
+        let _ = fs::remove_dir_all(&out);
+        let line = "run sixteen.toml --no-pictures --jobs 1 --out out";
+        let killed = begin(&shell, line);
+        let survivor = begin(&shell, line);
+        wait_for(|| (out.exists() && runs(&out).len() >= complete).then_some(()));
+        killed.kill();
+        let (computed, found) = shares(&survivor.output());
+        assert_eq!(computed + found, 16, "{complete}");
+        // What the killed one has left of files and locks is removed by the next command, if not by the survivor.
+        assert!(fine(&shell, line).contains(" 0 runs computed, 16 runs found complete"));
+        let left = files(&out);
+        assert!(left == fresh, "{complete}: {:?}", left.keys());
+    }
+}

@@ -1,0 +1,606 @@
+//! What happens to folders of results when something goes wrong: commands that are killed or interrupted, a
+//! full disk, two commands at once, and folders that are damaged or belong to somebody else.
+//!
+//! All tests check the same: the command, run again, produces the files of an undisturbed run, keeps what was
+//! complete, and changes no other files. No test depends on how fast the machine is: the states that a crash
+//! leaves are constructed, and where a process must be caught at work the test waits for what it has written.
+
+#![cfg(unix)]
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+use crate::shell::{FOUR, ONE, Shell, Started, files, told};
+
+/// Two short runs, and one that no test waits for: it takes the better part of an hour, but little memory.
+const ENDLESS: &str = r#"
+title = "One of three does not end"
+sample = "100s"
+[bottleneck]
+rate = "4Mbit/s"
+buffer = "1bdp"
+[[flows]]
+cc = "bbr1"
+rtt = "20ms"
+[sweep]
+"duration" = ["1s", "2s", "1000000s"]
+"#;
+
+const RUN_ONE: [&str; 6] = ["run", "one.toml", "--no-pictures", "--out", "out", "--quiet"];
+const RUN_FOUR: [&str; 6] = ["run", "four.toml", "--no-pictures", "--out", "out", "--quiet"];
+
+/// A scratch folder with the scenarios in it.
+fn shell(name: &str) -> Shell {
+    let shell = Shell::new(&format!("folders-{name}"));
+    shell.write("one.toml", ONE);
+    shell.write("four.toml", FOUR);
+    shell.write("endless.toml", ENDLESS);
+    shell
+}
+
+/// The command without `--quiet`, so that it says what it has computed.
+fn aloud<'a>(args: &[&'a str]) -> Vec<&'a str> {
+    args.iter().copied().filter(|arg| *arg != "--quiet").collect()
+}
+
+/// Folders of runs that have a `run.json`, which marks them as complete.
+fn complete(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let mut runs: Vec<PathBuf> = entries
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.join("run.json").exists())
+        .collect();
+    runs.sort();
+    runs
+}
+
+/// Waits until that many runs are complete. The process must not end before that, and the wait has a limit.
+fn wait_for(command: &mut Started, folder: &Path, runs: usize) {
+    for _ in 0..120_000 {
+        if complete(folder).len() >= runs {
+            return;
+        }
+        if command.has_ended() {
+            assert!(complete(folder).len() >= runs, "it ended before {runs} runs");
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    panic!("no {runs} complete runs after two minutes");
+}
+
+fn assert_fine(output: &Output) {
+    assert!(output.status.success(), "{}", told(output));
+}
+
+/// An error was reported; the command did not panic and was not killed.
+fn assert_told(output: &Output, wanted: &[&str]) {
+    let told = told(output);
+    assert!(!output.status.success() && output.status.code().is_some(), "{told}");
+    assert!(!told.contains("panicked"), "{told}");
+    for part in wanted {
+        assert!(told.contains(part), "no `{part}` in\n{told}");
+    }
+}
+
+/// Checks the line such as "2 runs computed, 2 runs found complete; results in out".
+fn assert_computed(told: &str, computed: usize, found: usize) {
+    let runs = |n: usize| if n == 1 { "1 run".to_owned() } else { format!("{n} runs") };
+    let expected = match found {
+        0 => format!("{} computed;", runs(computed)),
+        _ => format!("{} computed, {} found complete;", runs(computed), runs(found)),
+    };
+    assert!(told.contains(&expected), "no `{expected}` in\n{told}");
+}
+
+/// A change to the folder of a complete run.
+type Damage = fn(&Path);
+
+/// Constructed states: what a crash leaves at various moments, and what disks and users do.
+const DAMAGES: &[(&str, Damage)] = &[
+    ("killed before the mark was written", |run| fs::remove_file(run.join("run.json")).unwrap()),
+    ("killed after the first file", |run| {
+        for name in
+            ["run.json", "summary.json", "summary.parquet", "series.parquet", "queue.parquet"]
+        {
+            fs::remove_file(run.join(name)).unwrap();
+        }
+    }),
+    ("killed within a file", |run| {
+        fs::remove_file(run.join("run.json")).unwrap();
+        // Linux's largest process id is 2^22.
+        fs::rename(run.join("summary.json"), run.join(".summary.json.99999999.partial")).unwrap();
+    }),
+    ("killed within the mark", |run| {
+        let mark = fs::read(run.join("run.json")).unwrap();
+        fs::remove_file(run.join("run.json")).unwrap();
+        fs::write(run.join(".run.json.99999999.partial"), &mark[..mark.len() / 2]).unwrap();
+    }),
+    ("a truncated file", |run| {
+        let bytes = fs::read(run.join("series.parquet")).unwrap();
+        fs::write(run.join("series.parquet"), &bytes[..bytes.len() / 2]).unwrap();
+    }),
+    ("an empty file", |run| fs::write(run.join("summary.parquet"), b"").unwrap()),
+    ("one bit of a file", |run| {
+        let mut bytes = fs::read(run.join("queue.parquet")).unwrap();
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+        fs::write(run.join("queue.parquet"), bytes).unwrap();
+    }),
+    ("figures that somebody improved", |run| {
+        let text = fs::read_to_string(run.join("summary.json")).unwrap();
+        fs::write(
+            run.join("summary.json"),
+            text.replace("goodput_mbps\": 3", "goodput_mbps\": 9") + " ",
+        )
+        .unwrap();
+    }),
+    ("a missing file", |run| fs::remove_file(run.join("queue.parquet")).unwrap()),
+    ("missing distributions", |run| fs::remove_file(run.join("delays.parquet")).unwrap()),
+    ("a missing scenario", |run| fs::remove_file(run.join("scenario.toml")).unwrap()),
+    ("a truncated mark", |run| {
+        let mark = fs::read(run.join("run.json")).unwrap();
+        fs::write(run.join("run.json"), &mark[..mark.len() / 2]).unwrap();
+    }),
+    ("a mark that is no JSON", |run| fs::write(run.join("run.json"), b"\xff\0not json").unwrap()),
+    ("a mark of another version", |run| edit(run, "version", |_| "\"0.0.0\"".to_owned())),
+    ("a mark of another commit", |run| edit(run, "commit", |_| "\"0000000\"".to_owned())),
+    ("a mark without files", |run| {
+        let text = fs::read_to_string(run.join("run.json")).unwrap();
+        let at = text.find("\"files\"").unwrap();
+        fs::write(run.join("run.json"), format!("{}\"files\": {{}}\n}}\n", &text[..at])).unwrap();
+    }),
+    // Each of these names a file that exists and has that hash: only the path is wrong.
+    ("a mark that names a file above", |run| vouch(run, "../precious.txt")),
+    ("a mark that names an absolute path", |run| {
+        let path = run.parent().unwrap().join("precious.txt");
+        vouch(run, path.to_str().unwrap());
+    }),
+    ("a mark that names the folder", |run| vouch(run, "..")),
+    ("a link to somebody's file in the place of one", |run| {
+        fs::remove_file(run.join("summary.json")).unwrap();
+        symlink("../precious.txt", run.join("summary.json")).unwrap();
+    }),
+    ("a link that leads nowhere", |run| {
+        fs::remove_file(run.join("series.parquet")).unwrap();
+        symlink("nowhere", run.join("series.parquet")).unwrap();
+    }),
+];
+
+/// Rewrites a field of `run.json`.
+fn edit(run: &Path, field: &str, new: impl Fn(&str) -> String) {
+    let text = fs::read_to_string(run.join("run.json")).unwrap();
+    let lines: Vec<String> = text
+        .lines()
+        .map(|line| match line.split_once(": ") {
+            Some((name, value)) if name.trim() == format!("\"{field}\"") => {
+                format!("{name}: {},", new(value))
+            }
+            _ => line.to_owned(),
+        })
+        .collect();
+    assert_ne!(text, lines.join("\n") + "\n", "`{field}` is in the mark");
+    fs::write(run.join("run.json"), lines.join("\n") + "\n").unwrap();
+}
+
+/// Adds `precious.txt`, under that name, to the files whose hashes are in `run.json`.
+fn vouch(run: &Path, name: &str) {
+    // SHA-256 of "precious\n".
+    const HASH: &str = "a37214679d4cdc0b4724e05883a60eb979d19dd3a394438f17ef85846fadcee0";
+    let text = fs::read_to_string(run.join("run.json")).unwrap();
+    let with = text.replace("\"files\": {", &format!("\"files\": {{\n    \"{name}\": \"{HASH}\","));
+    assert_ne!(text, with);
+    fs::write(run.join("run.json"), with).unwrap();
+}
+
+#[test]
+fn a_damaged_run_is_computed_anew_and_the_others_are_kept() {
+    let shell = shell("damaged");
+    assert_fine(&shell.output(&RUN_FOUR));
+    let out = shell.folder().join("out");
+    shell.write("out/precious.txt", "precious\n");
+    let whole = files(&out);
+    let runs = complete(&out);
+    assert_eq!(runs.len(), 4);
+    for (number, &(what, damage)) in DAMAGES.iter().enumerate() {
+        let run = &runs[number % 4];
+        let others: Vec<PathBuf> = runs.iter().filter(|other| *other != run).cloned().collect();
+        let marks: Vec<Vec<u8>> =
+            others.iter().map(|run| fs::read(run.join("run.json")).unwrap()).collect();
+        damage(run);
+        let told = shell.transcript(&aloud(&RUN_FOUR));
+        assert!(told.ends_with("--- exit 0\n"), "{what}: {told}");
+        assert!(told.contains("1 run computed, 3 runs found complete"), "{what}: {told}");
+        let again = files(&out);
+        for (name, bytes) in &whole {
+            assert!(again.get(name) == Some(bytes), "{what}: {}", name.display());
+        }
+        assert!(again.len() == whole.len(), "{what}: something is left over");
+        let after: Vec<Vec<u8>> =
+            others.iter().map(|run| fs::read(run.join("run.json")).unwrap()).collect();
+        assert!(marks == after, "{what}: another run was computed, too");
+        assert!(fs::read(out.join("precious.txt")).unwrap() == b"precious\n", "{what}");
+    }
+}
+
+#[test]
+fn a_single_damaged_run_is_computed_anew() {
+    let shell = shell("damaged-single");
+    assert_fine(&shell.output(&RUN_ONE));
+    let out = shell.folder().join("out");
+    shell.write("precious.txt", "precious\n");
+    let whole = files(&out);
+    for &(what, damage) in DAMAGES {
+        damage(&out);
+        let told = shell.transcript(&aloud(&RUN_ONE));
+        assert!(
+            told.contains("1 run computed;") && told.ends_with("--- exit 0\n"),
+            "{what}: {told}"
+        );
+        assert!(files(&out) == whole, "{what}");
+        assert!(fs::read(shell.folder().join("precious.txt")).unwrap() == b"precious\n", "{what}");
+    }
+}
+
+/// Commands that only read a folder: whatever is in it, they end with an error or with a result.
+#[test]
+fn what_reads_a_damaged_folder_says_so_and_does_not_panic() {
+    let shell = shell("read");
+    assert_fine(&shell.output(&RUN_ONE));
+    let out = shell.folder().join("out");
+    let whole = shell.folder().join("whole");
+    fs::rename(&out, &whole).unwrap();
+    shell.write("precious.txt", "precious\n");
+    for &(what, damage) in DAMAGES {
+        let _ = fs::remove_dir_all(&out);
+        fs::create_dir(&out).unwrap();
+        for (name, bytes) in files(&whole) {
+            fs::write(out.join(name), bytes).unwrap();
+        }
+        fs::copy(whole.join("run.json"), out.join("run.json")).unwrap();
+        damage(&out);
+        for command in [["plot", "out", "--out", "p"], ["report", "out", "--out", "page.html"]] {
+            let output = shell.output(&command);
+            let told = told(&output);
+            assert!(!told.contains("panicked") && output.status.code().is_some(), "{what}: {told}");
+            if !output.status.success() {
+                assert!(told.contains("error: "), "{what}: {told}");
+            }
+        }
+    }
+}
+
+/// A figure changed by hand is not drawn or compared, in whichever file: the sweep's summary is held by those of its
+/// runs, which are held by their hashes.
+#[test]
+fn a_summary_that_says_something_else_than_its_runs_is_not_used() {
+    let shell = shell("altered");
+    assert_fine(&shell.output(&RUN_FOUR));
+    let out = shell.folder().join("out");
+    let refused = |wanted: &str| {
+        for args in [&["plot", "out"][..], &["compare", "out", "out"], &["report", "out"]] {
+            assert_told(&shell.output(args), &["error: ", wanted, "bbrlab run"]);
+        }
+    };
+    let text = fs::read_to_string(out.join("summary.json")).unwrap();
+    let (before, after) = text.split_once("\"goodput_mbps\": ").unwrap();
+    fs::write(out.join("summary.json"), format!("{before}\"goodput_mbps\": 1{after}")).unwrap();
+    refused("summary.json is damaged: its figures of");
+    assert_fine(&shell.output(&["run", "out", "--quiet"]));
+    assert_fine(&shell.output(&["plot", "out"]));
+    let run = complete(&out).remove(0);
+    let mark = fs::read(run.join("run.json")).unwrap();
+    fs::write(run.join("run.json"), &mark[..mark.len() / 2]).unwrap();
+    let text = fs::read_to_string(run.join("summary.json")).unwrap();
+    fs::write(run.join("summary.json"), text.replacen("goodput_mbps\": ", "goodput_mbps\": 1", 1))
+        .unwrap();
+    let one = run.to_string_lossy().into_owned();
+    assert_told(&shell.output(&["plot", &one]), &["error: ", "run.json is damaged"]);
+}
+
+/// A folder in which somebody keeps other files is left alone; `--force` writes beside them.
+#[test]
+fn a_folder_of_somebody_else_is_left_alone() {
+    type Fill = fn(&Path);
+    let cases: &[(&str, Fill)] = &[
+        ("a thesis", |out| fs::write(out.join("thesis.tex"), "mine").unwrap()),
+        ("a run.json of another program", |out| {
+            fs::write(out.join("thesis.tex"), "mine").unwrap();
+            fs::write(out.join("run.json"), "{\"mine\": true}\n").unwrap();
+        }),
+        ("a run.json alone", |out| fs::write(out.join("run.json"), "mine").unwrap()),
+        ("a folder and a thesis", |out| {
+            fs::create_dir(out.join("figures")).unwrap();
+            fs::write(out.join("thesis.tex"), "mine").unwrap();
+        }),
+    ];
+    for args in [RUN_ONE, RUN_FOUR] {
+        for &(what, fill) in cases {
+            let shell = shell("foreign");
+            let out = shell.folder().join("out");
+            fs::create_dir(&out).unwrap();
+            fill(&out);
+            let before: Vec<(PathBuf, Vec<u8>)> = all(&out);
+            assert_told(
+                &shell.output(&args),
+                &["error: ", "out holds files that are no run's", "--force"],
+            );
+            assert!(all(&out) == before, "{what}: touched by {args:?}");
+        }
+    }
+}
+
+/// A file of somebody else is not overwritten just because it has the name of one of a sweep's files.
+#[test]
+fn a_summary_of_somebody_else_is_not_written_over_by_a_sweep() {
+    let shell = shell("summary");
+    fs::create_dir(shell.folder().join("out")).unwrap();
+    shell.write("out/summary.json", "{\"mine\": true}\n");
+    assert_told(&shell.output(&RUN_FOUR), &["error: ", "out holds files that are no run's"]);
+    assert_eq!(all(&shell.folder().join("out")).len(), 1);
+    assert_eq!(fs::read(shell.folder().join("out/summary.json")).unwrap(), b"{\"mine\": true}\n");
+}
+
+/// Other files beside the runs of a sweep do not prevent it from being continued.
+#[test]
+fn a_sweep_goes_on_beside_notes_of_its_owner() {
+    let shell = shell("notes");
+    assert_fine(&shell.output(&RUN_FOUR));
+    shell.write("out/notes.txt", "mine");
+    fs::remove_file(complete(&shell.folder().join("out"))[0].join("run.json")).unwrap();
+    assert_computed(&shell.transcript(&aloud(&RUN_FOUR)), 1, 3);
+    assert_eq!(fs::read(shell.folder().join("out/notes.txt")).unwrap(), b"mine");
+}
+
+/// Every file directly in a folder, `run.json` included.
+fn all(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut found: Vec<(PathBuf, Vec<u8>)> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .map(|path| (path.clone(), fs::read(&path).unwrap_or_default()))
+        .collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn another_run_in_the_folder_is_left_alone() {
+    let shell = shell("other");
+    assert_fine(&shell.output(&RUN_ONE));
+    let out = shell.folder().join("out");
+    let before = all(&out);
+    let other = ["run", "one.toml", "--set", "duration=2s", "--no-pictures", "--out", "out"];
+    assert_told(&shell.output(&other), &["error: ", "out holds another run", "--force"]);
+    assert!(all(&out) == before);
+    assert_told(&shell.output(&RUN_FOUR), &["error: ", "out holds another run", "--force"]);
+    assert!(all(&out) == before);
+    let forced: Vec<&str> = other.into_iter().chain(["--force"]).collect();
+    assert_fine(&shell.output(&forced));
+    assert!(all(&out) != before);
+}
+
+/// No complete run is left out of the summary in silence: a sweep may add points and seeds to another, not replace it.
+#[test]
+fn another_sweep_in_the_folder_is_left_alone_unless_it_is_added_to() {
+    let shell = shell("other-sweep");
+    assert_fine(&shell.output(&RUN_FOUR));
+    let out = shell.folder().join("out");
+    let before = all(&out);
+    let four_with =
+        |set| [&aloud(&RUN_FOUR)[..], &["--set", set]].concat().into_iter().collect::<Vec<_>>();
+    for other in ["flows.rtt=30ms", "sweep.bottleneck.buffer=[\"2bdp\", \"3bdp\"]"] {
+        let wanted = ["error: ", "out holds another sweep (`four`, 4 runs)", "--force"];
+        assert_told(&shell.output(&four_with(other)), &wanted);
+        assert!(all(&out) == before, "{other}");
+    }
+    assert_computed(&shell.transcript(&four_with("repeat=3")), 2, 4);
+    let more = "sweep.bottleneck.buffer=[\"1bdp\", \"2bdp\", \"3bdp\"]";
+    assert_computed(&shell.transcript(&four_with(more)), 2, 4);
+    assert_fine(&shell.output(&[&four_with("flows.rtt=30ms")[..], &["--force"]].concat()));
+}
+
+/// Killed with that many runs complete, with one job and with two: what is complete stays, and the rest is
+/// computed.
+/// A process that computes a sweep holds a shared lock on its `sweep.json`.
+#[test]
+fn another_sweep_is_not_begun_beside_one_that_is_being_computed() {
+    let shell = shell("in-use");
+    assert_fine(&shell.output(&["run", "four.toml", "--quiet", "--out", "out"]));
+    let held = fs::File::open(shell.folder().join("out/sweep.json")).unwrap();
+    held.lock_shared().unwrap();
+    // The same sweep is shared; another is refused, even before a run of the first is complete.
+    assert_fine(&shell.output(&["run", "four.toml", "--quiet", "--out", "out"]));
+    let other = ["run", "four.toml", "--quiet", "--out", "out", "--set", "repeat=3"];
+    let wanted = ["error: ", "out: another process is computing another sweep in it", "--out"];
+    assert_told(&shell.output(&other), &wanted);
+    assert_told(&shell.output(&[&other[..], &["--force"]].concat()), &wanted);
+    drop(held);
+    assert_fine(&shell.output(&other));
+}
+
+#[test]
+fn a_sweep_killed_at_any_moment_goes_on_where_it_was() {
+    let shell = shell("killed");
+    assert_fine(&shell.output(&["run", "four.toml", "--no-pictures", "--out", "fresh", "--quiet"]));
+    let fresh = files(&shell.folder().join("fresh"));
+    for (jobs, runs) in [("1", 0), ("1", 1), ("2", 1), ("2", 2), ("1", 3), ("2", 4)] {
+        let out = shell.folder().join("out");
+        let _ = fs::remove_dir_all(&out);
+        let args: Vec<&str> = RUN_FOUR.into_iter().chain(["--jobs", jobs]).collect();
+        let mut command = shell.begin(&args);
+        wait_for(&mut command, &out, runs);
+        command.kill();
+        let kept: Vec<(PathBuf, Vec<u8>)> = complete(&out)
+            .into_iter()
+            .map(|run| (run.join("run.json"), fs::read(run.join("run.json")).unwrap()))
+            .collect();
+        assert!(kept.len() >= runs);
+        let told = shell.transcript(&aloud(&args));
+        assert_computed(&told, 4 - kept.len(), kept.len());
+        for (mark, bytes) in &kept {
+            assert!(fs::read(mark).unwrap() == *bytes, "{} was computed anew", mark.display());
+        }
+        assert!(files(&out) == fresh, "jobs {jobs}, {runs} runs");
+    }
+}
+
+/// Interrupted in the middle, by Ctrl-C or by `kill`: complete runs stay and are in the summary; incomplete
+/// ones are not.
+#[test]
+fn an_interrupted_sweep_keeps_its_complete_runs() {
+    for signal in ["-INT", "-TERM"] {
+        let shell = shell("interrupted");
+        let out = shell.folder().join("out");
+        let args = ["run", "endless.toml", "--no-pictures", "--out", "out", "--jobs", "2"];
+        let mut command = shell.begin(&args);
+        wait_for(&mut command, &out, 2);
+        let sent = Command::new("kill").args([signal, &command.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+        let output = command.output();
+        let told = told(&output);
+        assert_eq!(output.status.code(), Some(130), "{signal}: {told}");
+        assert_eq!(complete(&out).len(), 2, "{signal}: {told}");
+        let summary = fs::read_to_string(out.join("summary.json")).unwrap();
+        let document: serde_json::Value = serde_json::from_str(&summary).unwrap();
+        assert_eq!(document["runs"].as_array().unwrap().len(), 2, "{signal}");
+        let left_over =
+            files(&out).into_keys().find(|name| name.to_string_lossy().contains(".partial"));
+        assert_eq!(left_over, None, "{signal}");
+        // The two runs are those of an undisturbed sweep without the third.
+        let short =
+            ["run", "endless.toml", "--set", "sweep.duration=[\"1s\",\"2s\"]", "--no-pictures"];
+        let short: Vec<&str> = short.into_iter().chain(["--out", "out"]).collect();
+        assert_computed(&shell.transcript(&short), 0, 2);
+    }
+}
+
+/// Two commands started at once on one folder: both succeed, and they leave what one alone leaves.
+#[test]
+fn two_commands_on_one_folder_leave_what_one_leaves() {
+    let shell = shell("two");
+    assert_fine(&shell.output(&["run", "four.toml", "--no-pictures", "--out", "fresh", "--quiet"]));
+    let fresh = files(&shell.folder().join("fresh"));
+    for round in 0..3 {
+        let out = shell.folder().join("out");
+        let _ = fs::remove_dir_all(&out);
+        let commands = [(); 2].map(|()| shell.begin(&aloud(&RUN_FOUR)));
+        for command in commands {
+            assert_fine(&command.output());
+        }
+        assert!(files(&out) == fresh, "round {round}");
+        assert_computed(&shell.transcript(&aloud(&RUN_FOUR)), 0, 4);
+    }
+}
+
+/// One command is killed while another continues.
+#[test]
+fn a_command_killed_beside_another_does_it_no_harm() {
+    let shell = shell("beside");
+    assert_fine(&shell.output(&["run", "four.toml", "--no-pictures", "--out", "fresh", "--quiet"]));
+    let out = shell.folder().join("out");
+    let (mut killed, survivor) = (shell.begin(&RUN_FOUR), shell.begin(&RUN_FOUR));
+    wait_for(&mut killed, &out, 1);
+    killed.kill();
+    assert_fine(&survivor.output());
+    let told = shell.transcript(&aloud(&RUN_FOUR));
+    assert_computed(&told, 0, 4);
+    // Files that the killed command left unfinished were removed when the folder was next written or read, or
+    // they are still there under hidden names.
+    let mut left = files(&out);
+    left.retain(|name, _| !name.to_string_lossy().contains(".99999999."));
+    left.retain(|name, _| !name.to_string_lossy().ends_with(".partial"));
+    assert!(left == files(&shell.folder().join("fresh")));
+}
+
+/// A limit on the size of files simulates a full disk: the system rejects a write in the middle of a file.
+#[test]
+fn a_write_that_is_refused_leaves_no_half_of_a_file() {
+    let shell = shell("limit");
+    let mut seen_refused = 0;
+    // In units of 512 bytes: from too small even for the scenario to enough for all but the largest file.
+    for blocks in [0, 1, 2, 4, 8, 12] {
+        let _ = fs::remove_dir_all(shell.folder().join("out"));
+        // Without the trap the system would kill the process instead of rejecting the write.
+        let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
+        let output = Command::new("sh")
+            .args(["-c", &script, env!("CARGO_BIN_EXE_bbrlab")])
+            .args(RUN_ONE)
+            .current_dir(shell.folder())
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        let out = shell.folder().join("out");
+        let names = files(&out);
+        assert!(names.keys().all(|name| !name.to_string_lossy().contains(".partial")), "{blocks}");
+        if output.status.success() {
+            continue;
+        }
+        seen_refused += 1;
+        assert_told(&output, &["error: cannot write out/", "File too large"]);
+        assert!(!out.join("run.json").exists(), "{blocks}: the mark of a run that is not whole");
+        // What was written is complete, and the next call adds the rest.
+        let told = shell.transcript(&aloud(&RUN_ONE));
+        assert_computed(&told, 1, 0);
+        let whole = files(&out);
+        for (name, bytes) in &names {
+            assert!(whole.get(name) == Some(bytes), "{blocks}: {}", name.display());
+        }
+    }
+    assert!(seen_refused >= 2, "the limit had an effect");
+}
+
+/// A file system of 64 KiB, if the machine permits mounting one.
+#[test]
+fn a_full_disk_is_told_and_a_larger_one_finishes_the_work() {
+    let shell = shell("full");
+    fs::create_dir(shell.folder().join("disk")).unwrap();
+    let script = r#"
+        mount -t tmpfs -o size=64k none disk || exit 77
+        "$0" run four.toml --no-pictures --quiet --jobs 1 --out disk/out
+        echo "first: $?"
+        find disk -name '*.partial'
+        mount -o remount,size=64m disk || exit 77
+        "$0" run four.toml --no-pictures --jobs 1 --out disk/out
+        echo "second: $?"
+        cp -r disk/out out
+    "#;
+    let output = Command::new("unshare")
+        .args(["--mount", "sh", "-c", script, env!("CARGO_BIN_EXE_bbrlab")])
+        .current_dir(shell.folder())
+        .output();
+    let output = match output {
+        Ok(output) if output.status.success() => output,
+        _ => {
+            println!("skipped: no file system can be mounted here");
+            return;
+        }
+    };
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(stdout.contains("first: 1\n") && stdout.contains("second: 0\n"), "{stdout}{stderr}");
+    assert!(!stdout.contains(".partial"), "{stdout}");
+    assert!(stderr.contains("error: cannot write disk/out/"), "{stderr}");
+    assert!(stderr.contains("No space left on device"), "{stderr}");
+    // Runs that were complete when the disk was full are found again.
+    assert!(stderr.contains("found complete") || stderr.contains("4 runs computed"), "{stderr}");
+    assert_fine(&shell.output(&["run", "four.toml", "--no-pictures", "--out", "fresh", "--quiet"]));
+    assert!(files(&shell.folder().join("out")) == files(&shell.folder().join("fresh")));
+}
+
+/// Results that cannot be printed are an error as well.
+#[test]
+fn a_full_standard_output_is_told() {
+    let Ok(full) = fs::OpenOptions::new().write(true).open("/dev/full") else {
+        println!("skipped: no /dev/full here");
+        return;
+    };
+    let shell = shell("stdout");
+    let mut command = shell.command(&["run", "one.toml", "--json", "--quiet"]);
+    let output =
+        command.stdout(full).stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap();
+    assert_told(&output, &["error: ", "No space left on device"]);
+}

@@ -1,0 +1,66 @@
+//! The commands that pages show in blocks of `sh` do what the pages say: each line succeeds, in their order.
+
+#![cfg(unix)]
+
+use std::process::Command;
+
+use crate::shell::{Shell, told};
+use expect_test::expect_file;
+
+const PAGES: &[(&str, &str)] = &[
+    ("scenario-files.md", include_str!("../../../../docs/scenario-files.md")),
+    ("results.md", include_str!("../../../../docs/results.md")),
+    ("reproduce.md", include_str!("../../../../docs/reproduce.md")),
+    ("clusters", include_str!("../../../../docs/clusters/README.md")),
+];
+
+/// These pages show commands with their answers, in blocks of `console`.
+#[test]
+fn the_pages_show_what_the_command_answers() {
+    // If one differs: `cargo xtask bless` rewrites it.
+    expect_file!["../../../../README.md"]
+        .assert_eq(&answered(include_str!("../../../../README.md")));
+    expect_file!["../../../../docs/networks.md"]
+        .assert_eq(&answered(include_str!("../../../../docs/networks.md")));
+    expect_file!["../../../../docs/queues/README.md"]
+        .assert_eq(&answered(include_str!("../../../../docs/queues/README.md")));
+}
+
+/// The page with what the command answers now.
+fn answered(page: &str) -> String {
+    let shell = Shell::new("pages-answers");
+    let mut written = String::new();
+    for (at, part) in page.split("```console\n").enumerate() {
+        if at == 0 {
+            written.push_str(part);
+            continue;
+        }
+        let (block, rest) = part.split_once("```").expect("the block ends");
+        let line = block.lines().next().expect("the block has a command");
+        let args: Vec<&str> = line.split_whitespace().skip(2).collect();
+        let answer = String::from_utf8(shell.output(&args).stdout).unwrap();
+        written += &format!("```console\n{line}\n{answer}```{rest}");
+    }
+    written
+}
+
+#[test]
+fn the_commands_on_the_pages_succeed() {
+    for (page, text) in PAGES {
+        let blocks: Vec<&str> =
+            text.split("```sh\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+        assert!(!blocks.is_empty(), "{page} has commands");
+        let shell = Shell::new(&format!("pages-{page}"));
+        for block in blocks {
+            let output = Command::new("bash")
+                .args(["-euo", "pipefail", "-c"])
+                .arg(format!("bbrlab() {{ \"$BBRLAB\" \"$@\"; }}\n{block}"))
+                .env("BBRLAB", env!("CARGO_BIN_EXE_bbrlab"))
+                .env("NO_COLOR", "1")
+                .current_dir(shell.folder())
+                .output()
+                .unwrap();
+            assert!(output.status.success(), "{page}:\n{block}\n{}", told(&output));
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! `bbrlab plot`: pictures of existing results, the usual ones and those that somebody chose.
+
+use std::fs;
+
+use crate::shell::{FOUR, ONE, Shell, told};
+use expect_test::expect;
+
+#[test]
+fn pictures_can_be_drawn_from_the_folder_alone() {
+    let shell = Shell::new("plot");
+    assert!(
+        shell
+            .output(&["run", "examples.dumbbell", "--set", "duration=2s", "--quiet", "--out", "r"])
+            .status
+            .success()
+    );
+    shell.check(
+        &["plot", "r", "--out", "p"],
+        &expect![[r#"
+        p/run.svg
+        p/run.png
+        --- exit 0
+    "#]],
+    );
+    for name in ["run.svg", "run.png"] {
+        let drawn_at_once = fs::read(shell.folder().join("r").join(name)).unwrap();
+        let drawn_later = fs::read(shell.folder().join("p").join(name)).unwrap();
+        assert!(drawn_at_once == drawn_later, "{name} differs");
+    }
+}
+
+#[test]
+fn chosen_pictures_have_names_of_their_own_and_wrong_choices_say_what_there_is() {
+    let shell = Shell::new("chosen");
+    let args = ["run", "examples.dumbbell", "--set", "duration=2s", "--quiet", "--out", "r"];
+    assert!(shell.output(&args).status.success());
+    shell.check(
+        &[
+            "plot",
+            "r",
+            "--panels",
+            "rtt,queue",
+            "--from",
+            "500ms",
+            "--to",
+            "1.5s",
+            "--size",
+            "84x60mm",
+            "--format",
+            "svg,pdf",
+            "--out",
+            "p",
+        ],
+        &expect![[r#"
+            p/run-rtt-queue-from-500ms-to-1-5s-84x60mm.svg
+            p/run-rtt-queue-from-500ms-to-1-5s-84x60mm.pdf
+            --- exit 0
+        "#]],
+    );
+    shell.check(
+        &["plot", "r", "--cdf", "rtt,queue", "--format", "svg", "--out", "p"],
+        &expect![[r#"
+            p/cdf-rtt.svg
+            p/cdf-queue.svg
+            --- exit 0
+        "#]],
+    );
+    let refused = |args: &[&str], wanted: &str| {
+        let output = shell.output(&[&["plot", "r"], args].concat());
+        let told = told(&output);
+        assert_eq!(output.status.code(), Some(2), "{told}");
+        assert!(told.contains(wanted), "{told}");
+    };
+    refused(&["--panels", "rttt"], "unknown `rttt`; known are state, throughput, rtt");
+    refused(&["--metric", "share"], "this is a single run");
+    refused(&["--from", "5s"], "the run ends at 2 s");
+    refused(&["--size", "84"], "expected a size such as 84x60mm");
+    refused(&["--cdf", "fct"], "no transfers here");
+    refused(&["--cdf", "queue", "--from", "1s"], "--cdf queue is of whole runs");
+    refused(&["--format", "gif"], "known are svg, png, pdf");
+}
+
+/// A link whose rate falls to a tenth for a second, with a buffer that takes more than a second to empty then.
+const SLOW_FOR_A_SECOND: &str = r#"
+duration = "6s"
+[bottleneck]
+rate = [["0s", "20Mbit/s"], ["2s", "2Mbit/s"], ["3s", "20Mbit/s"]]
+buffer = "200pkt"
+[[flows]]
+cc = "cubic"
+rtt = "50ms"
+"#;
+
+/// The rows of a metric in a run's distributions, as delays in milliseconds with their counts.
+fn rows_of(csv: &str, metric: &str) -> Vec<(f64, u64)> {
+    let rows = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let rows = rows.filter(|row| row[0] == metric && row[1] == "0");
+    rows.map(|row| (row[2].parse::<f64>().unwrap() / 1e6, row[3].parse().unwrap())).collect()
+}
+
+#[test]
+fn distributions_have_the_percentiles_of_the_table_and_what_packets_waited() {
+    let shell = Shell::new("distributions");
+    shell.write("slow.toml", SLOW_FOR_A_SECOND);
+    assert!(shell.output(&["run", "slow.toml", "--quiet", "--out", "r"]).status.success());
+    assert!(shell.output(&["export", "r", "--csv", "--out", "csv"]).status.success());
+    let read = |name: &str| fs::read_to_string(shell.folder().join(name)).unwrap();
+    let csv = read("csv/delays.csv");
+    let json: serde_json::Value = serde_json::from_str(&read("r/summary.json")).unwrap();
+    let run = &json["runs"][0];
+    let mut longest = Vec::new();
+    for (metric, summary) in [
+        ("links.queue_delay_ms", &run["links"][0]["queue_delay_ms"]),
+        ("flows.rtt_ms", &run["flows"][0]["rtt_ms"]),
+        ("flow_groups.rtt_ms", &run["flow_groups"][0]["rtt_ms"]),
+    ] {
+        let rows = rows_of(&csv, metric);
+        let total: u64 = rows.iter().map(|(_, count)| count).sum();
+        for (name, per_mille) in [("p50", 500), ("p95", 950), ("p99", 990)] {
+            let mut seen = 0;
+            let reached = rows.iter().find(|(_, count)| {
+                seen += count;
+                seen * 1000 >= total * per_mille
+            });
+            if let Some(printed) = summary[name].as_f64() {
+                assert_eq!(reached.unwrap().0.to_bits(), printed.to_bits(), "{metric} {name}");
+            }
+        }
+        longest.push((rows.last().unwrap().0, total));
+    }
+    // Bytes over the momentary rate are more than a second: 200 packets at 2 Mbit/s. No packet waited so long.
+    let (waited_ms, packets) = longest[0];
+    let rtt_max_ms = run["flows"][0]["rtt_ms"]["max"].as_f64().unwrap();
+    assert!(
+        waited_ms > 500.0 && waited_ms < (rtt_max_ms - 50.0) * 1.01,
+        "{waited_ms} {rtt_max_ms}"
+    );
+    assert_eq!(Some(packets), run["links"][0]["departures"].as_u64());
+    shell.check(
+        &["plot", "r", "--cdf", "queue,rtt", "--format", "svg", "--out", "p"],
+        &expect![[r#"
+            p/cdf-queue.svg
+            p/cdf-rtt.svg
+            --- exit 0
+        "#]],
+    );
+    let svg = read("p/cdf-queue.svg");
+    let digits: String = svg.chars().filter(|c| *c != ',').collect();
+    assert!(digits.contains(&format!("{packets} packets")), "all packets are in the picture");
+    assert!(svg.contains("queue delay at bottleneck, ms"));
+}
+
+#[test]
+fn a_folder_of_an_earlier_version_says_what_writes_its_distributions() {
+    let shell = Shell::new("no-distributions");
+    shell.write("one.toml", ONE);
+    assert!(shell.output(&["run", "one.toml", "--quiet", "--out", "r"]).status.success());
+    fs::remove_file(shell.folder().join("r/delays.parquet")).unwrap();
+    for of in ["queue", "rtt"] {
+        let output = shell.output(&["plot", "r", "--cdf", of]);
+        assert_eq!(output.status.code(), Some(2));
+        let wanted = "r has no delays.parquet, which earlier versions did not write; `bbrlab run r` writes it";
+        assert!(told(&output).contains(wanted), "{}", told(&output));
+    }
+    assert!(shell.output(&["run", "r", "--quiet"]).status.success());
+    assert!(shell.output(&["plot", "r", "--cdf", "queue,rtt"]).status.success());
+}
+
+#[test]
+fn figures_and_distributions_of_a_sweep_are_drawn_as_somebody_chose() {
+    let shell = Shell::new("chosen-sweep");
+    shell.write("four.toml", FOUR);
+    assert!(shell.output(&["run", "four.toml", "--quiet", "--out", "s"]).status.success());
+    shell.check(
+        &["plot", "s", "--metric", "jain,rtt_ms.p95", "--x", "buffer", "--format", "svg"],
+        &expect![[r#"
+            s/sweep-bottleneck-buffer-jain-rtt_ms-p95.svg
+            --- exit 0
+        "#]],
+    );
+    shell.check(
+        &["plot", "s", "--cdf", "rtt,queue", "--by", "buffer", "--format", "svg", "--out", "p"],
+        &expect![[r#"
+            p/cdf-rtt-by-buffer.svg
+            p/cdf-queue-by-buffer.svg
+            --- exit 0
+        "#]],
+    );
+    let refused = |args: &[&str], wanted: &str| {
+        let output = shell.output(&[&["plot", "s"], args].concat());
+        let told = told(&output);
+        assert_eq!(output.status.code(), Some(2), "{told}");
+        assert!(told.contains(wanted), "{told}");
+    };
+    refused(&["--metric", "goodputs"], "unknown metric `goodputs`; similar are goodput_mbps");
+    refused(
+        &["--metric", "true_loss_pct"],
+        "`true_loss_pct` is a figure of mahmud2020's tables, which `bbrlab reproduce mahmud2020` prints",
+    );
+    refused(
+        &["--metric", "rto_count"],
+        "`rto_count` is a figure of single flows; a sweep is drawn by",
+    );
+    refused(
+        &["--metric", "lost_packets"],
+        "summary.parquet, a row for each flow of each run, and in summary.json",
+    );
+    let columns = [
+        ("group_out_of_order_packets", "out_of_order_packets"),
+        ("group_rtt_ms_p95", "rtt_ms.p95"),
+        // Those of the run have the short name.
+        ("group_goodput_mbps", "flow_groups.goodput_mbps"),
+        ("run_goodput_mbps", "goodput_mbps"),
+        ("bottleneck_queue_delay_ms_mean", "queue_delay_ms.mean"),
+        // Those of groups have.
+        ("bottleneck_drops", "links.drops"),
+    ];
+    for (column, name) in columns {
+        let wanted = format!("the figure is called `{name}` here");
+        refused(&["--metric", column], &wanted);
+        let args = ["plot", "s", "--metric", name, "--format", "svg", "--out", "p"];
+        assert!(shell.output(&args).status.success(), "{name}");
+    }
+    refused(&["--x", "rate"], "`rate` is not swept here; swept are bottleneck.buffer");
+    refused(&["--x", "buffer", "--by", "buffer"], "is along the axis");
+    refused(&["--panels", "rtt"], "this is a sweep");
+    refused(&["--cdf", "delay"], "known are fct, rtt, queue");
+}
+
+#[test]
+fn two_runs_lie_on_top_of_each_other_in_one_picture() {
+    let shell = Shell::new("overlay");
+    shell.write("one.toml", ONE);
+    shell.write("four.toml", FOUR);
+    let run = |args: &[&str]| assert!(shell.output(args).status.success());
+    run(&["run", "one.toml", "--quiet", "--out", "bbr"]);
+    run(&["run", "one.toml", "--quiet", "--set", "flows.cc=cubic", "--out", "cubic"]);
+    run(&["run", "four.toml", "--quiet", "--out", "s"]);
+    shell.check(
+        &["plot", "bbr", "cubic", "--overlay", "--panels", "rtt,queue", "--out", "p"],
+        &expect![[r#"
+            p/overlay-bbr-rtt-queue.svg
+            p/overlay-bbr-rtt-queue.png
+            --- exit 0
+        "#]],
+    );
+    let refused = |args: &[&str], wanted: &str| {
+        let output = shell.output(&[&["plot", "--overlay"], args].concat());
+        let told = told(&output);
+        assert_eq!(output.status.code(), Some(2), "{told}");
+        assert!(told.contains(wanted), "{told}");
+    };
+    refused(&["bbr"], "expected the folders of two runs, found 1");
+    refused(&["bbr", "s"], "s: --overlay draws single runs, and this is a sweep");
+    refused(&["bbr", "cubic", "--panels", "state"], "leave `state` out");
+    refused(&["bbr", "cubic", "--metric", "share"], "--overlay draws two runs over time");
+    refused(&["bbr", "cubic", "--from", "3s"], "--from 3 s is not before the end");
+}
+
+#[test]
+fn a_sweep_of_which_runs_are_missing_is_named_with_what_computes_them() {
+    let shell = Shell::new("plot-missing");
+    shell.write("four.toml", FOUR);
+    assert!(shell.output(&["run", "four.toml", "--quiet", "--out", "s"]).status.success());
+    let folders =
+        fs::read_dir(shell.folder().join("s")).unwrap().map(|entry| entry.unwrap().path());
+    let mut runs: Vec<_> = folders.filter(|path| path.is_dir()).collect();
+    runs.sort();
+    fs::remove_dir_all(&runs[0]).unwrap();
+    // The summary still has its figures, but its series are gone.
+    let output = shell.output(&["plot", "s", "--cdf", "rtt"]);
+    assert_eq!(output.status.code(), Some(2));
+    let wanted = "s: the folders of 1 of its 4 runs are missing; bbrlab run s computes them again";
+    assert!(told(&output).contains(wanted), "{}", told(&output));
+    for name in ["summary.json", "summary.parquet"] {
+        fs::remove_file(shell.folder().join("s").join(name)).unwrap();
+    }
+    for args in [&["plot", "s"][..], &["compare", "s", "s"], &["report", "s"]] {
+        let output = shell.output(args);
+        assert!(output.status.success(), "{}", told(&output));
+        let wanted = "note: s: 3 of 4 runs are there; bbrlab run s computes the others";
+        assert!(told(&output).contains(wanted), "{args:?}: {}", told(&output));
+    }
+}

@@ -1,0 +1,409 @@
+//! `bbrlab run` from end to end: what is printed, what is on disk, and what a crash leaves.
+
+#![cfg(unix)]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use crate::shell::{Shell, files, told};
+use expect_test::{Expect, expect};
+
+const SIXTEEN: &str = include_str!("../data/sixteen-unequal.toml");
+
+/// Checks what is printed, with all figures as `#` and hashes as `HASH`: the engine's own tests check those.
+/// Runs of blanks and of rules are reduced to one, since their length depends on the figures.
+fn check_shape(shell: &Shell, args: &[&str], expected: &Expect) {
+    let mut shape = String::new();
+    for line in shell.transcript(args).lines() {
+        let words: Vec<String> = if line.starts_with("---") {
+            vec![line.to_owned()]
+        } else {
+            line.split_whitespace().map(masked).collect()
+        };
+        shape.push_str(&words.join(" "));
+        shape.push('\n');
+    }
+    expected.assert_eq(&shape);
+}
+
+fn masked(word: &str) -> String {
+    if word.chars().all(|c| c == '─') {
+        return "─".to_owned();
+    }
+    let mut out = String::new();
+    let mut figure = String::new();
+    for c in word.chars().chain(['\0']) {
+        if c.is_ascii_hexdigit() || (!figure.is_empty() && matches!(c, '.' | ',')) {
+            figure.push(c);
+            continue;
+        }
+        let is_hash = figure.len() >= 12;
+        let is_number = figure.starts_with(|c: char| c.is_ascii_digit())
+            && figure.chars().all(|c| !c.is_ascii_alphabetic());
+        match (is_hash, is_number) {
+            (true, _) => out.push_str("HASH"),
+            (_, true) => {
+                out.push('#');
+                out.extend(figure.chars().last().filter(|&c| c == ','));
+            }
+            _ => out.push_str(&figure),
+        }
+        figure.clear();
+        if c != '\0' {
+            out.push(c);
+        }
+    }
+    // The sign of a difference depends on the engine, too.
+    out.replace("+#", "#").replace("-#", "#")
+}
+
+/// Folders of runs that their `run.json` marks as complete.
+fn complete_runs(folder: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    entries
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.join("run.json").exists())
+        .collect()
+}
+
+#[test]
+fn a_run_prints_its_tables_and_keeps_its_folder() {
+    let shell = Shell::new("run");
+    check_shape(
+        &shell,
+        &["run", "examples.dumbbell", "--out", "r"],
+        &expect![[r#"
+            examples.dumbbell (linux, seed #, hash HASH)
+            # s simulated, # data packets, # events, # s of CPU
+            digest HASH
+
+            link rate used arrived dropped queue mean p# max delay mean p#
+            Mbit/s % packets packets % packets ms
+            ─
+            bottleneck # # # # # # # # # #
+
+            flow cc goodput steady retrans RTO RTT base mean p# cwnd limited by
+            Mbit/s Mbit/s pkt % ms ms ms pkt % of its time
+            ─
+            # bbr# # # # # # # # # # pacing #, cwnd #
+            # packets arrived above a hole, # twice
+            --- stderr
+            examples.dumbbell: # run computed; results in r
+            --- exit 0
+        "#]],
+    );
+    let names: Vec<String> =
+        files(&shell.folder().join("r")).keys().map(|name| name.display().to_string()).collect();
+    expect![
+        "delays.parquet queue.parquet run.png run.svg scenario.toml series.parquet summary.json summary.parquet"
+    ]
+    .assert_eq(&names.join(" "));
+    check_shape(
+        &shell,
+        &["run", "examples.dumbbell", "--out", "r"],
+        &expect![[r#"
+            examples.dumbbell (linux, seed #, hash HASH)
+            # s simulated, # data packets, # events, # s of CPU
+            digest HASH
+
+            link rate used arrived dropped queue mean p# max delay mean p#
+            Mbit/s % packets packets % packets ms
+            ─
+            bottleneck # # # # # # # # # #
+
+            flow cc goodput steady retrans RTO RTT base mean p# cwnd limited by
+            Mbit/s Mbit/s pkt % ms ms ms pkt % of its time
+            ─
+            # bbr# # # # # # # # # # pacing #, cwnd #
+            # packets arrived above a hole, # twice
+            --- stderr
+            examples.dumbbell: # runs computed, # run found complete; results in r
+            --- exit 0
+        "#]],
+    );
+}
+
+#[test]
+fn json_is_one_document_and_nothing_else_on_standard_output() {
+    let shell = Shell::new("json");
+    let output = shell.output(&["run", "examples.dumbbell", "--json", "--quiet"]);
+    assert!(output.status.success() && output.stderr.is_empty());
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let run = &document["runs"][0];
+    assert_eq!(run["scenario"], "examples.dumbbell");
+    assert!(run["cpu_s"].as_f64().unwrap() > 0.0);
+    assert!(run["flows"][0]["goodput_mbps"].as_f64().unwrap() > 5.0);
+    assert_eq!(document["version"], env!("CARGO_PKG_VERSION"));
+    assert!(document["groups"].is_null());
+    let limits: f64 = run["flows"][0]["limited_by"]
+        .as_object()
+        .unwrap()
+        .values()
+        .filter_map(serde_json::Value::as_f64)
+        .sum();
+    assert!((limits - 1.0).abs() < 1e-9);
+}
+
+#[test]
+fn several_seeds_come_with_groups() {
+    let shell = Shell::new("groups");
+    let args = [
+        "run",
+        "examples.dumbbell",
+        "--set",
+        "repeat=3",
+        "--set",
+        "duration=2s",
+        "--json",
+        "--quiet",
+    ];
+    let document: serde_json::Value = serde_json::from_slice(&shell.output(&args).stdout).unwrap();
+    assert_eq!(document["runs"].as_array().unwrap().len(), 3);
+    let group = &document["groups"][0];
+    assert_eq!(group["seeds"], serde_json::json!([1, 2, 3]));
+    assert_eq!(group["metrics"]["goodput_mbps"]["n"], 3);
+}
+
+#[test]
+fn a_sweep_is_the_same_with_one_job_and_with_two() {
+    let shell = Shell::new("jobs");
+    shell.write("sixteen.toml", SIXTEEN);
+    for jobs in ["1", "2"] {
+        let args = ["run", "sixteen.toml", "--quiet", "--jobs", jobs, "--out", jobs];
+        let output = shell.output(&args);
+        assert!(output.status.success(), "{}", told(&output));
+    }
+    let (one, two) = (files(&shell.folder().join("1")), files(&shell.folder().join("2")));
+    assert_eq!(one.len(), two.len());
+    for (name, bytes) in &one {
+        assert!(two.get(name) == Some(bytes), "{} differs", name.display());
+    }
+    assert_eq!(complete_runs(&shell.folder().join("1")).len(), 16);
+}
+
+#[test]
+fn a_sweep_that_was_killed_goes_on_where_it_was() {
+    let shell = Shell::new("kill");
+    shell.write("sixteen.toml", SIXTEEN);
+    let out = shell.folder().join("out");
+    let args = ["run", "sixteen.toml", "--jobs", "2", "--out", "out"];
+    let mut command = shell.begin(&args);
+    while complete_runs(&out).len() < 4 && !command.has_ended() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    command.kill();
+    let marks: BTreeMap<PathBuf, Vec<u8>> = complete_runs(&out)
+        .into_iter()
+        .map(|run| (run.join("run.json"), fs::read(run.join("run.json")).unwrap()))
+        .collect();
+    assert!(marks.len() >= 4);
+    let again = shell.transcript(&args);
+    let expected =
+        format!("{} computed, {} found complete", plural(16 - marks.len()), plural(marks.len()));
+    assert!(again.contains(&expected), "expected {expected} in {again}");
+    for (mark, bytes) in &marks {
+        assert!(fs::read(mark).unwrap() == *bytes, "{} was computed anew", mark.display());
+    }
+    // No file is half written or left over: the same files as from an undisturbed sweep.
+    assert!(shell.output(&["run", "sixteen.toml", "--quiet", "--out", "fresh"]).status.success());
+    assert!(files(&out) == files(&shell.folder().join("fresh")));
+}
+
+fn plural(runs: usize) -> String {
+    if runs == 1 { "1 run".to_owned() } else { format!("{runs} runs") }
+}
+
+#[test]
+fn an_interrupted_run_leaves_what_there_is_of_it() {
+    let shell = Shell::new("interrupt");
+    // Long enough not to end by itself; without series, so that no file becomes large.
+    let args = [
+        "run",
+        "examples.dumbbell",
+        "--set",
+        "duration=1000000s",
+        "--set",
+        "sample=100s",
+        "--out",
+        "r",
+    ];
+    let mut command = shell.begin(&args);
+    // A run holds its lock while it is computed.
+    while !shell.folder().join("r/.lock").exists() && !command.has_ended() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let kill = Command::new("kill").args(["-INT", &command.id().to_string()]).status().unwrap();
+    assert!(kill.success());
+    let output = command.output();
+    let told = told(&output);
+    assert_eq!(output.status.code(), Some(130), "{told}");
+    assert!(told.contains("interrupted after ") && told.contains("s of simulated time"), "{told}");
+    let mark = fs::read_to_string(shell.folder().join("r/run.json")).unwrap();
+    assert!(mark.contains("\"complete\": false"), "{mark}");
+    let summary = fs::read_to_string(shell.folder().join("r/summary.json")).unwrap();
+    assert!(serde_json::from_str::<serde_json::Value>(&summary).is_ok());
+}
+
+#[test]
+fn the_scenario_in_a_runs_folder_gives_the_same_run() {
+    let shell = Shell::new("again");
+    shell.write("sixteen.toml", SIXTEEN);
+    let first =
+        ["run", "sixteen.toml", "--set", "sweep.duration=[\"1s\"]", "--quiet", "--out", "s"];
+    assert!(shell.output(&first).status.success());
+    let run = complete_runs(&shell.folder().join("s")).into_iter().min().unwrap();
+    let scenario = run.join("scenario.toml");
+    let args = ["run", scenario.to_str().unwrap(), "--quiet", "--out", "again"];
+    assert!(shell.output(&args).status.success());
+    let digest = |folder: &Path| -> (String, String) {
+        let text = fs::read_to_string(folder.join("summary.json")).unwrap();
+        let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+        let run = &document["runs"][0];
+        (run["digest"].to_string(), run["scenario_hash"].to_string())
+    };
+    assert_eq!(digest(&run), digest(&shell.folder().join("again")));
+}
+
+#[test]
+fn a_report_is_one_page_with_everything_in_it() {
+    let shell = Shell::new("report");
+    shell.write("sixteen.toml", SIXTEEN);
+    let args = ["run", "sixteen.toml", "--set", "sweep.duration=[\"1s\"]", "--quiet", "--out", "s"];
+    assert!(shell.output(&args).status.success());
+    shell.check(
+        &["report", "s", "--out", "page.html"],
+        &expect![[r#"
+        page.html
+        --- exit 0
+    "#]],
+    );
+    let page = fs::read_to_string(shell.folder().join("page.html")).unwrap();
+    for wanted in ["<svg", "bottleneck.buffer", "Jain", "Every metric of every point", "bbrlab run"]
+    {
+        assert!(page.contains(wanted), "{wanted} is missing");
+    }
+}
+
+#[test]
+fn an_experiment_is_told_published_beside_measured_with_a_verdict_on_each_claim() {
+    let shell = Shell::new("reproduce");
+    let mut args = vec![
+        "reproduce",
+        "mahmud2020.sim-congested",
+        "--seeds",
+        "1",
+        "--out",
+        "r",
+        "--no-pictures",
+    ];
+    let text = shell.transcript(&args);
+    for wanted in [
+        "mahmud2020.sim-congested: Seven simultaneous flows",
+        "transmitted_packets",
+        "68420",
+        "Measured: one seed.",
+        "mahmud2020.c10",
+        "no verdict",
+        "runs computed",
+        "--- exit 0",
+    ] {
+        assert!(text.contains(wanted), "{wanted} is missing:\n{text}");
+    }
+    args.extend(["--json", "--quiet"]);
+    let output = shell.output(&args);
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let experiment = &document["experiments"][0];
+    assert_eq!(experiment["id"], "mahmud2020.sim-congested");
+    let sent = &experiment["rows"][0]["metrics"]["transmitted_packets"];
+    assert_eq!(sent["published"], 68420.0);
+    assert!(sent["measured"].as_f64().unwrap() > 20_000.0);
+    assert!(document["cpu_s"].as_f64().unwrap() > 0.0);
+    let claims = document["claims"].as_array().unwrap();
+    assert_eq!(claims.len(), 6);
+    for claim in claims {
+        let (expected, verdict) = (claim["expected"].as_str(), claim["verdict"].as_str());
+        let verdicts = ["holds", "fails", "artifact_shown", "artifact_not_shown"];
+        assert!(verdict.is_some_and(|verdict| verdicts.contains(&verdict)), "{claim}");
+        let is_as_expected = expected == Some("holds") && verdict == Some("holds");
+        assert_eq!(claim["reason"] == "", is_as_expected, "{claim}");
+        assert_eq!(claim["measured"]["seeds"], 1, "{claim}");
+        assert_eq!(claim["interval"].as_array().unwrap().len(), 2, "{claim}");
+        assert!(!claim["measured"]["values"].as_array().unwrap().is_empty(), "{claim}");
+    }
+}
+
+#[test]
+fn what_a_run_would_take_is_told_without_running() {
+    let shell = Shell::new("check");
+    check_shape(
+        &shell,
+        &["check", "examples.two-bbr"],
+        &expect![[r#"
+            examples.two-bbr: valid
+            runs # (# points x # seeds)
+            flows # in the largest run
+            simulated # s
+            data packets about #
+            events about #
+            time about # s of CPU on this machine, up to # runs at a time
+            memory about # MB per run
+            about # kB beside the runs for summary and table, some # MB for pictures
+            series about # rows, about # MB on disk
+            disk about # MB in all, without pictures
+            about: right within a factor of two (time: as this machine is now); at most: an upper bound
+            --- exit 0
+        "#]],
+    );
+    assert!(!shell.folder().join("bbrlab-runs").exists());
+}
+
+#[test]
+fn the_lists_name_what_there_is() {
+    let shell = Shell::new("list");
+    let text = shell.transcript(&["list"]);
+    for name in ["bbr1", "cubic", "fq_codel", "lanigan2020.single-flow", "kato2025", "goodput_mbps"]
+    {
+        assert!(text.contains(name), "{name} is missing");
+    }
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    for what in ["algorithms", "queues", "scenarios", "papers", "metrics"] {
+        let output = shell.output(&["list", what, "--json"]);
+        let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert!(document.as_array().unwrap().len() > 4, "{what}");
+    }
+}
+
+#[test]
+fn the_list_of_algorithms_has_names_a_line_sources_and_parameters_with_defaults() {
+    let shell = Shell::new("list-algorithms");
+    let text = shell.transcript(&["list", "algorithms"]);
+    let output = shell.output(&["list", "algorithms", "--json"]);
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let algorithms = document.as_array().unwrap();
+    assert_eq!(algorithms.len(), 23);
+    for algorithm in algorithms {
+        for field in ["name", "title", "summary", "source"] {
+            assert!(!algorithm[field].as_str().unwrap().is_empty(), "{algorithm}: {field}");
+        }
+        assert!(text.contains(algorithm["name"].as_str().unwrap()), "{algorithm}");
+        assert!(text.contains(algorithm["source"].as_str().unwrap()), "{algorithm}");
+        for (name, parameter) in algorithm["parameters"].as_object().unwrap() {
+            let line = format!("{name} = {}:", parameter["default"].as_str().unwrap());
+            assert!(text.contains(&line), "{line}");
+            assert!(!parameter["summary"].as_str().unwrap().is_empty(), "{algorithm}");
+        }
+    }
+}
+
+#[test]
+fn completions_are_there_for_every_shell() {
+    let shell = Shell::new("completions");
+    for name in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let output = shell.output(&["completions", name]);
+        assert!(output.status.success() && output.stdout.len() > 1000, "{name}");
+    }
+}

@@ -1,0 +1,145 @@
+//! The order of events: one 128-bit key, which does not depend on how events are stored.
+
+use bbrlab_units::Time;
+
+/// The kind of an event. The discriminants give the order at equal times.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Kind {
+    /// The timer of a link's queue discipline expires.
+    LinkTimer = 0,
+    /// A packet departs from a link.
+    Departure = 1,
+    /// A packet arrives at a link.
+    LinkArrival = 2,
+    /// A packet arrives at the receiver of its flow.
+    AtReceiver = 3,
+    /// A packet, usually an ACK, arrives at the sender of its flow.
+    AtSender = 4,
+    /// A timer of a flow expires.
+    Timer = 5,
+    /// An application asked to be called.
+    Application = 6,
+}
+
+/// The largest number of flows, and of links.
+pub const IDS_MAX: u32 = 1 << 24;
+
+/// An event's place in the order. The event with the least key is next.
+///
+/// ```text
+/// time 64 | kind 4 | kind of the event that sent the packet 4 | flow or link 24 | sequence number 32
+/// ```
+///
+/// So events at the same time are ordered by [`Kind`], in this order: timer of a link's queue,
+/// departure from a link, arrival at a link, packet at a receiver, packet at a sender, timer,
+/// application. Events of the same kind are ordered by flow (or link), and those of the same flow
+/// by sequence number. The sequence number is that of the packet within its flow, that of the
+/// departure within its link, the [`TimerId`] of a timer, or the token of an application.
+///
+/// Packets that arrive at a link at the same time are ordered by the kind of the event that sent
+/// them, before their flow. For events of other kinds these four bits are 0.
+///
+/// No two events at the same time have the same key, except calls of one application with the same
+/// token: these cannot be told apart.
+///
+/// [`TimerId`]: crate::TimerId
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Key(pub u128);
+
+impl Key {
+    /// Later than every event.
+    pub const NEVER: Self = Self(u128::MAX);
+
+    /// The key of an event at `at`; `tie` decides at equal times.
+    #[inline]
+    pub fn new(at: Time, tie: u64) -> Self {
+        Self((u128::from(at.0) << 64) | u128::from(tie))
+    }
+
+    /// When the event is due.
+    #[inline]
+    pub fn time(self) -> Time {
+        Time((self.0 >> 64) as u64)
+    }
+
+    /// The lower half of the key.
+    #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "the low half is what is wanted")]
+    pub fn tie(self) -> u64 {
+        self.0 as u64
+    }
+
+    /// The kind of the event.
+    #[inline]
+    pub fn kind(self) -> Kind {
+        match self.tie() >> 60 {
+            0 => Kind::LinkTimer,
+            1 => Kind::Departure,
+            2 => Kind::LinkArrival,
+            3 => Kind::AtReceiver,
+            4 => Kind::AtSender,
+            5 => Kind::Timer,
+            _ => Kind::Application,
+        }
+    }
+}
+
+/// The number of a kind, as in a tie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KindNumber(u64);
+
+impl KindNumber {
+    /// [`Kind::AtReceiver`].
+    pub const AT_RECEIVER: Self = Self(Kind::AtReceiver as u64);
+    /// [`Kind::AtSender`].
+    pub const AT_SENDER: Self = Self(Kind::AtSender as u64);
+
+    /// The kind in a tie.
+    #[inline]
+    pub const fn of(tie: u64) -> Self {
+        Self(tie >> 60)
+    }
+}
+
+impl From<Kind> for KindNumber {
+    #[inline]
+    fn from(kind: Kind) -> Self {
+        Self(kind as u64)
+    }
+}
+
+/// The bits of a tie that hold flow (or link) and sequence number.
+pub const ID_TIE: u64 = (1 << 56) - 1;
+
+/// Flow (or link) and sequence number, as in a tie.
+#[inline]
+pub fn id_tie(id: u32, sequence: u32) -> u64 {
+    debug_assert!(id < IDS_MAX);
+    (u64::from(id) << 32) | u64::from(sequence)
+}
+
+/// The tie of an event of this kind: the lower half of its key.
+#[inline]
+pub fn tie(kind: Kind, id_tie: u64) -> u64 {
+    ((kind as u64) << 60) | id_tie
+}
+
+/// The bits that the kind of the sending event adds to the tie of an arrival at a link.
+#[inline]
+pub fn sent_by(KindNumber(kind): KindNumber) -> u64 {
+    kind << 56
+}
+
+/// The flow or link of a tie.
+#[inline]
+pub fn id_of(tie: u64) -> u32 {
+    ((tie >> 32) & 0x00ff_ffff) as u32
+}
+
+/// The sequence number of a tie.
+#[inline]
+#[expect(clippy::cast_possible_truncation, reason = "the low half is what is wanted")]
+pub fn sequence_of(tie: u64) -> u32 {
+    tie as u32
+}

@@ -1,0 +1,64 @@
+//! The event queue of a discrete-event simulator of networks: which event is next, in an order that
+//! does not depend on how the events are stored.
+//!
+//! # Interface
+//!
+//! | call | effect |
+//! | --- | --- |
+//! | [`EventQueue::next`] | when the next event is due, and its [`Source`] |
+//! | [`EventQueue::take`] | removes that event, and says which one it is |
+//! | [`EventQueue::insert`] | adds an event |
+//! | [`EventQueue::arm`] | arms a timer of a flow, or moves its deadline |
+//! | [`EventQueue::disarm`] | cancels a timer of a flow |
+//! | [`EventQueue::arm_link`] | arms the timer of a link |
+//! | [`EventQueue::head_arrived`] | a packet has become the first of its lane |
+//! | [`EventQueue::first_head_left`], [`EventQueue::head_left`] | the first packet of a lane has left it |
+//!
+//! A *lane* is a delay line: packets on one constant delay leave it in the order in which they
+//! entered, so that only its first packet, its *head*, need be compared with other events. The
+//! caller keeps the packets; the queue knows the key of each head.
+//!
+//! # Order
+//!
+//! Each event has a [`Key`]: its time, its [`Kind`], its flow or link, and a sequence number. The
+//! event with the least key is next, whatever was inserted or armed first, and wherever the queue
+//! keeps it. [`Key`] documents the order of events at the same time. It is part of the interface.
+//!
+//! # Structures
+//!
+//! The events of a simulated TCP are of few kinds, and each kind repeats in a way of its own. So
+//! there are four structures, each a standard one, and the least of their four least keys is next:
+//!
+//! | file | structure | events |
+//! | --- | --- | --- |
+//! | `heap.rs` | 4-ary heap with a lazy hole | inserted events, and most timers |
+//! | `lazy_timers.rs` | lazy deletion: a timer moved later keeps its entry | timers in the heap |
+//! | `lane_tournament.rs` | tournament tree of keys | heads of lanes, except the first two |
+//! | `timer_tournament.rs` | tournament tree of words | one timer per flow, armed for every packet |
+//! | `calendar.rs` | calendar queue with a bitmap of its buckets | one timer per flow, armed often |
+//! | `queue.rs` | the comparison of the four, and the interface | |
+//! | `key.rs` | the order | |
+//!
+//! The heads of the first two lanes are compared with these four directly. Where all flows share
+//! one path, these are all lanes: one of data and one of ACKs.
+//!
+//! A binary heap alone gives the same order. `tests/order.rs` compares the two on random events,
+//! `examples/queue_speed.rs` measures both, and `docs/decisions/0008-event-queue.md` has the
+//! measurements that justify each structure.
+//!
+//! Sources: R. Brown, "Calendar queues: a fast O(1) priority queue implementation for the
+//! simulation event set problem", Communications of the ACM 31(10), 1988; D. Knuth, "The Art of
+//! Computer Programming", volume 3, section 5.2.3 (selection by a tournament, and heaps).
+//! Deviations: `calendar.rs` lists those of the calendar queue.
+
+mod calendar;
+mod heap;
+mod key;
+mod lane_tournament;
+mod lazy_timers;
+mod queue;
+mod timer_tournament;
+
+pub use key::{ID_TIE, IDS_MAX, Key, Kind, KindNumber, id_of, id_tie, sent_by, sequence_of, tie};
+pub use lazy_timers::TimerId;
+pub use queue::{Event, EventQueue, Source};

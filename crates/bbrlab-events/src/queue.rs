@@ -1,0 +1,533 @@
+//! The event queue: the comparison of its structures, and the interface.
+
+use bbrlab_units::Time;
+
+use crate::calendar::{CalendarQueue, TimerState};
+use crate::heap::Heap;
+use crate::key::{Key, Kind, id_tie, tie};
+use crate::lane_tournament::LaneTournament;
+use crate::lazy_timers::{LazyTimers, Reached, TimerId};
+use crate::timer_tournament::TimerTournament;
+
+/// The heads of so many lanes are compared directly, without a tournament.
+const FIRST_LANES: u32 = 2;
+
+/// Where the next event is. [`EventQueue::take`] removes it from there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The head of lane 0.
+    FirstLane = 0,
+    /// The head of lane 1.
+    SecondLane = 1,
+    /// The tournament of timers.
+    TimerTournament,
+    /// The heap, the tournament of the other lanes, or the calendar.
+    Others,
+}
+
+/// The next event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// The head of lane 0 or 1 arrives. Follow with [`EventQueue::first_head_left`].
+    FirstHead(u32),
+    /// The head of another lane arrives. Follow with [`EventQueue::head_left`].
+    Head(u32),
+    /// The tournament timer of this flow expires. End the event with [`EventQueue::close_timer`].
+    TournamentTimer(u32),
+    /// The calendar timer of this flow expires.
+    CalendarTimer(u32),
+    /// An entry of the heap, with its index: an event that was inserted, or a timer, which expires
+    /// if [`EventQueue::expires`] says so. End the event with [`EventQueue::close_entry`].
+    Entry(Key, u32),
+}
+
+/// Where the first event of [`Source::Others`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Other {
+    Heap,
+    /// The head of this lane of the tournament.
+    Head(u32),
+    Calendar,
+}
+
+/// All future events of a network: events that were inserted, the heads of lanes, and the timers of
+/// flows and links.
+#[derive(Debug)]
+pub struct EventQueue {
+    /// The heads of the first lanes.
+    first_heads: [Key; FIRST_LANES as usize],
+    tournament: TimerTournament,
+    /// The timer of each flow that is in the tournament.
+    tournament_timer: TimerId,
+    /// When the first event of heap, lane tournament and calendar is due. It may be too early while
+    /// an entry is open.
+    others: Time,
+    heap: Heap,
+    /// When the first event of lane tournament and calendar is due.
+    beside_heap: Time,
+    lanes: LaneTournament,
+    calendar: CalendarQueue,
+    /// The timer of each flow that is in the calendar.
+    calendar_timer: TimerId,
+    /// The timers of flows that are in the heap.
+    timers: LazyTimers,
+    /// The timers of links, which are in the heap as well.
+    link_timers: LazyTimers,
+    lane_count: u32,
+    link_count: u32,
+    flow_count: u32,
+}
+
+impl EventQueue {
+    /// An empty queue. Each of the two ends of a flow will have timers `0..timers_per_end`.
+    #[must_use]
+    pub fn new(timers_per_end: u8) -> Self {
+        Self {
+            first_heads: [Key::NEVER; FIRST_LANES as usize],
+            tournament: TimerTournament::new(),
+            tournament_timer: TimerId::NONE,
+            others: Time::NEVER,
+            heap: Heap::new(),
+            beside_heap: Time::NEVER,
+            lanes: LaneTournament::new(),
+            calendar: CalendarQueue::new(),
+            calendar_timer: TimerId::NONE,
+            timers: LazyTimers::new(2, timers_per_end),
+            link_timers: LazyTimers::new(1, 1),
+            lane_count: 0,
+            link_count: 0,
+            flow_count: 0,
+        }
+    }
+
+    /// Keeps this timer of each flow in the tournament, for a timer that is armed for almost every
+    /// packet. Only its cost changes. Call this before the first flow is added.
+    pub fn set_tournament_timer(&mut self, timer: TimerId) {
+        self.tournament_timer = timer;
+    }
+
+    /// Keeps this timer of each flow in the calendar, for a timer that is armed often and about
+    /// equally far ahead in all flows. Only its cost changes. Call this before the first flow is
+    /// added.
+    pub fn set_calendar_timer(&mut self, timer: TimerId) {
+        self.calendar_timer = timer;
+    }
+
+    /// The timer that is in the tournament.
+    #[inline]
+    pub fn tournament_timer(&self) -> TimerId {
+        self.tournament_timer
+    }
+
+    /// The timer that is in the calendar.
+    #[inline]
+    pub fn calendar_timer(&self) -> TimerId {
+        self.calendar_timer
+    }
+
+    /// Adds the next flow, none of whose timers is armed. Flows are numbered from 0. No tournament
+    /// timer and no calendar timer may be armed yet.
+    pub fn add_flow(&mut self) {
+        self.timers.add(self.flow_count);
+        self.tournament.add(self.flow_count);
+        self.calendar.add();
+        self.flow_count += 1;
+    }
+
+    /// Adds the next link, whose timer is not armed. Links are numbered from 0.
+    pub fn add_link(&mut self) {
+        self.link_timers.add(self.link_count);
+        self.link_count += 1;
+    }
+
+    /// Adds the next lane, which is empty. Lanes are numbered from 0; the first two are the
+    /// cheapest.
+    pub fn add_lane(&mut self) {
+        if self.lane_count >= FIRST_LANES {
+            self.lanes.add();
+        }
+        self.lane_count += 1;
+    }
+
+    /// When the next event is due, and where it is. The time is `NEVER` if there is none. The event
+    /// before must have ended.
+    ///
+    /// The entry of a timer counts as an event here, even if the timer has been moved or disarmed
+    /// since.
+    #[inline]
+    pub fn next(&self) -> (Time, Source) {
+        // Times decide, unless several events are due at the same time.
+        let [first, second] = self.first_heads.map(Key::time);
+        let others = self.others;
+        let timer = self.tournament.next();
+        let head = first.min(second);
+        if timer < head.min(others) {
+            return (timer, Source::TimerTournament);
+        }
+        if head < others && head != timer && first != second {
+            return (head, if second < first { Source::SecondLane } else { Source::FirstLane });
+        }
+        if others < head && others != timer {
+            return (others, Source::Others);
+        }
+        self.next_by_key()
+    }
+
+    /// [`Self::next`] if several events may be due at that time. Their keys decide.
+    #[inline(never)]
+    fn next_by_key(&self) -> (Time, Source) {
+        let [first, second] = self.first_heads;
+        let timer =
+            timer_key(self.tournament.next(), self.tournament.next_flow(), self.tournament_timer);
+        let others = self.heap.top().0.min(self.lanes.winner().0).min(self.calendar_key());
+        let candidates = [
+            (first, Source::FirstLane),
+            (second, Source::SecondLane),
+            (others, Source::Others),
+            (timer, Source::TimerTournament),
+        ];
+        let least = candidates.into_iter().min_by_key(|&(key, _)| key);
+        least.map_or((Time::NEVER, Source::Others), |(key, source)| (key.time(), source))
+    }
+
+    /// The key of the calendar's first timer.
+    fn calendar_key(&self) -> Key {
+        timer_key(self.calendar.next(), self.calendar.next_flow(), self.calendar_timer)
+    }
+
+    /// Takes the next event, which [`Self::next`] has found at `source`, to be due at `now`.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once in the event loop, which then knows the source")]
+    pub fn take(&mut self, source: Source, now: Time) -> Event {
+        match source {
+            Source::FirstLane | Source::SecondLane => Event::FirstHead(source as u32),
+            Source::TimerTournament => Event::TournamentTimer(self.tournament.fire()),
+            Source::Others => match self.other() {
+                Other::Head(lane) => Event::Head(FIRST_LANES + lane),
+                Other::Calendar => Event::CalendarTimer(self.fire_from_calendar(now)),
+                Other::Heap => {
+                    let (key, index) = self.heap.top();
+                    self.heap.pop();
+                    Event::Entry(key, index)
+                }
+            },
+        }
+    }
+
+    /// Where the first event of [`Source::Others`] is. There must be one.
+    #[inline]
+    fn other(&self) -> Other {
+        let in_heap = self.heap.top().0.time();
+        if in_heap < self.beside_heap {
+            return Other::Heap;
+        }
+        let (in_calendar, (head, lane)) = (self.calendar.next(), self.lanes.winner());
+        let head = head.time();
+        if head < in_calendar.min(in_heap) {
+            return Other::Head(lane);
+        }
+        if in_calendar < head.min(in_heap) {
+            return Other::Calendar;
+        }
+        self.other_by_key()
+    }
+
+    /// [`Self::other`] if several events may be due at that time. Their keys decide.
+    #[inline(never)]
+    fn other_by_key(&self) -> Other {
+        let (head, lane) = self.lanes.winner();
+        let (in_heap, in_calendar) = (self.heap.top().0, self.calendar_key());
+        if in_heap < head.min(in_calendar) {
+            Other::Heap
+        } else if head < in_calendar {
+            Other::Head(lane)
+        } else {
+            Other::Calendar
+        }
+    }
+
+    #[inline(never)]
+    fn fire_from_calendar(&mut self, now: Time) -> u32 {
+        let flow = self.calendar.fire(now);
+        self.find_beside_heap();
+        self.find_others();
+        flow
+    }
+
+    /// Ends the event of a tournament timer.
+    #[inline]
+    pub fn close_timer(&mut self) {
+        self.tournament.close();
+    }
+
+    /// Ends the event of an entry of the heap.
+    #[inline]
+    pub fn close_entry(&mut self) {
+        if self.heap.is_open() {
+            self.heap.close();
+            self.find_others();
+        }
+    }
+
+    /// Inserts an event. `index` is returned with it.
+    #[inline]
+    pub fn insert(&mut self, key: Key, index: u32) {
+        if self.heap.is_open() {
+            self.heap.push(key, index);
+            self.find_others();
+        } else {
+            self.heap.push(key, index);
+            self.others = self.others.min(key.time());
+        }
+    }
+
+    /// All entries of the heap, in no order: the events that were inserted, and entries of timers.
+    pub fn entries(&self) -> impl Iterator<Item = (Key, u32)> {
+        self.heap.iter()
+    }
+
+    /// Sets the head of a lane to a packet that has entered ahead of all others in it, or as the
+    /// only one.
+    #[inline]
+    pub fn head_arrived(&mut self, lane: u32, key: Key) {
+        match lane.checked_sub(FIRST_LANES) {
+            None => self.first_heads[lane as usize] = key,
+            Some(lane) => {
+                self.lanes.set(lane, key);
+                self.beside_heap = self.beside_heap.min(key.time());
+                self.others = self.others.min(key.time());
+            }
+        }
+    }
+
+    /// Sets the head of lane 0 or 1, whose head was the event that was just taken. `next` is the key
+    /// of the packet behind it, [`Key::NEVER`] if the lane is empty now.
+    #[inline]
+    pub fn first_head_left(&mut self, lane: u32, next: Key) {
+        self.first_heads[(lane % FIRST_LANES) as usize] = next;
+    }
+
+    /// [`Self::first_head_left`] for the other lanes.
+    #[inline]
+    pub fn head_left(&mut self, lane: u32, next: Key) {
+        self.lanes.set(lane - FIRST_LANES, next);
+        self.find_beside_heap();
+        self.find_others();
+    }
+
+    #[inline]
+    fn find_others(&mut self) {
+        self.others = self.heap.top().0.time().min(self.beside_heap);
+    }
+
+    #[inline]
+    fn find_beside_heap(&mut self) {
+        self.beside_heap = self.lanes.winner().0.time().min(self.calendar.next());
+    }
+
+    /// Arms a timer of a flow for `at`, in place of an earlier deadline. `at` must not be before
+    /// `now`, the time of the current event. The timer never expires if `at` is `NEVER`.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "where a timer is armed, it is known which one it is")]
+    pub fn arm(&mut self, flow: u32, timer: TimerId, at: Time, now: Time) {
+        if timer == self.tournament_timer {
+            if !self.tournament.arm(flow, at) {
+                self.arm_late_tournament_timer(flow, at, now);
+            }
+        } else if timer == self.calendar_timer {
+            self.arm_calendar_timer(flow, at, now);
+        } else {
+            self.arm_in_heap(flow, timer, at);
+        }
+    }
+
+    /// [`Self::arm`] of a timer that is mostly the calendar timer.
+    #[inline]
+    pub fn arm_mostly_calendar(&mut self, flow: u32, timer: TimerId, at: Time, now: Time) {
+        if timer == self.calendar_timer {
+            self.arm_calendar_timer(flow, at, now);
+        } else {
+            self.arm_apart(flow, timer, at, now);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn arm_apart(&mut self, flow: u32, timer: TimerId, at: Time, now: Time) {
+        self.arm(flow, timer, at, now);
+    }
+
+    #[inline(never)]
+    fn arm_calendar_timer(&mut self, flow: u32, at: Time, now: Time) {
+        if !self.enter_calendar(flow, at, now) {
+            self.arm_calendar_timer_again(flow, at, now);
+        }
+    }
+
+    /// Arms a calendar timer that is armed already, or for a deadline that has no bucket, which may
+    /// be `NEVER`.
+    #[cold]
+    #[inline(never)]
+    fn arm_calendar_timer_again(&mut self, flow: u32, at: Time, now: Time) {
+        self.disarm(flow, self.calendar_timer, now);
+        if at < Time::NEVER && !self.enter_calendar(flow, at, now) {
+            self.calendar.mark_in_heap(flow, now);
+            self.arm_in_heap(flow, self.calendar_timer, at);
+        }
+    }
+
+    /// Puts a timer into the calendar, unless it is armed or its deadline has no bucket.
+    #[inline]
+    fn enter_calendar(&mut self, flow: u32, at: Time, now: Time) -> bool {
+        let is_armed = self.calendar.arm(flow, at, now);
+        if is_armed && at < self.beside_heap {
+            self.beside_heap = at;
+            self.others = self.others.min(at);
+        }
+        is_armed
+    }
+
+    /// Arms a timer in the heap. Mostly its entry is for an earlier time, and stays.
+    #[inline]
+    fn arm_in_heap(&mut self, flow: u32, timer: TimerId, at: Time) {
+        let slot = self.timers.slot(flow, timer);
+        if self.timers.arm(slot, at) {
+            self.push_timer(flow, timer, slot, at);
+        }
+    }
+
+    #[inline(never)]
+    fn push_timer(&mut self, flow: u32, timer: TimerId, slot: u32, at: Time) {
+        self.insert(Key::new(at, tie(Kind::Timer, id_tie(flow, timer.sequence()))), slot);
+    }
+
+    /// Arms a tournament timer for a deadline that does not fit an entry of the tournament.
+    #[cold]
+    #[inline(never)]
+    fn arm_late_tournament_timer(&mut self, flow: u32, at: Time, now: Time) {
+        if at == Time::NEVER {
+            self.tournament.disarm(flow);
+        } else {
+            let timer = self.tournament_timer;
+            self.leave_tournament(now);
+            self.arm_in_heap(flow, timer, at);
+        }
+    }
+
+    /// Keeps the tournament timer of each flow in the heap from now on.
+    #[cold]
+    fn leave_tournament(&mut self, now: Time) {
+        let timer = std::mem::replace(&mut self.tournament_timer, TimerId::NONE);
+        for flow in 0..self.flow_count {
+            let deadline = self.tournament.deadline(flow);
+            if deadline < Time::NEVER {
+                self.tournament.disarm(flow);
+                self.arm(flow, timer, deadline, now);
+            }
+        }
+    }
+
+    /// Disarms a timer of a flow. `now` is the time of the current event.
+    #[inline]
+    pub fn disarm(&mut self, flow: u32, timer: TimerId, now: Time) {
+        if timer == self.tournament_timer {
+            self.tournament.disarm(flow);
+            return;
+        }
+        if timer == self.calendar_timer {
+            let state = self.calendar.state(flow);
+            self.disarm_in_calendar(flow, now);
+            if state != TimerState::InHeap {
+                return;
+            }
+        }
+        let slot = self.timers.slot(flow, timer);
+        self.timers.disarm(slot);
+    }
+
+    fn disarm_in_calendar(&mut self, flow: u32, now: Time) {
+        self.calendar.disarm(flow, now);
+        self.find_beside_heap();
+        // While the top of the heap is open, `close_entry` or `insert` finds the first event.
+        if !self.heap.is_in_event() {
+            self.find_others();
+        }
+    }
+
+    /// The deadline of a timer of a flow; `None` if it is not armed.
+    pub fn deadline(&self, flow: u32, timer: TimerId) -> Option<Time> {
+        let deadline = if timer == self.tournament_timer {
+            self.tournament.deadline(flow)
+        } else if timer == self.calendar_timer
+            && let Some(at) = self.calendar.state(flow).deadline()
+        {
+            at
+        } else {
+            self.timers.deadline(self.timers.slot(flow, timer))
+        };
+        (deadline != Time::NEVER).then_some(deadline)
+    }
+
+    /// Arms the timer of a link for `at`, in place of an earlier deadline.
+    pub fn arm_link(&mut self, link: u32, at: Time) {
+        if self.link_timers.arm(link, at) {
+            self.insert(Key::new(at, tie(Kind::LinkTimer, id_tie(link, 0))), link);
+        }
+    }
+
+    /// Whether the timer of an entry that was taken, due at `now`, expires. It is then no longer
+    /// armed. Otherwise the timer has been moved or disarmed, and the queue keeps what is left of
+    /// it.
+    #[inline]
+    pub fn expires(&mut self, key: Key, index: u32, now: Time) -> bool {
+        let timers =
+            if key.kind() == Kind::LinkTimer { &mut self.link_timers } else { &mut self.timers };
+        match timers.reached(index, now) {
+            Reached::Expires => true,
+            Reached::Later(at) => {
+                self.insert(Key::new(at, key.tie()), index);
+                false
+            }
+            Reached::Stale => false,
+        }
+    }
+}
+
+/// The key of a timer with this deadline; [`Key::NEVER`] if the deadline is `NEVER`.
+fn timer_key(at: Time, flow: u32, timer: TimerId) -> Key {
+    match at {
+        Time::NEVER => Key::NEVER,
+        at => Key::new(at, tie(Kind::Timer, id_tie(flow, timer.sequence()))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Event, EventQueue};
+    use crate::lazy_timers::TimerId;
+    use bbrlab_units::Time;
+
+    /// The bits of two flows are one too many for this deadline.
+    const LATE: Time = Time(u64::MAX / 2);
+
+    #[test]
+    fn a_tournament_timer_that_is_armed_for_too_late_a_time_becomes_one_of_the_heap() {
+        let timer = TimerId::new(0, 0);
+        let mut queue = EventQueue::new(1);
+        queue.set_tournament_timer(timer);
+        (0..2).for_each(|_| queue.add_flow());
+        queue.arm(0, timer, Time(8), Time::ZERO);
+        assert_eq!(queue.tournament_timer, timer);
+        queue.arm(1, timer, LATE, Time::ZERO);
+        assert_eq!(queue.tournament_timer, TimerId::NONE);
+        for (flow, at) in [(0, Time(8)), (1, LATE)] {
+            assert_eq!(queue.deadline(flow, timer), Some(at));
+            let (due, source) = queue.next();
+            let Event::Entry(key, index) = queue.take(source, due) else { panic!("{source:?}") };
+            assert!(queue.expires(key, index, due));
+            queue.close_entry();
+            assert_eq!((due, queue.deadline(flow, timer)), (at, None));
+        }
+        assert_eq!(queue.next().0, Time::NEVER);
+    }
+}

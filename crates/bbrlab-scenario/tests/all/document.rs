@@ -1,0 +1,197 @@
+//! `docs/scenario-files.md` has the tables of keys that are made from their rows, and its examples are right. The JSON
+//! Schema is right, too.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::json_schema::mistakes;
+use bbrlab_scenario::{BUILTINS, Scenario, queues_to_markdown, schema, sections};
+use expect_test::expect_file;
+use serde_json::Value;
+
+const DOCUMENT: &str = include_str!("../../../../docs/scenario-files.md");
+
+/// The text at which a table of the page begins, up to the name of its section.
+const BEGINNING: &str = "`cargo xtask bless` writes it anew: ";
+
+/// `cargo xtask bless` rewrites the tables.
+#[test]
+fn the_tables_of_the_page_are_those_of_the_rows() {
+    let mut page = String::new();
+    let mut rest = DOCUMENT;
+    let mut tables: Vec<(&str, String)> = Vec::new();
+    for section in sections() {
+        match section.header {
+            // Its keys are those of `[[links]]` except `name`.
+            "[bottleneck]" => continue,
+            "" => tables.push(("top level", section.to_markdown())),
+            header => tables.push((header, section.to_markdown())),
+        }
+        if section.header == "[[links]]" {
+            tables.push(("queue", queues_to_markdown()));
+        }
+    }
+    for (header, table) in tables {
+        let (before, after) = rest
+            .split_once(&format!("{BEGINNING}{header} -->\n"))
+            .unwrap_or_else(|| panic!("the page has no table of {header}, or not in this order"));
+        page += &format!("{before}{BEGINNING}{header} -->\n\n{table}\n");
+        rest = &after[after.find("<!-- End of").expect("a table ends")..];
+    }
+    expect_file!["../../../../docs/scenario-files.md"].assert_eq(&(page + rest));
+}
+
+#[test]
+fn the_examples_of_the_document_are_right() {
+    let blocks: Vec<&str> =
+        DOCUMENT.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert_eq!(blocks.len(), 3);
+    for block in blocks {
+        if let Err(errors) = Scenario::parse("s", "docs/scenario-files.md", block, None, &[]) {
+            panic!("{errors}");
+        }
+    }
+}
+
+#[test]
+fn the_example_of_the_page_on_networks_is_right() {
+    let page = include_str!("../../../../docs/networks.md");
+    let example = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next());
+    let example = example.expect("the page has an example");
+    if let Err(errors) = Scenario::parse("s", "docs/networks.md", example, None, &[]) {
+        panic!("{errors}");
+    }
+}
+
+fn as_json(toml: &str) -> Value {
+    toml::from_str(toml).expect("TOML")
+}
+
+#[test]
+fn the_schema_knows_every_scenario() {
+    let schema = schema();
+    let examples = DOCUMENT.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next());
+    for text in BUILTINS.iter().map(|builtin| builtin.text).chain(examples) {
+        assert_eq!(mistakes(&schema, &as_json(text)), Vec::<String>::new(), "{text}");
+    }
+}
+
+#[test]
+fn the_schema_refuses_what_the_reader_refuses() {
+    let schema = schema();
+    let right = "duration = \"1s\"\n[bottleneck]\nrate = \"1Mbit/s\"\n[[flows]]\ncc = \"reno\"\n";
+    assert!(mistakes(&schema, &as_json(right)).is_empty());
+    for (part, wrong) in [
+        ("duration = \"1s\"", ""),
+        ("duration = \"1s\"", "duration = 1"),
+        ("duration", "hz = 1\nduration"),
+        ("rate =", "rat ="),
+        ("[bottleneck]", "[bottleneck]\nloss = 1.5"),
+        ("[bottleneck]", "[bottleneck]\nloss = { model = \"bernouli\" }"),
+        ("[bottleneck]", "[bottleneck]\nloss_at = \"between\""),
+        ("[bottleneck]", "[bottleneck]\nreorder = { ratio = 0.1 }"),
+        ("[bottleneck]", "[stack]\nhz = 10\n[bottleneck]"),
+        ("[[flows]]\ncc = \"reno\"", "flows = []"),
+        ("cc = \"reno\"", "count = 1"),
+    ] {
+        let text = right.replacen(part, wrong, 1);
+        assert!(Scenario::parse("s", "s.toml", &text, None, &[]).is_err(), "{text}");
+        assert!(!mistakes(&schema, &as_json(&text)).is_empty(), "{text}");
+    }
+}
+
+/// Inline tables, each with an unknown key.
+const VALUES: [(&str, &str, &str); 31] = [
+    ("flows", "sizes", "{ distribution = \"web_search\", no = 1 }"),
+    ("flows", "sizes", "{ distribution = \"cdf\", points = [[\"1KB\", 1]], no = 1 }"),
+    ("bottleneck", "grant", "{ delay = \"1ms\", no = 1 }"),
+    ("bottleneck", "reverse_grant", "{ delay = \"1ms\", no = 1 }"),
+    ("bottleneck", "airtime", "{ overhead = \"1ms\", no = 1 }"),
+    ("bottleneck", "trace", "{ rows = [\"time_s,loss\", \"0,0\"], no = 1 }"),
+    (
+        "bottleneck",
+        "trace",
+        "{ model = \"leo\", rate = [\"1Mbit/s\", \"2Mbit/s\"], delay = [\"1ms\", \"2ms\"], every = \"1s\", outage = \"0s\", no = 1 }",
+    ),
+    ("bottleneck", "slot", "{ min_delay = \"1ms\", no = 1 }"),
+    ("bottleneck", "reverse_slot", "{ min_delay = \"1ms\", no = 1 }"),
+    ("bottleneck", "peak_rate", "{ rate = \"1Mbit/s\", no = 1 }"),
+    ("bottleneck", "police", "{ rate = \"1Mbit/s\", burst = \"9KB\", no = 1 }"),
+    ("bottleneck", "rate", "{ opportunities_ms = [1], no = 1 }"),
+    ("bottleneck", "loss", "{ model = \"bernoulli\", ratio = 0.1, no = 1 }"),
+    ("bottleneck", "loss", "{ model = \"gilbert-elliott\", p = 0.1, r = 0.1, no = 1 }"),
+    ("bottleneck", "jitter", "{ up_to = \"1ms\", no = 1 }"),
+    ("bottleneck", "reorder", "{ ratio = 0.1, by = \"1ms\", no = 1 }"),
+    ("stack", "delack", "{ every = 1, no = 1 }"),
+    ("flows", "write", "{ bytes = \"1KB\", every = \"1s\", no = 1 }"),
+    ("flows", "train", "{ bytes = \"1KB\", count = 1, gap = \"1s\", no = 1 }"),
+    ("flows", "requests", "{ no = 1 }"),
+    ("flows", "video", "{ rate = \"1Mbit/s\", no = 1 }"),
+    ("flows", "on", "{ distribution = \"pareto\", mean = \"1s\", no = 1 }"),
+    ("flows", "on", "{ distribution = \"lognormal\", mean = \"1s\", no = 1 }"),
+    ("flows", "off", "{ distribution = \"pareto\", mean = \"1s\", no = 1 }"),
+    ("flows", "off", "{ distribution = \"lognormal\", mean = \"1s\", no = 1 }"),
+    ("flows", "arrivals", "{ rate = \"1/s\", no = 1 }"),
+    ("flows", "arrivals", "{ process = \"pareto\", rate = \"1/s\", no = 1 }"),
+    ("flows", "sizes", "{ distribution = \"pareto\", mean = \"1KB\", no = 1 }"),
+    ("flows", "sizes", "{ distribution = \"lognormal\", mean = \"1KB\", no = 1 }"),
+    ("flows", "sizes", "{ distribution = \"constant\", mean = \"1KB\", no = 1 }"),
+    ("access", "rate", "{ opportunities_ms = [1], no = 1 }"),
+];
+
+/// The keys of inline tables according to the rows, by the full name of the table's key.
+fn parts_of_rows() -> BTreeMap<(String, String), BTreeSet<String>> {
+    let mut found = BTreeMap::new();
+    for (section, schema) in schema()["properties"].as_object().expect("sections") {
+        let schema = schema.get("items").unwrap_or(schema);
+        for (key, schema) in schema["properties"].as_object().into_iter().flatten() {
+            let forms = schema["anyOf"].as_array().cloned().unwrap_or(vec![schema.clone()]);
+            for parts in forms.iter().filter_map(|form| form["properties"].as_object()) {
+                let parts = parts.keys().cloned().collect();
+                found.insert((section.clone(), key.clone()), parts);
+            }
+        }
+    }
+    found
+}
+
+/// The names of the queue disciplines.
+fn disciplines() -> Vec<String> {
+    let schema = schema();
+    let forms = &schema["properties"]["bottleneck"]["properties"]["queue"]["anyOf"];
+    let names = forms.as_array().expect("forms").iter().find_map(|form| form["enum"].as_array());
+    names.expect("a list").iter().map(|name| name.as_str().expect("text").to_owned()).collect()
+}
+
+/// The keys of an inline table according to its row are those that its reader reads.
+#[test]
+fn the_keys_within_values_are_those_that_are_read() {
+    let mut read: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
+    let values = VALUES.map(|(section, key, value)| (section, key, value.to_owned()));
+    let disciplines = disciplines()
+        .into_iter()
+        .map(|name| ("bottleneck", "queue", format!("{{ discipline = \"{name}\", no = 1 }}")));
+    for (section, key, value) in values.into_iter().chain(disciplines) {
+        let header =
+            if section == "flows" { "[[flows]]".to_owned() } else { format!("[{section}]") };
+        let text = format!("duration = \"1s\"\n{header}\n{key} = {value}\n");
+        let errors = Scenario::parse("s", "s.toml", &text, None, &[]).expect_err("`no` is no key");
+        let of = format!("{key}`: ");
+        let notes = errors.0.iter().flat_map(|error| &error.notes);
+        let list = notes.filter_map(|note| note.split_once(&of)).map(|(_, list)| list).next();
+        let keys = list.unwrap_or_else(|| panic!("{errors}")).split(", ").map(str::to_owned);
+        read.entry((section.to_owned(), key.to_owned())).or_default().extend(keys);
+    }
+    let mut told = parts_of_rows();
+    // The same as in [bottleneck].
+    let same = [
+        "reverse_rate",
+        "reverse_queue",
+        "reverse_loss",
+        "reverse_jitter",
+        "reverse_reorder",
+        "reverse_police",
+        "points",
+    ];
+    told.retain(|(section, key), _| section != "links" && !same.contains(&key.as_str()));
+    assert_eq!(read, told);
+}

@@ -1,0 +1,135 @@
+//! The text of a whole scenario, as a sweep's folder keeps it: reading it gives the same runs, wherever it lies.
+
+use bbrlab_scenario::{BUILTINS, Scenario, plain_name};
+use expect_test::expect;
+
+/// The scenario that the text gives without the files of the first, under the same name.
+fn again(scenario: &Scenario) -> Scenario {
+    let text = scenario.to_toml();
+    match Scenario::parse(scenario.name(), "again", &text, None, &[]) {
+        Ok(again) => again,
+        Err(errors) => panic!("{errors}\n{text}"),
+    }
+}
+
+fn assert_same(scenario: &Scenario) {
+    let again = again(scenario);
+    assert_eq!(again.hash(), scenario.hash());
+    assert_eq!(again.title(), scenario.title());
+    assert_eq!((again.points(), again.repeat()), (scenario.points(), scenario.repeat()));
+    for run in [0, scenario.runs() / 2, scenario.runs() - 1] {
+        assert_eq!(format!("{:?}", again.run(run)), format!("{:?}", scenario.run(run)));
+    }
+    assert_eq!(again.to_toml(), scenario.to_toml(), "writing it again changes nothing");
+}
+
+#[test]
+fn every_builtin_is_the_same_after_writing_and_reading() {
+    for builtin in BUILTINS {
+        for sets in [vec![], vec!["seed=7".to_owned(), "repeat=3".to_owned()]] {
+            assert_same(&Scenario::builtin(builtin.id, &sets).unwrap());
+        }
+    }
+}
+
+/// The files that scenarios name.
+fn files(name: &str) -> Result<String, String> {
+    match name {
+        "up.trace" => Ok("1\n3\n3\n9\n".to_owned()),
+        "sizes.txt" => Ok("# bytes percent\n1000 0\n3000\t100\n".to_owned()),
+        _ => Err("is not there".to_owned()),
+    }
+}
+
+#[test]
+fn sets_are_applied_and_traces_are_part_of_it() {
+    let text = r#"
+        # A comment.
+        duration = "1000ms"
+        title = "Line\nand \"quote\""
+        sweep.points = [{ "bottleneck.rate" = "10mbit", "flows.cc" = "bbr1" },
+                        { "bottleneck.rate" = "up.trace", "flows.cc" = "reno" }]
+        sweep.bottleneck.buffer = ["1bdp", "2 bdp"]
+        sweep."flows[0].rtt" = ["20ms", "40ms"]
+        sweep."links.x.rate" = ["up.trace", "1Mbit/s"]
+        [[links]]
+        name = "x"
+        reverse_rate = { trace = "up.trace" }
+        [[flows]]
+        count = 0x2
+        [[flows]]
+        path = ["x"]
+        [bottleneck]
+        loss = { model = "gilbert-elliott", p = 1e-2, r = 0.3 }
+        delay = "0s"
+    "#;
+    let sets = ["flows[0].rtt=30ms", "bottleneck.loss_at=before", "flows[1].stop=0.9s"];
+    let sets: Vec<String> = sets.map(str::to_owned).to_vec();
+    let scenario = Scenario::parse("s", "s.toml", text, Some(&files), &sets);
+    let scenario = scenario.unwrap_or_else(|errors| panic!("{errors}"));
+    expect![[r#"
+        title = "Line\nand \"quote\""
+        duration = "1000ms"
+
+        [bottleneck]
+        loss = { model = "gilbert-elliott", p = 1e-2, r = 0.3 }
+        delay = "0s"
+        loss_at = "before"
+
+        [[links]]
+        name = "x"
+        reverse_rate = { trace = "up.trace", opportunities_ms = [1, 3, 3, 9] }
+
+        [[flows]]
+        count = 2
+        rtt = "30ms"
+
+        [[flows]]
+        path = ["x"]
+        stop = "0.9s"
+
+        [sweep]
+        points = [
+            { "bottleneck.rate" = "10mbit", "flows.cc" = "bbr1" },
+            { "bottleneck.rate" = { trace = "up.trace", opportunities_ms = [1, 3, 3, 9] }, "flows.cc" = "reno" },
+        ]
+        "bottleneck.buffer" = ["1bdp", "2 bdp"]
+        "links.x.rate" = [{ trace = "up.trace", opportunities_ms = [1, 3, 3, 9] }, "1Mbit/s"]
+    "#]]
+    .assert_eq(&scenario.to_toml());
+    assert_same(&scenario);
+    // A run is named by the trace's file, not by what is in it.
+    assert_eq!(again(&scenario).run(4).point["bottleneck.rate"], "up.trace");
+}
+
+#[test]
+fn points_of_sizes_are_part_of_it() {
+    let text = "duration = \"1s\"\n[bottleneck]\nrate = \"10Mbit/s\"\n[[flows]]\ncc = \"reno\"\nrtt = \"9ms\"\narrivals = { rate = \"9/s\" }\n\
+                sizes = { distribution = \"cdf\", points = \"sizes.txt\" }\n[sweep]\n\"flows.sizes.points\" = [\"sizes.txt\", [[\"1KB\", 1]]]\n";
+    let scenario = Scenario::parse("s", "s.toml", text, Some(&files), &[]);
+    let scenario = scenario.unwrap_or_else(|errors| panic!("{errors}"));
+    expect![[r#"
+        duration = "1s"
+
+        [bottleneck]
+        rate = "10Mbit/s"
+
+        [[flows]]
+        cc = "reno"
+        rtt = "9ms"
+        arrivals = { rate = "9/s" }
+        sizes = { distribution = "cdf", points = { trace = "sizes.txt", rows = [["1000B", 0], ["3000B", 1]] } }
+
+        [sweep]
+        "flows.sizes.points" = [{ trace = "sizes.txt", rows = [["1000B", 0], ["3000B", 1]] }, [["1KB", 1]]]
+    "#]].assert_eq(&scenario.to_toml());
+    assert_same(&scenario);
+    assert_eq!(again(&scenario).run(0).point["flows.sizes.points"], "sizes.txt");
+}
+
+#[test]
+fn names_of_folders_are_plain() {
+    assert_eq!(plain_name("50Mbit/s", 24), "50Mbit-s");
+    assert_eq!(plain_name("../../etc", 24), "etc");
+    assert_eq!(plain_name("[[\"0s\",\"40Mbit/s\"],[\"40s\"]]", 60), "0s-40Mbit-s-40s");
+}

@@ -1,0 +1,122 @@
+//! Flows that come and go: as often and as large as the scenario says, each completed once, and forgotten when it is over.
+
+use crate::scenario_text::result;
+use bbrlab_run::{FlowGroup, RunResult};
+
+/// A dumbbell of 10 Mbit/s for 60 s; `web` are the lines of the flows that come, `more` those after them.
+fn run(bottleneck: &str, web: &str, more: &str) -> RunResult {
+    result(&format!(
+        r#"
+        duration = "60s"
+        sample = "off"
+        [bottleneck]
+        rate = "10Mbit/s"
+        delay = "10ms"
+        {bottleneck}
+        [[flows]]
+        cc = "cubic"
+        rtt = "40ms"
+        group = "web"
+        {web}
+        {more}
+        "#
+    ))
+}
+
+fn web(result: &RunResult) -> &FlowGroup {
+    &result.summary.flow_groups[0]
+}
+
+/// Ten packets each.
+const TEN: &str = "arrivals = { rate = \"20/s\" }\nbytes = \"14480B\"";
+
+#[test]
+fn flows_come_as_often_as_the_scenario_says_and_all_of_them_complete() {
+    let result = run("", TEN, "");
+    let web = web(&result);
+    // 1,200 are expected; four standard deviations are 139.
+    assert!(web.flows.abs_diff(1200) < 139, "{}", web.flows);
+    let fct = &web.fct_ms;
+    assert_eq!(fct.n.unwrap() + fct.unfinished.unwrap(), web.flows);
+    assert!(fct.unfinished.unwrap() <= 5, "{fct:?}");
+    // Alone, the handshake takes a round trip, and the data half of one and 12 ms.
+    assert!((72.0..85.0).contains(&fct.p50.unwrap()), "{fct:?}");
+    let flow = &result.summary.flows[0];
+    assert_eq!(result.summary.flows.len(), 1);
+    assert_eq!(flow.delivered_packets.unwrap() / 10, fct.n.unwrap());
+    assert_eq!(flow.fct_ms.p50, fct.p50);
+    assert!(flow.cwnd_packets.mean.is_some_and(|cwnd| (9.0..25.0).contains(&cwnd)), "{flow:?}");
+    assert_eq!(result.transfers.len() as u64, web.flows);
+}
+
+#[test]
+fn load_is_a_share_of_the_links_rate() {
+    let result = run("", "arrivals = { load = \"30%\" }\nbytes = \"14480B\"", "");
+    let used = result.summary.links[0].utilization.unwrap();
+    assert!((0.27..0.33).contains(&used), "{used}");
+}
+
+#[test]
+fn sizes_are_those_of_the_law() {
+    let lines = "arrivals = { load = \"30%\" }\n\
+                 sizes = { distribution = \"pareto\", mean = \"20KB\", shape = 1.5, max = \"1MB\" }";
+    let result = run("", lines, "");
+    let mut sizes = result.transfers.bytes.clone();
+    sizes.sort_unstable();
+    let n = sizes.len();
+    assert!(n > 500 && sizes[n - 1] <= 1_000_000);
+    // With the largest cut, the least is 7,035 B, and the median 2^(1 / 1.5) times that.
+    assert!(sizes[0].abs_diff(7_000) < 200, "{}", sizes[0]);
+    assert!(sizes[n / 2].abs_diff(11_200) < 1_200, "{}", sizes[n / 2]);
+}
+
+#[test]
+fn flows_beside_a_bulk_flow_take_longer() {
+    let bulk = "[[flows]]\ncc = \"cubic\"\nrtt = \"40ms\"\ngroup = \"bulk\"";
+    let (alone, beside) = (run("", TEN, ""), run("buffer = \"4bdp\"", TEN, bulk));
+    let median = |result: &RunResult| web(result).fct_ms.p50.unwrap();
+    assert!(median(&beside) > 2.0 * median(&alone), "{} {}", median(&beside), median(&alone));
+    let groups = &beside.summary.flow_groups;
+    assert_eq!(groups[1].group, "bulk");
+    // Neither Jain's index nor the series is about flows that come and go.
+    assert_eq!(beside.summary.jain, None);
+}
+
+#[test]
+fn who_finds_all_places_taken_is_turned_away() {
+    let lines = "arrivals = { rate = \"200/s\", at_most = 20 }\nbytes = \"14480B\"";
+    let result = run("buffer = \"unlimited\"", lines, "");
+    // 24.2 Mbit/s are offered to a link of 10.
+    assert!(result.summary.links[0].utilization.unwrap() > 0.9);
+    let web = web(&result);
+    let came = web.flows + web.turned_away.unwrap();
+    assert!(web.flows < 6_000 && came.abs_diff(12_000) < 440, "{} of {came}", web.flows);
+    assert!(web.fct_ms.unfinished.unwrap() <= 20);
+}
+
+/// Late packets of a flow that is over reach nobody: the one that has its place receives its own bytes only.
+#[test]
+fn the_next_flow_in_a_place_gets_only_its_own_packets() {
+    let path = "loss = 0.05\njitter = { up_to = \"60ms\", keep_order = false }\nbuffer = \"20pkt\"";
+    let lines = "arrivals = { rate = \"100/s\", at_most = 3 }\n\
+                 sizes = { distribution = \"exponential\", mean = \"3KB\" }";
+    let result = run(path, lines, "");
+    let flow = &result.summary.flows[0];
+    let (sizes, fct) = (&result.transfers.bytes, &result.transfers.fct_s);
+    let completed = sizes.iter().zip(fct).filter(|(_, fct)| fct.is_some());
+    let bytes: u64 = completed.map(|(bytes, _)| bytes).sum();
+    let bytes = f64::from(u32::try_from(bytes).unwrap());
+    let read = flow.goodput_mbps.unwrap() * 60.0 * 1e6 / 8.0;
+    assert!(web(&result).fct_ms.n.unwrap() > 200, "{:?}", web(&result));
+    // Beyond the completed ones there are at most three under way.
+    assert!((bytes..=bytes + 1e5).contains(&(read + 1.0)), "{bytes} {read}");
+}
+
+#[test]
+fn nobody_comes_after_the_stop() {
+    let result = run("", &format!("{TEN}\nstart = \"10s\"\nstop = \"20s\""), "");
+    assert!(web(&result).flows.abs_diff(200) < 57, "{:?}", web(&result));
+    let starts = &result.transfers.start_s;
+    assert!(starts.iter().all(|start| (10.0..20.0).contains(start)));
+    assert_eq!(web(&result).fct_ms.unfinished, Some(0));
+}

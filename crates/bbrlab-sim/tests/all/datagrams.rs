@@ -1,0 +1,92 @@
+//! Datagrams at a rate that does not back off.
+
+use crate::scenario_text::result;
+use bbrlab_run::{FlowSummary, RunResult};
+
+/// A dumbbell of 10 Mbit/s for 20 s; the first flow sends datagrams of 1,200 B.
+fn run(lines: &str, more: &str) -> RunResult {
+    result(&format!(
+        r#"
+        duration = "20s"
+        [bottleneck]
+        rate = "10Mbit/s"
+        delay = "10ms"
+        buffer = "1bdp"
+        [[flows]]
+        cc = "udp"
+        mss = "1200B"
+        rtt = "40ms"
+        {lines}
+        {more}
+        "#
+    ))
+}
+
+fn datagrams(result: &RunResult) -> &FlowSummary {
+    &result.summary.flows[0]
+}
+
+#[test]
+fn a_datagram_leaves_every_so_often_and_takes_28_bytes_of_headers() {
+    let result = run("rate = \"2.4Mbit/s\"", "");
+    let flow = datagrams(&result);
+    // 250 a second; those of the last 20 ms are on their way.
+    assert_eq!(flow.sent_packets, Some(5_001));
+    assert_eq!(flow.delivered_packets, Some(4_995));
+    assert!((flow.goodput_mbps.unwrap() - 2.4).abs() < 0.01, "{flow:?}");
+    let link = &result.summary.links[0];
+    let used = 250.0 * (1200.0 + 28.0 + 14.0) * 8.0 / 10e6;
+    assert!((link.utilization.unwrap() - used).abs() < 0.001, "{link:?}");
+    assert_eq!((flow.cc.as_str(), flow.rto_count, flow.rtt_ms.mean), ("udp", None, None));
+    assert_eq!(result.series.received_bytes.last().unwrap().0, Some(4_995 * 1_200));
+}
+
+#[test]
+fn over_any_periods_a_source_sends_its_rate_while_it_is_on() {
+    // Periods shorter than a packet's time at the rate, as long as some, and much longer; half of 20 s on.
+    for (rate, kbit) in [("64kbit/s", 64), ("1Mbit/s", 1_000)] {
+        for period in ["200us", "5ms", "20ms", "1s"] {
+            let keys = format!("rate = \"{rate}\"\non = \"{period}\"\noff = \"{period}\"");
+            let sent = run(&keys, "").summary.flows[0].sent_packets.unwrap();
+            let of_rate = kbit * 1_000 * 10 / 8 / 1_200;
+            assert!(sent.abs_diff(of_rate) <= 1, "{keys}: {sent} of {of_rate}");
+            // The same source through TCP, which has 1,448 bytes in a segment.
+            let more = format!("[[flows]]\ncc = \"cubic\"\nrtt = \"40ms\"\n{keys}");
+            let tcp = run("rate = \"8kbit/s\"", &more).summary.flows[1].sent_packets.unwrap();
+            let of_rate = kbit * 1_000 * 10 / 8 / 1_448;
+            assert!(tcp.abs_diff(of_rate) <= 2, "{keys}: {tcp} of {of_rate}");
+        }
+    }
+}
+
+#[test]
+fn what_the_link_cannot_carry_is_dropped_and_nothing_is_sent_again() {
+    let result = run("rate = \"20Mbit/s\"\nstop = \"10s\"", "");
+    let flow = datagrams(&result);
+    let (sent, received) = (flow.sent_packets.unwrap(), flow.delivered_packets.unwrap());
+    assert!(
+        flow.drops.unwrap() > sent * 2 / 5 && flow.retransmitted_packets.unwrap() == 0,
+        "{flow:?}"
+    );
+    assert!(received + flow.drops.unwrap() <= sent);
+    assert!((flow.stop_s.unwrap() - 10.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_flow_that_backs_off_gets_what_datagrams_leave() {
+    let bbr = "[[flows]]\ncc = \"bbr3\"\nrtt = \"40ms\"";
+    let result = run("rate = \"6Mbit/s\"", bbr);
+    let [udp, bbr] = [0, 1].map(|id: usize| result.summary.flows[id].goodput_mbps.unwrap());
+    assert!(udp > 5.7 && (2.5..4.0).contains(&bbr), "{udp} {bbr}");
+    assert!(result.summary.jain.unwrap() < 0.98);
+    let groups: Vec<&str> = result.summary.flow_groups.iter().map(|group| &*group.group).collect();
+    assert_eq!(groups, ["udp", "bbr3"]);
+}
+
+#[test]
+fn datagrams_pause_with_on_and_off() {
+    let result = run("rate = \"2.4Mbit/s\"\non = \"1s\"\noff = \"3s\"", "");
+    // Five periods of 250, and the first of each as well.
+    let sent = datagrams(&result).sent_packets.unwrap();
+    assert!((1_245..=1_260).contains(&sent), "{sent}");
+}

@@ -1,0 +1,274 @@
+//! A running case: the rig, the values observed, and the findings.
+
+use std::fmt::Write as _;
+
+use bbrlab_cc::{Algorithm, CongestionControl as _};
+use bbrlab_units::Span;
+
+use super::rig::{App, Fate, MSS, Path, Rig, WIRE};
+
+/// Bandwidth and two-way propagation delay of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Net {
+    pub(crate) rate_bps: u64,
+    pub(crate) rtt: Span,
+}
+
+/// The paths that the suite runs on.
+pub(crate) const PATHS: [Net; 2] = [
+    Net { rate_bps: 10_000_000, rtt: Span::from_millis(40) },
+    Net { rate_bps: 1_000_000_000, rtt: Span::from_millis(10) },
+];
+
+impl Net {
+    /// Bandwidth-delay product in wire bytes.
+    pub(crate) fn bdp(self) -> u64 {
+        self.rate_bps / 8 * (self.rtt.0 / 1_000) / 1_000_000
+    }
+
+    /// A path without random loss, with a buffer of `buffer_bdp` BDP and at least fifty packets.
+    pub(crate) fn path(self, buffer_bdp: u64) -> Path {
+        Path {
+            rate_bps: self.rate_bps,
+            delay: Span(self.rtt.0 / 2),
+            buffer_bytes: (self.bdp() * buffer_bdp).max(50 * WIRE),
+            fate: Fate::Pass,
+            policer: None,
+            ack_slot: None,
+            acks_held_until: None,
+        }
+    }
+
+    /// An application that always has more data, but writes little of it ahead, so that it can stop at once.
+    pub(crate) fn bulk(self) -> App {
+        App::Bulk { ahead: (self.rate_bps / 8 / 250).clamp(16 * MSS, 1 << 19) }
+    }
+
+    /// An application that uses this share of the path, in percent.
+    pub(crate) fn limited(self, percent: u64) -> App {
+        App::Limited { bytes_per_s: payload_rate(self.rate_bps) * percent / 100 }
+    }
+}
+
+/// Payload that a link of this rate delivers, in bytes per second.
+pub(crate) fn payload_rate(rate_bps: u64) -> u64 {
+    rate_bps / 8 * MSS / WIRE
+}
+
+/// A run of one case with one algorithm on one path.
+pub(crate) struct Case {
+    pub(crate) algorithm: Algorithm,
+    pub(crate) net: Net,
+    pub(crate) rig: Rig,
+    findings: String,
+    holds: bool,
+}
+
+impl Case {
+    /// A connection that is about to be opened.
+    pub(crate) fn new(algorithm: Algorithm, net: Net, path: Path, app: App) -> Self {
+        let rig = Rig::new(algorithm, path, app, 1);
+        Self { algorithm, net, rig, findings: String::new(), holds: true }
+    }
+
+    /// A connection with a bulk application and a deep buffer, without loss.
+    pub(crate) fn bulk(algorithm: Algorithm, net: Net) -> Self {
+        Self::new(algorithm, net, net.path(8), net.bulk())
+    }
+
+    /// Whether it is the draft's BBRv3.
+    pub(crate) fn is_draft(&self) -> bool {
+        self.algorithm == Algorithm::Bbr3Ietf
+    }
+
+    /// Records a requirement of the case, with the measured value and whether it holds.
+    pub(crate) fn demand(&mut self, is_so: bool, what: &str) {
+        let mark = if is_so { "" } else { "NOT " };
+        let comma = if self.findings.is_empty() { "" } else { "; " };
+        write!(self.findings, "{comma}{mark}{what}").expect("a string takes everything");
+        self.holds &= is_so;
+    }
+
+    /// Records a measured value for which the case has no requirement.
+    pub(crate) fn note(&mut self, what: &str) {
+        self.demand(true, what);
+    }
+
+    /// Whether all requirements hold, and the findings.
+    pub(crate) fn verdict(self) -> (bool, String) {
+        (self.holds, self.findings)
+    }
+
+    // The values observed.
+
+    pub(crate) fn state(&self) -> &'static str {
+        self.rig.info().state
+    }
+
+    pub(crate) fn is_in(&self, state: &str) -> bool {
+        self.state() == state
+    }
+
+    pub(crate) fn is_in_probe_bw(&self) -> bool {
+        self.state().starts_with("PROBE_BW")
+    }
+
+    fn either(&self, draft: &str, linux: &str) -> i64 {
+        self.rig.field(if self.is_draft() { draft } else { linux })
+    }
+
+    pub(crate) fn full_bw_count(&self) -> i64 {
+        self.either("full_bw_count", "full_bw_cnt")
+    }
+
+    pub(crate) fn full_bw_now(&self) -> bool {
+        self.rig.field("full_bw_now") == 1
+    }
+
+    pub(crate) fn full_bw_reached(&self) -> bool {
+        self.rig.field("full_bw_reached") == 1
+    }
+
+    /// In percent.
+    pub(crate) fn pacing_gain(&self) -> f64 {
+        self.gain(self.rig.field("pacing_gain"))
+    }
+
+    /// In percent.
+    pub(crate) fn cwnd_gain(&self) -> f64 {
+        self.gain(self.rig.field("cwnd_gain"))
+    }
+
+    fn gain(&self, field: i64) -> f64 {
+        let gain = float(field.unsigned_abs());
+        if self.is_draft() { gain } else { gain * 100.0 / 256.0 }
+    }
+
+    /// Bytes per second.
+    pub(crate) fn max_bw(&self) -> u64 {
+        self.rig.info().bw_hi.unwrap_or(0)
+    }
+
+    /// Bytes in flight.
+    pub(crate) fn inflight(&self) -> u64 {
+        u64::from(self.rig.conn().inflight) * MSS
+    }
+
+    pub(crate) fn cwnd(&self) -> u64 {
+        u64::from(self.rig.conn().ctl.cwnd) * MSS
+    }
+
+    /// `inflight_longterm` in bytes, if it is set.
+    pub(crate) fn longterm(&self) -> Option<u64> {
+        if self.is_draft() {
+            u64::try_from(self.rig.field("inflight_longterm")).ok()
+        } else {
+            self.rig.info().inflight_hi.map(|packets| u64::from(packets) * MSS)
+        }
+    }
+
+    /// `inflight_shortterm` in bytes, if it is set.
+    pub(crate) fn shortterm(&self) -> Option<u64> {
+        self.rig.info().inflight_lo.map(|packets| u64::from(packets) * MSS)
+    }
+
+    /// `bw_shortterm` in bytes per second, if it is set.
+    pub(crate) fn bw_shortterm(&self) -> Option<u64> {
+        self.rig.info().bw_lo
+    }
+
+    /// The algorithm's own BDP in bytes, for its maximum bandwidth.
+    pub(crate) fn bdp(&self) -> u64 {
+        let min_rtt_us = u64::from(self.rig.info().min_rtt_us.unwrap_or(0));
+        self.max_bw() * min_rtt_us / 1_000_000
+    }
+
+    /// `Inflight(1.0)` in bytes: the BDP, but at least three bursts and at least four segments.
+    pub(crate) fn inflight_target(&self) -> u64 {
+        let conn = self.rig.conn();
+        let burst = u64::from(self.rig.sender.cc().tso_segs(conn, conn.mss)) * MSS;
+        self.bdp().max(3 * burst).max(4 * MSS)
+    }
+
+    /// `extra_acked` in bytes.
+    pub(crate) fn extra_acked(&self) -> u64 {
+        let bytes = if self.is_draft() {
+            self.rig.field("extra_acked")
+        } else {
+            let slot = |name| self.rig.field(name);
+            slot("extra_acked0").max(slot("extra_acked1")) * i64::try_from(MSS).expect("small")
+        };
+        u64::try_from(bytes).expect("a volume")
+    }
+
+    /// The number of segments by which `inflight_longterm` grows per window acknowledged, at the current slope.
+    pub(crate) fn growth_step(&self) -> u64 {
+        let per_inc = self.either("probe_up_acked_per_inc", "bw_probe_up_cnt");
+        let per_inc = u64::try_from(per_inc).expect("growing");
+        let window = if self.is_draft() { self.cwnd() } else { self.cwnd() / MSS };
+        (window + per_inc / 2) / per_inc
+    }
+
+    /// Whether DOWN was entered in the last event. The state may already be CRUISE, if inflight was low enough.
+    pub(crate) fn has_entered_down(&self) -> bool {
+        let stamp_us = self.either("cycle_stamp", "cycle_mstamp");
+        u64::try_from(stamp_us) == Ok(self.rig.conn().tcp_mstamp())
+    }
+
+    /// Runs until the state is `state`.
+    pub(crate) fn reach(&mut self, state: &str) -> bool {
+        self.run_until(|case| case.is_in(state))
+    }
+
+    /// Runs until the state is no longer `state`; returns the new one.
+    pub(crate) fn leave(&mut self, state: &str) -> &'static str {
+        self.run_until(|case| !case.is_in(state));
+        self.state()
+    }
+
+    /// Runs event by event until `is_there` holds, for a minute at most.
+    pub(crate) fn run_until(&mut self, mut is_there: impl FnMut(&Self) -> bool) -> bool {
+        let until = self.rig.host_now() + Span::from_secs(60);
+        while self.rig.host_now() < until {
+            self.rig.step(until);
+            if is_there(self) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Runs for `rtts` base RTTs.
+    pub(crate) fn run_rtts(&mut self, rtts: u64) {
+        self.rig.run_for(Span(self.net.rtt.0 * rtts));
+    }
+}
+
+/// Counts packet-timed rounds from outside.
+#[derive(Default)]
+pub(crate) struct Rounds {
+    delivered: u32,
+    pub(crate) count: u32,
+}
+
+impl Rounds {
+    /// Whether the last event began a round; call it after every event.
+    pub(crate) fn see(&mut self, case: &Case) -> bool {
+        let delivered = case.rig.conn().delivered;
+        let begins = delivered != self.delivered && case.rig.field("round_start") == 1;
+        self.delivered = delivered;
+        self.count += u32::from(begins);
+        begins
+    }
+}
+
+/// For ratios in findings.
+#[expect(clippy::cast_precision_loss, reason = "findings have two digits")]
+pub(crate) fn float(value: u64) -> f64 {
+    value as f64
+}
+
+/// `value` relative to `whole`, in percent.
+pub(crate) fn percent(value: u64, whole: u64) -> f64 {
+    100.0 * float(value) / float(whole.max(1))
+}

@@ -1,0 +1,82 @@
+//! The round-trip time of a flow's packets: one value for each data packet that arrived, from the transmission that arrived
+//! to the ACK or SACK that reports it.
+
+use crate::scenario_text::result;
+use bbrlab_run::{FlowSummary, RunSummary};
+
+fn run(keys: &str, flow: &str) -> RunSummary {
+    result(&format!(
+        "title = \"round-trip times\"\nduration = \"20s\"\nsample = \"off\"\n[bottleneck]\n{keys}\n[[flows]]\n{flow}\n"
+    ))
+    .summary
+}
+
+fn flow(keys: &str, of: &str) -> FlowSummary {
+    run(keys, of).flows.remove(0)
+}
+
+/// A row cannot contradict itself: behind a queue that holds 50 ms on average RTTs are the path's, the queue's and what
+/// the ACK was delayed by.
+#[test]
+fn rtts_are_the_base_rtt_and_what_packets_waited() {
+    for (cc, queue) in [
+        ("bbr1", "droptail"),
+        ("bbr3", "fq_codel"),
+        ("cubic", "droptail"),
+        ("cubic", "fq_codel"),
+        ("reno", "codel"),
+    ] {
+        let run = run(
+            &format!("rate = \"50Mbit/s\"\nbuffer = \"1bdp\"\nqueue = \"{queue}\""),
+            &format!("cc = \"{cc}\"\nrtt = \"100ms\""),
+        );
+        let (rtt, queue_ms) =
+            (run.flows[0].rtt_ms.mean.unwrap(), run.links[0].queue_delay_ms.mean.unwrap());
+        // A full packet takes 0.24 ms, and in bulk every second one waits 0.24 ms for its ACK.
+        let rest_ms = rtt - 100.0 - 0.2422 - queue_ms;
+        assert!((0.0..1.0).contains(&rest_ms), "{cc} over {queue}: {rtt} and {queue_ms}");
+    }
+}
+
+/// While a flow repairs losses few ACKs give a sample, so samples hide the bad moments; packets do not.
+#[test]
+fn packets_that_wait_while_few_acks_give_samples_count() {
+    let flow = flow(
+        "rate = \"20Mbit/s\"\nbuffer = \"2bdp\"\nreverse_rate = \"2Mbit/s\"\nack_thinning = 8",
+        "cc = \"cubic\"\nrtt = \"40ms\"",
+    );
+    let (packets, samples) = (flow.rtt_ms, flow.rtt_sample_ms);
+    assert_ne!(packets.mean, samples.mean);
+    assert!(packets.min >= Some(40.0), "{packets:?}");
+    assert!(packets.p50 <= packets.p95 && packets.p95 <= packets.p99 && packets.p99 <= packets.max);
+}
+
+/// A retransmission that arrives counts from its own departure: no packet has an RTT of more than the path, a full queue and a
+/// delayed ACK, however long its original has been lost.
+#[test]
+fn a_retransmission_counts_from_its_own_departure() {
+    // At most 100 packets wait, 24.2 ms; a hole delays no ACK.
+    let flow = flow(
+        "rate = \"50Mbit/s\"\nbuffer = \"100pkt\"\nloss = 0.02",
+        "cc = \"bbr1\"\nrtt = \"100ms\"",
+    );
+    assert!(flow.retransmitted_packets.unwrap() > 500, "{flow:?}");
+    let rtt = flow.rtt_ms;
+    assert!(rtt.min > Some(100.2) && rtt.max < Some(100.0 + 25.0 + 41.0), "{rtt:?}");
+    assert!(flow.delivered_packets > Some(10_000));
+}
+
+/// Packets whose ACKs are lost are reported by later ones, and wait for them.
+#[test]
+fn what_a_lost_ack_would_have_reported_waits_for_the_next() {
+    let of = |loss: &str| {
+        flow(
+            &format!("rate = \"50Mbit/s\"\nbuffer = \"500pkt\"\n{loss}"),
+            "cc = \"bbr1\"\nrtt = \"30ms\"\nrate = \"5Mbit/s\"",
+        )
+    };
+    let (all, half) = (of("").rtt_ms, of("reverse_loss = 0.5").rtt_ms);
+    // A packet every 2.3 ms, so that a lost ACK makes its packets wait for one or two more.
+    assert!(half.mean.unwrap() > all.mean.unwrap() + 1.0, "{all:?} {half:?}");
+    assert!(half.min >= all.min && half.p99 > all.p99, "{all:?} {half:?}");
+}

@@ -1,0 +1,177 @@
+//! What queue disciplines are known for, in whole runs. Their every decision is held by the kernel's packet logs
+//! (`bbrlab-oracle`); here the engine calls them, and senders answer.
+
+use crate::scenario_text::result;
+use bbrlab_run::{RunResult, TinSummary};
+
+/// Flows over 10 Mbit/s and 20 ms for 30 s, without segmentation offload, as the kernel's logs have it.
+fn run(queue: &str, flows: &[&str]) -> RunResult {
+    run_at("10Mbit/s", queue, flows)
+}
+
+fn run_at(rate: &str, queue: &str, flows: &[&str]) -> RunResult {
+    let mut text = format!(
+        "title = \"queue\"\nduration = \"30s\"\n[stack]\ntso = \"off\"\n\
+         [bottleneck]\nrate = \"{rate}\"\nqueue = {queue}\n"
+    );
+    for flow in flows {
+        text += &format!("[[flows]]\nrtt = \"20ms\"\n{flow}\n");
+    }
+    result(&text)
+}
+
+const CUBIC: &str = "cc = \"cubic\"";
+const BBR: &str = "cc = \"bbr1\"";
+
+/// Linux: a backlog of 4.1 packets (5.0 ms, sampled every 20 ms), 67 drops in 30 s, and 98.7 % of the link.
+#[test]
+fn a_lone_cubic_flow_stands_at_codels_target() {
+    let codel = run("\"codel\"", &[CUBIC]);
+    let link = &codel.summary.links[0];
+    let (mean, drops) = (link.queue_packets.mean.unwrap(), link.drops.unwrap());
+    assert!((mean - 4.1).abs() < 0.3 && drops.abs_diff(67) <= 3, "{mean} packets, {drops} drops");
+    assert!((link.utilization.unwrap() - 0.987).abs() < 0.001, "{link:?}");
+}
+
+/// With one flow there is one queue, and `fq_codel`'s law is `codel`'s. ECN is on only in `fq_codel`, but no flow here
+/// is capable of it.
+#[test]
+fn a_lone_flow_in_fq_codel_is_that_in_codel() {
+    for flow in [CUBIC, BBR, "cc = \"reno\""] {
+        let digests = ["\"codel\"", "\"fq_codel\""].map(|queue| run(queue, &[flow]).summary.digest);
+        assert_eq!(digests[0], digests[1], "{flow}");
+    }
+}
+
+/// A queue for each flow shares the link whatever the senders do; one queue that drops early gives it to BBR.
+#[test]
+fn disciplines_with_a_queue_for_each_flow_share_equally() {
+    let share = |queue: &str| {
+        let flows = run(queue, &[CUBIC, BBR]).summary.flows;
+        let goodput = |flow: usize| flows[flow].goodput_ss_mbps.unwrap();
+        goodput(0) / (goodput(0) + goodput(1))
+    };
+    for queue in ["\"fq_codel\"", "\"fq_pie\"", "\"fq\"", "\"sfq\"", "\"cake\""] {
+        let cubic = share(queue);
+        assert!((cubic - 0.5).abs() < 0.02, "{queue}: {cubic}");
+    }
+    for queue in ["\"codel\"", "\"pie\"", "\"dualpi2\""] {
+        let cubic = share(queue);
+        assert!(cubic < 0.3, "{queue}: {cubic}");
+    }
+}
+
+/// `cake` shares between hosts that differ; a flow's two hosts are its own.
+#[test]
+fn cake_keeps_flows_of_different_hosts_apart() {
+    for isolation in ["srchost", "dsthost", "hosts", "flows", "triple-isolate"] {
+        let queue = format!("{{ discipline = \"cake\", isolation = \"{isolation}\" }}");
+        let jain = run(&queue, &[CUBIC, BBR]).summary.jain.unwrap();
+        assert!(jain > 0.99, "{isolation}: {jain}");
+    }
+}
+
+/// ECN: marks in place of drops, 67 in Linux, and the same goodput.
+#[test]
+fn codel_marks_instead_of_dropping_where_flow_and_discipline_are_capable() {
+    let ecn = "cc = \"cubic\"\necn = true";
+    let marked = run("{ discipline = \"codel\", ecn = true }", &[ecn]);
+    let link = &marked.summary.links[0];
+    assert_eq!(link.drops, Some(0), "{link:?}");
+    assert!(link.marks.unwrap().abs_diff(67) <= 3, "{link:?}");
+    let dropped = run("\"codel\"", &[CUBIC]);
+    let goodput = |result: &RunResult| result.summary.flows[0].goodput_mbps.unwrap();
+    assert!((goodput(&marked) / goodput(&dropped) - 1.0).abs() < 0.01);
+}
+
+/// RFC 9332, 1: scalable and classic senders with the same RTT share roughly equally, here within a factor of two, and those
+/// in the L queue wait for about its threshold of 1 ms or less, which is more than two packets' time on this link.
+#[test]
+fn dualpi2_lets_a_scalable_and_a_classic_flow_share() {
+    let scalable = "cc = \"dctcp\"\necn = \"l4s\"";
+    let flows = run_at("40Mbit/s", "\"dualpi2\"", &[scalable, CUBIC]).summary.flows;
+    let [dctcp, cubic] = [0, 1].map(|flow| flows[flow].goodput_ss_mbps.unwrap());
+    assert!((0.5..2.0).contains(&(dctcp / cubic)), "{dctcp} and {cubic} Mbit/s");
+    let [dctcp, cubic] = [0, 1].map(|flow| flows[flow].rtt_ms.mean.unwrap());
+    assert!(dctcp < 21.5 && cubic > 30.0, "RTTs of {dctcp} and {cubic} ms");
+}
+
+/// Linux's table of priorities is older than DSCP: EF shares a band with best effort until `priomap` moves it.
+#[test]
+fn a_band_or_tin_of_its_own_keeps_a_call_from_waiting() {
+    let call = "cc = \"cubic\"\nrate = \"1Mbit/s\"\ndscp = \"EF\"";
+    let rtt = |queue: &str| run(queue, &[call, CUBIC]).summary.flows[0].rtt_ms.mean.unwrap();
+    let moved = "{ discipline = \"prio\", \
+                 priomap = [1, 2, 2, 2, 0, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1] }";
+    let voice = "{ discipline = \"cake\", tins = \"diffserv4\", isolation = \"flowblind\" }";
+    assert!(rtt("\"prio\"") > 100.0);
+    for queue in [moved, voice] {
+        let rtt = rtt(queue);
+        assert!(rtt < 24.0, "{queue}: {rtt} ms");
+    }
+}
+
+/// What the link counts is what its tins count together, and each tells its own wait.
+#[test]
+fn a_links_figures_are_told_by_tin() {
+    let call = "cc = \"cubic\"\nrate = \"1Mbit/s\"\ndscp = \"EF\"";
+    let scalable = "cc = \"dctcp\"\necn = \"l4s\"";
+    let voice = "{ discipline = \"cake\", tins = \"diffserv4\", isolation = \"flowblind\" }";
+    let first_band = "{ discipline = \"prio\", \
+                 priomap = [1, 2, 2, 2, 0, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1] }";
+    for (queue, flow, names, quick) in [
+        (voice, call, &["bulk", "best_effort", "video", "voice"][..], "voice"),
+        (first_band, call, &["band0", "band1", "band2"], "band0"),
+        ("\"dualpi2\"", scalable, &["l4s", "classic"], "l4s"),
+    ] {
+        let result = run(queue, &[flow, CUBIC]);
+        let link = &result.summary.links[0];
+        assert_eq!(link.tins.iter().map(|tin| tin.name.as_str()).collect::<Vec<_>>(), names);
+        let sum =
+            |of: fn(&TinSummary) -> Option<u64>| link.tins.iter().map(of).sum::<Option<u64>>();
+        assert_eq!(sum(|tin| tin.arrivals), link.arrivals, "{queue}");
+        assert_eq!(sum(|tin| tin.departures), link.departures, "{queue}");
+        assert_eq!(sum(|tin| tin.drops), link.drops, "{queue}");
+        assert_eq!(sum(|tin| tin.marks), link.marks, "{queue}");
+        let used: f64 = link.tins.iter().map(|tin| tin.utilization.unwrap()).sum();
+        assert!((used - link.utilization.unwrap()).abs() < 1e-12, "{queue}");
+        let wait = |tin: &TinSummary| tin.sojourn_ms.mean;
+        let (fast, slow): (Vec<_>, Vec<_>) =
+            link.tins.iter().filter(|tin| wait(tin).is_some()).partition(|tin| tin.name == quick);
+        let [fast, slow] = [fast, slow].map(|tins: Vec<&TinSummary>| wait(tins[0]).unwrap());
+        assert!(fast * 2.0 < slow, "{queue}: {fast} and {slow} ms");
+    }
+    assert!(run("\"codel\"", &[CUBIC]).summary.links[0].tins.is_empty());
+}
+
+/// The share of one BBR flow beside four of CUBIC at a CAKE of 20 Mbit/s, in percent; each of the two tables of flows has these keys.
+fn share_of_one(isolation: &str, one: &str, four: &str) -> f64 {
+    let text = format!(
+        "duration = \"30s\"\n[bottleneck]\nrate = \"20Mbit/s\"\n\
+         queue = {{ discipline = \"cake\", isolation = \"{isolation}\" }}\n\
+         [[flows]]\ncc = \"bbr1\"\nrtt = \"30ms\"\n{one}\n\
+         [[flows]]\ncc = \"cubic\"\nrtt = \"30ms\"\ncount = 4\n{four}\n"
+    );
+    let flows = result(&text).summary.flows;
+    let all: f64 = flows.iter().map(|flow| flow.goodput_ss_mbps.unwrap()).sum();
+    100.0 * flows[0].goodput_ss_mbps.unwrap() / all
+}
+
+#[test]
+fn cake_shares_a_link_by_hosts_where_flows_have_the_same() {
+    let modes = ["flows", "dual-srchost", "dual-dsthost", "hosts", "triple-isolate"];
+    let shares = |one: &str, four: &str| modes.map(|mode| share_of_one(mode, one, four));
+    // Within two percent of a fifth or of a half: slow start, and quanta that are rounded at random.
+    let are = |shares: [f64; 5], expected: [f64; 5]| {
+        let is_near = |(share, expected): (f64, f64)| (share - expected).abs() < 2.0;
+        assert!(shares.into_iter().zip(expected).all(is_near), "{shares:?} for {expected:?}");
+    };
+    // The one flow is BBR, which takes what its queue is given; a lone CUBIC, which backs off, has 47 % in place of a half. Each flow has
+    // hosts of its own.
+    are(shares("", ""), [20.0; 5]);
+    // Both ends of the four are one host each.
+    are(shares("host = \"A\"", "host = \"B\""), [20.0, 50.0, 50.0, 50.0, 50.0]);
+    // One server sends to both: its load is five for all, which hides the receivers' from `triple-isolate`.
+    let from_one = |host: &str| format!("host = \"{host}\"\nsender_host = \"S\"");
+    are(shares(&from_one("A"), &from_one("B")), [20.0, 20.0, 50.0, 50.0, 20.0]);
+}
