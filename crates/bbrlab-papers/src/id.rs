@@ -26,6 +26,6 @@ impl Id {
 }
 
 /// The line of a place in a text, counted from 1.
-fn line_of(text: &str, place: usize) -> usize {
+pub(crate) fn line_of(text: &str, place: usize) -> usize {
     text[..place.min(text.len())].matches('\n').count() + 1
 }

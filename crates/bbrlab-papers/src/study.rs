@@ -228,8 +228,12 @@ impl Study {
         let is = |id: &Id, ids: &[&str]| ids.contains(&&**id);
         let is_paper = |id: &Id| **id == *known.paper;
         let wrong = |ids: &mut dyn Iterator<Item = &Id>, all: &[&str], or_paper: bool, what| {
-            let wrong = ids.find(|id| !is(id, all) && !(or_paper && is_paper(id)));
-            wrong.map_or(Ok(()), |id| Err(missing(id, what)))
+            for id in ids {
+                if !is(id, all) && !(or_paper && is_paper(id)) {
+                    return Err(missing(id, what));
+                }
+            }
+            Ok(())
         };
         let Known { experiments, claims, artifacts, .. } = known;
         let mut of_settings = self.settings.iter().map(|it| &it.of);
