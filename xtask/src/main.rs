@@ -1,23 +1,19 @@
 //! Project chores: `cargo xtask check`, `bless`, `bench`.
 //!
-//! `check` is the whole gate, the same that CI runs. Each step is named when it starts; the first one that
-//! fails ends it.
+//! `check` is the whole gate, the same that CI runs. Each step is named when it starts; the first
+//! one that fails ends it.
 
 mod bench;
 mod builds_agree;
 mod circles;
-mod contradictions;
 mod dependencies;
-mod disciplines;
 mod documents;
 mod mutants;
 mod pages;
 mod portable;
 mod python;
-mod replication;
 mod rooms;
 mod source;
-mod sweeps;
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -52,13 +48,10 @@ fn main() -> ExitCode {
         "profile" => bench::profile::run(&root(), &env::args().skip(2).collect::<Vec<_>>()),
         "pgo" => bench::pgo::run(&root(), &env::args().skip(2).collect::<Vec<_>>()),
         "mutants" => mutants::run(&root(), &env::args().skip(2).collect::<Vec<_>>()),
-        "replication" => replication::keep(&root(), &env::args().skip(2).collect::<Vec<_>>()),
-        "explanations" => {
-            replication::keep_explanations(&root(), &env::args().skip(2).collect::<Vec<_>>())
+        "replication" | "explanations" | "disciplines" | "contradictions" => {
+            keep(&task, &env::args().skip(2).collect::<Vec<_>>())
         }
         "python" => python::check(&root()),
-        "disciplines" => disciplines::keep(&root(), &env::args().skip(2).collect::<Vec<_>>()),
-        "contradictions" => contradictions::keep(&root(), &env::args().skip(2).collect::<Vec<_>>()),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);
@@ -97,6 +90,19 @@ fn map() -> Result<(), String> {
     ];
     let wrong: Vec<String> = results.into_iter().filter_map(Result::err).collect();
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
+}
+
+/// Keeps of results what a page is made of. `bbrlab-papers` does it, which xtask does not link:
+/// nothing else here needs it.
+fn keep(task: &str, args: &[String]) -> Result<(), String> {
+    // The files' names are relative to where the user is.
+    let here = env::current_dir().map_err(|error| error.to_string())?;
+    let absolute: Vec<String> =
+        args.iter().map(|name| here.join(name).to_string_lossy().into_owned()).collect();
+    let mut all =
+        vec!["run", "--quiet", "--package", "bbrlab-papers", "--example", "keep", "--", task];
+    all.extend(absolute.iter().map(String::as_str));
+    cargo(&all, &[])
 }
 
 /// Announces a step that is a function of xtask, and takes it.

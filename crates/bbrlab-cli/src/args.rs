@@ -101,6 +101,9 @@ pub(crate) enum Verb {
   bbrlab bench a --show before.json"
     )]
     Bench(BenchArgs),
+    /// Evaluate the claims and calculations in papers' data files on the numbers that the papers print
+    #[command(hide = true, after_help = "Example: bbrlab evaluate papers/song2021.toml")]
+    Evaluate(EvaluateArgs),
     /// One case of `bench`, in this process
     #[command(hide = true, after_help = "Example: bbrlab bench-case a")]
     BenchCase(BenchCaseArgs),
@@ -455,6 +458,13 @@ pub(crate) struct BenchArgs {
     /// One JSON document on standard output
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct EvaluateArgs {
+    /// Data files of papers
+    #[arg(required = true, value_hint = ValueHint::FilePath)]
+    pub(crate) files: Vec<PathBuf>,
 }
 
 #[derive(Args, Debug)]

@@ -8,6 +8,7 @@ mod bench;
 mod builtin_id;
 mod check;
 mod compare;
+mod evaluate;
 mod list;
 mod merge;
 mod output;
@@ -81,6 +82,7 @@ fn call(verb: &Verb, output: &mut Output) -> Verdict {
         Verb::Export(args) => plot::export(args, output),
         Verb::Compare(args) => compare::compare(args, output),
         Verb::Report(args) => plot::report(args, output),
+        Verb::Evaluate(args) => evaluate::evaluate(args, output),
         Verb::Bench(args) => bench::bench(args, output),
         Verb::BenchCase(args) => bench::one(args, output),
         Verb::Completions { shell } => {

@@ -115,9 +115,11 @@ fn refuse_set(args: &ReproduceArgs, experiments: &[&Experiment]) -> Result<(), L
     let Some(set) = args.set.first() else { return Ok(()) };
     let scenario = match (args.names.as_slice(), experiments) {
         ([], _) => "SCENARIO",
-        (_, experiments) => {
-            experiments.iter().flat_map(|it| &it.scenarios).next().map_or("SCENARIO", |&id| id)
-        }
+        (_, experiments) => experiments
+            .iter()
+            .flat_map(|it| &it.scenarios)
+            .next()
+            .map_or("SCENARIO", String::as_str),
     };
     Err(LabError::Usage(format!(
         "`--set {set}`: `reproduce` runs experiments as their papers have them; `bbrlab run` changes a key: \

@@ -1,7 +1,10 @@
 //! Who counts the packets that a paper's metrics are computed from.
 
+use serde::Deserialize;
+
 /// By which rule packets count as sent, received and lost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
 pub enum Counting {
     /// By the definitions in the paper's data file.
     #[default]

@@ -15,11 +15,12 @@ use bbrlab_lab::{LabError, Progress};
 use bbrlab_scenario::Scenario;
 
 use crate::by_hand::ByHand;
-use crate::claims::{Setting, look, settings_of};
+use crate::claims::{look, settings_of};
 use crate::counting::Counting;
 use crate::judging::{Config, form_of, run_under};
 use crate::papers::{Claim, Experiment};
 use crate::reproduce::ReproduceOptions;
+use crate::study::Setting;
 use crate::work::Work;
 
 /// Pairs that are tried at most.
@@ -227,7 +228,7 @@ fn explain_by(
 ) -> Result<Explained, LabError> {
     let explained = |switches, cause| Explained {
         claim: claim.id.clone(),
-        setting: Some((setting.of.to_owned(), setting.words.to_owned())),
+        setting: Some((setting.of.to_string(), setting.words.clone())),
         by_hand: Config::of(setting).by_hand(experiment, options),
         switches,
         cause,
@@ -314,16 +315,18 @@ fn pairs(effects: &[SwitchEffect]) -> Vec<(usize, usize)> {
 }
 
 /// The switches between an experiment and a setting: the keys whose values differ, and the form.
-fn switches_of(experiment: &'static Experiment, setting: &Setting) -> Result<Vec<Switch>, String> {
-    let form = form_of(experiment, setting.form)?;
+fn switches_of(
+    experiment: &'static Experiment,
+    setting: &'static Setting,
+) -> Result<Vec<Switch>, String> {
+    let form = form_of(experiment, setting.form.as_deref())?;
     let first = |error: &dyn std::fmt::Display| {
         error.to_string().lines().next().unwrap_or_default().to_owned()
     };
-    let sets: Vec<String> = setting.sets.iter().map(|&set| set.to_owned()).collect();
     let mut switches = Vec::new();
     for (here, there) in experiment.scenarios.iter().zip(&form.scenarios) {
         let here = Scenario::builtin(here, &[]).map_err(|error| first(&error))?;
-        let there = Scenario::builtin(there, &sets).map_err(|error| first(&error))?;
+        let there = Scenario::builtin(there, &setting.sets).map_err(|error| first(&error))?;
         let swept: Vec<String> = [here.run(0), there.run(0)]
             .iter()
             .flat_map(|run| run.point.keys().cloned().collect::<Vec<_>>())
@@ -344,7 +347,7 @@ fn switches_of(experiment: &'static Experiment, setting: &Setting) -> Result<Vec
             }
         }
     }
-    switches.extend(setting.form.map(Switch::Form));
+    switches.extend(setting.form.as_deref().map(Switch::Form));
     if setting.counting != Counting::default() {
         switches.push(Switch::Counting(setting.counting));
     }
@@ -368,7 +371,7 @@ impl<W: FnMut(Progress)> Trials<'_, W> {
     }
 
     /// Whether it is true under the setting as it stands, keys that cannot be switched included.
-    fn as_set(&mut self, setting: &Setting) -> Result<Result<bool, String>, LabError> {
+    fn as_set(&mut self, setting: &'static Setting) -> Result<Result<bool, String>, LabError> {
         self.run(&Config::of(setting))
     }
 

@@ -7,13 +7,14 @@ use bbrlab_lab::{LabError, Progress};
 use bbrlab_scenario::Scenario;
 
 use crate::by_hand::ByHand;
-use crate::claims::{Judged, Needed, Setting, UnderSetting, causes_of, judge, look, settings_of};
+use crate::claims::{Judged, Needed, UnderSetting, causes_of, judge, look, settings_of};
 use crate::counting::Counting;
 use crate::papers::{Claim, Expected, Experiment, papers};
 use crate::quick::SHORT_S;
 use crate::reproduce::{ReproduceOptions, Reproduced, run_scenario};
 use crate::row::Rows;
 use crate::rows::counted_rows;
+use crate::study::Setting;
 use crate::work::Work;
 
 /// The claims that an experiment decides; none for another form of it than the first.
@@ -66,8 +67,8 @@ pub fn judge_claims(
             let ran = run_under(experiment, &config, &of, options, work, &mut watch)?;
             for (place, setting) in places {
                 under[place].push(UnderSetting {
-                    of: setting.of.to_owned(),
-                    setting: setting.words.to_owned(),
+                    of: setting.of.to_string(),
+                    setting: setting.words.clone(),
                     by_hand: config.by_hand(experiment, options),
                     out: ran.as_ref().map(|ran| ran.out.clone()).unwrap_or_default(),
                     looked: ran
@@ -138,9 +139,9 @@ pub(crate) struct Config {
 }
 
 impl Config {
-    pub(crate) fn of(setting: &Setting) -> Self {
-        let sets = setting.sets.iter().map(|&set| set.to_owned()).collect();
-        Self { form: setting.form, sets, counting: setting.counting }
+    pub(crate) fn of(setting: &'static Setting) -> Self {
+        let Setting { form, sets, counting, .. } = setting;
+        Self { form: form.as_deref(), sets: sets.clone(), counting: *counting }
     }
 
     /// How an experiment is run in this way by hand.
@@ -150,7 +151,7 @@ impl Config {
         options: &ReproduceOptions,
     ) -> ByHand {
         let form = form_of(experiment, self.form);
-        let scenarios = form.map(|form| form.scenarios.iter().map(|&id| id.to_owned()).collect());
+        let scenarios = form.map(|form| form.scenarios.clone());
         let (scenarios, sets) = (scenarios.unwrap_or_default(), self.sets.clone());
         let by_hand = ByHand { scenarios, sets, counting: self.counting, ..ByHand::default() };
         by_hand.with_seeds_of(options)

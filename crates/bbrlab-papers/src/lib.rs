@@ -1,13 +1,15 @@
 //! The papers' experiments: published figures next to measured ones, and a verdict on every claim.
 //!
-//! An experiment is the runs of one or several built-in scenarios and the rows that its paper printed. Each run is
-//! located by the paper's own keys (algorithm, bandwidth, delay ...: `locate.rs`), the paper's metrics are computed by
-//! the paper's own formulas and in its units (`metrics/`), which makes the measured rows (`rows.rs`), and the figures
-//! printed for the same place are shown next to them (`published.rs`).
+//! An experiment is the runs of one or several built-in scenarios and the rows that its paper
+//! printed. Each run is located by the paper's own keys (algorithm, bandwidth, delay ...:
+//! `locate.rs`), the paper's metrics are computed by the paper's own formulas and in its units
+//! (`metrics/`), which makes the measured rows (`rows.rs`), and the figures printed for the same
+//! place are shown next to them (`published.rs`).
 //!
 //! | file | idea |
 //! | --- | --- |
 //! | `papers.rs` | what the papers printed and claim: `papers/*.toml` |
+//! | `study.rs`, `id.rs` | what we add to that: `papers/study/*.toml` |
 //! | `names.rs` | what users name: papers, experiments, claims |
 //! | `reproduce.rs` | the runs of an experiment |
 //! | `quick.rs` | what `--quick` leaves out |
@@ -19,6 +21,7 @@
 //! | `figures/` | the papers' figures, drawn from our runs |
 //! | `report.rs`, `notes.rs`, `by_hand.rs` | the report, and how to repeat a part of it by hand |
 //! | `work.rs` | what runs took |
+//! | `kept/` | what is committed of results, for the pages that are written from it |
 
 mod by_hand;
 mod claims;
@@ -27,7 +30,9 @@ mod counting;
 mod data_files;
 mod explain;
 mod figures;
+mod id;
 mod judging;
+mod kept;
 mod known;
 mod locate;
 mod metrics;
@@ -41,15 +46,18 @@ mod reproduce;
 mod row;
 mod rows;
 mod sensitivity;
+mod study;
 mod work;
 
 pub use by_hand::{ByHand, word_of_a_shell};
 pub use claims::{
-    ClaimFigure, Compared, FalsePoint, Judged, Looked, UnderSetting, Verdict, cause_keys,
+    ClaimFigure, Compared, FalsePoint, Judged, Looked, Printed, PrintedCalc, PrintedRule,
+    UnderSetting, Verdict, cause_keys, evaluate_printed,
 };
 pub use counting::Counting;
 pub use explain::{Cause, Explained, SwitchEffect, explain};
 pub use judging::{claims_of, judge_claims};
+pub use kept::keep;
 pub use names::{not_a_metric, not_a_scenario, select};
 pub use papers::{
     Artifact, Calc, Claim, Contradiction, Expected, Experiment, FORMS, Key, Metric, Paper,

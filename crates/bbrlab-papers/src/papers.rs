@@ -10,6 +10,8 @@ use std::sync::OnceLock;
 use bbrlab_scenario::BUILTINS;
 use toml::{Table, Value};
 
+use crate::study::{Known, Study, UnitOf};
+
 pub use self::artifact::{Artifact, Calc};
 pub use self::claim::{Claim, Expected, Published};
 pub use self::contradiction::{Contradiction, contradictions};
@@ -37,12 +39,17 @@ pub struct Paper {
     pub claims: Vec<Claim>,
     /// What in its numbers comes from elsewhere than the algorithms.
     pub artifacts: Vec<Artifact>,
+    /// What must be true of the printed numbers.
+    pub(crate) identities: Vec<Identity>,
+    /// What we add to it.
+    pub(crate) study: Study,
 }
 
 /// An experiment of a paper, in one of its forms.
 #[derive(Clone, Debug)]
 pub struct Experiment {
-    /// Its id, such as `lanigan2020.single-flow`; in another form, with the form's name after a dot.
+    /// Its id, such as `lanigan2020.single-flow`; in another form, with the form's name after a
+    /// dot.
     pub id: String,
     /// The form, if it is not the one that is judged under `linux`: one of [`FORMS`].
     pub form: Option<&'static str>,
@@ -57,11 +64,11 @@ pub struct Experiment {
     /// Rows of figures computed from the printed ones.
     pub derived_rows: Vec<Table>,
     /// The built-in scenarios whose runs it is measured from.
-    pub scenarios: Vec<&'static str>,
+    pub scenarios: Vec<String>,
 }
 
-/// The forms that an experiment may have beside its first: as the authors' programs ran it, where the first is as the text
-/// describes it, or the other way round.
+/// The forms that an experiment may have beside its first: as the authors' programs ran it, where
+/// the first is as the text describes it, or the other way round.
 pub const FORMS: [&str; 2] = ["as-run", "as-described"];
 
 impl Experiment {
@@ -73,19 +80,31 @@ impl Experiment {
     }
 }
 
-/// Where an experiment is not measured from the built-in scenario of its own name.
-fn scenarios_of(id: &str) -> Option<Vec<&'static str>> {
-    match id {
-        // Figures of the runs of Table 4.3.
-        "lanigan2020.single-flow-traces" => Some(vec!["lanigan2020.single-flow"]),
-        "lanigan2020.single-flow-traces.as-run" => Some(vec!["lanigan2020.single-flow.as-run"]),
-        // The same runs under `linux`: the releases differ in the simulator only.
-        "kato2025.sixteen-344" => Some(vec!["kato2025.sixteen-340"]),
-        // Sums up what these show.
-        "piotrowska2024.summary-figures" => {
-            Some(vec!["piotrowska2024.access-link", "piotrowska2024.rtt-ratio"])
+/// An expression that is true of what a paper prints, or something is wrong with the data.
+#[derive(Clone, Debug)]
+pub(crate) struct Identity {
+    /// Its id.
+    pub(crate) id: String,
+    /// The experiment whose rows it is about.
+    pub(crate) experiment: String,
+    /// The expression, in the claims' language.
+    pub(crate) expr: String,
+    /// Keys that are fixed.
+    pub(crate) at: Vec<(String, Key)>,
+    /// Keys that take each of these values.
+    pub(crate) forall: Vec<(String, Vec<Key>)>,
+}
+
+impl Identity {
+    fn read(table: &Table) -> Self {
+        let id = word(table, "id");
+        Self {
+            experiment: word(table, "experiment"),
+            expr: word(table, "expr"),
+            at: claim::at(table, &id),
+            forall: claim::forall(table, &id),
+            id,
         }
-        _ => None,
     }
 }
 
@@ -98,13 +117,19 @@ pub struct Metric {
     pub unit: String,
 }
 
-const FILES: &[(&str, &str)] = &[
-    ("lanigan2020", include_str!("../../../papers/lanigan2020.toml")),
-    ("song2021", include_str!("../../../papers/song2021.toml")),
-    ("mahmud2020", include_str!("../../../papers/mahmud2020.toml")),
-    ("kato2025", include_str!("../../../papers/kato2025.toml")),
-    ("piotrowska2024", include_str!("../../../papers/piotrowska2024.toml")),
-];
+macro_rules! files {
+    ($($key:literal,)*) => {
+        /// The papers' keys, with the text of their data files and of what we add to them.
+        const FILES: &[(&str, &str, &str)] = &[$((
+            $key,
+            include_str!(concat!("../../../papers/", $key, ".toml")),
+            include_str!(concat!("../../../papers/study/", $key, ".toml")),
+        ),)*];
+    };
+}
+
+// The order of the papers everywhere.
+files! { "lanigan2020", "song2021", "mahmud2020", "kato2025", "piotrowska2024", }
 
 /// The papers, always in the same order.
 ///
@@ -112,11 +137,28 @@ const FILES: &[(&str, &str)] = &[
 /// If a built-in file is damaged; a test reads them all.
 pub fn papers() -> &'static [Paper] {
     static PAPERS: OnceLock<Vec<Paper>> = OnceLock::new();
-    PAPERS.get_or_init(|| FILES.iter().map(|(key, text)| read(key, text)).collect())
+    PAPERS.get_or_init(|| {
+        let read = |(key, text, study)| read(key, text, study);
+        let all: Result<Vec<Paper>, String> = FILES.iter().copied().map(read).collect();
+        all.unwrap_or_else(|reason| panic!("{reason}"))
+    })
 }
 
-fn read(key: &str, text: &str) -> Paper {
-    let table: Table = text.parse().expect("the program carries valid TOML");
+/// A paper's data file alone, without what we add to it.
+///
+/// # Errors
+/// If it is no TOML.
+///
+/// # Panics
+/// If a claim or an artifact in it is not as `papers/README.md` has it.
+pub(crate) fn read_alone(key: &str, text: &str) -> Result<Paper, String> {
+    read(key, text, "")
+}
+
+fn read(key: &str, text: &str, study_text: &str) -> Result<Paper, String> {
+    let table: Table = text.parse().map_err(|error| format!("papers/{key}.toml: {error}"))?;
+    let study_file = format!("papers/study/{key}.toml");
+    let study = Study::read(&study_file, study_text)?;
     let paper = table.get("paper").and_then(Value::as_table).expect("every file has [paper]");
     let mut experiments = Vec::new();
     for experiment in tables(&table, "experiments") {
@@ -124,7 +166,9 @@ fn read(key: &str, text: &str) -> Paper {
         for form in std::iter::once(None).chain(FORMS.map(Some)) {
             let id = form.map_or_else(|| id.clone(), |form| format!("{id}.{form}"));
             let own = BUILTINS.iter().find(|builtin| builtin.id == id);
-            let scenarios = scenarios_of(&id).or(own.map(|own| vec![own.id])).unwrap_or_default();
+            let own = own.map(|own| vec![own.id.to_owned()]);
+            let scenarios =
+                study.scenarios_of(&id).map(<[String]>::to_vec).or(own).unwrap_or_default();
             // Not every experiment has another form.
             if form.is_some() && scenarios.is_empty() {
                 continue;
@@ -145,7 +189,7 @@ fn read(key: &str, text: &str) -> Paper {
     }
     let metrics = tables(&table, "metrics");
     let constants = table.get("constants").and_then(Value::as_table).into_iter().flatten();
-    Paper {
+    let paper = Paper {
         key: key.to_owned(),
         title: word(paper, "title"),
         year: paper.get("year").and_then(Value::as_integer).unwrap_or_default(),
@@ -155,28 +199,46 @@ fn read(key: &str, text: &str) -> Paper {
         constants: constants.filter_map(|(name, it)| Some((name.clone(), number(it)?))).collect(),
         claims: tables(&table, "claims").map(Claim::read).collect(),
         artifacts: tables(&table, "artifacts").map(Artifact::read).collect(),
-    }
+        identities: tables(&table, "identities").map(Identity::read).collect(),
+        study,
+    };
+    let first = paper.experiments.iter().filter(|experiment| experiment.form.is_none());
+    let known = Known {
+        paper: key,
+        experiments: first.map(|experiment| experiment.id.as_str()).collect(),
+        claims: paper.claims.iter().map(|claim| claim.id.as_str()).collect(),
+        artifacts: paper.artifacts.iter().map(|artifact| artifact.id.as_str()).collect(),
+    };
+    paper.study.check(&study_file, study_text, &known)?;
+    Ok(paper)
 }
 
 fn words_of(form: &str) -> String {
     form.replace('-', " ")
 }
 
+/// The paper of something, by its id.
+pub(crate) fn paper_of(id: &str) -> Option<&'static Paper> {
+    let key = id.split('.').next().unwrap_or_default();
+    papers().iter().find(|paper| paper.key == key)
+}
+
 /// The unit of a metric of an experiment's paper, as tables write it.
 pub(crate) fn unit_of(experiment: &str, metric: &str) -> String {
-    let of = papers().iter().find(|paper| experiment.starts_with(&paper.key));
+    let paper = paper_of(experiment);
     // A figure that stands beside a paper's own has the unit of that.
     let is_it = |known: &&Metric| metric == known.id || metric.ends_with(&format!("_{}", known.id));
-    let unit = of.and_then(|paper| paper.metrics.iter().find(is_it));
-    match unit.map(|metric| metric.unit.as_str()) {
-        // The thesis's megabits: [as_run] of its file. Goodput is in decimal ones.
-        Some("Mbps") if experiment.starts_with("lanigan2020") && metric.contains("throughput") => {
-            "Mibit/s".to_owned()
-        }
-        // As run it is what the thesis reads off its figure.
-        Some("Mbps") if metric == "rate_1s_mbps" && experiment.ends_with(".as-run") => {
-            "Mibit/s".to_owned()
-        }
+    let unit = paper.and_then(|paper| paper.metrics.iter().find(is_it));
+    let unit = unit.map(|metric| metric.unit.as_str());
+    let is_so = |it: &&UnitOf| {
+        metric.contains(&it.metric)
+            && it.form.as_ref().is_none_or(|form| experiment.ends_with(&format!(".{form}")))
+            && unit == Some(it.printed.as_str())
+    };
+    if let Some(own) = paper.and_then(|paper| paper.study.units.iter().find(is_so)) {
+        return own.unit.clone();
+    }
+    match unit {
         None if metric.ends_with("_mbps") => "Mbit/s".to_owned(),
         Some("Mbps") => "Mbit/s".to_owned(),
         Some("1") | None => String::new(),

@@ -1,30 +1,28 @@
-//! `--quick`: one seed, no points at 1 Gbit/s and above, none that show what others show, and short runs where nothing
-//! needs longer ones.
+//! `--quick`: one seed, no points at 1 Gbit/s and above, none that show what others show, and short
+//! runs where nothing needs longer ones.
 
 use bbrlab_run::Run;
 use bbrlab_units::Span;
 
 use crate::locate::bottleneck;
-
-/// The experiment that has the same paths with two delays of the bottleneck, and the second of them. Only the sum of a path's
-/// delays decides what its flows do, so these points show what the others show, later or earlier by the difference.
-const REPEATED: (&str, Span) = ("piotrowska2024.rtt-ratio", Span::from_millis(10));
+use crate::papers::paper_of;
 
 /// The length of a short run.
 pub(crate) const SHORT_S: u64 = 30;
 
-/// Experiments whose figures settle within [`SHORT_S`]: one flow, or flows that start together, and no event later.
-/// Claims on them get no verdict from short runs.
-const SETTLED_EARLY: &[&str] = &["song2021.single-buffer", "song2021.random-loss"];
-
-/// Whether an experiment's runs are cut short.
+/// Whether an experiment's runs are cut short: its figures settle within [`SHORT_S`].
 pub(crate) fn is_cut_short(experiment: &str) -> bool {
-    SETTLED_EARLY.contains(&experiment)
+    let settled = paper_of(experiment).map(|paper| &paper.study.quick.settled_early);
+    settled.is_some_and(|all| all.iter().any(|id| **id == *experiment))
 }
 
 /// Whether a run of a scenario shows what another run of it shows.
 pub(crate) fn is_repeated(scenario: &str, run: &Run) -> bool {
-    scenario == REPEATED.0 && bottleneck(run).is_some_and(|link| link.delay == REPEATED.1)
+    let repeated = paper_of(scenario).and_then(|paper| paper.study.quick.repeated.as_ref());
+    repeated.filter(|it| *it.experiment == *scenario).is_some_and(|it| {
+        let delay = Span::from_millis(it.bottleneck_delay_ms);
+        bottleneck(run).is_some_and(|link| link.delay == delay)
+    })
 }
 
 #[cfg(test)]
@@ -34,14 +32,17 @@ mod tests {
     use bbrlab_scenario::Scenario;
     use bbrlab_units::Span;
 
-    use super::{REPEATED, is_repeated};
+    use super::is_repeated;
     use crate::locate::bottleneck;
+    use crate::papers::papers;
 
-    /// What is left out has a twin with the other delay, with the same flows, that ends with the same figures but for what
-    /// arrives within the 8 milliseconds between them.
+    /// What is left out has a twin with the other delay, with the same flows, that ends with the
+    /// same figures but for what arrives within the 8 milliseconds between them.
     #[test]
     fn what_is_left_out_shows_what_is_kept() {
-        let (id, _) = REPEATED;
+        let mut repeated = papers().iter().filter_map(|paper| paper.study.quick.repeated.as_ref());
+        let id = &*repeated.next().expect("an experiment has repeated points").experiment;
+        assert!(repeated.next().is_none(), "only one is checked");
         let sets = ["duration=3s".to_owned()];
         let scenario = Scenario::builtin(id, &sets).unwrap();
         let runs: Vec<_> = (0..scenario.runs()).map(|number| scenario.run(number)).collect();

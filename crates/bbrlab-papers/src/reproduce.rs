@@ -122,7 +122,7 @@ pub fn reproduce(
         id: experiment.id.clone(),
         title: experiment.title.clone(),
         source: experiment.source.clone(),
-        note: note(&experiment.id),
+        note: note(experiment),
         scenario_hashes: ran.iter().map(|of| of.scenario.hash().to_owned()).collect(),
         rows: published_rows(experiment, &measured),
         runs: first_runs(experiment, &ran),
@@ -157,7 +157,7 @@ pub fn scenario_hashes(
     seeds: Option<u64>,
 ) -> Result<Vec<String>, LabError> {
     let scenario =
-        |id: &&str| seeded(id, &[], seeds.unwrap_or(DEFAULT_SEEDS), None).map_err(LabError::from);
+        |id: &String| seeded(id, &[], seeds.unwrap_or(DEFAULT_SEEDS), None).map_err(LabError::from);
     let hash = |scenario: Scenario| scenario.hash().to_owned();
     experiment.scenarios.iter().map(|id| scenario(id).map(hash)).collect()
 }

@@ -90,8 +90,9 @@ fn the_causes_in_the_results_are_those_of_today() {
             assert!(cause_keys(claim).is_empty() || kept["verdict"] != "fails", "{}", claim.id);
             continue;
         };
-        let is_this =
-            |keys: &&[&str]| set.iter().map(Value::as_str).eq(keys.iter().map(|&key| Some(key)));
+        let is_this = |keys: &&[String]| {
+            set.iter().map(Value::as_str).eq(keys.iter().map(|key| Some(key.as_str())))
+        };
         assert!(cause_keys(claim).iter().any(is_this), "{}: run its experiment again", claim.id);
     }
 }

@@ -1,7 +1,8 @@
 //! What an expression says of some rows.
 //!
-//! The meaning is that of `evaluate` in `papers/check.py`, which a test compares: both sides of `and` and `or` are
-//! looked at, words are compared with words only, and several rows that match must agree.
+//! The meaning is that of Python, in which the papers' data were first checked; a test holds it to that.
+//! Both sides of `and` and `or` are looked at, words are compared with words only, and several rows
+//! that match must agree.
 
 use std::fmt;
 
@@ -108,7 +109,7 @@ pub(crate) enum Fault {
     Wrong(String),
 }
 
-/// The keys that locate rows. Every other name in a row is a figure. Source: `AXIS_KEYS` of `papers/check.py`.
+/// The keys that locate rows. Every other name in a row is a figure. As `papers/README.md` lists them.
 pub(crate) const LOCATING_KEYS: &[&str] = &[
     "algorithm",
     "opponent",
@@ -190,7 +191,6 @@ pub(crate) fn is_true(
 ///
 /// # Errors
 /// If it is none.
-#[cfg(test)]
 pub(crate) fn number_of(expr: &Expr, point: &Point, scene: &Scene<'_>) -> Result<f64, Fault> {
     At { point, scene, trace: &mut Trace::default() }.number(expr)
 }

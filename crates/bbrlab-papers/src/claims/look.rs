@@ -177,7 +177,7 @@ fn keys(point: &Point) -> Vec<(String, Key)> {
     point.iter().map(|(name, value)| (name.clone(), value.into())).collect()
 }
 
-fn words(fault: &Fault) -> String {
+pub(super) fn words(fault: &Fault) -> String {
     let of = |what: &str, metric: &str, at: &Point| {
         let at: Vec<String> = at.iter().map(|(name, value)| format!("{name} {value}")).collect();
         let place = if at.is_empty() { String::new() } else { format!(" at {}", at.join(", ")) };

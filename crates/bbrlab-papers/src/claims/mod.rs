@@ -14,29 +14,28 @@
 //! | `verdict.rs` | the verdict, and its reason in words |
 //! | `undecidable.rs` | claims that no simulation can decide |
 
-mod causes;
 mod evaluate;
 mod look;
 mod needed;
 mod parse;
 mod points;
+mod printed;
 mod rows;
 mod rule;
 mod settings;
 #[cfg(test)]
 mod tests;
 mod token;
-mod undecidable;
 mod verdict;
 
-pub use self::causes::cause_keys;
-pub(super) use self::causes::causes_of;
 pub use self::evaluate::Compared;
 #[cfg(test)]
 pub(super) use self::evaluate::LOCATING_KEYS;
 pub(super) use self::look::look;
 pub use self::look::{ClaimFigure, FalsePoint, Looked};
 pub(super) use self::needed::Needed;
-pub(super) use self::settings::{Setting, settings_of};
+pub use self::printed::{Printed, PrintedCalc, PrintedRule, evaluate_printed};
+pub use self::settings::cause_keys;
+pub(super) use self::settings::{causes_of, settings_of};
 pub(super) use self::verdict::judge;
 pub use self::verdict::{Judged, UnderSetting, Verdict};

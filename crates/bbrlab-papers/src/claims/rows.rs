@@ -17,11 +17,17 @@ impl From<&Key> for Value {
 
 /// `at` and `forall` of a claim.
 pub(crate) fn key_value(claim: &Claim) -> (Point, Vec<(String, Vec<Value>)>) {
-    let at = claim.at.iter().map(|(name, key)| (name.clone(), key.into()));
-    let forall = claim
-        .forall
-        .iter()
-        .map(|(name, keys)| (name.clone(), keys.iter().map(Value::from).collect()));
+    key_values(&claim.at, &claim.forall)
+}
+
+/// `at` and `forall` as values.
+pub(crate) fn key_values(
+    at: &[(String, Key)],
+    forall: &[(String, Vec<Key>)],
+) -> (Point, Vec<(String, Vec<Value>)>) {
+    let at = at.iter().map(|(name, key)| (name.clone(), key.into()));
+    let forall =
+        forall.iter().map(|(name, keys)| (name.clone(), keys.iter().map(Value::from).collect()));
     (at.collect(), forall.collect())
 }
 

@@ -1,7 +1,9 @@
-//! The expression language against `papers/check.py`.
+//! The expression language against Python.
 //!
-//! `data/printed.txt` holds what `evaluate` of check.py returns for each claim that printed numbers decide: id, true
-//! points, points. `data/random.txt` holds random expressions with what it makes of them on the rows below.
+//! `papers/check.py` had an evaluator of its own, in Python, before it called `bbrlab`.
+//! `data/printed.txt` holds what that returned for each claim that printed numbers decide: id, true
+//! points, points. `data/random.txt` holds random expressions with what it made of them on the rows
+//! below.
 
 use super::evaluate::{Fault, Point, Row, Scene, Trace, Value, is_true, number_of};
 use super::parse::parse;

@@ -8,7 +8,7 @@ use bbrlab_report::{ClaimLine, ClaimTrial, binomial_interval, figure, fixed};
 use super::evaluate::Compared;
 use super::look::{ClaimFigure, FalsePoint, Looked};
 use super::rule::rule_words;
-use super::undecidable::why_undecidable;
+use super::settings::why_undecidable;
 use crate::by_hand::ByHand;
 use crate::papers::{Claim, Expected, Key};
 
@@ -155,7 +155,7 @@ pub(crate) fn judge(
     let interval =
         looked.as_ref().ok().and_then(|found| binomial_interval(found.seeds_true, found.seeds));
     let only = |here: String| Why { here, switched: Vec::new(), expected: String::new() };
-    let (verdict, looked, why) = match (why_undecidable(&claim.id), looked) {
+    let (verdict, looked, why) = match (why_undecidable(claim), looked) {
         (Some(reason), _) => (Some(Verdict::Undecidable), None, only(reason.to_owned())),
         (None, Err(reason)) => (None, None, only(format!("not judged: {reason}"))),
         (None, Ok(found)) => {

@@ -1,5 +1,7 @@
 //! Panels of a metric along a key: curves, stacked bars, boxes.
 
+use std::slice;
+
 use bbrlab_report::{Drawing, PlateBox, PlateCurve, PlateCurves, PlatePoint};
 use toml::Value;
 
@@ -12,21 +14,17 @@ use crate::published::cell_of;
 use crate::row::{Row, Rows};
 
 /// The rows that a panel means.
-fn meant<'a>(rows: &'a Rows, along: &Along, at: At, each: &[&str]) -> Vec<&'a Row> {
-    let named: Vec<&str> = [along.key]
-        .into_iter()
-        .chain(along.by.iter().copied())
-        .chain(each.iter().copied())
-        .chain(at.iter().map(|(name, _)| *name))
-        .collect();
+fn meant<'a>(rows: &'a Rows, along: &Along, at: &At, each: &[String]) -> Vec<&'a Row> {
+    let keys = [&along.key].into_iter().chain(&along.by).chain(each).chain(at.keys());
+    let named: Vec<&str> = keys.map(String::as_str).collect();
     let is_it = |row: &&Row| {
-        is_at(&row.keys, at) && is_meant(&row.keys, &named) && row.metric(along.metric).is_some()
+        is_at(&row.keys, at) && is_meant(&row.keys, &named) && row.metric(&along.metric).is_some()
     };
     rows.rows.iter().filter(is_it).collect()
 }
 
 /// The combinations of keys that have a panel each.
-pub(super) fn panels(rows: &Rows, along: &Along, at: At, each: &[&str]) -> Vec<Vec<Key>> {
+pub(super) fn panels(rows: &Rows, along: &Along, at: &At, each: &[String]) -> Vec<Vec<Key>> {
     combinations(meant(rows, along, at, each).iter().map(|row| row.keys.as_slice()), each)
 }
 
@@ -35,22 +33,22 @@ pub(super) fn curves(
     experiment: &Experiment,
     rows: &Rows,
     along: &Along,
-    at: At,
-    (each, here): (&[&str], &[Key]),
+    at: &At,
+    (each, here): (&[String], &[Key]),
 ) -> PlateCurves {
     let paper = experiment.id.split('.').next().unwrap_or_default();
     let rows: Vec<&Row> =
         meant(rows, along, at, each).into_iter().filter(|row| has(&row.keys, each, here)).collect();
     let keys = || rows.iter().map(|row| row.keys.as_slice());
-    let places = combinations(keys(), &[along.key]);
+    let places = combinations(keys(), slice::from_ref(&along.key));
     let curve = |of: &Vec<Key>| {
         let mut points = Vec::new();
-        for row in rows.iter().filter(|row| has(&row.keys, along.by, of)) {
-            let place = value(&row.keys, along.key).map(|place| vec![place]);
+        for row in rows.iter().filter(|row| has(&row.keys, &along.by, of)) {
+            let place = value(&row.keys, &along.key).map(|place| vec![place]);
             let Some(place) = places.iter().position(|known| Some(known) == place.as_ref()) else {
                 continue;
             };
-            let cell = cell_of(experiment, row, &by_paper(row, along.metric));
+            let cell = cell_of(experiment, row, &by_paper(row, &along.metric));
             points.push(PlatePoint {
                 at: place,
                 measured: cell.measured,
@@ -58,32 +56,33 @@ pub(super) fn curves(
                 published: cell.published,
             });
         }
-        PlateCurve { name: names::joined(paper, along.by, of), points }
+        PlateCurve { name: names::joined(paper, &along.by, of), points }
     };
     PlateCurves {
-        along: places.iter().map(|place| names::bare(paper, along.key, &place[0])).collect(),
-        curves: combinations(keys(), along.by).iter().map(curve).collect(),
+        along: places.iter().map(|place| names::bare(paper, &along.key, &place[0])).collect(),
+        curves: combinations(keys(), &along.by).iter().map(curve).collect(),
     }
 }
 
 /// The boxes of a panel: each flow's figure with each seed, beside mean and deviation as printed. Which flow gets most differs
 /// from seed to seed, so that medians over seeds would hide what is between them.
-pub(super) fn boxes(experiment: &Experiment, rows: &Rows, along: &Along, at: At) -> Drawing {
+pub(super) fn boxes(experiment: &Experiment, rows: &Rows, along: &Along, at: &At) -> Drawing {
     let paper = experiment.id.split('.').next().unwrap_or_default();
-    let rows = meant(rows, along, at, &["flow"]);
-    let places = combinations(rows.iter().map(|row| row.keys.as_slice()), &[along.key]);
+    let rows = meant(rows, along, at, &["flow".to_owned()]);
+    let places =
+        combinations(rows.iter().map(|row| row.keys.as_slice()), slice::from_ref(&along.key));
     let printed = |place: &[Key]| {
-        let is_here = |row: &&toml::Table| row.get(along.key).is_some_and(|it| place[0].is(it));
+        let is_here = |row: &&toml::Table| row.get(&along.key).is_some_and(|it| place[0].is(it));
         let row = experiment.rows.iter().find(is_here)?;
         let number = |name: &str| row.get(name).and_then(Value::as_float);
         Some([number("mean_mbps")?, number("std_mbps")?])
     };
     let one = |place: &Vec<Key>| PlateBox {
-        name: names::bare(paper, along.key, &place[0]),
+        name: names::bare(paper, &along.key, &place[0]),
         values: rows
             .iter()
-            .filter(|row| has(&row.keys, &[along.key], place))
-            .flat_map(|row| row.metric(along.metric).into_iter().flatten().flatten().copied())
+            .filter(|row| has(&row.keys, slice::from_ref(&along.key), place))
+            .flat_map(|row| row.metric(&along.metric).into_iter().flatten().flatten().copied())
             .collect(),
         published: printed(place),
     };

@@ -1,82 +1,88 @@
-//! How a figure or a table of a paper is declared: which of the experiment's measured rows and runs it shows, and in which
-//! shape.
+//! How a figure or a table of a paper is declared in its study file: which of the experiment's
+//! measured rows and runs it shows, and in which shape.
+
+use std::collections::BTreeMap;
 
 use bbrlab_report::Scale;
+use serde::{Deserialize, Deserializer};
+
+use crate::id::Id;
 
 /// A figure or a table of a paper.
-#[derive(Debug)]
-pub(super) struct Figure {
+#[derive(Clone, Debug, Deserialize)]
+#[serde(try_from = "FigureText")]
+pub(crate) struct Figure {
     /// The experiment, whatever its form.
-    pub(super) experiment: &'static str,
+    pub(crate) experiment: Id,
     /// As the paper numbers it.
-    pub(super) number: &'static str,
+    pub(crate) number: String,
     /// What it shows.
-    pub(super) title: &'static str,
+    pub(crate) title: String,
     /// What a reader who has the paper beside it should know; or nothing.
-    pub(super) note: &'static str,
+    pub(crate) note: String,
     /// Its shape.
-    pub(super) body: Body,
+    pub(crate) body: Body,
 }
 
 /// The shape.
-#[derive(Debug)]
-pub(super) enum Body {
+#[derive(Clone, Debug)]
+pub(crate) enum Body {
     /// A table.
     Table(Grid),
     /// So many panels side by side.
-    Panels(usize, &'static [Panel]),
+    Panels(usize, Vec<Panel>),
 }
 
 /// Keys with the values that rows or runs must have.
-pub(super) type At = &'static [(&'static str, Is)];
+pub(crate) type At = BTreeMap<String, Is>;
 
 /// The value of a key.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Is {
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged, expecting = "expected a name, a number or a list of names")]
+pub(crate) enum Is {
     /// A name.
-    Word(&'static str),
+    Word(String),
     /// A quantity, in the unit that ends the key's name.
     Number(f64),
     /// One of these names.
-    OneOf(&'static [&'static str]),
+    OneOf(Vec<String>),
 }
 
 /// Stands among the keys of a table for its metrics.
-pub(super) const METRIC: &str = "metric";
+pub(crate) const METRIC: &str = "metric";
 
-/// A table: a line for each combination of some keys, a column for each of others. [`METRIC`] is among either.
-#[derive(Debug)]
-pub(super) struct Grid {
-    pub(super) at: At,
-    pub(super) lines: &'static [&'static str],
-    pub(super) across: &'static [&'static str],
-    pub(super) metrics: &'static [&'static str],
+/// A table: a line for each combination of some keys, a column for each of others. [`METRIC`] is
+/// among either.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Grid {
+    #[serde(default)]
+    pub(crate) at: At,
+    pub(crate) lines: Vec<String>,
+    pub(crate) across: Vec<String>,
+    pub(crate) metrics: Vec<String>,
     /// Metrics of a column as a whole, each a line at the foot.
-    pub(super) foot: &'static [&'static str],
+    #[serde(default)]
+    pub(crate) foot: Vec<String>,
     /// Whether cells are shaded by their values, which are indices from 0 to 1.
-    pub(super) is_shaded: bool,
+    #[serde(default)]
+    pub(crate) is_shaded: bool,
 }
 
 /// A panel, or several.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Panel {
-    pub(super) title: &'static str,
-    pub(super) at: At,
+#[derive(Clone, Debug, Deserialize)]
+#[serde(try_from = "PanelText")]
+pub(crate) struct Panel {
+    pub(crate) title: String,
+    pub(crate) at: At,
     /// A panel for each combination of these keys.
-    pub(super) each: &'static [&'static str],
-    pub(super) draws: Draws,
-}
-
-impl Panel {
-    /// All of some runs over time.
-    pub(super) const fn over_time(title: &'static str, at: At, shows: Shows) -> Self {
-        Self { title, at, each: &[], draws: Draws::OverTime(OverTime { shows, ..WHOLE }) }
-    }
+    pub(crate) each: Vec<String>,
+    pub(crate) draws: Draws,
 }
 
 /// What a panel shows.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Draws {
+#[derive(Clone, Debug)]
+pub(crate) enum Draws {
     /// A metric along a key, a curve for each combination of others.
     Curves(Along),
     /// The same as bars on top of each other.
@@ -88,57 +94,63 @@ pub(super) enum Draws {
 }
 
 /// A metric along a key.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Along {
-    pub(super) metric: &'static str,
-    pub(super) key: &'static str,
-    pub(super) by: &'static [&'static str],
-    pub(super) scale: Scale,
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Along {
+    pub(crate) metric: String,
+    pub(crate) key: String,
+    #[serde(default)]
+    pub(crate) by: Vec<String>,
+    #[serde(default = "from_zero", deserialize_with = "scale")]
+    pub(crate) scale: Scale,
 }
 
 /// Runs over time.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct OverTime {
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OverTime {
     /// What is drawn, and of which flows.
-    pub(super) shows: Shows,
+    pub(crate) shows: Shows,
     /// Keys that name the runs, if the panel has several.
-    pub(super) by: &'static [&'static str],
+    #[serde(default)]
+    pub(crate) by: Vec<String>,
     /// From when to when, in seconds; otherwise the whole run.
-    pub(super) window_s: Option<(f64, f64)>,
+    pub(crate) window_s: Option<(f64, f64)>,
     /// The metric of printed rows with `time_s` that stand on the lines.
-    pub(super) printed: Option<&'static str>,
+    pub(crate) printed: Option<String>,
     /// Printed heights.
-    pub(super) levels: &'static [Named],
+    #[serde(default)]
+    pub(crate) levels: Vec<Named>,
     /// Printed moments.
-    pub(super) moments: &'static [Named],
+    #[serde(default)]
+    pub(crate) moments: Vec<Named>,
 }
-
-/// All of a run, without anything printed.
-pub(super) const WHOLE: OverTime =
-    OverTime { shows: &[], by: &[], window_s: None, printed: None, levels: &[], moments: &[] };
 
 /// A printed figure, with words.
-#[derive(Debug)]
-pub(super) struct Named {
-    pub(super) metric: &'static str,
-    pub(super) at: At,
-    pub(super) words: &'static str,
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Named {
+    pub(crate) metric: String,
+    pub(crate) at: At,
+    pub(crate) words: String,
 }
 
-/// What is drawn over time.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Quantity {
-    /// IP bytes received since the flow's start over the time since then, in Mibit/s: what the thesis plots.
+/// What is drawn over time. Those with a number are in bins of so many seconds.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Quantity {
+    /// IP bytes received since the flow's start over the time since then, in Mibit/s: what the
+    /// thesis plots.
     RunningMean,
-    /// Payload that the application reads, in bins of so many seconds.
+    /// Payload that the application reads.
     Throughput(f64),
-    /// Packets that the sender sends, in bins; in packets a second.
+    /// Packets that the sender sends, in packets a second.
     Sent(f64),
-    /// Packets that the sender marks lost, in bins; in packets a second.
+    /// Packets that the sender marks lost, in packets a second.
     LostPerSecond(f64),
-    /// Payload of all packets that are sent, in bins.
+    /// Payload of all packets that are sent.
     SentRate(f64),
-    /// Retransmissions, in bins; in packets a second.
+    /// Retransmissions, in packets a second.
     Retransmitted(f64),
     /// Packets that the sender has marked lost.
     Lost,
@@ -153,11 +165,12 @@ pub(super) enum Quantity {
 }
 
 /// What a panel draws over time, and whose.
-pub(super) type Shows = &'static [(Quantity, Who)];
+pub(crate) type Shows = Vec<(Quantity, Who)>;
 
 /// Whose lines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Who {
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Who {
     /// Each flow that the paper reports.
     Flows,
     /// The first flow, reported or not.
@@ -165,7 +178,7 @@ pub(super) enum Who {
     /// The second flow.
     Second,
     /// The first flow of an algorithm.
-    Of(&'static str),
+    Cc(String),
     /// The flows with the most and the least goodput.
     HighAndLow,
     /// All flows of a sender together.
@@ -174,4 +187,132 @@ pub(super) enum Who {
     Together,
     /// The bottleneck.
     Link,
+}
+
+/// A figure as a study file has it: `table`; or `panels`, so many `side_by_side`; or `stacks` of
+/// panels, each with a panel for each of `shows` from top to bottom.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FigureText {
+    experiment: Id,
+    number: String,
+    title: String,
+    #[serde(default)]
+    note: String,
+    table: Option<Grid>,
+    side_by_side: Option<usize>,
+    #[serde(default)]
+    panels: Vec<Panel>,
+    #[serde(default)]
+    stacks: Vec<Stack>,
+    #[serde(default)]
+    shows: Vec<Shows>,
+}
+
+/// Some panels on top of each other.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Stack {
+    /// The title of the topmost.
+    title: String,
+    at: At,
+}
+
+impl TryFrom<FigureText> for Figure {
+    type Error = &'static str;
+
+    fn try_from(text: FigureText) -> Result<Self, Self::Error> {
+        let FigureText { experiment, number, title, note, .. } = text;
+        let body = match (text.table, text.side_by_side) {
+            (Some(table), None) if text.panels.is_empty() && text.stacks.is_empty() => {
+                Body::Table(table)
+            }
+            (None, Some(columns)) if columns > 0 && text.stacks.is_empty() => {
+                Body::Panels(columns, text.panels)
+            }
+            (None, Some(columns)) if columns > 0 && text.panels.is_empty() => {
+                Body::Panels(columns, panels_of(&text.stacks, columns, &text.shows))
+            }
+            _ => {
+                return Err("expected either `table`, or `side_by_side` with `panels` or `stacks`");
+            }
+        };
+        Ok(Self { experiment, number, title, note, body })
+    }
+}
+
+/// The panels of stacks in the order in which panels are drawn: so many stacks side by side, row by
+/// row, then the next.
+fn panels_of(stacks: &[Stack], columns: usize, shows: &[Shows]) -> Vec<Panel> {
+    let mut panels = Vec::new();
+    for beside in stacks.chunks(columns) {
+        for (row, shows) in shows.iter().enumerate() {
+            panels.extend(beside.iter().map(|stack| Panel {
+                title: if row == 0 { stack.title.clone() } else { String::new() },
+                at: stack.at.clone(),
+                each: Vec::new(),
+                draws: Draws::OverTime(OverTime {
+                    shows: shows.clone(),
+                    by: Vec::new(),
+                    window_s: None,
+                    printed: None,
+                    levels: Vec::new(),
+                    moments: Vec::new(),
+                }),
+            }));
+        }
+    }
+    panels
+}
+
+/// A panel as a study file has it, with exactly one of the last four.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PanelText {
+    #[serde(default)]
+    title: String,
+    #[serde(default)]
+    at: At,
+    #[serde(default)]
+    each: Vec<String>,
+    curves: Option<Along>,
+    stacked: Option<Along>,
+    boxes: Option<Along>,
+    over_time: Option<OverTime>,
+}
+
+impl TryFrom<PanelText> for Panel {
+    type Error = &'static str;
+
+    fn try_from(text: PanelText) -> Result<Self, Self::Error> {
+        let PanelText { title, at, each, .. } = text;
+        let draws = match (text.curves, text.stacked, text.boxes, text.over_time) {
+            (Some(along), None, None, None) => Draws::Curves(along),
+            (None, Some(along), None, None) => Draws::Stacked(along),
+            (None, None, Some(along), None) => Draws::Boxes(along),
+            (None, None, None, Some(of)) if !of.shows.is_empty() => Draws::OverTime(of),
+            _ => return Err("expected one of `curves`, `stacked`, `boxes` and `over_time`"),
+        };
+        Ok(Self { title, at, each, draws })
+    }
+}
+
+fn from_zero() -> Scale {
+    Scale::FromZero
+}
+
+fn scale<'de, D: Deserializer<'de>>(text: D) -> Result<Scale, D::Error> {
+    /// The scales by name.
+    #[derive(Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    enum Name {
+        FromZero,
+        Around,
+        Logarithmic,
+    }
+    Ok(match Name::deserialize(text)? {
+        Name::FromZero => Scale::FromZero,
+        Name::Around => Scale::Around,
+        Name::Logarithmic => Scale::Logarithmic,
+    })
 }

@@ -10,49 +10,52 @@ use crate::published::cell_of;
 use crate::row::{Row, Rows};
 
 /// The lines and columns of a table; `None` without a row for it.
-pub(super) fn table(experiment: &Experiment, rows: &Rows, grid: &Grid) -> Option<PaperTable> {
+pub(super) fn table(
+    experiment: &Experiment,
+    rows: &Rows,
+    grid: &'static Grid,
+) -> Option<PaperTable> {
     let paper = experiment.id.split('.').next().unwrap_or_default();
-    let named: Vec<&str> = grid
-        .lines
-        .iter()
-        .chain(grid.across)
-        .copied()
-        .chain(grid.at.iter().map(|(name, _)| *name))
-        .collect();
+    let named = grid.lines.iter().chain(&grid.across).chain(grid.at.keys());
+    let named: Vec<&str> = named.map(String::as_str).collect();
     let meant: Vec<&Row> = rows
         .rows
         .iter()
-        .filter(|row| is_at(&row.keys, grid.at) && is_meant(&row.keys, &named))
+        .filter(|row| is_at(&row.keys, &grid.at) && is_meant(&row.keys, &named))
         .filter(|row| grid.metrics.iter().any(|metric| row.metric(metric).is_some()))
         .collect();
     if meant.is_empty() {
         return None;
     }
-    let sides = |names: &'static [&'static str]| {
-        let keys: Vec<&str> = names.iter().copied().filter(|name| *name != METRIC).collect();
+    let sides = |names: &'static [String]| {
+        let keys: Vec<String> = names.iter().filter(|name| *name != METRIC).cloned().collect();
+        let has_metric = |name: Option<&String>| name.is_some_and(|name| name == METRIC);
         let found = combinations(meant.iter().map(|row| row.keys.as_slice()), &keys);
         let mut sides = Vec::new();
         for values in found {
             // The metrics vary fastest where they come last, as in most tables; otherwise slowest.
-            let metrics: &[&str] = if names.contains(&METRIC) { grid.metrics } else { &[] };
+            let is_named = names.iter().any(|name| name == METRIC);
+            let metrics: &'static [String] = if is_named { &grid.metrics } else { &[] };
             if metrics.is_empty() {
                 sides.push(Side { keys: keys.clone(), values, metric: None });
             } else {
                 sides.extend(metrics.iter().map(|metric| Side {
                     keys: keys.clone(),
                     values: values.clone(),
-                    metric: Some(*metric),
+                    metric: Some(metric.as_str()),
                 }));
             }
         }
-        if names.first() == Some(&METRIC) && names.len() > 1 {
-            sides.sort_by_key(|side| grid.metrics.iter().position(|one| Some(*one) == side.metric));
+        if has_metric(names.first()) && names.len() > 1 {
+            sides.sort_by_key(|side| {
+                grid.metrics.iter().position(|one| Some(one.as_str()) == side.metric)
+            });
         }
         sides
     };
-    let (lines, across) = (sides(grid.lines), sides(grid.across));
+    let (lines, across) = (sides(&grid.lines), sides(&grid.across));
     let cell = |line: &Side, column: &Side| {
-        let metric = line.metric.or(column.metric).unwrap_or(grid.metrics[0]);
+        let metric = line.metric.or(column.metric).unwrap_or(&grid.metrics[0]);
         let row = meant
             .iter()
             .find(|row| line.is_of(row) && column.is_of(row) && row.metric(metric).is_some());
@@ -62,7 +65,7 @@ pub(super) fn table(experiment: &Experiment, rows: &Rows, grid: &Grid) -> Option
         if key == METRIC {
             return names::metric(&experiment.id, side.metric.unwrap_or_default());
         }
-        let at = side.keys.iter().position(|known| *known == key).expect("one of its keys");
+        let at = side.keys.iter().position(|known| known == key).expect("one of its keys");
         let words = if is_bare { names::bare } else { names::full };
         words(paper, key, &side.values[at])
     };
@@ -75,13 +78,14 @@ pub(super) fn table(experiment: &Experiment, rows: &Rows, grid: &Grid) -> Option
             (head, across.iter().map(|column| cell(line, column)).collect())
         })
         .collect();
-    for metric in grid.foot {
+    for metric in &grid.foot {
         let mut head = vec![String::new(); grid.lines.len()];
         head[0] = names::metric(&experiment.id, metric);
-        let keys: Vec<&str> = named.iter().copied().filter(|it| !grid.lines.contains(it)).collect();
+        let keys: Vec<&str> =
+            named.iter().copied().filter(|it| !grid.lines.iter().any(|line| line == it)).collect();
         let whole = |column: &Side| {
             let is_whole = |row: &&Row| {
-                is_at(&row.keys, grid.at)
+                is_at(&row.keys, &grid.at)
                     && is_meant(&row.keys, &keys)
                     && column.is_of(row)
                     && row.metric(metric).is_some()
@@ -91,7 +95,7 @@ pub(super) fn table(experiment: &Experiment, rows: &Rows, grid: &Grid) -> Option
         };
         body.push((head, across.iter().map(whole).collect()));
     }
-    let corner = |key: &&str| if *key == METRIC { String::new() } else { names::heading(key) };
+    let corner = |key: &String| if key == METRIC { String::new() } else { names::heading(key) };
     Some(PaperTable {
         corner: grid.lines.iter().map(corner).collect(),
         heads: heads.collect(),
@@ -101,7 +105,7 @@ pub(super) fn table(experiment: &Experiment, rows: &Rows, grid: &Grid) -> Option
 
 /// A line or a column: the values of its keys and, if it has one, its metric.
 struct Side {
-    keys: Vec<&'static str>,
+    keys: Vec<String>,
     values: Vec<Key>,
     metric: Option<&'static str>,
 }

@@ -1,21 +1,17 @@
-//! The figures and tables of the papers in their own shape: declared one paper a file, drawn from the measured rows and from
-//! the first seed's runs.
+//! The figures and tables of the papers in their own shape: declared in `papers/study/`, drawn from
+//! the measured rows and from the first seed's runs.
 //!
-//! What the papers show in pictures is known from their captions and from what they say about them. Where it is not known
-//! which panels, points or axes a picture has, its note says what is shown instead.
+//! What the papers show in pictures is known from their captions and from what they say about them.
+//! Where it is not known which panels, points or axes a picture has, its note says what is shown
+//! instead.
 
 mod along;
-mod declared;
+pub(crate) mod declared;
 mod grid;
-mod kato2025;
-mod lanigan2020;
-mod mahmud2020;
 mod names;
 mod over_time;
-mod piotrowska2024;
 mod place;
 mod shelf;
-mod song2021;
 #[cfg(test)]
 pub(super) mod tests;
 
@@ -27,18 +23,11 @@ use bbrlab_report::{
 use self::declared::{Along, Body, Draws, Figure, Panel};
 use self::shelf::Shelf;
 use super::Reproduced;
-use crate::papers::{Experiment, Key, papers};
+use crate::papers::{Experiment, Key, paper_of, papers};
 
 /// The figures of a paper, in its order.
 fn figures_of(paper: &str) -> &'static [Figure] {
-    match paper {
-        "lanigan2020" => lanigan2020::FIGURES,
-        "song2021" => song2021::FIGURES,
-        "mahmud2020" => mahmud2020::FIGURES,
-        "kato2025" => kato2025::FIGURES,
-        "piotrowska2024" => piotrowska2024::FIGURES,
-        _ => &[],
-    }
+    paper_of(paper).map_or(&[], |paper| &paper.study.figures)
 }
 
 /// The figures and tables that an experiment's rows and runs show.
@@ -52,7 +41,7 @@ pub(super) fn items(reproduced: &Reproduced) -> Result<Vec<PaperItem>, LabError>
         .find(|experiment| experiment.id == reproduced.id)
         .expect("it was run");
     let paper = experiment.id.split('.').next().unwrap_or_default();
-    let own = figures_of(paper).iter().filter(|figure| figure.experiment == experiment.of());
+    let own = figures_of(paper).iter().filter(|figure| *figure.experiment == *experiment.of());
     own.map(|figure| item(experiment, reproduced, figure)).collect()
 }
 
@@ -66,14 +55,14 @@ pub(super) fn absent(run: &[&Reproduced]) -> Vec<AbsentItem> {
         }
         for figure in figures_of(&paper.key) {
             let is_run = |one: &&Reproduced| {
-                one.id == figure.experiment
-                    || one.id.starts_with(&format!("{}.", figure.experiment))
+                one.id == *figure.experiment
+                    || one.id.starts_with(&format!("{}.", &*figure.experiment))
             };
             if !run.iter().any(is_run) {
                 absent.push(AbsentItem {
                     number: format!("{} {}", paper.key, figure.number),
-                    title: figure.title.to_owned(),
-                    command: format!("bbrlab reproduce {}", figure.experiment),
+                    title: figure.title.clone(),
+                    command: format!("bbrlab reproduce {}", &*figure.experiment),
                 });
             }
         }
@@ -84,7 +73,7 @@ pub(super) fn absent(run: &[&Reproduced]) -> Vec<AbsentItem> {
 fn item(
     experiment: &Experiment,
     reproduced: &Reproduced,
-    figure: &Figure,
+    figure: &'static Figure,
 ) -> Result<PaperItem, LabError> {
     let absent = || Shown::Absent(format!("bbrlab reproduce {}", experiment.id));
     let shown = match &figure.body {
@@ -94,14 +83,14 @@ fn item(
         Body::Panels(columns, panels) => {
             let mut shelf = Shelf::default();
             let mut drawn = Vec::new();
-            for panel in *panels {
+            for panel in panels {
                 drawn.extend(panels_of(experiment, reproduced, panel, &mut shelf)?);
             }
             if drawn.iter().all(|panel| panel.drawing.is_err()) {
                 absent()
             } else {
                 Shown::Picture(plate_picture(&Plate {
-                    name: name_of(&experiment.id, figure.number),
+                    name: name_of(&experiment.id, &figure.number),
                     title: format!("{}. {}", figure.number, figure.title),
                     note: note_of(&drawn).to_owned(),
                     columns: *columns,
@@ -111,9 +100,9 @@ fn item(
         }
     };
     Ok(PaperItem {
-        number: figure.number.to_owned(),
-        title: figure.title.to_owned(),
-        note: figure.note.to_owned(),
+        number: figure.number.clone(),
+        title: figure.title.clone(),
+        note: figure.note.clone(),
         shown,
     })
 }
@@ -158,10 +147,10 @@ fn panels_of(
     let rows = &reproduced.measured;
     let mut heres = match &panel.draws {
         Draws::Curves(along) | Draws::Stacked(along) => {
-            along::panels(rows, along, panel.at, panel.each)
+            along::panels(rows, along, &panel.at, &panel.each)
         }
         Draws::Boxes(_) => vec![Vec::new()],
-        Draws::OverTime(_) => over_time::panels(&reproduced.runs, panel.at, panel.each),
+        Draws::OverTime(_) => over_time::panels(&reproduced.runs, &panel.at, &panel.each),
     };
     if heres.is_empty() {
         heres.push(Vec::new());
@@ -171,17 +160,17 @@ fn panels_of(
     for here in &heres {
         let found = match &panel.draws {
             Draws::Curves(along) | Draws::Stacked(along) => {
-                let of = along::curves(experiment, rows, along, panel.at, (panel.each, here));
+                let of = along::curves(experiment, rows, along, &panel.at, (&panel.each, here));
                 let is_stacked = matches!(panel.draws, Draws::Stacked(_));
                 let draw = if is_stacked { Drawing::Stacked } else { Drawing::Curves };
                 (!of.curves.is_empty()).then(|| draw(of))
             }
-            Draws::Boxes(along) => match along::boxes(experiment, rows, along, panel.at) {
+            Draws::Boxes(along) => match along::boxes(experiment, rows, along, &panel.at) {
                 Drawing::Boxes(boxes) if boxes.is_empty() => None,
                 drawing => Some(drawing),
             },
             Draws::OverTime(of) => {
-                let (each, at) = ((panel.each, here.as_slice()), panel.at);
+                let (each, at) = ((panel.each.as_slice(), here.as_slice()), &panel.at);
                 over_time::lines(experiment, &reproduced.runs, of, at, each, shelf)?
             }
         };
@@ -193,7 +182,7 @@ fn panels_of(
 
 /// A panel's title: its own, and what tells it from the others of its kind.
 fn words(paper: &str, panel: &Panel, here: &[Key]) -> String {
-    let parts = [panel.title.to_owned(), names::joined(paper, panel.each, here)];
+    let parts = [panel.title.clone(), names::joined(paper, &panel.each, here)];
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     parts.join(" ")
 }
@@ -205,8 +194,8 @@ fn framed(
     drawing: Result<Drawing, String>,
 ) -> PlatePanel {
     let of_metric = |along: &Along| {
-        let x_title = names::heading(along.key);
-        (x_title, names::metric(&experiment.id, along.metric), along.scale)
+        let x_title = names::heading(&along.key);
+        (x_title, names::metric(&experiment.id, &along.metric), along.scale)
     };
     let (x_title, y_title, scale) = match &panel.draws {
         Draws::Curves(along) | Draws::Stacked(along) | Draws::Boxes(along) => of_metric(along),
@@ -217,7 +206,7 @@ fn framed(
         }
     };
     // Figures at different rates of the bottleneck have nothing in common.
-    let rate = panel.at.iter().find(|(name, _)| *name == "bandwidth_mbps");
+    let rate = panel.at.get("bandwidth_mbps");
     let shared = format!("{y_title} {rate:?}");
     PlatePanel { title, x_title, y_title, shared, scale, drawing }
 }

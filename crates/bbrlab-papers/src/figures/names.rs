@@ -2,28 +2,34 @@
 
 use bbrlab_report::split_unit;
 
-use crate::papers::{Key, unit_of};
+use crate::papers::{Key, paper_of, unit_of};
 
 /// An algorithm as a paper calls it.
 fn algorithm(paper: &str, name: &str) -> String {
     let (name, lambda) =
         name.split_once(' ').map_or((name, None), |(name, lambda)| (name, Some(lambda)));
-    let told = match (paper, name) {
-        ("lanigan2020" | "mahmud2020" | "kato2025", "bbr1") => "BBR",
-        (_, "bbr1") => "BBRv1",
-        (_, "bbr2") => "BBRv2",
-        (_, "bbr3") => "BBRv3",
-        (_, "bbr2_exp") => "BBRv2-EXP",
-        (_, "bbr_prime") => "BBR'",
-        (_, "bbr_hsr") => "BBR+",
-        (_, "bbrplus") => "BBRPlus",
-        (_, "delay_bbr") => "Delay-BBR",
-        (_, "bbr_acd") => "BBR-ACD",
-        (_, "cubic") => "CUBIC",
-        (_, "vegas") => "Vegas",
-        (_, other) => other,
-    };
+    let study = paper_of(paper).map(|paper| &paper.study);
+    let own = study.and_then(|study| study.algorithms.iter().find(|it| it.cc == name));
+    let told = own.map_or_else(|| usual(name), |own| &own.name);
     lambda.map_or_else(|| told.to_owned(), |lambda| format!("{told} λ {lambda}"))
+}
+
+/// An algorithm as most papers call it.
+fn usual(name: &str) -> &str {
+    match name {
+        "bbr1" => "BBRv1",
+        "bbr2" => "BBRv2",
+        "bbr3" => "BBRv3",
+        "bbr2_exp" => "BBRv2-EXP",
+        "bbr_prime" => "BBR'",
+        "bbr_hsr" => "BBR+",
+        "bbrplus" => "BBRPlus",
+        "delay_bbr" => "Delay-BBR",
+        "bbr_acd" => "BBR-ACD",
+        "cubic" => "CUBIC",
+        "vegas" => "Vegas",
+        other => other,
+    }
 }
 
 /// The value of a key alone: in a column that is headed by the key, or along an axis.
@@ -75,7 +81,7 @@ pub(super) fn flow(name: &str) -> String {
 }
 
 /// Words for several keys.
-pub(super) fn joined(paper: &str, keys: &[&str], values: &[Key]) -> String {
+pub(super) fn joined(paper: &str, keys: &[String], values: &[Key]) -> String {
     let words: Vec<String> =
         keys.iter().zip(values).map(|(key, value)| full(paper, key, value)).collect();
     words.join(", ")

@@ -9,7 +9,7 @@ use super::names;
 use super::place::{combinations, has, is_at};
 use super::shelf::Shelf;
 use crate::known::{known, start_s};
-use crate::papers::{Experiment, Key};
+use crate::papers::{Experiment, Key, paper_of};
 use crate::rows::RunAt;
 
 /// IP and TCP headers with timestamps, in bytes.
@@ -19,7 +19,7 @@ const HEADERS: f64 = 52.0;
 const MEBI: f64 = 1_048_576.0;
 
 /// The combinations of keys that have a panel each.
-pub(super) fn panels(runs: &[RunAt], at: At, each: &[&str]) -> Vec<Vec<Key>> {
+pub(super) fn panels(runs: &[RunAt], at: &At, each: &[String]) -> Vec<Vec<Key>> {
     let meant = runs.iter().map(|run| run.keys.as_slice()).filter(|keys| is_at(keys, at));
     combinations(meant, each)
 }
@@ -29,38 +29,40 @@ pub(super) fn lines(
     experiment: &Experiment,
     runs: &[RunAt],
     over_time: &OverTime,
-    at: At,
-    (each, here): (&[&str], &[Key]),
+    at: &At,
+    (each, here): (&[String], &[Key]),
     shelf: &mut Shelf,
 ) -> Result<Option<Drawing>, LabError> {
     let paper = experiment.id.split('.').next().unwrap_or_default();
     let meant: Vec<&RunAt> =
         runs.iter().filter(|run| is_at(&run.keys, at) && has(&run.keys, each, here)).collect();
-    let of_runs = combinations(meant.iter().map(|run| run.keys.as_slice()), over_time.by);
+    let of_runs = combinations(meant.iter().map(|run| run.keys.as_slice()), &over_time.by);
     let titled = each.iter().zip(here).find_map(|(name, value)| match value {
-        Key::Word(word) if *name == "algorithm" => Some(word.as_str()),
+        Key::Word(word) if name == "algorithm" => Some(word.as_str()),
         _ => None,
     });
     let mut times = PlateTimes::default();
     for of in &of_runs {
         // Of several runs of one name, the first.
-        let Some(run) = meant.iter().find(|run| has(&run.keys, over_time.by, of)) else { continue };
+        let Some(run) = meant.iter().find(|run| has(&run.keys, &over_time.by, of)) else {
+            continue;
+        };
         let files = shelf.open(&run.folder)?;
         times.to_s = times.to_s.max(files.summary.sim_s);
         let of_run = OfRun { experiment, paper, files: &files, titled };
         let run_name = if of_runs.len() > 1 || over_time.shows.len() == 1 {
-            names::joined(paper, over_time.by, of)
+            names::joined(paper, &over_time.by, of)
         } else {
             String::new()
         };
-        for &(quantity, who) in over_time.shows {
+        for &(quantity, ref who) in &over_time.shows {
             let what = if over_time.shows.len() > 1 { words_of(quantity) } else { "" };
             for (flow, points) in of_run.lines(quantity, who) {
                 let parts = [run_name.as_str(), what, flow.as_str()];
                 let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-                let published = over_time
-                    .printed
-                    .map_or_else(Vec::new, |metric| printed_points(experiment, run, metric));
+                let printed = over_time.printed.as_deref();
+                let published =
+                    printed.map_or_else(Vec::new, |metric| printed_points(experiment, run, metric));
                 times.lines.push(PlateLine { name: parts.join(", "), points, published });
             }
         }
@@ -71,8 +73,8 @@ pub(super) fn lines(
     if let Some((from_s, to_s)) = over_time.window_s {
         (times.from_s, times.to_s) = (from_s, to_s);
     }
-    times.levels = printed(experiment, over_time.levels);
-    times.moments = printed(experiment, over_time.moments);
+    times.levels = printed(experiment, &over_time.levels);
+    times.moments = printed(experiment, &over_time.moments);
     Ok(Some(Drawing::OverTime(times)))
 }
 
@@ -102,12 +104,12 @@ fn printed(experiment: &Experiment, named: &[Named]) -> Vec<(f64, String)> {
                     _ => None,
                 })
                 .collect();
-            row.contains_key(named.metric) && is_at(&keys, named.at)
+            row.contains_key(&named.metric) && is_at(&keys, &named.at)
         };
-        let value = experiment.rows.iter().find(is_it)?.get(named.metric)?;
+        let value = experiment.rows.iter().find(is_it)?.get(&named.metric)?;
         let whole = |it: i64| f64::from(i32::try_from(it).unwrap_or(0));
         let figure = value.as_float().or_else(|| value.as_integer().map(whole))?;
-        Some((figure, named.words.to_owned()))
+        Some((figure, named.words.clone()))
     };
     named.iter().filter_map(of).collect()
 }
@@ -125,7 +127,7 @@ type Points = Vec<(f64, Option<f64>)>;
 
 impl OfRun<'_> {
     /// The lines of a quantity, each with the name of its flow, which is empty where it says nothing.
-    fn lines(&self, quantity: Quantity, who: Who) -> Vec<(String, Points)> {
+    fn lines(&self, quantity: Quantity, who: &Who) -> Vec<(String, Points)> {
         let groups: Vec<(String, Vec<u32>)> = match who {
             Who::Link => return vec![(String::new(), self.queue())],
             Who::Together => {
@@ -135,7 +137,7 @@ impl OfRun<'_> {
             Who::Senders => self.senders(),
             _ => {
                 let flows = self.flows(who);
-                let is_alone = flows.len() == 1 && who != Who::Second;
+                let is_alone = flows.len() == 1 && *who != Who::Second;
                 let name = |flow: &FlowSummary| match who {
                     Who::HighAndLow => self.with_rate(flow),
                     _ if is_alone => String::new(),
@@ -147,15 +149,15 @@ impl OfRun<'_> {
         groups.into_iter().map(|(name, flows)| (name, self.points(quantity, &flows))).collect()
     }
 
-    fn flows(&self, who: Who) -> Vec<&FlowSummary> {
+    fn flows(&self, who: &Who) -> Vec<&FlowSummary> {
         let all = &self.files.summary.flows;
-        // The thesis reports all flows but the first, where it is run as it was.
-        let is_hidden = self.paper == "lanigan2020" && self.experiment.form == Some("as-run");
-        let reported = &all[usize::from(is_hidden)..];
+        let unreported = paper_of(self.paper).and_then(|paper| paper.study.unreported.as_ref());
+        let hidden = unreported.filter(|it| self.experiment.form == Some(it.form.as_str()));
+        let reported = &all[hidden.map_or(0, |it| it.flows)..];
         match who {
             Who::First => all.iter().take(1).collect(),
             Who::Second => all.iter().skip(1).take(1).collect(),
-            Who::Of(cc) => all.iter().find(|flow| flow.cc == cc).into_iter().collect(),
+            Who::Cc(cc) => all.iter().find(|flow| flow.cc == *cc).into_iter().collect(),
             Who::HighAndLow => {
                 let rate = |flow: &&FlowSummary| flow.goodput_mbps.unwrap_or_default();
                 let high = all.iter().max_by(|one, other| rate(one).total_cmp(&rate(other)));
@@ -169,7 +171,7 @@ impl OfRun<'_> {
     /// A flow's algorithm where that tells it from the others, otherwise its name or number, with the algorithm if there are
     /// several and it is not the one in the panel's title, so that a flow has one colour in all panels.
     fn name(&self, flow: &FlowSummary) -> String {
-        let reported = self.flows(Who::Flows);
+        let reported = self.flows(&Who::Flows);
         let algorithm = names::of_algorithm(self.paper, &flow.cc);
         if reported.len() > 1 && reported.iter().filter(|other| other.cc == flow.cc).count() == 1 {
             return algorithm;
@@ -182,7 +184,7 @@ impl OfRun<'_> {
     }
 
     fn with_rate(&self, flow: &FlowSummary) -> String {
-        let high = self.flows(Who::HighAndLow).first().is_some_and(|high| high.id == flow.id);
+        let high = self.flows(&Who::HighAndLow).first().is_some_and(|high| high.id == flow.id);
         let which = if high { "the flow with the most" } else { "the flow with the least" };
         which.to_owned()
     }

@@ -21,13 +21,13 @@ pub(super) fn value(keys: &Keys, name: &str) -> Option<Key> {
 }
 
 /// Whether keys have the values that are asked for.
-pub(super) fn is_at(keys: &Keys, at: At) -> bool {
+pub(super) fn is_at(keys: &Keys, at: &At) -> bool {
     at.iter().all(|(name, is)| {
         let found = keys.iter().find(|(key, _)| key == name).map(|(_, value)| value);
         match (found, is) {
             (Some(Key::Word(here)), Is::Word(there)) => here == there,
             (Some(Key::Number(here)), Is::Number(there)) => equal(*here, *there),
-            (Some(Key::Word(here)), Is::OneOf(words)) => words.contains(&here.as_str()),
+            (Some(Key::Word(here)), Is::OneOf(words)) => words.contains(here),
             _ => false,
         }
     })
@@ -41,7 +41,7 @@ pub(super) fn is_meant(keys: &Keys, named: &[&str]) -> bool {
 /// The different combinations of values of some keys: quantities rising, names in their order.
 pub(super) fn combinations<'a>(
     all: impl Iterator<Item = &'a Keys>,
-    names: &[&str],
+    names: &[String],
 ) -> Vec<Vec<Key>> {
     let mut found: Vec<Vec<Key>> = Vec::new();
     for keys in all {
@@ -68,6 +68,6 @@ pub(super) fn combinations<'a>(
 }
 
 /// Whether keys have these values.
-pub(super) fn has(keys: &Keys, names: &[&str], values: &[Key]) -> bool {
+pub(super) fn has(keys: &Keys, names: &[String], values: &[Key]) -> bool {
     names.iter().zip(values).all(|(name, wanted)| value(keys, name).as_ref() == Some(wanted))
 }

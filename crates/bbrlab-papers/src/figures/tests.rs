@@ -85,7 +85,7 @@ fn what_readers_look_for_is_declared_once() {
     }
     for (experiment, word) in OF_LANIGAN {
         let figures = figures_of("lanigan2020").iter();
-        let mut own = figures.filter(|figure| figure.experiment == *experiment);
+        let mut own = figures.filter(|figure| *figure.experiment == **experiment);
         assert!(own.any(|figure| figure.title.contains(word)), "{experiment}: {word}");
     }
 }
@@ -96,7 +96,7 @@ fn what_readers_look_for_is_declared_once() {
 fn no_experiment_is_without_a_figure() {
     for experiment in papers().iter().flat_map(|paper| &paper.experiments) {
         let paper = experiment.id.split('.').next().unwrap_or_default();
-        let is_its = |figure: &&Figure| figure.experiment == experiment.of();
+        let is_its = |figure: &&Figure| *figure.experiment == *experiment.of();
         let is_read_off = experiment.of() == "lanigan2020.single-flow-traces";
         assert!(is_read_off || figures_of(paper).iter().any(|it| is_its(&it)), "{}", experiment.id);
     }
@@ -105,30 +105,29 @@ fn no_experiment_is_without_a_figure() {
 /// The metrics and keys that a declaration looks up in rows, and the keys that it looks up in runs.
 struct Named {
     metrics: Vec<&'static str>,
-    of_rows: Vec<(At, Vec<&'static str>)>,
-    of_runs: Vec<(At, Vec<&'static str>)>,
+    of_rows: Vec<(&'static At, Vec<&'static str>)>,
+    of_runs: Vec<(&'static At, Vec<&'static str>)>,
 }
 
-fn named(figure: &Figure) -> Named {
+fn named(figure: &'static Figure) -> Named {
     let mut named = Named { metrics: Vec::new(), of_rows: Vec::new(), of_runs: Vec::new() };
     match &figure.body {
         Body::Table(grid) => {
-            named.metrics.extend(grid.metrics.iter().chain(grid.foot));
-            let keys = grid.lines.iter().chain(grid.across).copied();
-            named.of_rows.push((grid.at, keys.filter(|key| *key != METRIC).collect()));
+            named.metrics.extend(grid.metrics.iter().chain(&grid.foot).map(String::as_str));
+            let keys = grid.lines.iter().chain(&grid.across).map(String::as_str);
+            named.of_rows.push((&grid.at, keys.filter(|key| *key != METRIC).collect()));
         }
         Body::Panels(_, panels) => {
-            for panel in *panels {
+            for panel in panels {
                 match &panel.draws {
                     Draws::Curves(along) | Draws::Stacked(along) | Draws::Boxes(along) => {
-                        named.metrics.push(along.metric);
-                        let keys = [along.key].into_iter().chain(along.by.iter().copied());
-                        let keys = keys.chain(panel.each.iter().copied()).collect();
-                        named.of_rows.push((panel.at, keys));
+                        named.metrics.push(&along.metric);
+                        let keys = [&along.key].into_iter().chain(&along.by).chain(&panel.each);
+                        named.of_rows.push((&panel.at, keys.map(String::as_str).collect()));
                     }
                     Draws::OverTime(of) => {
-                        let keys = of.by.iter().chain(panel.each).copied().collect();
-                        named.of_runs.push((panel.at, keys));
+                        let keys = of.by.iter().chain(&panel.each).map(String::as_str).collect();
+                        named.of_runs.push((&panel.at, keys));
                     }
                 }
             }
@@ -145,14 +144,14 @@ pub(crate) fn not_found(
 ) -> Vec<String> {
     let mut missing = Vec::new();
     let paper = experiment.id.split('.').next().unwrap_or_default();
-    for figure in figures_of(paper).iter().filter(|figure| figure.experiment == experiment.of()) {
+    for figure in figures_of(paper).iter().filter(|figure| *figure.experiment == *experiment.of()) {
         let named = named(figure);
         for metric in named.metrics {
             if !rows.iter().any(|row| row.metric(metric).is_some()) {
                 missing.push(format!("{} {}: metric {metric}", experiment.id, figure.number));
             }
         }
-        let finds = |all: &[Vec<(String, Key)>], (at, keys): &(At, Vec<&str>)| {
+        let finds = |all: &[Vec<(String, Key)>], (at, keys): &(&At, Vec<&str>)| {
             all.iter().any(|of| {
                 place::is_at(of, at) && keys.iter().all(|key| place::value(of, key).is_some())
             })
@@ -174,6 +173,6 @@ pub(crate) fn not_found(
 fn every_figure_is_of_an_experiment() {
     for figure in WANTED.iter().flat_map(|(paper, _)| figures_of(paper)) {
         let mut all = papers().iter().flat_map(|paper| &paper.experiments);
-        assert!(all.any(|of| of.id == figure.experiment), "{}", figure.experiment);
+        assert!(all.any(|of| of.id == *figure.experiment), "{}", &*figure.experiment);
     }
 }

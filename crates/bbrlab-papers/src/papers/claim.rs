@@ -79,13 +79,8 @@ impl Claim {
             experiment: word(table, "experiment"),
             statement: word(table, "statement"),
             expr: word(table, "expr"),
-            at: keys(table.get("at"), &id).map(|(key, value)| (key, one(value, &id))).collect(),
-            forall: keys(table.get("forall"), &id)
-                .map(|(key, list)| {
-                    let list = list.as_array().expect("`forall` has lists");
-                    (key, list.iter().map(|value| one(value, &id)).collect())
-                })
-                .collect(),
+            at: at(table, &id),
+            forall: forall(table, &id),
             min_fraction: table.get("min_fraction").and_then(number).unwrap_or(1.0),
             source: words(table, "source"),
             published: match word(table, "published").as_str() {
@@ -107,6 +102,20 @@ impl Claim {
             id,
         }
     }
+}
+
+/// The keys that a claim or an identity fixes.
+pub(super) fn at(table: &Table, id: &str) -> Vec<(String, Key)> {
+    keys(table.get("at"), id).map(|(key, value)| (key, one(value, id))).collect()
+}
+
+/// The keys of a claim or an identity that take each of some values.
+pub(super) fn forall(table: &Table, id: &str) -> Vec<(String, Vec<Key>)> {
+    let list = |(key, list): (String, &Value)| {
+        let list = list.as_array().expect("`forall` has lists");
+        (key, list.iter().map(|value| one(value, id)).collect())
+    };
+    keys(table.get("forall"), id).map(list).collect()
 }
 
 /// The entries of a table that may be absent.

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use crate::sweeps;
+use super::sweeps;
 
 const KEPT: &str = "results/contradictions.json";
 
@@ -35,7 +35,7 @@ const FIGURES: &[(&str, &[&str])] = &[
 const PAYLOAD: f64 = 1448.0;
 const FRAME: f64 = 1514.0;
 
-pub(crate) fn keep(root: &Path, folders: &[String]) -> Result<(), String> {
+pub(super) fn keep(root: &Path, folders: &[String]) -> Result<(), String> {
     if folders.is_empty() {
         return Err(USAGE.to_owned());
     }

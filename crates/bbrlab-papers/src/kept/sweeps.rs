@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 type Points = fn(&str, &Value) -> Result<Vec<Value>, String>;
 
 /// Keeps the sweeps of some folders. What the file has of the same scenarios goes; what it has of others stays.
-pub(crate) fn keep(
+pub(super) fn keep(
     root: &Path,
     kept: &str,
     folders: &[String],

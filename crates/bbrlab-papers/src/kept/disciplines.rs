@@ -5,14 +5,14 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::sweeps;
+use super::sweeps;
 
 const KEPT: &str = "results/disciplines.json";
 
 const USAGE: &str =
     "usage: cargo xtask disciplines FOLDER..., results of `bbrlab run` of scenarios `queues.*`";
 
-pub(crate) fn keep(root: &Path, folders: &[String]) -> Result<(), String> {
+pub(super) fn keep(root: &Path, folders: &[String]) -> Result<(), String> {
     if folders.is_empty() {
         return Err(USAGE.to_owned());
     }

@@ -22,7 +22,7 @@ const KEPT_EXPLANATIONS: &str = "results/explanations.json";
 const USAGE_OF_EXPLANATIONS: &str = "usage: cargo xtask explanations FILE..., documents of `bbrlab reproduce --json` with \
                                      `--explain` or `--sensitivity`";
 
-pub(crate) fn keep(root: &Path, args: &[String]) -> Result<(), String> {
+pub(super) fn keep(root: &Path, args: &[String]) -> Result<(), String> {
     if args.is_empty() {
         return Err(USAGE.to_owned());
     }
@@ -30,7 +30,7 @@ pub(crate) fn keep(root: &Path, args: &[String]) -> Result<(), String> {
     write(root, KEPT, &trimmed(&documents)?)
 }
 
-pub(crate) fn keep_explanations(root: &Path, args: &[String]) -> Result<(), String> {
+pub(super) fn keep_explanations(root: &Path, args: &[String]) -> Result<(), String> {
     if args.is_empty() {
         return Err(USAGE_OF_EXPLANATIONS.to_owned());
     }

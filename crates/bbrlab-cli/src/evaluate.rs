@@ -1,0 +1,27 @@
+//! `bbrlab evaluate`: claims and calculations in papers' data files on the printed numbers, for `papers/check.py`.
+
+use std::fs;
+
+use bbrlab_lab::LabError;
+use bbrlab_papers::{Printed, evaluate_printed};
+use serde::Serialize;
+
+use crate::args::EvaluateArgs;
+use crate::output::{Output, Verdict};
+
+/// The document, of all files.
+#[derive(Serialize)]
+struct Document {
+    files: Vec<Printed>,
+}
+
+pub(crate) fn evaluate(args: &EvaluateArgs, output: &mut Output) -> Verdict {
+    let mut files = Vec::new();
+    for file in &args.files {
+        let wrong = |reason: String| LabError::Usage(format!("{}: {reason}", file.display()));
+        let text = fs::read_to_string(file).map_err(|error| wrong(error.to_string()))?;
+        let key = file.file_stem().unwrap_or_default().to_string_lossy();
+        files.push(evaluate_printed(&key, &text).map_err(wrong)?);
+    }
+    output.json(&Document { files })
+}

@@ -1,0 +1,298 @@
+//! What we add to a paper's data: `papers/study/NAME.toml`, beside `papers/NAME.toml`.
+//!
+//! The data files hold what the papers print and claim, and stay as they are. A study file holds
+//! everything that is ours: how an artifact is made on purpose, why a claim fails, what was chosen
+//! where a paper is silent, what a reader should know, what `--quick` leaves out, and how figures
+//! are drawn. `papers/README.md` has its keys.
+
+use serde::{Deserialize, Deserializer};
+
+use crate::counting::Counting;
+use crate::figures::declared::Figure;
+use crate::id::{Id, line_of};
+
+/// What we add to a paper's data.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Study {
+    /// Experiments that are not measured from the built-in scenario of their own name.
+    pub(crate) measured_from: Vec<MeasuredFrom>,
+    /// The settings of artifacts. Of several for one artifact the first that makes a claim true
+    /// shows it; they go from the artifact alone to all that was different.
+    #[serde(deserialize_with = "one_each")]
+    pub(crate) settings: Vec<Setting>,
+    /// Why claims fail: one thing switched with which a claim is true.
+    #[serde(deserialize_with = "one_each")]
+    pub(crate) causes: Vec<Setting>,
+    /// Claims that no simulation decides.
+    pub(crate) undecidable: Vec<Undecidable>,
+    /// Choices that the paper leaves open. What is fixed, and why, stands at the head of each
+    /// scenario.
+    pub(crate) choices: Vec<Choice>,
+    /// What a reader should know before comparing.
+    pub(crate) notes: Vec<Note>,
+    /// What `--quick` leaves out.
+    pub(crate) quick: Quick,
+    /// Units that tables write otherwise than the data file.
+    pub(crate) units: Vec<UnitOf>,
+    /// Algorithms that the paper calls otherwise than most.
+    pub(crate) algorithms: Vec<AlgorithmName>,
+    /// Flows that the paper does not report.
+    pub(crate) unreported: Option<Unreported>,
+    /// The figures and tables, in the paper's order.
+    pub(crate) figures: Vec<Figure>,
+}
+
+/// The scenarios that an experiment is measured from.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MeasuredFrom {
+    /// The experiment; in another form, with the form's name after a dot.
+    pub(crate) experiment: String,
+    /// Ids of built-in scenarios.
+    pub(crate) scenarios: Vec<String>,
+}
+
+/// A setting in which an artifact should appear, or in which a claim that fails is true.
+#[derive(Clone, Debug)]
+pub(crate) struct Setting {
+    /// The artifact, or the claim. The paper itself, for its claims that name no artifact.
+    pub(crate) of: Id,
+    /// The form of the experiment: see [`crate::FORMS`]; `None` for its first.
+    pub(crate) form: Option<String>,
+    /// Overrides, as `--set` has them.
+    pub(crate) sets: Vec<String>,
+    /// Who counts the packets.
+    pub(crate) counting: Counting,
+    /// What it is, in words.
+    pub(crate) words: String,
+}
+
+/// A claim whose metric no simulation yields.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Undecidable {
+    /// The claim.
+    pub(crate) claim: Id,
+    /// Why.
+    pub(crate) reason: String,
+}
+
+/// A choice that a paper leaves open, and other ways to make it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Choice {
+    /// The experiment, or all of the paper's.
+    pub(crate) of: Id,
+    /// What is chosen, and how.
+    pub(crate) words: String,
+    /// Other ways, as `--set` has them.
+    pub(crate) instead: Vec<Vec<String>>,
+}
+
+/// How the paper's runs differ from ours, and what its figures are.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Note {
+    /// The experiments, or the paper for all of them. An experiment has the first note that fits
+    /// it.
+    pub(crate) of: Vec<Id>,
+    /// Only in this form.
+    pub(crate) form: Option<String>,
+    /// The note.
+    pub(crate) text: String,
+}
+
+/// What `--quick` leaves out beside seeds and points at 1 Gbit/s.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Quick {
+    /// Experiments whose figures settle early: one flow, or flows that start together, and no event
+    /// later. Claims on them get no verdict from short runs.
+    pub(crate) settled_early: Vec<Id>,
+    /// Points that show what others show.
+    pub(crate) repeated: Option<Repeated>,
+}
+
+/// An experiment that has the same paths with two delays of the bottleneck. Only the sum of a
+/// path's delays decides what its flows do, so these points show what the others show, later or
+/// earlier by the difference.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Repeated {
+    /// The experiment.
+    pub(crate) experiment: Id,
+    /// The second delay of its bottleneck, whose points are left out.
+    pub(crate) bottleneck_delay_ms: u64,
+}
+
+/// A unit that tables write otherwise than the data file.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct UnitOf {
+    /// The metrics: those whose names contain this.
+    pub(crate) metric: String,
+    /// Only in this form.
+    pub(crate) form: Option<String>,
+    /// The unit in the data file.
+    pub(crate) printed: String,
+    /// The unit in tables.
+    pub(crate) unit: String,
+}
+
+/// An algorithm's name in a paper.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AlgorithmName {
+    /// Its name in files.
+    pub(crate) cc: String,
+    /// Its name in the paper.
+    pub(crate) name: String,
+}
+
+/// Flows that a paper does not report.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Unreported {
+    /// In this form.
+    pub(crate) form: String,
+    /// So many flows, from the first on.
+    pub(crate) flows: usize,
+}
+
+/// Settings as a study file has them, where several artifacts may be made in one way.
+fn one_each<'de, D: Deserializer<'de>>(text: D) -> Result<Vec<Setting>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct OfSeveral {
+        of: Vec<Id>,
+        form: Option<String>,
+        #[serde(default)]
+        set: Vec<String>,
+        #[serde(default)]
+        counting: Counting,
+        words: String,
+    }
+    let all = Vec::<OfSeveral>::deserialize(text)?;
+    let each = all.into_iter().flat_map(|OfSeveral { of, form, set, counting, words }| {
+        of.into_iter().map(move |of| Setting {
+            of,
+            form: form.clone(),
+            sets: set.clone(),
+            counting,
+            words: words.clone(),
+        })
+    });
+    Ok(each.collect())
+}
+
+/// What the ids of a study file may name.
+pub(crate) struct Known<'a> {
+    /// The paper.
+    pub(crate) paper: &'a str,
+    /// Its experiments, the other forms left out.
+    pub(crate) experiments: Vec<&'a str>,
+    /// Its claims.
+    pub(crate) claims: Vec<&'a str>,
+    /// Its artifacts.
+    pub(crate) artifacts: Vec<&'a str>,
+}
+
+impl Study {
+    /// Reads a study file.
+    ///
+    /// # Errors
+    /// With file and line, if it is no TOML, or has a key or a value that it must not have.
+    pub(crate) fn read(file: &str, text: &str) -> Result<Self, String> {
+        toml::from_str(text).map_err(|error| {
+            let line = error.span().map_or(1, |span| line_of(text, span.start));
+            format!("{file}:{line}: {}", error.message())
+        })
+    }
+
+    /// The scenarios of an experiment that is not measured from the built-in one of its own name.
+    pub(crate) fn scenarios_of(&self, experiment: &str) -> Option<&[String]> {
+        let found = self.measured_from.iter().find(|it| it.experiment == experiment);
+        found.map(|it| it.scenarios.as_slice())
+    }
+
+    /// Checks that the paper's data file has what this one names.
+    ///
+    /// # Errors
+    /// With file and line.
+    pub(crate) fn check(&self, file: &str, text: &str, known: &Known<'_>) -> Result<(), String> {
+        let missing = |id: &Id, what: &str| {
+            let line = id.line(text);
+            format!("{file}:{line}: `{}` is no {what} of papers/{}.toml", &**id, known.paper)
+        };
+        let is = |id: &Id, ids: &[&str]| ids.contains(&&**id);
+        let is_paper = |id: &Id| **id == *known.paper;
+        let wrong = |ids: &mut dyn Iterator<Item = &Id>, all: &[&str], or_paper: bool, what| {
+            for id in ids {
+                if !is(id, all) && !(or_paper && is_paper(id)) {
+                    return Err(missing(id, what));
+                }
+            }
+            Ok(())
+        };
+        let Known { experiments, claims, artifacts, .. } = known;
+        let mut of_settings = self.settings.iter().map(|it| &it.of);
+        wrong(&mut of_settings, artifacts, true, "artifact")?;
+        wrong(&mut self.causes.iter().map(|it| &it.of), claims, false, "claim")?;
+        wrong(&mut self.undecidable.iter().map(|it| &it.claim), claims, false, "claim")?;
+        wrong(&mut self.choices.iter().map(|it| &it.of), experiments, true, "experiment")?;
+        wrong(&mut self.notes.iter().flat_map(|it| &it.of), experiments, true, "experiment")?;
+        let quick = &self.quick;
+        let repeated = quick.repeated.iter().map(|it| &it.experiment);
+        let mut of_quick = quick.settled_early.iter().chain(repeated);
+        wrong(&mut of_quick, experiments, false, "experiment")?;
+        wrong(&mut self.figures.iter().map(|it| &it.experiment), experiments, false, "experiment")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Known, Study};
+
+    const FILE: &str = "papers/study/some2020.toml";
+
+    /// What is wrong with a file.
+    fn refusal(text: &str) -> String {
+        let known = Known {
+            paper: "some2020",
+            experiments: vec!["some2020.one"],
+            claims: vec!["some2020.c01"],
+            artifacts: vec!["some2020.a01"],
+        };
+        let study = Study::read(FILE, text).and_then(|study| study.check(FILE, text, &known));
+        study.expect_err("it is wrong")
+    }
+
+    #[test]
+    fn a_wrong_file_is_answered_with_file_and_line() {
+        let unknown = refusal("[quick]\nsettled = []");
+        assert_eq!(
+            unknown,
+            format!("{FILE}:2: unknown field `settled`, expected `settled_early` or `repeated`")
+        );
+        let figure = "[[figures]]\nexperiment = \"some2020.one\"\nnumber = \"1\"\ntitle = \"t\"\n\
+                      side_by_side = 1\n[[figures.panels]]\nover_time.shows = [[\"cwn\", \"flows\"]]";
+        assert!(refusal(figure).starts_with(&format!("{FILE}:7: unknown variant `cwn`")));
+        assert!(refusal("[[causes]\n").starts_with(&format!("{FILE}:1: ")));
+    }
+
+    #[test]
+    fn what_a_file_names_stands_in_the_papers_data() {
+        let of = |table: &str, of: &str| {
+            refusal(&format!("[[{table}]]\nof = [\"{of}\"]\nwords = \"w\"\n"))
+        };
+        assert_eq!(
+            of("causes", "some2020.c02"),
+            format!("{FILE}:2: `some2020.c02` is no claim of papers/some2020.toml")
+        );
+        assert_eq!(
+            of("settings", "some2020.c01"),
+            format!("{FILE}:2: `some2020.c01` is no artifact of papers/some2020.toml")
+        );
+    }
+}
