@@ -47,7 +47,7 @@ pub(crate) fn run(args: &RunArgs, output: &mut Output) -> Verdict {
         let scenario = &named.scenario;
         let of = part.as_ref().map(|part| part.len() as u64);
         let on = on(args.on, named)?;
-        let batch = one(named, on, part, &args.running, jobs, several, &stop, output)?;
+        let batch = one((named, on), part, &args.running, jobs, several, &stop, output)?;
         if !args.running.json {
             output.text(&table(&batch, width)?)?;
         }
@@ -94,8 +94,7 @@ pub(crate) fn on(
 }
 
 fn one<'s>(
-    named: &'s Named,
-    on: &'static dyn Backend,
+    (named, on): (&'s Named, &'static dyn Backend),
     only: Option<BTreeSet<u64>>,
     running: &Running,
     jobs: usize,

@@ -68,7 +68,7 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// For people: ``bottleneck.queue`: linux cannot: ...; the nearest: ...`.
+    /// For people: the key, what the back end says of it, and the nearest that it can do.
     #[must_use]
     pub fn text(&self, run: &Run, on: &dyn Backend) -> String {
         let key = run.key(self.place, self.key);

@@ -229,7 +229,7 @@ impl Study {
         let is_paper = |id: &Id| **id == *known.paper;
         let wrong = |ids: &mut dyn Iterator<Item = &Id>, all: &[&str], or_paper: bool, what| {
             for id in ids {
-                if !is(id, all) && !(or_paper && is_paper(id)) {
+                if !(is(id, all) || or_paper && is_paper(id)) {
                     return Err(missing(id, what));
                 }
             }

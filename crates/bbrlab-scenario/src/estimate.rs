@@ -490,8 +490,8 @@ mod tests {
 
     #[test]
     fn rows_in_memory_are_as_large_as_estimated() {
-        let bytes = |bytes: usize| bytes as f64;
-        assert_eq!(bytes(size_of::<SeriesRow>()), SERIES_ROW_MEMORY_BYTES);
-        assert_eq!(bytes(size_of::<QueueRow>()), QUEUE_ROW_MEMORY_BYTES);
+        let is_right = |bytes: usize, estimate: f64| (bytes as f64 - estimate).abs() < 0.5;
+        assert!(is_right(size_of::<SeriesRow>(), SERIES_ROW_MEMORY_BYTES));
+        assert!(is_right(size_of::<QueueRow>(), QUEUE_ROW_MEMORY_BYTES));
     }
 }

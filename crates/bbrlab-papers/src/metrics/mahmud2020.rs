@@ -122,7 +122,7 @@ fn testbed(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
         .iter()
         .map(|flows| flows.iter().map(|flow| OverTime::of(series, flow.id)).collect())
         .collect();
-    let last_start_s = summary.flows.iter().map(|flow| start_s(flow)).fold(0.0, f64::max);
+    let last_start_s = summary.flows.iter().map(start_s).fold(0.0, f64::max);
     let calm_s = equilibrium_s(&over_time, last_start_s, summary.sim_s);
     let drops = Drops::of(queue, summary);
     let in_startup: f64 =
@@ -218,7 +218,7 @@ fn simulation(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
         let over_time = OverTime::of(series, flow.id);
         over_time.rtt_peak_ms(start_s(flow), start_s(flow) + STARTUP_S)
     });
-    let first_start_s = flows.iter().map(|flow| start_s(flow)).fold(f64::INFINITY, f64::min);
+    let first_start_s = flows.iter().map(start_s).fold(f64::INFINITY, f64::min);
     let dropped = Drops::of(queue, summary).between(first_start_s, first_start_s + STARTUP_S);
     let mut metrics = vec![
         ("transmitted_packets", transmitted),

@@ -189,7 +189,7 @@ fn nine_flows(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
 fn steady_fill(of: &Measured<'_>, queue: Option<&QueueSeries>) -> Option<f64> {
     let queue = queue?;
     let link = of.summary.links.iter().position(|link| link.name == "bottleneck")?;
-    let last_s = of.summary.flows.iter().map(|flow| start_s(flow)).fold(0.0, f64::max);
+    let last_s = of.summary.flows.iter().map(start_s).fold(0.0, f64::max);
     let in_it = |row: &usize| {
         queue.link[*row] as usize == link && queue.time_s[*row] >= last_s + STEADY_AFTER_S
     };

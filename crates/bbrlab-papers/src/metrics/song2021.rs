@@ -87,7 +87,7 @@ fn payload_share(run: &Run) -> f64 {
 
 #[expect(clippy::cast_precision_loss, reason = "fewer than 2^52 packets")]
 fn retransmissions(summary: &RunSummary) -> (&'static str, Option<f64>) {
-    let sum: u64 = summary.flows.iter().map(|flow| retransmitted_packets(flow)).sum();
+    let sum: u64 = summary.flows.iter().map(retransmitted_packets).sum();
     ("retransmissions", Some(sum as f64))
 }
 

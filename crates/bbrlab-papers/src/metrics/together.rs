@@ -22,8 +22,8 @@ const BIN_S: f64 = 1.0;
 /// When all flows are active: from the last start to the first stop.
 fn all_active(summary: &RunSummary) -> (f64, f64) {
     let flows = &summary.flows;
-    let from_s = flows.iter().map(|flow| start_s(flow)).fold(0.0, f64::max);
-    (from_s, flows.iter().map(|flow| stop_s(flow)).fold(summary.sim_s, f64::min))
+    let from_s = flows.iter().map(start_s).fold(0.0, f64::max);
+    (from_s, flows.iter().map(stop_s).fold(summary.sim_s, f64::min))
 }
 
 /// From the last start until each flow's rate over any 10 s from then on is within 20 % of the mean of all, in seconds;
