@@ -10,9 +10,7 @@
 //! | `needed.rs` | the runs that it needs |
 //! | `rule.rs` | its rule in words |
 //! | `settings.rs` | how an artifact is made on purpose |
-//! | `causes.rs` | why a claim fails |
 //! | `verdict.rs` | the verdict, and its reason in words |
-//! | `undecidable.rs` | claims that no simulation can decide |
 
 mod evaluate;
 mod look;
