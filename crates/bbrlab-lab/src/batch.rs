@@ -64,7 +64,7 @@ pub enum SummaryOf {
     These,
     /// All runs of the scenario. Others make them as well, and whoever finds all complete writes it.
     Whole,
-    /// It is left to a later call of [`finish_whole`].
+    /// It is left to a later call of [`finish_whole`](crate::finish_whole).
     Later,
 }
 
