@@ -77,7 +77,7 @@ impl Refusal {
     }
 }
 
-/// For people, such as "`bottleneck.queue`: linux cannot do that; the nearest is `fq_codel`".
+/// Refuses a scenario of which a back end cannot do something, naming all of that at once.
 ///
 /// # Errors
 /// If it refuses any point.
