@@ -1,5 +1,5 @@
-//! Records which commit the program was built from, which every result carries, and with which compiler, which
-//! the measurements of its speed carry.
+//! Records which commit the program was built from, which every result carries, and with which
+//! compiler, which the measurements of its speed carry.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,9 +10,9 @@ fn main() {
     println!("cargo::rustc-env=BBRLAB_COMMIT={commit}");
     let compiler = compiler().unwrap_or_else(|| "unknown".to_owned());
     println!("cargo::rustc-env=BBRLAB_RUSTC={compiler}");
-    // Rebuild when the commit changes. Every commit adds a line to the log of HEAD; where there is no such log,
-    // HEAD or the branch that it names changes. List only files that exist: cargo rebuilds every time if a
-    // listed file is missing.
+    // Rebuild when the commit changes. Every commit adds a line to the log of HEAD; where there is
+    // no such log, HEAD or the branch that it names changes. List only files that exist: cargo
+    // rebuilds every time if a listed file is missing.
     let always = ["HEAD", "logs/HEAD", "packed-refs"].map(str::to_owned);
     for name in always.into_iter().chain(git(&["symbolic-ref", "HEAD"])) {
         if let Some(path) = git(&["rev-parse", "--git-path", &name])

@@ -1,5 +1,5 @@
-//! Same scenario, same bytes: a sweep run by the debug and by the release build, with one job and with
-//! two, must write the same files, `run.json` (CPU time, machine, date) excepted.
+//! Same scenario, same bytes: a sweep run by the debug and by the release build, with one job and
+//! with two, must write the same files, `run.json` (CPU time, machine, date) excepted.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,17 +1,20 @@
 //! Checks that no two files of a crate import each other, be it directly or through other files.
 //!
-//! Two files that need each other cannot be read one at a time: they are one idea in two places. A module and
-//! its own parts are an exception: `mod.rs` names its parts, and they may use what is in it.
+//! Two files that need each other cannot be read one at a time: they are one idea in two places. A
+//! module and its own parts are an exception: `mod.rs` names its parts, and they may use what is in
+//! it.
 //!
-//! The graph is built from the text: `use` trees and paths that begin with `crate`, `super` or `self`. A name
-//! that a module re-exports (`pub use part::Name`) is followed to the file that defines it.
+//! The graph is built from the text: `use` trees and paths that begin with `crate`, `super` or
+//! `self`. A name that a module re-exports (`pub use part::Name`) is followed to the file that
+//! defines it.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
 
 use crate::source;
 
-/// Circles that are accepted, each with its reason. A circle begins at the first of its files by name.
+/// Circles that are accepted, each with its reason. A circle begins at the first of its files by
+/// name.
 const DEFENDED: &[(&str, &str)] = &[(
     "bbrlab-net: engine/mod.rs -> port.rs -> engine/mod.rs",
     "a port is the network as hosts see it, and the network passes one to its handler: each needs the other",
@@ -134,7 +137,8 @@ fn shortest(
     None
 }
 
-/// The module path of a file: `link/mod.rs` and `link.rs` are `link`, `lib.rs` and `main.rs` the root.
+/// The module path of a file: `link/mod.rs` and `link.rs` are `link`, `lib.rs` and `main.rs` the
+/// root.
 fn module_of(file: &str) -> Vec<String> {
     let mut path: Vec<String> =
         file.trim_end_matches(".rs").split('/').map(str::to_owned).collect();

@@ -1,7 +1,7 @@
 //! The documentation of all items: no warnings, and no link that leads nowhere.
 //!
-//! File headers name sources by the keys of docs/SOURCES.md, such as `[linux]`, which look like links and are none. rustdoc
-//! cannot be told so; its complaints about them are left out here.
+//! File headers name sources by the keys of docs/SOURCES.md, such as `[linux]`, which look like
+//! links and are none. rustdoc cannot be told so; its complaints about them are left out here.
 
 use std::collections::BTreeSet;
 use std::env;

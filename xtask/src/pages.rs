@@ -1,9 +1,9 @@
-//! Checks that what pages and comments mention exists: files of this repository, links between pages, and items
-//! such as `sim::meter` or `Hooks::skb_marked_lost`.
+//! Checks that what pages and comments mention exists: files of this repository, links between
+//! pages, and items such as `sim::meter` or `Hooks::skb_marked_lost`.
 //!
-//! A mention is text in backticks that has the form of a file path or of a Rust path; other text is not
-//! checked. The changelog and superseded decisions describe the past and are not checked either, nor are names
-//! of kernel sources (they end in `.c` and `.h`).
+//! A mention is text in backticks that has the form of a file path or of a Rust path; other text is
+//! not checked. The changelog and superseded decisions describe the past and are not checked
+//! either, nor are names of kernel sources (they end in `.c` and `.h`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
@@ -101,7 +101,8 @@ impl Repository {
     }
 
     fn wrong_mentions(&self, at: At<'_>, line: &str) -> Vec<String> {
-        // A mention after the name of a crate refers to that crate, in a row of a table or in a sentence.
+        // A mention after the name of a crate refers to that crate, in a row of a table or in a
+        // sentence.
         let (before, behind) = line.split_once("`bbrlab-").unwrap_or((line, ""));
         let named = behind.split('`').next().map(|room| format!("bbrlab-{room}"));
         let named = named.filter(|room| self.names.contains_key(room));
@@ -136,7 +137,8 @@ impl Repository {
         !is_item(mention) || self.has_item(at, mention)
     }
 
-    /// A path from the root, from the page's folder, or the end of a path in the crate that is referred to.
+    /// A path from the root, from the page's folder, or the end of a path in the crate that is
+    /// referred to.
     fn has_file(&self, at: At<'_>, mention: &str, named: Option<&str>) -> bool {
         let beside = at.file.with_file_name(mention);
         if self.root.join(mention).exists() || beside.exists() {
@@ -151,7 +153,8 @@ impl Repository {
         })
     }
 
-    /// Whether each part of a Rust path is a word in the code of the crate with which the path begins.
+    /// Whether each part of a Rust path is a word in the code of the crate with which the path
+    /// begins.
     fn has_item(&self, at: At<'_>, mention: &str) -> bool {
         let mut parts: Vec<&str> = mention.split("::").collect();
         let first = parts.remove(0);
@@ -168,7 +171,8 @@ impl Repository {
                 .iter()
                 .all(|part| matches!(*part, "super" | "self") || names.contains(*part));
         }
-        // A type and what belongs to it; a module of any crate; or something of the standard library.
+        // A type and what belongs to it; a module of any crate; or something of the standard
+        // library.
         let is_ours = |name: &str| self.names.values().any(|names| names.contains(name));
         let begins_type = first.starts_with(|c: char| c.is_ascii_uppercase());
         // ns-3's classes begin with `Tcp`, and its methods with a capital letter.

@@ -1,4 +1,5 @@
-//! A web page can hold the crates up to `results`: they use no part of the system, and compile for WebAssembly.
+//! A web page can hold the crates up to `results`: they use no part of the system, and compile for
+//! WebAssembly.
 
 use std::env;
 use std::path::Path;
@@ -13,7 +14,8 @@ const LAST: &str = "results";
 /// WebAssembly without a system.
 const TARGET: &str = "wasm32-unknown-unknown";
 
-/// Modules of the standard library that need a system. They compile for WebAssembly, and fail there.
+/// Modules of the standard library that need a system. They compile for WebAssembly, and fail
+/// there.
 const OF_THE_SYSTEM: [&str; 7] =
     ["std::fs", "std::os", "std::env", "std::net", "std::process", "std::thread", "std::time"];
 

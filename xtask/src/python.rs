@@ -1,6 +1,6 @@
-//! The Python package: built and tested in an environment of its own under `target/`, with the packages that
-//! `python/requirements.txt` names, and installed into an empty one as a user does. Where there is no Python, or the packages
-//! cannot be had, that is said and counted.
+//! The Python package: built and tested in an environment of its own under `target/`, with the
+//! packages that `python/requirements.txt` names, and installed into an empty one as a user does.
+//! Where there is no Python, or the packages cannot be had, that is said and counted.
 
 use std::env;
 use std::fs;
@@ -43,8 +43,8 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
 const TO_INSTALL: [&str; 2] = ["maturin>=1.9,<2", "numpy"];
 const FOR_THE_EXAMPLE: &str = "matplotlib";
 
-/// Does what the README says in an empty environment: installs the package, with nothing at hand but Rust and the packages
-/// that it names, and runs the README's lines, which leave a picture.
+/// Does what the README says in an empty environment: installs the package, with nothing at hand
+/// but Rust and the packages that it names, and runs the README's lines, which leave a picture.
 fn installed(root: &Path) -> Result<(), String> {
     let target = target(root);
     let packages = target.join("python-packages");

@@ -1,5 +1,5 @@
-//! The room map: which crate imports which. It is kept here as data and compared with the manifests and with
-//! the table in CONTRIBUTING.md, so that none of the three can differ from the others.
+//! The room map: which crate imports which. It is kept here as data and compared with the manifests
+//! and with the table in CONTRIBUTING.md, so that none of the three can differ from the others.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -65,7 +65,8 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("; ")) }
 }
 
-/// Where the rows of the table in `page` differ from the map: `room` first, then its imports, in backticks.
+/// Where the rows of the table in `page` differ from the map: `room` first, then its imports, in
+/// backticks.
 fn table_differences(page: &str) -> Vec<String> {
     let words = |line: &str| -> Vec<String> {
         line.split('`').skip(1).step_by(2).map(str::to_owned).collect()

@@ -423,8 +423,8 @@ impl Algorithm {
         self.entry().marks
     }
 
-    /// Whether it can answer the marks of a round trip by their share, with these parameters, which RFC 9331, section 4.3,
-    /// asks of a sender of ECT(1). Its receiver then echoes mark by mark.
+    /// Whether it can answer the marks of a round trip by their share, with these parameters, which
+    /// RFC 9331, section 4.3, asks of a sender of ECT(1). Its receiver then echoes mark by mark.
     #[must_use]
     pub fn answers_share_of_marks(self, params: &Params) -> bool {
         let is_enabled = |(name, value): &(String, ParamValue)| {
@@ -437,7 +437,8 @@ impl Algorithm {
         }
     }
 
-    /// A fresh instance, its private block all zero; call `init` when the connection is established.
+    /// A fresh instance, its private block all zero; call `init` when the connection is
+    /// established.
     ///
     /// # Errors
     /// If a parameter is unknown or its value out of range.
@@ -458,8 +459,8 @@ impl Algorithm {
     }
 }
 
-/// What each ACK calls, with the result stored, in a frame of its own: so the dispatch among all algorithms is a jump, and
-/// what the algorithm leaves as it was is not written.
+/// What each ACK calls, with the result stored, in a frame of its own: so the dispatch among all
+/// algorithms is a jump, and what the algorithm leaves as it was is not written.
 trait Apply: CongestionControl {
     #[inline(never)]
     fn apply_cong_control(&mut self, conn: &mut Conn, rs: &RateSample, draw: &mut impl Draw) {
@@ -481,8 +482,9 @@ impl<C: CongestionControl> Apply for C {}
 
 macro_rules! dispatch {
     ($($variant:ident($state:ty)),* $(,)?) => {
-        /// An instance of any algorithm, or of one from outside. Which one it is has a place of its own (`repr`), from where the dispatch
-        /// reads it as it is. What is larger than BBRv1 is kept apart, so that every flow has room for BBRv1 and no more.
+        /// An instance of any algorithm, or of one from outside. Which one it is has a place of its
+        /// own (`repr`), from where the dispatch reads it as it is. What is larger than BBRv1 is
+        /// kept apart, so that every flow has room for BBRv1 and no more.
         #[derive(Clone, Debug)]
         #[repr(u8)]
         #[expect(missing_docs, reason = "the variants are the algorithms' own types")]

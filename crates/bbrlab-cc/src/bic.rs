@@ -148,7 +148,8 @@ impl Bic {
         if self.last_max_cwnd == 0 {
             self.cnt = self.cnt.min(CNT_WITHOUT_WMAX);
         }
-        // For delayed ACKs: the more packets an ACK covers, the fewer are needed per packet of growth.
+        // For delayed ACKs: the more packets an ACK covers, the fewer are needed per packet of
+        // growth.
         self.cnt = (self.cnt << ACK_RATIO_SHIFT).checked_div(self.delayed_ack).unwrap_or(0).max(1);
     }
 

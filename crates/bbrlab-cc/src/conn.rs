@@ -1,9 +1,11 @@
 //! What an algorithm may read and write: the socket's fields, as values.
 //!
-//! The fields themselves are the rows of `fields.rs`; `Conn` and `Control` together are the input and output columns of the kernel
-//! traces. The sender keeps one `Conn` and updates it in place, so passing it on is free.
+//! The fields themselves are the rows of `fields.rs`; `Conn` and `Control` together are the input
+//! and output columns of the kernel traces. The sender keeps one `Conn` and updates it in place, so
+//! passing it on is free.
 //!
-//! Sources: [linux] `include/linux/tcp.h` `struct tcp_sock`, `include/net/tcp.h` `struct rate_sample`.
+//! Sources: [linux] `include/linux/tcp.h` `struct tcp_sock`, `include/net/tcp.h`
+//! `struct rate_sample`.
 
 use crate::fields;
 use crate::fields::{About, Field, Kind, Rows, Value};
@@ -179,7 +181,8 @@ impl Control {
 
 fields!(Conn, record {
     ///
-    /// What is asked whenever a sender may send comes first and fills a cache line, what never changes comes last.
+    /// What is asked whenever a sender may send comes first and fills a cache line, what never
+    /// changes comes last.
     #[repr(C)]
     [ctl: Control, "What an algorithm may also write."]
 });

@@ -5,14 +5,14 @@
 //! on a mark: cwnd -= alpha / 2 cwnd, once per window; on a loss: cwnd / 2; growth is Reno's
 //! ```
 //!
-//! Its receiver reports every change of the CE mark at once, so that the sender can count the marks. Alpha
-//! is `<< 10`.
+//! Its receiver reports every change of the CE mark at once, so that the sender can count the
+//! marks. Alpha is `<< 10`.
 //!
 //! Sources: [linux] `net/ipv4/tcp_dctcp.c`, `net/ipv4/tcp_dctcp.h`; [rfc8257].
 //! Deviations:
 //! 1. No PLB: off by default in Linux, and there are no paths to choose from.
-//! 2. If the mark changes while an ACK is delayed, the kernel sends an extra ACK for what came before the
-//!    change. Here the receiver sends it: it sees `ack_pending` change.
+//! 2. If the mark changes while an ACK is delayed, the kernel sends an extra ACK for what came
+//!    before the change. Here the receiver sends it: it sees `ack_pending` change.
 
 use crate::linux_int::before;
 use crate::params::ParamTable;
@@ -81,7 +81,8 @@ impl Dctcp {
     fn update_alpha(&mut self, conn: &Conn) {
         let delivered = conn.delivered.wrapping_sub(self.old_delivered);
         let delivered_ce = conn.delivered_ce.wrapping_sub(self.old_delivered_ce);
-        // An alpha too small for the shift drops to zero at once; otherwise it would never get there.
+        // An alpha too small for the shift drops to zero at once; otherwise it would never get
+        // there.
         let decay = match self.alpha >> self.shift_g {
             0 => self.alpha,
             decay => decay,
@@ -101,8 +102,8 @@ impl Dctcp {
         ctl.ssthresh = (ctl.cwnd >> 1).max(2);
     }
 
-    /// A packet arrived, marked or not: a change of the mark is acknowledged at once, and ECE follows the
-    /// mark. Linux: `dctcp_ece_ack_update`.
+    /// A packet arrived, marked or not: a change of the mark is acknowledged at once, and ECE
+    /// follows the mark. Linux: `dctcp_ece_ack_update`.
     fn echo(&mut self, conn: &Conn, is_ce: bool) -> Control {
         let mut ctl = conn.ctl;
         if self.ce_state != is_ce {

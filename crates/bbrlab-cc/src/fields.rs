@@ -1,7 +1,8 @@
 //! What a congestion control sees and sets: every field once, as a row of a table.
 //!
-//! The records themselves, the columns of kernel traces that the oracle reads, the attributes of the Python classes with their stubs
-//! and `docs/fields.md` are made from these rows. To add a field, add a row, and fill it in where the sender does.
+//! The records themselves, the columns of kernel traces that the oracle reads, the attributes of
+//! the Python classes with their stubs and `docs/fields.md` are made from these rows. To add a
+//! field, add a row, and fill it in where the sender does.
 
 use std::fmt;
 
@@ -9,8 +10,9 @@ use crate::linux_int::trunc_u32;
 
 /// Calls the macro `$make` with `{ $with } Record, "meaning" { rows } computed { rows }`.
 ///
-/// A row of a field is `name: type, column, unit, kernel's name, meaning`; one that may be written ends with the least and the most
-/// that it may be. The column is that of kernel traces, empty where they have none. What is computed is a method of the record.
+/// A row of a field is `name: type, column, unit, kernel's name, meaning`; one that may be written
+/// ends with the least and the most that it may be. The column is that of kernel traces, empty
+/// where they have none. What is computed is a method of the record.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! fields {

@@ -2,7 +2,8 @@
 
 use std::ops::{Deref, DerefMut};
 
-/// The numbers of a connection, which take the place of a type that derefs to the same numbers as constants.
+/// The numbers of a connection, which take the place of a type that derefs to the same numbers as
+/// constants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Given<T>(pub(crate) T);
 

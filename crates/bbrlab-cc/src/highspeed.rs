@@ -1,8 +1,10 @@
-//! `highspeed`: HighSpeed TCP. The larger the window, the faster it grows and the less a loss costs.
+//! `highspeed`: HighSpeed TCP. The larger the window, the faster it grows and the less a loss
+//! costs.
 //!
-//! Up to 38 packets it is Reno. Above that a table gives, row by row, the growth in packets per window (up
-//! to 72 above 84,035 packets) and the share of cwnd that a loss costs (from a half down to a tenth). They
-//! are chosen so that 10 Gbit/s can be reached at a loss rate that occurs in practice.
+//! Up to 38 packets it is Reno. Above that a table gives, row by row, the growth in packets per
+//! window (up to 72 above 84,035 packets) and the share of cwnd that a loss costs (from a half down
+//! to a tenth). They are chosen so that 10 Gbit/s can be reached at a loss rate that occurs in
+//! practice.
 //!
 //! Sources: [linux] `net/ipv4/tcp_highspeed.c`; [rfc3649].
 //! Deviations: none.
@@ -10,8 +12,9 @@
 use crate::reno;
 use crate::{CongestionControl, Conn, Control, Draw, Hooks};
 
-/// Per row: the largest cwnd to which it applies, in packets, and the share of cwnd that a loss costs, in
-/// 1/256. The row's number, from 1, is the growth in packets per window. [rfc3649] appendix B.
+/// Per row: the largest cwnd to which it applies, in packets, and the share of cwnd that a loss
+/// costs, in 1/256. The row's number, from 1, is the growth in packets per window. [rfc3649]
+/// appendix B.
 #[rustfmt::skip]
 const ROWS: [(u32, u32); 72] = [
     (38, 128), (118, 112), (221, 104), (347, 98), (495, 93), (663, 89),
@@ -107,7 +110,8 @@ impl CongestionControl for Highspeed {
 mod tests {
     use super::{Highspeed, ROWS};
 
-    /// [rfc3649] section 5: the decrease falls linearly in log w, from a half at 38 to a tenth at 83,000.
+    /// [rfc3649] section 5: the decrease falls linearly in log w, from a half at 38 to a tenth at
+    /// 83,000.
     fn decrease(w: f64) -> f64 {
         0.5 - 0.4 * (w / 38.0).ln() / (83_000.0_f64 / 38.0).ln()
     }

@@ -1,4 +1,5 @@
-//! `htcp`: H-TCP. The increase grows with the time since the last loss, the decrease follows the RTT.
+//! `htcp`: H-TCP. The increase grows with the time since the last loss, the decrease follows the
+//! RTT.
 //!
 //! ```text
 //! alpha = 2 (1 - beta) (1 + 10 D + D^2 / 4)      D = seconds since the last loss, less one; at least 0
@@ -153,7 +154,8 @@ impl Htcp {
             let Throughput { max_b, old_max_b, .. } = self.throughput;
             self.throughput.old_max_b = max_b;
             let (low, high) = (old_max_b.wrapping_mul(4), old_max_b.wrapping_mul(6));
-            // Whether it is outside 0.8 to 1.2 times the old one, in wrapping 32-bit numbers. Linux: `between`.
+            // Whether it is outside 0.8 to 1.2 times the old one, in wrapping 32-bit numbers.
+            // Linux: `between`.
             if high.wrapping_sub(low) < max_b.wrapping_mul(5).wrapping_sub(low) {
                 self.beta = BETA.0;
                 self.modeswitch = false;

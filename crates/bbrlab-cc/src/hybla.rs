@@ -5,8 +5,8 @@
 //! slow start: cwnd += 2^rho - 1 per ACK      congestion avoidance: cwnd += rho^2 / cwnd per ACK
 //! ```
 //!
-//! Meant for satellites. Rho follows the lowest smoothed RTT; outside the Open state it is Reno. Fractions
-//! of a packet are in 1/128.
+//! Meant for satellites. Rho follows the lowest smoothed RTT; outside the Open state it is Reno.
+//! Fractions of a packet are in 1/128.
 //!
 //! Sources: [linux] `net/ipv4/tcp_hybla.c`; [hybla].
 //! Deviations: none. As in the kernel, growth is per ACK, however many packets it covers.

@@ -1,9 +1,10 @@
 //! Congestion controls as pure state machines.
 //!
-//! An algorithm knows no clock but the one it is given, no socket and no simulator: what it may read
-//! comes as a [`Conn`], a [`RateSample`], an [`AckSample`] or a [`LostSkb`]; what it may write goes back
-//! as a [`Control`]. The events are Linux's `tcp_congestion_ops`, turned into values. The same code can
-//! therefore serve the simulator, the replay of kernel traces, an ns-3 module, a C interface and a notebook.
+//! An algorithm knows no clock but the one it is given, no socket and no simulator: what it may
+//! read comes as a [`Conn`], a [`RateSample`], an [`AckSample`] or a [`LostSkb`]; what it may write
+//! goes back as a [`Control`]. The events are Linux's `tcp_congestion_ops`, turned into values. The
+//! same code can therefore serve the simulator, the replay of kernel traces, an ns-3 module, a C
+//! interface and a notebook.
 //!
 //! Sources: [linux] `include/net/tcp.h`, `struct tcp_congestion_ops`, and its callers.
 
@@ -56,8 +57,8 @@ pub trait Draw {
     /// A random integer in `0..bound`. Linux: `get_random_u32_below`.
     fn below(&mut self, bound: u32) -> u32;
 
-    /// The source by value, for an algorithm behind the plug-in edge; [`Self::take_back`] ends the loan. What is drawn from the one is
-    /// what would be drawn from the other.
+    /// The source by value, for an algorithm behind the plug-in edge; [`Self::take_back`] ends the
+    /// loan. What is drawn from the one is what would be drawn from the other.
     ///
     /// # Panics
     /// If it is no run's: only runs have such algorithms.
@@ -71,8 +72,9 @@ pub trait Draw {
 
 /// A source of random integers on loan.
 ///
-/// It is a value, so that nobody behind the plug-in edge holds what belongs to the sender's host: a pointer to it would make the sender
-/// look at its host anew after every call, also where the algorithm is a built-in one.
+/// It is a value, so that nobody behind the plug-in edge holds what belongs to the sender's host: a
+/// pointer to it would make the sender look at its host anew after every call, also where the
+/// algorithm is a built-in one.
 #[derive(Clone, Debug)]
 pub struct Lent {
     state: [u64; 4],
@@ -130,7 +132,8 @@ pub struct Hooks {
     pub min_tso_segs: bool,
     /// `TCP_CONG_NEEDS_ECN`: negotiates ECN by itself and sets ECT on every packet (DCTCP).
     pub needs_ecn: bool,
-    /// Comes from a kernel tree whose sampler records `lost` and the flight for each packet (BBRv2 and v3).
+    /// Comes from a kernel tree whose sampler records `lost` and the flight for each packet (BBRv2
+    /// and v3).
     pub notes_in_flight: bool,
 }
 
@@ -155,9 +158,9 @@ pub struct Info {
 
 /// One congestion control: Linux's `tcp_congestion_ops` as a state machine.
 ///
-/// Every method receives the connection as it is before the call and returns the connection's writable
-/// fields as they are after it; a method that writes nothing returns `conn.ctl`. The defaults are the
-/// kernel's behaviour for a null callback.
+/// Every method receives the connection as it is before the call and returns the connection's
+/// writable fields as they are after it; a method that writes nothing returns `conn.ctl`. The
+/// defaults are the kernel's behaviour for a null callback.
 pub trait CongestionControl {
     /// Which callbacks exist.
     fn hooks(&self) -> Hooks;
@@ -196,8 +199,8 @@ pub trait CongestionControl {
         conn.ctl
     }
 
-    /// Packets left the network. Returns the slow start threshold in packets, which is all that an algorithm changes here;
-    /// the caller stores it.
+    /// Packets left the network. Returns the slow start threshold in packets, which is all that an
+    /// algorithm changes here; the caller stores it.
     fn pkts_acked(&mut self, conn: &Conn, _sample: &AckSample) -> u32 {
         conn.ctl.ssthresh
     }
@@ -212,8 +215,8 @@ pub trait CongestionControl {
         0
     }
 
-    /// The smallest burst in segments, which follows from the pacing rate alone. The default is the sysctl
-    /// `tcp_min_tso_segs`.
+    /// The smallest burst in segments, which follows from the pacing rate alone. The default is the
+    /// sysctl `tcp_min_tso_segs`.
     fn min_tso_segs(&self, _conn: &Conn) -> u32 {
         2
     }
@@ -233,6 +236,7 @@ pub trait CongestionControl {
         Info::default()
     }
 
-    /// The whole private state, field by field, under the kernel's names (without the traces' prefix `s_`).
+    /// The whole private state, field by field, under the kernel's names (without the traces'
+    /// prefix `s_`).
     fn snapshot(&self, _field: &mut dyn FnMut(&'static str, i64)) {}
 }

@@ -29,7 +29,8 @@ pub const fn stamp_us_delta(a: u64, b: u64) -> u32 {
     if delta < 0 { 0 } else { trunc_u32(delta.cast_unsigned()) }
 }
 
-/// Milliseconds in jiffies of `hz`, rounded up. Linux: `msecs_to_jiffies` for an HZ that divides 1000.
+/// Milliseconds in jiffies of `hz`, rounded up. Linux: `msecs_to_jiffies` for an HZ that divides
+/// 1000.
 #[must_use]
 #[inline]
 pub const fn msecs_to_jiffies(ms: u32, hz: u32) -> u32 {

@@ -88,7 +88,8 @@ impl<'a> ParamTable<'a> {
         Self { specs, given }
     }
 
-    /// A ratio in fixed point, `<< 16`. Algorithms compute in integers; decimals are converted here.
+    /// A ratio in fixed point, `<< 16`. Algorithms compute in integers; decimals are converted
+    /// here.
     pub(crate) fn ratio_q16(
         &self,
         name: &str,

@@ -1,8 +1,10 @@
-//! The plug-in edge: congestion controls that are not on the list of [`Algorithm`](crate::Algorithm).
+//! The plug-in edge: congestion controls that are not on the list of
+//! [`Algorithm`](crate::Algorithm).
 //!
-//! Whoever implements [`CongestionControl`] can put it into a [`Plugged`], which is one variant of [`Cc`](crate::Cc): here, and
-//! nowhere else, a call goes through a table of functions. The algorithms of the list pay nothing for it. A [`Maker`] makes one for
-//! each connection, and a [`Controls`] has the makers of a run by their names.
+//! Whoever implements [`CongestionControl`] can put it into a [`Plugged`], which is one variant of
+//! [`Cc`](crate::Cc): here, and nowhere else, a call goes through a table of functions. The
+//! algorithms of the list pay nothing for it. A [`Maker`] makes one for each connection, and a
+//! [`Controls`] has the makers of a run by their names.
 
 use std::fmt;
 use std::sync::Arc;
@@ -217,11 +219,12 @@ pub trait Maker: fmt::Debug + Send + Sync {
     /// Which callbacks its instances have.
     fn hooks(&self) -> Hooks;
 
-    /// An instance. One that cannot be made is told by [`Self::has_failed`]; whatever is returned in its place must be harmless.
+    /// An instance. One that cannot be made is told by [`Self::has_failed`]; whatever is returned
+    /// in its place must be harmless.
     fn make(&self, params: &Params, place: Place) -> Plugged;
 
-    /// Whether an instance could not be made, or could not answer a call. The run then goes on for a moment with what the
-    /// instances return, and is given up; its owner knows why.
+    /// Whether an instance could not be made, or could not answer a call. The run then goes on for
+    /// a moment with what the instances return, and is given up; its owner knows why.
     fn has_failed(&self) -> bool {
         false
     }

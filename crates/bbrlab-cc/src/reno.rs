@@ -1,7 +1,7 @@
 //! `reno`: NewReno's window, and the two growth rules that the other window-based algorithms share.
 //!
-//! Slow start adds a packet for each acknowledged packet up to ssthresh; congestion avoidance adds one
-//! packet per `weight` acknowledged packets. Nothing grows unless the window was the limit.
+//! Slow start adds a packet for each acknowledged packet up to ssthresh; congestion avoidance adds
+//! one packet per `weight` acknowledged packets. Nothing grows unless the window was the limit.
 //!
 //! Sources: [linux] `net/ipv4/tcp_cong.c`: `tcp_slow_start`, `tcp_cong_avoid_ai`,
 //! `tcp_reno_cong_avoid`, `tcp_reno_ssthresh`, `tcp_reno_undo_cwnd`; `include/net/tcp.h`:

@@ -1,6 +1,7 @@
 //! `scalable`: Scalable TCP. A packet per hundred acknowledged, an eighth less per loss.
 //!
-//! Recovery takes the same time at every rate: some 13 round trips. Below 100 packets it grows like Reno.
+//! Recovery takes the same time at every rate: some 13 round trips. Below 100 packets it grows like
+//! Reno.
 //!
 //! Sources: [linux] `net/ipv4/tcp_scalable.c`; [kelly].
 //! Deviations: none.

@@ -6,7 +6,8 @@
 //! ```
 //!
 //! Sources: [linux] `net/ipv4/tcp_veno.c`; [veno].
-//! Deviations: none. As in the kernel, the lowest RTT is reset at every ACK, so it is that of the latest ACK.
+//! Deviations: none. As in the kernel, the lowest RTT is reset at every ACK, so it is that of the
+//! latest ACK.
 
 use crate::linux_int::trunc_u32;
 use crate::reno;

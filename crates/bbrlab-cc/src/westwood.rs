@@ -1,7 +1,8 @@
-//! `westwood`: TCP Westwood+. After a loss the window is what the path carried: bandwidth times lowest RTT.
+//! `westwood`: TCP Westwood+. After a loss the window is what the path carried: bandwidth times
+//! lowest RTT.
 //!
-//! The bandwidth is the bytes acknowledged per round trip (of 50 ms at least), smoothed twice with weight 7/8.
-//! Growth is Reno's. Times are in jiffies, the bandwidth in bytes per jiffy.
+//! The bandwidth is the bytes acknowledged per round trip (of 50 ms at least), smoothed twice with
+//! weight 7/8. Growth is Reno's. Times are in jiffies, the bandwidth in bytes per jiffy.
 //!
 //! Sources: [linux] `net/ipv4/tcp_westwood.c`; [westwood].
 //! Deviations: none.
@@ -71,8 +72,8 @@ impl Westwood {
         }
     }
 
-    /// The bytes that a slow-path ACK stands for. A duplicate stands for one segment, which the cumulative
-    /// ACK that follows must not count again. Linux: `westwood_acked_count`.
+    /// The bytes that a slow-path ACK stands for. A duplicate stands for one segment, which the
+    /// cumulative ACK that follows must not count again. Linux: `westwood_acked_count`.
     fn acked_count(&mut self, conn: &Conn) -> u32 {
         self.cumul_ack = conn.snd_una.wrapping_sub(self.snd_una);
         if self.cumul_ack == 0 {
@@ -198,7 +199,8 @@ mod tests {
         let mut conn = Conn { hz: 1000, mss: 1000, ..Conn::default() };
         westwood.init(&conn, &mut NoDraw);
         westwood.pkts_acked(&conn, &AckSample { rtt_us: 100_000, ..AckSample::default() });
-        // A megabyte per second over 100 ms is 100 packets, but the first window counts 99 in 101 ms.
+        // A megabyte per second over 100 ms is 100 packets, but the first window counts 99 in 101
+        // ms.
         for _ in 0..200 {
             conn.jiffies += 1;
             conn.snd_una += 1000;

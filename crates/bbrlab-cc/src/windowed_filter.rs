@@ -1,12 +1,13 @@
 //! Running maximum or minimum over a sliding window, in three samples of memory.
 //!
-//! Keeping every sample of the window would give the exact extreme. This filter keeps three: the best,
-//! the best since that one, and the best since the second. Its extreme is never older than the window and
-//! nearly exact. BBR v1 filters its bandwidth this way (time in rounds), the stack its minimum RTT (time
-//! in jiffies).
+//! Keeping every sample of the window would give the exact extreme. This filter keeps three: the
+//! best, the best since that one, and the best since the second. Its extreme is never older than
+//! the window and nearly exact. BBR v1 filters its bandwidth this way (time in rounds), the stack
+//! its minimum RTT (time in jiffies).
 //!
-//! Time is a 32-bit counter that wraps and never runs backwards. One filter is used for maxima or for minima, never for
-//! both, so the second best is never better than the best, nor the third than the second.
+//! Time is a 32-bit counter that wraps and never runs backwards. One filter is used for maxima or
+//! for minima, never for both, so the second best is never better than the best, nor the third than
+//! the second.
 //!
 //! Sources: [linux] `lib/win_minmax.c`, `include/linux/win_minmax.h`; Kathleen Nichols' algorithm.
 //! Deviations: none.
@@ -72,8 +73,8 @@ impl WindowedFilter {
         self.running(window, Measured { t, v }, |new, old| new <= old)
     }
 
-    /// Adds `new`. Mostly it is worse than all three, and the best is young, or in the window with the others later in it: then
-    /// nothing changes.
+    /// Adds `new`. Mostly it is worse than all three, and the best is young, or in the window with
+    /// the others later in it: then nothing changes.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "at every ACK")]
     fn running(
@@ -92,9 +93,9 @@ impl WindowedFilter {
         self.displace(window, new, at_least_as_good)
     }
 
-    /// The filter starts afresh from a new best (ties included, since the newer sample lasts longer) and
-    /// when the window holds no sample any more; otherwise `new` displaces the second and third best if it
-    /// is at least as good as the second, or the third alone.
+    /// The filter starts afresh from a new best (ties included, since the newer sample lasts
+    /// longer) and when the window holds no sample any more; otherwise `new` displaces the second
+    /// and third best if it is at least as good as the second, or the third alone.
     #[inline(never)]
     fn displace(
         &mut self,
@@ -116,15 +117,16 @@ impl WindowedFilter {
         self.get()
     }
 
-    /// Drops the best when it leaves the window, and makes sure that the second and third best come from
-    /// later parts of the window, so that there is always a sample to fall back on.
+    /// Drops the best when it leaves the window, and makes sure that the second and third best come
+    /// from later parts of the window, so that there is always a sample to fall back on.
     #[inline]
     fn expire(&mut self, window: u32, new: Measured) {
         let [best, second, third] = &mut self.samples;
         let age = new.age_of(*best);
         if age > window {
             self.shift(new);
-            // The second best may be too old as well; the third is not, or we would have started afresh.
+            // The second best may be too old as well; the third is not, or we would have started
+            // afresh.
             if new.age_of(self.samples[0]) > window {
                 self.shift(new);
             }

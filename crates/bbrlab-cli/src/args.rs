@@ -40,7 +40,8 @@ pub(crate) enum Verb {
   bbrlab run sweep.toml --shard 2/2 --out part2
   bbrlab merge part1 part2 --out sweep")]
     Merge(MergeArgs),
-    /// Run the papers' experiments: published figures next to measured ones, and a verdict on every claim
+    /// Run the papers' experiments: published figures next to measured ones, and a verdict on every
+    /// claim
     #[command(after_help = "Examples:
   bbrlab reproduce lanigan2020.single-flow
   bbrlab reproduce --quick --html report.html
@@ -76,7 +77,8 @@ pub(crate) enum Verb {
   bbrlab plot SWEEP --cdf queue
   bbrlab plot RUN RUN --overlay --panels rtt,queue")]
     Plot(PlotArgs),
-    /// Show the same figures of several folders of results side by side, with differences and intervals
+    /// Show the same figures of several folders of results side by side, with differences and
+    /// intervals
     #[command(after_help = "Examples:
   bbrlab compare bbrlab-runs/examples.dumbbell-0a1b2c3d4e5f bbrlab-runs/examples.dumbbell-5f4e3d2c1b0a
   bbrlab compare before after --json")]
@@ -101,7 +103,8 @@ pub(crate) enum Verb {
   bbrlab bench a --show before.json"
     )]
     Bench(BenchArgs),
-    /// Evaluate the claims and calculations in papers' data files on the numbers that the papers print
+    /// Evaluate the claims and calculations in papers' data files on the numbers that the papers
+    /// print
     #[command(hide = true, after_help = "Example: bbrlab evaluate papers/song2021.toml")]
     Evaluate(EvaluateArgs),
     /// One case of `bench`, in this process
@@ -136,7 +139,8 @@ pub(crate) struct Running {
     /// Draw no pictures
     #[arg(long)]
     pub(crate) no_pictures: bool,
-    /// Refuse more than this many data packets (a row of the series counts as 100, a byte of memory as 1)
+    /// Refuse more than this many data packets (a row of the series counts as 100, a byte of memory
+    /// as 1)
     #[arg(long, value_name = "PACKETS", allow_negative_numbers = true, default_value = "1e10", value_parser = packets)]
     pub(crate) limit: u64,
     /// No progress, no notes: results only
@@ -149,8 +153,8 @@ pub(crate) struct Running {
 
 #[derive(Args, Debug)]
 pub(crate) struct RunArgs {
-    /// Scenario files, ids of built-in scenarios (see `bbrlab list scenarios`), - for standard input,
-    /// or folders of results, which are continued
+    /// Scenario files, ids of built-in scenarios (see `bbrlab list scenarios`), - for standard
+    /// input, or folders of results, which are continued
     #[arg(required = true, value_name = "SCENARIO", value_hint = ValueHint::AnyPath)]
     pub(crate) scenarios: Vec<String>,
     /// Set a key of the scenario, such as bottleneck.rate=20Mbit/s
@@ -162,7 +166,8 @@ pub(crate) struct RunArgs {
     /// Only part K of N of each scenario's runs; `bbrlab merge` puts the parts together
     #[arg(long, value_name = "K/N", value_parser = shard, allow_hyphen_values = true)]
     pub(crate) shard: Option<Shard>,
-    /// Who computes the runs: `sim`, the simulator [default: sim; of a folder of results, who computed them]
+    /// Who computes the runs: `sim`, the simulator [default: sim; of a folder of results, who
+    /// computed them]
     #[arg(long, value_name = "BACKEND", value_parser = on)]
     pub(crate) on: Option<&'static dyn Backend>,
     #[command(flatten)]
@@ -212,8 +217,8 @@ pub(crate) struct ReproduceArgs {
     /// Seeds per point [default: 5, or 1 at 1 Gbit/s and above]
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = seeds)]
     pub(crate) seeds: Option<u64>,
-    /// One seed, no points at 1 Gbit/s, and runs of 30 s where figures settle early; claims that this touches
-    /// get no verdict
+    /// One seed, no points at 1 Gbit/s, and runs of 30 s where figures settle early; claims that
+    /// this touches get no verdict
     #[arg(long, conflicts_with = "seeds")]
     pub(crate) quick: bool,
     /// For each claim that is thought an artifact: which switch makes it (first seed)
@@ -268,7 +273,8 @@ pub(crate) struct CheckArgs {
     /// Set a key of the scenario, such as bottleneck.rate=20Mbit/s
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Who computes the runs that are checked for: `sim`, the simulator [default: sim; of a folder of results, who computed them]
+    /// Who computes the runs that are checked for: `sim`, the simulator [default: sim; of a folder
+    /// of results, who computed them]
     #[arg(long, value_name = "BACKEND", value_parser = on)]
     pub(crate) on: Option<&'static dyn Backend>,
     /// First seed, in place of the scenario's
@@ -343,7 +349,8 @@ pub(crate) enum Against {
         #[arg(long)]
         json: bool,
     },
-    /// Replay packet logs of Linux's queue disciplines; each packet must leave, be dropped and be marked as there
+    /// Replay packet logs of Linux's queue disciplines; each packet must leave, be dropped and be
+    /// marked as there
     #[command(after_help = "Example: bbrlab validate queues reference/linux-aqm/packets")]
     Queues {
         /// Folders with packet logs
@@ -384,7 +391,8 @@ pub(crate) struct PlotArgs {
     /// End of a run's time axis
     #[arg(long, value_name = "TIME")]
     pub(crate) to: Option<String>,
-    /// Distributions instead: fct (completion times), rtt (RTT samples), queue (delays of packets at the bottleneck)
+    /// Distributions instead: fct (completion times), rtt (RTT samples), queue (delays of packets
+    /// at the bottleneck)
     #[arg(long, value_name = "OF", value_delimiter = ',', conflicts_with_all = ["panels", "metric", "against", "x"])]
     pub(crate) cdf: Vec<String>,
     /// Draw two runs in one picture, the second on top of the first
@@ -445,8 +453,9 @@ pub(crate) struct BenchArgs {
     /// Processes per case, of which the one with the fewest CPU seconds counts
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) repeat: u32,
-    /// Print ratios to the figures of an earlier document as well, those of now divided by those of then; exits with 1
-    /// where a digest differs. FILE is what --json has written, or - for standard input
+    /// Print ratios to the figures of an earlier document as well, those of now divided by those of
+    /// then; exits with 1 where a digest differs. FILE is what --json has written, or - for
+    /// standard input
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) against: Option<PathBuf>,
     /// Measure nothing: print the figures of this document, of all its cases unless some are named

@@ -1,6 +1,6 @@
-//! `bbrlab bench`: the speed table. Every case runs in processes of its own, so that its memory can be
-//! measured. What a packet costs in instructions and misses is counted by `cargo xtask bench`, which has its document
-//! printed here.
+//! `bbrlab bench`: the speed table. Every case runs in processes of its own, so that its memory can
+//! be measured. What a packet costs in instructions and misses is counted by `cargo xtask bench`,
+//! which has its document printed here.
 
 mod document;
 

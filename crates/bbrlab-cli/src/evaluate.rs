@@ -1,4 +1,5 @@
-//! `bbrlab evaluate`: claims and calculations in papers' data files on the printed numbers, for `papers/check.py`.
+//! `bbrlab evaluate`: claims and calculations in papers' data files on the printed numbers, for
+//! `papers/check.py`.
 
 use std::fs;
 

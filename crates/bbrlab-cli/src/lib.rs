@@ -1,4 +1,5 @@
-//! The `bbrlab` command: parse, call, print. A library, because the Python package has the same command.
+//! The `bbrlab` command: parse, call, print. A library, because the Python package has the same
+//! command.
 //!
 //! Results go to standard output, messages to standard error. Exit status: 0 done, 1 the run or a
 //! check failed, 2 bad usage or bad input, 130 interrupted.
@@ -28,14 +29,16 @@ use clap::{CommandFactory as _, Parser as _};
 use crate::args::{Cli, Verb};
 use crate::output::{Output, Stopped, Verdict};
 
-/// Does what a user's command line asks for, of which the first word is the program's name; the exit status. `again` is how the
-/// same program is called again: a program, and words that come before those of the command line.
+/// Does what a user's command line asks for, of which the first word is the program's name; the
+/// exit status. `again` is how the same program is called again: a program, and words that come
+/// before those of the command line.
 #[must_use]
 pub fn run_command(words: impl IntoIterator<Item = OsString>, again: &[OsString]) -> u8 {
     let cli = match Cli::try_parse_from(words) {
         Ok(cli) => cli,
         Err(answer) => {
-            // Help and version are answers as well. Nothing can be done about a terminal that is gone.
+            // Help and version are answers as well. Nothing can be done about a terminal that is
+            // gone.
             let _ = answer.print();
             return u8::try_from(answer.exit_code()).unwrap_or(2);
         }
@@ -45,7 +48,8 @@ pub fn run_command(words: impl IntoIterator<Item = OsString>, again: &[OsString]
     output.end(result)
 }
 
-/// The same for another program, which gets what is printed; messages and progress are left out. The first word is a verb.
+/// The same for another program, which gets what is printed; messages and progress are left out.
+/// The first word is a verb.
 ///
 /// # Errors
 /// If the words are wrong, or what the verb does fails or is stopped.

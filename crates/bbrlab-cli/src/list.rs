@@ -247,7 +247,8 @@ fn metrics() -> String {
     table.render()
 }
 
-/// Every result in the records of runs, links, groups of flows and flows, under the name that it has in `--json`.
+/// Every result in the records of runs, links, groups of flows and flows, under the name that it
+/// has in `--json`.
 fn metric_entries() -> Vec<MetricEntry> {
     let of = |figures: &'static [Figure], prefix: &'static str| {
         let results = figures.iter().filter(|it| it.role == Role::Result && it.kind != Kind::Many);

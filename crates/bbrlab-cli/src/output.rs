@@ -79,7 +79,8 @@ impl Output {
         }
     }
 
-    /// How this program is called again: a program and its first words. Another program's user has no use for that.
+    /// How this program is called again: a program and its first words. Another program's user has
+    /// no use for that.
     pub(crate) fn again(&self) -> &[OsString] {
         match &self.caller {
             Caller::User { again, .. } => again,

@@ -137,7 +137,8 @@ fn one(
     let show = |progress| bar.show(progress);
     let all = || -> Result<Told, LabError> {
         let mut work = Work::default();
-        // These look at one seed and some points. A folder's summary is of the runs of the last call, so they come first.
+        // These look at one seed and some points. A folder's summary is of the runs of the last
+        // call, so they come first.
         let mut explained = Vec::new();
         for claim in to_explain(experiment, args) {
             explained.extend(explain(experiment, claim, options, &mut work, show)?);
@@ -295,7 +296,8 @@ struct OfClaim<'a> {
     reason: &'a str,
 }
 
-/// When a claim is true: the expression, at the keys of `at` and all values of `forall`, at this share of the points.
+/// When a claim is true: the expression, at the keys of `at` and all values of `forall`, at this
+/// share of the points.
 #[derive(Serialize)]
 struct OfRule<'a> {
     expr: &'a str,
@@ -433,7 +435,8 @@ fn of_figure(figure: &ClaimFigure) -> OfFigure<'_> {
     OfFigure { metric: &figure.metric, at: of_keys(&figure.at), value: figure.value }
 }
 
-/// CPU seconds of all runs, those with something switched included: one that several experiments are measured on counts once.
+/// CPU seconds of all runs, those with something switched included: one that several experiments
+/// are measured on counts once.
 fn cpu_s(done: &[Told]) -> f64 {
     let mut all = Work::default();
     for one in done {

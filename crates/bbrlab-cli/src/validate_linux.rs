@@ -231,7 +231,8 @@ fn families_table(report: &LinuxReport) -> Table {
     table
 }
 
-/// BBR does not yield to such drops, so what it does there is a case of its own: its number of points and their summary.
+/// BBR does not yield to such drops, so what it does there is a case of its own: its number of
+/// points and their summary.
 fn bbr_under_early_drops(report: &LinuxReport) -> Option<(usize, Vec<(Metric, MetricSummary)>)> {
     let points: Vec<&ComparedPoint> =
         report.points.iter().filter(|point| point.is_bbr_under_early_drops).collect();

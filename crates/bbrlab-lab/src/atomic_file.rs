@@ -9,7 +9,8 @@ use crate::error::LabError;
 /// The suffix of unfinished files' names.
 pub(crate) const PARTIAL: &str = ".partial";
 
-/// Writes a file so that nobody ever sees a part of it, not even after a crash. What is in its place, a link too, is replaced.
+/// Writes a file so that nobody ever sees a part of it, not even after a crash. What is in its
+/// place, a link too, is replaced.
 ///
 /// # Errors
 /// If the file cannot be written, for example because the disk is full.
@@ -42,7 +43,8 @@ pub(crate) fn write_by(
         Ok(fs::rename(&partial, path)?)
     })();
     written.map_err(|error| {
-        // Do not leave the unfinished file behind. If this fails as well, the first error is the one to report.
+        // Do not leave the unfinished file behind. If this fails as well, the first error is the
+        // one to report.
         let _ = fs::remove_file(&partial);
         match error {
             Unwritten::Io(error) => LabError::io("write", path, &error),
@@ -54,7 +56,8 @@ pub(crate) fn write_by(
 /// Writes a file that the user has named. A link stays, and its target is written.
 ///
 /// # Errors
-/// If it cannot be written, or if a device, a pipe or a file that must not be written is in its place.
+/// If it cannot be written, or if a device, a pipe or a file that must not be written is in its
+/// place.
 pub(crate) fn write_named(path: &Path, bytes: &[u8]) -> Result<(), LabError> {
     refuse_replacing(path)?;
     let target = fs::canonicalize(path).ok().filter(|_| path.is_symlink());
@@ -90,7 +93,8 @@ fn refuse_replacing(path: &Path) -> Result<(), LabError> {
     Err(LabError::Usage(format!("{shown} is {found}, and would be replaced; name another file")))
 }
 
-/// Refuses a file that could not be written after much work: a folder, or a file in a folder that cannot be written to.
+/// Refuses a file that could not be written after much work: a folder, or a file in a folder that
+/// cannot be written to.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -153,7 +157,8 @@ pub(crate) fn remove_leftovers(folder: &Path) {
     }
 }
 
-/// A hidden name that only this process uses: two commands on one folder do not write into each other's files.
+/// A hidden name that only this process uses: two commands on one folder do not write into each
+/// other's files.
 fn partial_name(path: &Path) -> PathBuf {
     let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
     path.with_file_name(format!(".{name}.{}{PARTIAL}", std::process::id()))

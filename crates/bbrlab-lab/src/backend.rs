@@ -1,6 +1,7 @@
 //! The door for back ends: what one must answer. `backends.rs` has the list.
 //!
-//! A resolved run goes in; the same records come out, in which what a back end does not know is `None`.
+//! A resolved run goes in; the same records come out, in which what a back end does not know is
+//! `None`.
 
 use bbrlab_run::{Controls, Place, Run};
 use bbrlab_scenario::{Estimate, Scenario};
@@ -127,7 +128,8 @@ mod tests {
     use crate::scratch::Scratch;
     use crate::stop::Stop;
 
-    /// A back end that knows little, cannot do ECN and random loss, and never gives the same goodput twice.
+    /// A back end that knows little, cannot do ECN and random loss, and never gives the same
+    /// goodput twice.
     #[derive(Debug)]
     struct Testbed {
         version: &'static str,

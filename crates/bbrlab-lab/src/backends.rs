@@ -1,7 +1,7 @@
 //! The list of back ends.
 //!
-//! To add one, write a file with a type that implements [`Backend`] and name it in [`BACKENDS`]. Commands, folders, records
-//! and Python then know it.
+//! To add one, write a file with a type that implements [`Backend`] and name it in [`BACKENDS`].
+//! Commands, folders, records and Python then know it.
 
 use std::path::Path;
 

@@ -1,7 +1,8 @@
 //! Executes all runs of a scenario on all cores and writes each into its folder.
 //!
-//! Runs are independent: each is simulated with memory of its own and written into a folder of its own. What
-//! is in the folders does not depend on the number of workers or on the order in which they finish.
+//! Runs are independent: each is simulated with memory of its own and written into a folder of its
+//! own. What is in the folders does not depend on the number of workers or on the order in which
+//! they finish.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -48,10 +49,12 @@ pub struct BatchOptions {
     pub only: Option<BTreeSet<u64>>,
     /// What the folder's summary and pictures are of.
     pub summary: SummaryOf,
-    /// Bytes of records that are held in memory; those beyond are read from the runs' folders when they are needed.
+    /// Bytes of records that are held in memory; those beyond are read from the runs' folders when
+    /// they are needed.
     pub held: u64,
-    /// The congestion controls from outside that the scenario declares. If it declares any, all runs are computed on the caller's
-    /// thread, one after the other, and anew: what these controls will do, nothing in a folder can tell.
+    /// The congestion controls from outside that the scenario declares. If it declares any, all
+    /// runs are computed on the caller's thread, one after the other, and anew: what these controls
+    /// will do, nothing in a folder can tell.
     pub controls: Controls,
     /// Set when the user asks for an early end.
     pub stop: Stop,
@@ -62,7 +65,8 @@ pub struct BatchOptions {
 pub enum SummaryOf {
     /// The runs of this call.
     These,
-    /// All runs of the scenario. Others make them as well, and whoever finds all complete writes it.
+    /// All runs of the scenario. Others make them as well, and whoever finds all complete writes
+    /// it.
     Whole,
     /// It is left to a later call of [`finish_whole`](crate::finish_whole).
     Later,
@@ -85,7 +89,8 @@ pub struct Batch<'s> {
     pub complete: Option<u64>,
     /// Whether the user ended it early.
     pub is_interrupted: bool,
-    /// The results of an interrupted single run up to that moment; its folder is marked as incomplete.
+    /// The results of an interrupted single run up to that moment; its folder is marked as
+    /// incomplete.
     pub partial: Option<Box<RunSummary>>,
 }
 
@@ -192,7 +197,8 @@ pub fn run_batch<'s>(
         watch(Progress { done: 0, total: work.count() as u64, share: 0.0, outdated });
     }
     let Outcome { mut states, mut held, partial } = work.all_runs(watch)?;
-    // Held until the end: of two processes that end at once, the second one's summary holds the first one's runs.
+    // Held until the end: of two processes that end at once, the second one's summary holds the
+    // first one's runs.
     let _lock =
         options.out.as_ref().filter(|_| !is_single).map(|out| Lock::take(out)).transpose()?;
     for (place, state) in states.iter_mut().enumerate() {
@@ -234,7 +240,8 @@ pub fn run_batch<'s>(
     Ok(Batch { records, out, computed, repeated, found, complete, is_interrupted, partial })
 }
 
-/// That somebody brings the congestion controls from outside, and that a folder can tell them from others.
+/// That somebody brings the congestion controls from outside, and that a folder can tell them from
+/// others.
 fn check_controls(scenario: &Scenario, options: &BatchOptions) -> Result<(), LabError> {
     for outside in scenario.outside() {
         if options.controls.get(&outside.name).is_none() {
@@ -252,7 +259,8 @@ fn check_controls(scenario: &Scenario, options: &BatchOptions) -> Result<(), Lab
     Ok(())
 }
 
-/// The heaviest runs first, dealt in turn, so that all parts take about as long: the runs of part `number` of `parts`, from 1.
+/// The heaviest runs first, dealt in turn, so that all parts take about as long: the runs of part
+/// `number` of `parts`, from 1.
 #[must_use]
 pub fn part_of(scenario: &Scenario, number: u64, parts: u64) -> BTreeSet<u64> {
     let dealt = heaviest_first(scenario);
@@ -260,8 +268,8 @@ pub fn part_of(scenario: &Scenario, number: u64, parts: u64) -> BTreeSet<u64> {
     mine.map(|(_, (run, _))| *run).collect()
 }
 
-/// The numbers of all runs with the data packets that each is expected to have, the most first. A run without any weighs
-/// something too.
+/// The numbers of all runs with the data packets that each is expected to have, the most first. A
+/// run without any weighs something too.
 #[must_use]
 pub fn heaviest_first(scenario: &Scenario) -> Vec<(u64, u64)> {
     let weights = Weights::of(scenario, 0..scenario.points());
@@ -277,7 +285,8 @@ const PACKETS_OF_SET_UP: u64 = 10_000;
 /// Events of a data packet on a dumbbell, roughly.
 const EVENTS_OF_A_PACKET: u64 = 3;
 
-/// How many data packets a run is expected to have, or as many as would have its events; the seeds of a point have the same.
+/// How many data packets a run is expected to have, or as many as would have its events; the seeds
+/// of a point have the same.
 struct Weights {
     /// By point.
     packets: Vec<u64>,
@@ -382,8 +391,8 @@ impl<'a, 's> Work<'a, 's> {
         (0..self.count()).filter(is_it).count() as u64
     }
 
-    /// Computes or finds all runs. Those that another process is computing are left to it; when nothing else is to be done,
-    /// they are waited for, and taken over if it ends without them.
+    /// Computes or finds all runs. Those that another process is computing are left to it; when
+    /// nothing else is to be done, they are waited for, and taken over if it ends without them.
     fn all_runs(&self, mut watch: impl FnMut(Progress)) -> Result<Outcome, LabError> {
         let Self { scenario, options, .. } = self;
         let pool = Pool { jobs: options.jobs, stop: &options.stop };
@@ -542,7 +551,8 @@ impl<'a, 's> Work<'a, 's> {
         }
     }
 
-    /// Whether a run's folder says that it is complete, and made by this version; nothing about its files is checked.
+    /// Whether a run's folder says that it is complete, and made by this version; nothing about its
+    /// files is checked.
     fn is_there(&self, number: u64) -> bool {
         let Some(folder) = self.folder(number) else { return false };
         let key = RunKey::of(self.scenario, number, &self.maker.backend);
@@ -556,8 +566,8 @@ impl<'a, 's> Work<'a, 's> {
     }
 }
 
-/// Writes the files of a run that was computed without a folder, as `bbrlab run --no-pictures` writes them. With `force`, over
-/// whatever the folder holds.
+/// Writes the files of a run that was computed without a folder, as `bbrlab run --no-pictures`
+/// writes them. With `force`, over whatever the folder holds.
 ///
 /// # Errors
 /// If the folder holds something else, or a file cannot be written.

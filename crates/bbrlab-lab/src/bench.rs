@@ -1,11 +1,11 @@
-//! The speed table: fixed cases, their CPU time and memory, and a digest that shows whether the same was
-//! computed.
+//! The speed table: fixed cases, their CPU time and memory, and a digest that shows whether the
+//! same was computed.
 //!
-//! The cases (a) to (d) use `bbr1`, a buffer of 4 BDP, every packet paced on its own (`tso = "off"`),
-//! delayed ACKs as in Linux, no access rate, starts spread evenly over one RTT, digest on and no series. The
-//! forward delay lies behind the bottleneck, so that a sent packet reaches the link at once. Each variant changes
-//! one of these conditions: a buffer of 1 BDP with its losses, the default `tso`, another congestion control, or the
-//! way through the network.
+//! The cases (a) to (d) use `bbr1`, a buffer of 4 BDP, every packet paced on its own
+//! (`tso = "off"`), delayed ACKs as in Linux, no access rate, starts spread evenly over one RTT,
+//! digest on and no series. The forward delay lies behind the bottleneck, so that a sent packet
+//! reaches the link at once. Each variant changes one of these conditions: a buffer of 1 BDP with
+//! its losses, the default `tso`, another congestion control, or the way through the network.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -27,8 +27,8 @@ use crate::stop::Stop;
 enum Way {
     /// One drop-tail link of constant rate, whose departures are computed on arrival.
     Plain,
-    /// The same link with an event for each departure, as queue disciplines need it: `CoDel` that never acts, so that what
-    /// becomes of each packet is the same.
+    /// The same link with an event for each departure, as queue disciplines need it: `CoDel` that
+    /// never acts, so that what becomes of each packet is the same.
     Departures,
     /// `CoDel` at work.
     Codel,
@@ -69,8 +69,8 @@ pub struct BenchCase {
     pub name: &'static str,
     /// Simulated time.
     pub duration_ms: u32,
-    /// Simulated time of the shorter of two runs whose difference tells what a packet costs; the other is twice as
-    /// long. Set-up and start-up then cancel.
+    /// Simulated time of the shorter of two runs whose difference tells what a packet costs; the
+    /// other is twice as long. Set-up and start-up then cancel.
     pub counted_ms: u32,
     /// Whether it is run when no case is named.
     pub is_default: bool,
@@ -107,10 +107,12 @@ pub struct BenchResult {
     pub data_packets_per_cpu_s: f64,
     /// By callgrind, over the difference of two lengths; null where they were not counted.
     pub instructions_per_packet: Option<f64>,
-    /// Misses of a modelled first-level data cache of 48 KiB, by cachegrind; null where they were not counted.
+    /// Misses of a modelled first-level data cache of 48 KiB, by cachegrind; null where they were
+    /// not counted.
     #[serde(default)]
     pub l1_misses_per_packet: Option<f64>,
-    /// Misses of a modelled second-level cache of 2 MiB, by cachegrind; null where they were not counted.
+    /// Misses of a modelled second-level cache of 2 MiB, by cachegrind; null where they were not
+    /// counted.
     #[serde(default)]
     pub l2_misses_per_packet: Option<f64>,
     /// Simulated seconds of the two lengths whose difference `cargo xtask bench` counts.
@@ -212,8 +214,8 @@ pub const BENCH_CASES: &[BenchCase] = &[
     BenchCase { name: "b-two-links", way: Way::TwoLinks, ..B },
     BenchCase { name: "b-access", way: Way::AccessLinks, ..B },
     BenchCase { name: "b-trace", way: Way::Trace, ..B },
-    // One flow whose sockets and whose queue do not limit it at any rate, for `cargo xtask growth`: 4 BDP of the lowest
-    // rates are three packets, in which every probe loses some.
+    // One flow whose sockets and whose queue do not limit it at any rate, for `cargo xtask growth`:
+    // 4 BDP of the lowest rates are three packets, in which every probe loses some.
     BenchCase {
         name: "wide",
         is_default: false,
@@ -248,7 +250,8 @@ impl BenchCase {
         }
     }
 
-    /// The case with series of flows and queues: `10ms`, or `ack` for a row an ACK; none where it is `None`.
+    /// The case with series of flows and queues: `10ms`, or `ack` for a row an ACK; none where it
+    /// is `None`.
     #[must_use]
     pub fn with_series(&self, sample: Option<String>) -> Self {
         Self { sample: sample.map_or_else(|| self.sample.clone(), Cow::Owned), ..self.clone() }
@@ -264,10 +267,12 @@ impl BenchCase {
         )
     }
 
-    /// Runs the case for `duration_ms` of simulated time and writes the files of a run into `out`, if there is one.
+    /// Runs the case for `duration_ms` of simulated time and writes the files of a run into `out`,
+    /// if there is one.
     ///
     /// # Errors
-    /// If the simulator rejects the case, or a file cannot be written; a test shows that it accepts all of them.
+    /// If the simulator rejects the case, or a file cannot be written; a test shows that it accepts
+    /// all of them.
     ///
     /// # Panics
     /// If the simulator has not counted packets and events, which is a bug.

@@ -57,7 +57,8 @@ impl PlotChoice {
             || (self.by.is_some() && self.cdf.is_empty())
     }
 
-    /// What the names of the pictures' files end in, so that chosen pictures do not replace the usual ones.
+    /// What the names of the pictures' files end in, so that chosen pictures do not replace the
+    /// usual ones.
     fn ending(&self) -> String {
         let mut parts: Vec<String> = Vec::new();
         parts.extend(self.panels.iter().cloned());
@@ -77,8 +78,8 @@ impl PlotChoice {
     }
 }
 
-/// Draws the pictures of the results in a folder as somebody chose; returns the files' names. The message about an unknown
-/// metric has the words of `known`.
+/// Draws the pictures of the results in a folder as somebody chose; returns the files' names. The
+/// message about an unknown metric has the words of `known`.
 ///
 /// # Errors
 /// If a choice is unknown or does not fit the results, or a file is damaged.
@@ -122,7 +123,8 @@ fn known_elsewhere(reason: &str, known: KnownElsewhere) -> Option<String> {
 /// Draws the second run on top of the first; returns the files' names.
 ///
 /// # Errors
-/// If there are not two single runs, a choice is unknown or does not fit them, or a file is damaged.
+/// If there are not two single runs, a choice is unknown or does not fit them, or a file is
+/// damaged.
 pub fn plot_overlay(
     folders: &[PathBuf],
     out: Option<&Path>,
@@ -364,7 +366,8 @@ fn sample(group: &str, values: Vec<(f64, u64)>) -> CdfSample {
     CdfSample { run: 0, group: group.to_owned(), values, without: 0 }
 }
 
-/// The link whose queue is drawn, by place and name: the bottleneck or, without a link of this name, the first link that flows share.
+/// The link whose queue is drawn, by place and name: the bottleneck or, without a link of this
+/// name, the first link that flows share.
 fn shared_link(summary: &RunSummary) -> Option<(usize, &str)> {
     let links = &summary.links;
     let shared = links.iter().position(|link| link.name == "bottleneck");
@@ -372,7 +375,8 @@ fn shared_link(summary: &RunSummary) -> Option<(usize, &str)> {
     Some((shared, &links[shared].name))
 }
 
-/// How long packets waited in the queue of the bottleneck; `None` if that was measured and not kept.
+/// How long packets waited in the queue of the bottleneck; `None` if that was measured and not
+/// kept.
 fn queue_delays(folder: &Path, summary: &RunSummary) -> Result<Option<Vec<CdfSample>>, LabError> {
     let Some((at, name)) = shared_link(summary) else { return Ok(Some(Vec::new())) };
     let waited: Vec<_> = read_delays(folder)?.of(Delays::QUEUE_DELAY, at).collect();

@@ -1,5 +1,5 @@
-//! Simulates one run in slices, so that its progress can be shown and the user can interrupt it. The results
-//! are returned in memory; `run_folder` writes them to files.
+//! Simulates one run in slices, so that its progress can be shown and the user can interrupt it.
+//! The results are returned in memory; `run_folder` writes them to files.
 
 use bbrlab_run::{Controls, Run, RunResult};
 use bbrlab_sim::{LinkMode, Sim, Status, refuse_failed};
@@ -25,8 +25,8 @@ pub struct Executed {
     pub is_complete: bool,
 }
 
-/// Simulates a run with the congestion controls from outside that it needs. `packets` is its expected number of data packets;
-/// `watch` is called with the share of the run that is done.
+/// Simulates a run with the congestion controls from outside that it needs. `packets` is its
+/// expected number of data packets; `watch` is called with the share of the run that is done.
 ///
 /// # Errors
 /// If the simulation rejects the run, or a congestion control from outside has failed.

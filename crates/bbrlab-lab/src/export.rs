@@ -1,7 +1,8 @@
 //! `export --csv`: the Parquet files of results as CSV, for programs that read no Parquet.
 //!
-//! One line of names, then a line for each row, as RFC 4180 has it but for the ends of lines, which are a line feed. A
-//! null is nothing, an empty text is `""`. A number has as many digits as it takes to read the same number back.
+//! One line of names, then a line for each row, as RFC 4180 has it but for the ends of lines, which
+//! are a line feed. A null is nothing, an empty text is `""`. A number has as many digits as it
+//! takes to read the same number back.
 
 use std::fs;
 use std::io::{self, Write};
@@ -17,8 +18,8 @@ use crate::named::{Kind, Results, folders_in, results_in};
 /// The extension of the files that are exported.
 const PARQUET: &str = "parquet";
 
-/// Writes every Parquet file of the results in a folder as CSV, beside it or, in folders of the same names, into `out`.
-/// Returns the files' names.
+/// Writes every Parquet file of the results in a folder as CSV, beside it or, in folders of the
+/// same names, into `out`. Returns the files' names.
 ///
 /// # Errors
 /// If it is no folder of results, or a file in it is damaged or cannot be written.
@@ -118,7 +119,8 @@ fn write_some<T>(
     value.map_or(Ok(()), |value| out.write_all(show(value).as_bytes()))
 }
 
-/// A text as a field: in quotes if it has to be, or if it is empty, because nothing at all is a null.
+/// A text as a field: in quotes if it has to be, or if it is empty, because nothing at all is a
+/// null.
 fn field(text: &str) -> String {
     if text.is_empty() || text.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))

@@ -1,5 +1,5 @@
-//! `validate golden`: replays the traces of folders on all cores and adds up the results in the manifest's
-//! order.
+//! `validate golden`: replays the traces of folders on all cores and adds up the results in the
+//! manifest's order.
 
 use std::convert::Infallible;
 use std::path::PathBuf;
@@ -22,7 +22,8 @@ pub struct Golden {
 /// Replays the traces under `folders`; if `only` has names, just those algorithms and services.
 ///
 /// # Errors
-/// If a folder has no manifest, the manifest lists nothing under the folder, or a name is not in the manifest.
+/// If a folder has no manifest, the manifest lists nothing under the folder, or a name is not in
+/// the manifest.
 ///
 /// # Panics
 /// If an assertion in an algorithm fails, which is a bug.

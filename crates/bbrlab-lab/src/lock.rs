@@ -1,9 +1,10 @@
-//! Locks on folders of results, so that several processes share the work: who holds a run's lock computes it, and who
-//! holds a sweep's writes its summary.
+//! Locks on folders of results, so that several processes share the work: who holds a run's lock
+//! computes it, and who holds a sweep's writes its summary.
 //!
-//! A lock is the system's, on a file in the folder. It ends with the process that holds it, however that ends, so what
-//! is left of a killed one is a file that the next takes over. The file is removed with the lock. Who holds a lock has written
-//! something to the file, so an empty one was only about to be locked.
+//! A lock is the system's, on a file in the folder. It ends with the process that holds it, however
+//! that ends, so what is left of a killed one is a file that the next takes over. The file is
+//! removed with the lock. Who holds a lock has written something to the file, so an empty one was
+//! only about to be locked.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write as _};
@@ -22,12 +23,14 @@ pub(crate) struct Lock {
     path: PathBuf,
     /// Whether somebody who held it was killed.
     pub(crate) was_left: bool,
-    /// `None` on a file system without locks: there two processes may compute the same run, as each writes whole files.
+    /// `None` on a file system without locks: there two processes may compute the same run, as each
+    /// writes whole files.
     file: Option<File>,
 }
 
 impl Lock {
-    /// Takes the lock of a folder, which is made if it is missing; `None` if somebody else holds it.
+    /// Takes the lock of a folder, which is made if it is missing; `None` if somebody else holds
+    /// it.
     ///
     /// # Errors
     /// If the folder or the file cannot be made.
@@ -69,7 +72,8 @@ impl Lock {
                 Err(error) => return Err(LabError::io("write", &path, &error)),
             };
             match lock(&file) {
-                // The one who held it before has removed the file that is locked here: nobody else will see it.
+                // The one who held it before has removed the file that is locked here: nobody else
+                // will see it.
                 Ok(()) if !is_at(&file, &path) => {}
                 Ok(()) => return Ok(Some(Self::held(path, file, true))),
                 Err(TryLockError::WouldBlock) => return Ok(None),
@@ -89,14 +93,16 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // If the file cannot be removed, it stays as after a kill. It is unlocked when it is closed, after this.
+        // If the file cannot be removed, it stays as after a kill. It is unlocked when it is
+        // closed, after this.
         let _ = fs::remove_file(&self.path);
         self.file = None;
     }
 }
 
-/// The use of a sweep's folder: those who compute the same sweep share it, and nobody begins another one in it. It is a
-/// shared lock on a file that says which sweep it is, and ends with the process too.
+/// The use of a sweep's folder: those who compute the same sweep share it, and nobody begins
+/// another one in it. It is a shared lock on a file that says which sweep it is, and ends with the
+/// process too.
 #[derive(Debug)]
 pub(crate) struct Use {
     /// `None` on a file system without locks.

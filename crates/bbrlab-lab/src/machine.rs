@@ -1,5 +1,5 @@
-//! What the system reports: CPU time, peak memory, processor name, date. None of it enters a result's bytes; it
-//! goes into `run.json` and onto the terminal.
+//! What the system reports: CPU time, peak memory, processor name, date. None of it enters a
+//! result's bytes; it goes into `run.json` and onto the terminal.
 
 use std::fs;
 use std::sync::OnceLock;
@@ -15,7 +15,8 @@ pub(crate) fn thread_cpu_s() -> f64 {
     now.tv_sec as f64 + now.tv_nsec as f64 / 1e9
 }
 
-/// The most memory that this process has held, in bytes; `None` where the system does not report it.
+/// The most memory that this process has held, in bytes; `None` where the system does not report
+/// it.
 #[must_use]
 pub(crate) fn peak_rss_bytes() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
@@ -23,7 +24,8 @@ pub(crate) fn peak_rss_bytes() -> Option<u64> {
     line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
-/// The processor's name, or its architecture. The system takes a millisecond or more to tell it, so it is asked once.
+/// The processor's name, or its architecture. The system takes a millisecond or more to tell it, so
+/// it is asked once.
 #[must_use]
 pub fn processor() -> &'static str {
     static NAME: OnceLock<String> = OnceLock::new();
@@ -55,8 +57,8 @@ pub(crate) fn date() -> String {
     date_of(seconds)
 }
 
-/// Seconds since 1970 as a date in UTC. Months are counted from March, so that a leap day is the last day
-/// of its year; 719,468 days lie between 1 March of year 0 and 1 January 1970.
+/// Seconds since 1970 as a date in UTC. Months are counted from March, so that a leap day is the
+/// last day of its year; 719,468 days lie between 1 March of year 0 and 1 January 1970.
 fn date_of(seconds: u64) -> String {
     let days = seconds / 86_400 + 719_468;
     let (era, day_of_era) = (days / 146_097, days % 146_097);

@@ -35,11 +35,12 @@ pub struct Merged {
     pub left_out: Vec<String>,
 }
 
-/// Copies the complete runs in `folders`, which hold parts of one sweep, into `out`, as far as they are not there. When all are,
-/// `out` is as if one process had computed the whole.
+/// Copies the complete runs in `folders`, which hold parts of one sweep, into `out`, as far as they
+/// are not there. When all are, `out` is as if one process had computed the whole.
 ///
 /// # Errors
-/// If a folder is no sweep's, they are of different sweeps or made by another version, or a file cannot be written.
+/// If a folder is no sweep's, they are of different sweeps or made by another version, or a file
+/// cannot be written.
 pub fn merge(
     folders: &[PathBuf],
     out: &Path,

@@ -1,5 +1,6 @@
-//! What users name: scenarios to run, and folders of results. A folder is a run's, a sweep's, or one with such folders in
-//! it, at any depth; its results can be run again, because a folder holds its scenario.
+//! What users name: scenarios to run, and folders of results. A folder is a run's, a sweep's, or
+//! one with such folders in it, at any depth; its results can be run again, because a folder holds
+//! its scenario.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +14,8 @@ use crate::run_folder::{
 };
 use crate::scenario_files::{open_scenario, read_kept_scenario};
 
-/// Tells in words what has a name that was not found, if something else than what was asked for has it.
+/// Tells in words what has a name that was not found, if something else than what was asked for has
+/// it.
 pub type KnownElsewhere = fn(&str) -> Option<String>;
 
 /// A scenario that a user has named.
@@ -25,9 +27,9 @@ pub struct Named {
     pub folder: Option<PathBuf>,
 }
 
-/// Opens what stands in the place of a scenario: a file, a built-in's id, `-` for standard input, or a folder of results,
-/// which may hold several. Unless the results go `elsewhere`, a folder is run again as it is. The message about an unknown
-/// name has the words of `known`.
+/// Opens what stands in the place of a scenario: a file, a built-in's id, `-` for standard input,
+/// or a folder of results, which may hold several. Unless the results go `elsewhere`, a folder is
+/// run again as it is. The message about an unknown name has the words of `known`.
 ///
 /// # Errors
 /// If a scenario is wrong, or a folder holds none.
@@ -184,11 +186,12 @@ fn walk(folder: &Path, below: &Path, depth: u32, found: &mut Vec<Results>) {
     }
 }
 
-/// Refuses a folder that is to hold folders of results, but holds results itself: whoever reads it finds those, and none of
-/// the folders in it.
+/// Refuses a folder that is to hold folders of results, but holds results itself: whoever reads it
+/// finds those, and none of the folders in it.
 ///
 /// # Errors
-/// If it holds the results of a run or of a sweep, or a `scenario.toml`, which makes it read as one of a run.
+/// If it holds the results of a run or of a sweep, or a `scenario.toml`, which makes it read as one
+/// of a run.
 pub fn refuse_results(folder: &Path) -> Result<(), LabError> {
     let Some(kind) = kind_of(folder) else { return Ok(()) };
     let name = kept_name(folder).map_or_else(String::new, |(name, _)| format!(" (`{name}`)"));

@@ -1,4 +1,5 @@
-//! Two recordings in one picture, one on top of the other: two runs, or a run and what a real kernel did.
+//! Two recordings in one picture, one on top of the other: two runs, or a run and what a real
+//! kernel did.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +18,8 @@ const WINDOWS: u32 = 250;
 /// Flows beyond this number are not drawn.
 pub(crate) const FLOWS_MAX: usize = 4;
 
-/// The panels that two runs can share, in the order in which they are drawn unless somebody chooses.
+/// The panels that two runs can share, in the order in which they are drawn unless somebody
+/// chooses.
 pub(crate) const PANELS: &[RunPanel] =
     &[RunPanel::Throughput, RunPanel::Rtt, RunPanel::Cwnd, RunPanel::Queue];
 
@@ -124,7 +126,8 @@ pub(crate) struct OverlayChoice {
     pub(crate) ending: String,
 }
 
-/// Draws the second run on top of the first, into `out` or the second's folder; returns the files' names.
+/// Draws the second run on top of the first, into `out` or the second's folder; returns the files'
+/// names.
 pub(crate) fn plot_two(
     folders: [&Path; 2],
     out: Option<&Path>,
@@ -191,7 +194,8 @@ fn name_of(folder: &Path) -> String {
     whole.file_name().map_or_else(|| "run".to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
-/// Runs of one scenario by what differs: swept values, algorithms, seeds. Folders' names would end in two hashes.
+/// Runs of one scenario by what differs: swept values, algorithms, seeds. Folders' names would end
+/// in two hashes.
 fn told_apart(below: &RunFiles, above: &RunFiles) -> Option<[String; 2]> {
     let (one, other) = (&below.summary, &above.summary);
     if one.scenario != other.scenario {

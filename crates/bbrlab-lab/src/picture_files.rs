@@ -34,7 +34,8 @@ pub(crate) fn write_pictures(
     for picture in pictures {
         let svg = folder.join(format!("{}.svg", picture.name));
         let png = folder.join(format!("{}.png", picture.name));
-        // In this order: if the SVG is the one that would be drawn, so is the PNG, also after a crash.
+        // In this order: if the SVG is the one that would be drawn, so is the PNG, also after a
+        // crash.
         write(&png, &picture.png())?;
         write(&svg, picture.svg.as_bytes())?;
         files.extend([svg, png]);
@@ -83,7 +84,8 @@ pub(crate) fn write_formats(
     Ok(files)
 }
 
-/// Writes those pictures that are not there as they would be drawn now: most of the time goes into the PNGs.
+/// Writes those pictures that are not there as they would be drawn now: most of the time goes into
+/// the PNGs.
 ///
 /// # Errors
 /// If a file cannot be written.
@@ -103,8 +105,8 @@ pub(crate) fn pictures_are_there(folder: &Path) -> bool {
     ["run.svg", "run.png"].iter().all(|name| folder.join(name).is_file())
 }
 
-/// Draws the pictures of the results in a folder, which may be a run's, a sweep's, or one of such folders: beside the data
-/// or, in folders of the same names, into `out`.
+/// Draws the pictures of the results in a folder, which may be a run's, a sweep's, or one of such
+/// folders: beside the data or, in folders of the same names, into `out`.
 ///
 /// # Errors
 /// If it is not such a folder, or a file in it is damaged.
@@ -133,7 +135,8 @@ pub(crate) fn title_of_sweep(folder: &Path, document: &RunsDocument) -> String {
     title.unwrap_or_else(|| document.runs.first().map_or_else(String::new, |r| r.scenario.clone()))
 }
 
-/// The records of a sweep; if it was killed before it wrote its summary, those of its complete runs.
+/// The records of a sweep; if it was killed before it wrote its summary, those of its complete
+/// runs.
 ///
 /// # Errors
 /// If it has no complete run, or a file in it is damaged.
@@ -162,8 +165,8 @@ pub(crate) fn document_of_sweep(folder: &Path) -> Result<RunsDocument, LabError>
     joined.ok_or_else(|| LabError::Usage(format!("{}: no run is complete yet", folder.display())))
 }
 
-/// Whether a sweep's summary says what the folders of its runs say, whose files are checked by their hashes; runs whose
-/// folders are gone are believed.
+/// Whether a sweep's summary says what the folders of its runs say, whose files are checked by
+/// their hashes; runs whose folders are gone are believed.
 fn check_against_runs(folder: &Path, document: &RunsDocument) -> Result<(), LabError> {
     let listed: BTreeMap<_, _> =
         document.runs.iter().map(|run| (RunKey::of_record(run), run)).collect();
@@ -240,8 +243,8 @@ pub fn open_results(folder: &Path) -> Result<Opened, LabError> {
     Ok(Opened::Run { result, scenario })
 }
 
-/// Sweeps in a folder of which runs are missing, with what computes them: figures of them are of fewer seeds or points than
-/// their scenarios have.
+/// Sweeps in a folder of which runs are missing, with what computes them: figures of them are of
+/// fewer seeds or points than their scenarios have.
 #[must_use]
 pub fn missing_runs(folder: &Path) -> Vec<String> {
     let of_one = |results: Results| {
@@ -372,7 +375,8 @@ pub fn read_run(folder: &Path) -> Result<RunResult, LabError> {
     Ok(RunResult { summary, series: read_series(folder)?, queue, transfers, delays })
 }
 
-/// The distributions in a run's folder. There are none if nothing was measured, or if an earlier version wrote the folder.
+/// The distributions in a run's folder. There are none if nothing was measured, or if an earlier
+/// version wrote the folder.
 ///
 /// # Errors
 /// If the file is damaged.
@@ -384,8 +388,8 @@ pub(crate) fn read_delays(folder: &Path) -> Result<Delays, LabError> {
     }
 }
 
-/// The records in one of a run's Parquet files, from the columns of these names. What the file says of its run in each row
-/// besides is not read.
+/// The records in one of a run's Parquet files, from the columns of these names. What the file says
+/// of its run in each row besides is not read.
 ///
 /// # Errors
 /// If it is not there or damaged.

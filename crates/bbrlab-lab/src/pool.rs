@@ -1,14 +1,16 @@
 //! Independent pieces of work on several threads.
 //!
-//! Each worker takes the heaviest piece that is left, so that no long piece is begun last. Results are returned
-//! in the caller's order, whatever the threads do, or handed over one by one as they come: then the pool holds a few bytes a
-//! piece, however large they are. After a failure or a panic no further piece is begun; a
-//! panic is raised again in the caller's thread.
+//! Each worker takes the heaviest piece that is left, so that no long piece is begun last. Results
+//! are returned in the caller's order, whatever the threads do, or handed over one by one as they
+//! come: then the pool holds a few bytes a piece, however large they are. After a failure or a
+//! panic no further piece is begun; a panic is raised again in the caller's thread.
 //!
-//! Where the work must not leave the caller's thread, it is done there, piece by piece ([`Pool::each_kept_here`]).
+//! Where the work must not leave the caller's thread, it is done there, piece by piece
+//! ([`Pool::each_kept_here`]).
 //!
-//! What is left to do of a piece once it is computed may be waiting for the disk. Threads of their own do that
-//! ([`Pool::each_kept`]), several at once: a file system writes what many wait for in one go.
+//! What is left to do of a piece once it is computed may be waiting for the disk. Threads of their
+//! own do that ([`Pool::each_kept`]), several at once: a file system writes what many wait for in
+//! one go.
 
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
@@ -44,8 +46,8 @@ pub struct Progress {
     pub total: u64,
     /// Share of the work that is done, the pieces in progress included.
     pub share: f64,
-    /// Runs that lie in the folder already, but of another version or commit, and will be computed again. Told once, before
-    /// the first run.
+    /// Runs that lie in the folder already, but of another version or commit, and will be computed
+    /// again. Told once, before the first run.
     pub outdated: u64,
 }
 
@@ -72,8 +74,9 @@ enum Report<R, E> {
 type News<R, E> = mpsc::Sender<(usize, Report<R, E>)>;
 
 impl Pool<'_> {
-    /// Calls `work` on each of `items`, whose weights are `weight` of their indices; calls `watch` on this
-    /// thread with the progress. A piece that was not begun because the user asked to stop has no result.
+    /// Calls `work` on each of `items`, whose weights are `weight` of their indices; calls `watch`
+    /// on this thread with the progress. A piece that was not begun because the user asked to stop
+    /// has no result.
     ///
     /// # Errors
     /// If a piece fails: of several that fail at once, the error of the first in the list.
@@ -93,8 +96,9 @@ impl Pool<'_> {
         Ok(results)
     }
 
-    /// The same; what `work` has computed, `keep` makes a result of. It runs on other threads, and is called for every piece
-    /// that was computed, also after a request to stop. `take` gets each result with its place in the list, on this thread.
+    /// The same; what `work` has computed, `keep` makes a result of. It runs on other threads, and
+    /// is called for every piece that was computed, also after a request to stop. `take` gets each
+    /// result with its place in the list, on this thread.
     ///
     /// # Errors
     /// As [`Self::each`].
@@ -113,7 +117,8 @@ impl Pool<'_> {
         self.through(KEEPERS, items, weight, work, keep, take, watch)
     }
 
-    /// The same on this thread, piece by piece in their order; `watch` is called whenever a piece advances.
+    /// The same on this thread, piece by piece in their order; `watch` is called whenever a piece
+    /// advances.
     ///
     /// # Errors
     /// If a piece fails.
@@ -417,7 +422,8 @@ mod tests {
                 if item == 3 {
                     return Err("the third is damaged");
                 }
-                // These wait until the failure has been noticed, in case they were begun at the same time.
+                // These wait until the failure has been noticed, in case they were begun at the
+                // same time.
                 while item > 3 && !worker.stop.is_requested() {
                     thread::yield_now();
                 }

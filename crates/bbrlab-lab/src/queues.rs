@@ -1,5 +1,5 @@
-//! `validate queues`: replays packet logs of queue disciplines on all cores and adds up the results in the folders'
-//! order.
+//! `validate queues`: replays packet logs of queue disciplines on all cores and adds up the results
+//! in the folders' order.
 
 use std::convert::Infallible;
 use std::path::PathBuf;

@@ -1,5 +1,6 @@
-//! The records of the runs of a scenario, of which memory holds only so many: the others are read from their folders again and
-//! again. So a sweep takes the memory of its largest runs and of its points, whatever the number of its runs.
+//! The records of the runs of a scenario, of which memory holds only so many: the others are read
+//! from their folders again and again. So a sweep takes the memory of its largest runs and of its
+//! points, whatever the number of its runs.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -12,7 +13,8 @@ use crate::error::LabError;
 use crate::lock::Lock;
 use crate::run_folder::{Maker, RunKey, folder_name, read_again};
 
-/// Bytes of records that a sweep keeps in memory if nobody needs them all at once: some thousand runs of a few flows.
+/// Bytes of records that a sweep keeps in memory if nobody needs them all at once: some thousand
+/// runs of a few flows.
 pub const RECORDS_HELD: u64 = 8 << 20;
 
 /// What the words in a record take beside it.
@@ -133,8 +135,8 @@ pub fn folder_of(out: &Path, scenario: &Scenario, number: u64, backend: &str) ->
     out.join(folder_name(&scenario.named_point(point), &RunKey::of(scenario, number, backend)))
 }
 
-/// A run's record under the name and the place in the sweep that it has in this scenario: the same run may have been computed
-/// for another one.
+/// A run's record under the name and the place in the sweep that it has in this scenario: the same
+/// run may have been computed for another one.
 pub(crate) fn named_as_in(scenario: &Scenario, number: u64, run: RunSummary) -> RunSummary {
     let (point, _) = scenario.point_and_seed(number);
     let (scenario, point) = (scenario.name().to_owned(), scenario.named_point(point));

@@ -9,7 +9,8 @@ use crate::run_folder::is_of_results;
 /// Refuses files that cannot be written, before anything is run.
 ///
 /// # Errors
-/// If one is `-`, a folder, a device, read-only or a file of results, if its folder cannot be written to, or if two are the same.
+/// If one is `-`, a folder, a device, read-only or a file of results, if its folder cannot be
+/// written to, or if two are the same.
 pub fn check_reports(files: &[&PathBuf]) -> Result<(), LabError> {
     for file in files {
         if file.as_os_str() == "-" {

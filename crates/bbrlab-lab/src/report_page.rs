@@ -16,7 +16,8 @@ use crate::scenario_files::read_kept_scenario;
 /// At most this many runs of a sweep are drawn over time.
 const RUNS_DRAWN: usize = 12;
 
-/// Writes one page with the results of some folders, each a run's, a sweep's, or one of such folders.
+/// Writes one page with the results of some folders, each a run's, a sweep's, or one of such
+/// folders.
 ///
 /// # Errors
 /// If one is not a folder of results, or the page cannot be written.

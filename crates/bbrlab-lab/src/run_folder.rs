@@ -1,8 +1,8 @@
 //! The folder of a run: what is in it, how it is written, and how a finished one is recognised.
 //!
-//! Every file is either complete or absent. `run.json` is written last and holds the hash of every other file.
-//! A folder is complete if its `run.json` matches its files and the wanted run. What a crash leaves is not
-//! complete, and the run is computed again.
+//! Every file is either complete or absent. `run.json` is written last and holds the hash of every
+//! other file. A folder is complete if its `run.json` matches its files and the wanted run. What a
+//! crash leaves is not complete, and the run is computed again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -117,7 +117,8 @@ pub fn run_folder_name(run: &RunSummary) -> String {
     folder_name(&run.point, &RunKey::of_record(run))
 }
 
-/// The same: the swept values, the seed, enough of the hash to be unique, and a back end other than the simulator.
+/// The same: the swept values, the seed, enough of the hash to be unique, and a back end other than
+/// the simulator.
 pub(crate) fn folder_name(point: &SweepPoint, key: &RunKey) -> String {
     let RunKey { scenario_hash: hash, seed, backend } = key;
     let mut parts: Vec<String> = point
@@ -135,7 +136,8 @@ pub(crate) fn folder_name(point: &SweepPoint, key: &RunKey) -> String {
     parts.join("_")
 }
 
-/// `run.json`: what differs from one computation of a run to the next, and the mark of completeness.
+/// `run.json`: what differs from one computation of a run to the next, and the mark of
+/// completeness.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct RunFile {
     #[serde(flatten)]
@@ -263,8 +265,8 @@ pub(crate) fn read_again(folder: &Path, wanted: &RunKey) -> Result<RunSummary, L
     Ok(RunSummary { cpu_s: Some(mark.cpu_s), ..run })
 }
 
-/// What is in `folder`, which is meant to contain the folders of the runs of `wanted`: `Nothing` if it is empty, or belongs to
-/// a sweep whose complete runs are all at points of `wanted`.
+/// What is in `folder`, which is meant to contain the folders of the runs of `wanted`: `Nothing` if
+/// it is empty, or belongs to a sweep whose complete runs are all at points of `wanted`.
 #[must_use]
 pub(crate) fn look_for_sweep(folder: &Path, wanted: &Scenario, maker: &Maker) -> Found {
     let single = fs::read_to_string(folder.join(RUN_JSON)).ok();
@@ -289,8 +291,8 @@ pub(crate) fn look_for_sweep(folder: &Path, wanted: &Scenario, maker: &Maker) ->
     if is_sweeps || files.iter().all(is_leftover) { Found::Nothing } else { Found::Foreign }
 }
 
-/// Whether every complete run in a sweep's folder is at a point of this scenario, so that none would be left without a
-/// summary. Its seed does not matter.
+/// Whether every complete run in a sweep's folder is at a point of this scenario, so that none
+/// would be left without a summary. Its seed does not matter.
 fn has_points_of(wanted: &Scenario, folder: &Path) -> bool {
     let points: BTreeSet<&str> =
         (0..wanted.points()).map(|point| wanted.point_hash(point)).collect();
@@ -328,7 +330,8 @@ pub(crate) fn is_marked(folder: &Path) -> bool {
     [RUN_JSON, SUMMARY_JSON, SWEEP_JSON].iter().any(|name| folder.join(name).is_file())
 }
 
-/// The name of the back end that computed the results in a folder; the simulator's if it holds none.
+/// The name of the back end that computed the results in a folder; the simulator's if it holds
+/// none.
 pub(crate) fn backend_name_of(folder: &Path) -> String {
     let of_run = || serde_json::from_slice(&fs::read(folder.join(RUN_JSON)).ok()?).ok();
     let maker = read_sweep(folder).map(|sweep| sweep.maker).or_else(of_run);
@@ -365,7 +368,8 @@ pub(crate) fn is_outdated(folder: &Path, wanted: &RunKey, maker: &Maker) -> bool
     complete_mark(folder, wanted).is_some_and(|mark| mark.maker != *maker)
 }
 
-/// Whether a run lies in a folder complete, and made by this version and commit; nothing about its files is checked.
+/// Whether a run lies in a folder complete, and made by this version and commit; nothing about its
+/// files is checked.
 #[must_use]
 pub(crate) fn is_current(folder: &Path, wanted: &RunKey, maker: &Maker) -> bool {
     complete_mark(folder, wanted).is_some_and(|mark| mark.maker == *maker)
@@ -376,7 +380,8 @@ fn complete_mark(folder: &Path, wanted: &RunKey) -> Option<RunFile> {
     Some(mark).filter(|mark| mark.complete && mark.key() == *wanted)
 }
 
-/// The bytes of a file of results. Those of a run are the ones that its `run.json` has the hash of, if it has one.
+/// The bytes of a file of results. Those of a run are the ones that its `run.json` has the hash of,
+/// if it has one.
 ///
 /// # Errors
 /// If the file cannot be read, or was altered since the run wrote it.
@@ -411,8 +416,8 @@ pub(crate) fn damaged(path: &Path, reason: &str) -> LabError {
     LabError::Usage(text)
 }
 
-/// Puts a sweep's scenario into its folder, before there are results. What a single run has left there is removed: it
-/// was asked for with `--force`.
+/// Puts a sweep's scenario into its folder, before there are results. What a single run has left
+/// there is removed: it was asked for with `--force`.
 ///
 /// # Errors
 /// If a file cannot be written.
@@ -453,8 +458,8 @@ pub(crate) fn begin_sweep(
     Ok(Use::join(&mark))
 }
 
-/// Puts a single run's scenario into its folder before it is computed, so that it can be run again however it ends. The
-/// results of an earlier run are left as they are until there are new ones.
+/// Puts a single run's scenario into its folder before it is computed, so that it can be run again
+/// however it ends. The results of an earlier run are left as they are until there are new ones.
 ///
 /// # Errors
 /// If the file cannot be written.
@@ -466,7 +471,8 @@ pub(crate) fn begin_run(folder: &Path, scenario_toml: &str) -> Result<(), LabErr
     write(&path, scenario_toml.as_bytes())
 }
 
-/// Writes the folder of a run, whose scenario as TOML is given. An interrupted run is marked as incomplete.
+/// Writes the folder of a run, whose scenario as TOML is given. An interrupted run is marked as
+/// incomplete.
 ///
 /// # Errors
 /// If a file cannot be written.

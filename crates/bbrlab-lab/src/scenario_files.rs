@@ -1,5 +1,5 @@
-//! Scenarios in files: the text itself, which may also come from standard input, and the traces and distributions that it
-//! names. The crate of scenarios reads no file.
+//! Scenarios in files: the text itself, which may also come from standard input, and the traces and
+//! distributions that it names. The crate of scenarios reads no file.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -13,8 +13,8 @@ use bbrlab_scenario::{
 /// What stands for standard input in the place of a file, and what messages call it.
 const STDIN: (&str, &str) = ("-", "<stdin>");
 
-/// Reads a file, or a built-in scenario by its id, or for `-` standard input, and applies the values of
-/// `--set key=value`.
+/// Reads a file, or a built-in scenario by its id, or for `-` standard input, and applies the
+/// values of `--set key=value`.
 ///
 /// # Errors
 /// If the file cannot be read, or if a value in it is wrong at any point of its sweep.
@@ -39,8 +39,8 @@ fn read(path: &Path, sets: &[String]) -> Result<Scenario, ScenarioErrors> {
     Scenario::parse(&stem, &shown, &text, Some(&files_in(path.parent())), sets)
 }
 
-/// Reads standard input. Its name is its title, or else `stdin`; relative paths in it start from where the program
-/// was started.
+/// Reads standard input. Its name is its title, or else `stdin`; relative paths in it start from
+/// where the program was started.
 fn from_stdin(sets: &[String]) -> Result<Scenario, ScenarioErrors> {
     let text = text_of(io::stdin().lock(), STDIN.1, Scenario::BYTES_MAX)?;
     let scenario = Scenario::parse("stdin", STDIN.1, &text, Some(&files_in(None)), sets)?;
@@ -48,8 +48,8 @@ fn from_stdin(sets: &[String]) -> Result<Scenario, ScenarioErrors> {
     Ok(if name.is_empty() { scenario } else { scenario.placed(&name, SweepPoint::new()) })
 }
 
-/// Reads the `scenario.toml` of a folder of results, which is longer than other files if it holds traces, and
-/// applies the values of `--set key=value`.
+/// Reads the `scenario.toml` of a folder of results, which is longer than other files if it holds
+/// traces, and applies the values of `--set key=value`.
 ///
 /// # Errors
 /// As [`open_scenario`].
@@ -59,7 +59,8 @@ pub(crate) fn read_kept_scenario(path: &Path, sets: &[String]) -> Result<Scenari
     Scenario::parse_kept("scenario", &shown, &text, Some(&files_in(path.parent())), sets)
 }
 
-/// Reads the files that a scenario names. Relative names start from `folder`, or from where the program was started.
+/// Reads the files that a scenario names. Relative names start from `folder`, or from where the
+/// program was started.
 pub fn files_in(folder: Option<&Path>) -> impl Fn(&str) -> Result<String, String> {
     move |name| {
         let path = folder.map_or_else(|| Path::new(name).to_owned(), |folder| folder.join(name));
@@ -94,7 +95,8 @@ fn read_text(path: &Path, shown: &str, bytes_max: u64) -> Result<String, Scenari
 /// All that a file, a device or a pipe holds.
 fn text_of(source: impl Read, shown: &str, bytes_max: u64) -> Result<String, ScenarioErrors> {
     let mut bytes = Vec::new();
-    // The length of a device or a pipe is unknown in advance, so at most one byte more than allowed is read.
+    // The length of a device or a pipe is unknown in advance, so at most one byte more than allowed
+    // is read.
     let read = source.take(bytes_max + 1).read_to_end(&mut bytes);
     read.map_err(|error| cannot_be_read(shown, &error))?;
     if bytes.len() as u64 > bytes_max {

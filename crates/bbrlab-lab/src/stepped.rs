@@ -20,7 +20,8 @@ impl Stepped {
         Ok(Self { sim: Sim::with_controls(run, LinkMode::VirtualClock, &controls)?, controls })
     }
 
-    /// Runs every event up to and including this time in nanoseconds, or to the end of the run; whether that is reached.
+    /// Runs every event up to and including this time in nanoseconds, or to the end of the run;
+    /// whether that is reached.
     ///
     /// # Errors
     /// If a congestion control from outside has failed.

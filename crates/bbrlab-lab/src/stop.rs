@@ -28,16 +28,16 @@ impl Stop {
     pub fn on_interrupt() -> std::io::Result<Self> {
         let stop = Self::new();
         for signal in [SIGINT, SIGTERM] {
-            // In this order: the first signal finds the flag unset and sets it, the second finds it set and
-            // ends the program.
+            // In this order: the first signal finds the flag unset and sets it, the second finds it
+            // set and ends the program.
             flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop.requested))?;
             flag::register(signal, Arc::clone(&stop.requested))?;
         }
         Ok(stop)
     }
 
-    /// A request to stop a part of the work: made by any request to stop the whole, but not the other way
-    /// round.
+    /// A request to stop a part of the work: made by any request to stop the whole, but not the
+    /// other way round.
     #[must_use]
     pub(crate) fn inner(&self) -> Self {
         Self { requested: Arc::default(), outer: Some(Arc::new(self.clone())) }

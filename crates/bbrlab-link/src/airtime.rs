@@ -4,8 +4,9 @@ use bbrlab_units::{Packets, Span};
 
 /// A link's part in a half-duplex medium, as Wi-Fi's: the links that share it send in turns.
 ///
-/// A turn belongs to one link. It begins with the overhead, in which nobody sends packets, and goes on with the packets that
-/// wait there when it begins, as far as the bounds let them. Then the next link with a packet has its turn.
+/// A turn belongs to one link. It begins with the overhead, in which nobody sends packets, and goes
+/// on with the packets that wait there when it begins, as far as the bounds let them. Then the next
+/// link with a packet has its turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Airtime {
     /// Links with the same number share a medium. They have the same values here.

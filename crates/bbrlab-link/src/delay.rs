@@ -11,7 +11,8 @@ use crate::loss::Probability;
 pub struct DelaySteps {
     /// Each delay holds from its time on; before the first time, the first one holds. Times rise.
     pub steps: Arc<[(Time, Span)]>,
-    /// Whether packets stay in order when the delay falls: none arrives before a packet that left the link earlier.
+    /// Whether packets stay in order when the delay falls: none arrives before a packet that left
+    /// the link earlier.
     pub keep_order: bool,
 }
 
@@ -39,8 +40,8 @@ pub struct Jitter {
     pub keep_order: bool,
 }
 
-/// Reordering as in netem's `delay BY reorder`: after the queue, each data packet skips the wait `by` with probability
-/// `ratio`. The base RTT does not include the wait.
+/// Reordering as in netem's `delay BY reorder`: after the queue, each data packet skips the wait
+/// `by` with probability `ratio`. The base RTT does not include the wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reorder {
     /// The probability that a packet skips the wait.

@@ -18,12 +18,15 @@ pub struct Link {
     pub rate: Rate,
     /// What a change of rate does to packets already accepted.
     pub rate_change: RateChange,
-    /// The depth of a token bucket, which then replaces the exact serialiser. Needs a rate that is not a trace.
+    /// The depth of a token bucket, which then replaces the exact serialiser. Needs a rate that is
+    /// not a trace.
     ///
-    /// A packet leaves as soon as there are tokens for all of it; until then it counts as the one in service.
-    /// A packet larger than the bucket is dropped on arrival. The bucket is full at the start.
+    /// A packet leaves as soon as there are tokens for all of it; until then it counts as the one
+    /// in service. A packet larger than the bucket is dropped on arrival. The bucket is full at the
+    /// start.
     pub burst: Option<Bytes>,
-    /// A second bucket beside that of `burst`: a packet leaves as soon as both have tokens for all of it.
+    /// A second bucket beside that of `burst`: a packet leaves as soon as both have tokens for all
+    /// of it.
     pub peak_rate: Option<PeakRate>,
     /// The medium that it shares with other links. Needs a rate that is not a trace, and no bucket.
     pub airtime: Option<Airtime>,
@@ -37,7 +40,8 @@ pub struct Link {
     pub queue: Queue,
     /// Drops what exceeds a rate, in front of the queue.
     pub police: Option<Policer>,
-    /// Of so many ACKs of a flow in a row that say nothing but how far data arrived, only the first passes. At least 1.
+    /// Of so many ACKs of a flow in a row that say nothing but how far data arrived, only the first
+    /// passes. At least 1.
     pub ack_thinning: Option<u32>,
     /// Packets are marked if the backlog or the wait exceeds this.
     pub ecn_threshold: Option<EcnThreshold>,
@@ -49,7 +53,8 @@ pub struct Link {
     pub jitter: Option<Jitter>,
     /// Reordering after the queue.
     pub reorder: Option<Reorder>,
-    /// Link-layer bytes around each IP packet. A packet's wire size, which the sending host sets, includes them.
+    /// Link-layer bytes around each IP packet. A packet's wire size, which the sending host sets,
+    /// includes them.
     pub framing: Bytes,
 }
 
@@ -67,8 +72,8 @@ impl Link {
         }
     }
 
-    /// Packets of `wire_bytes` that may wait: what the buffer holds, and of `cake` what its memory holds. `None` if nothing limits
-    /// them.
+    /// Packets of `wire_bytes` that may wait: what the buffer holds, and of `cake` what its memory
+    /// holds. `None` if nothing limits them.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a number of packets to estimate and draw with")]
     pub fn room_packets(&self, wire_bytes: f64) -> Option<f64> {
@@ -83,7 +88,8 @@ impl Link {
         Some(buffer.map_or(memory, |buffer| buffer.min(memory)))
     }
 
-    /// A drop-tail link on Ethernet with this rate and buffer, without delay, loss, jitter or reordering.
+    /// A drop-tail link on Ethernet with this rate and buffer, without delay, loss, jitter or
+    /// reordering.
     #[must_use]
     pub fn new(name: impl Into<String>, rate: Rate, buffer: Buffer) -> Self {
         Self {

@@ -1,11 +1,12 @@
-//! Random loss: independent (Bernoulli), also with a probability that changes, or in bursts (Gilbert-Elliott).
+//! Random loss: independent (Bernoulli), also with a probability that changes, or in bursts
+//! (Gilbert-Elliott).
 
 use std::sync::Arc;
 
 use bbrlab_units::Time;
 
-/// A probability in units of 2^-32: an event happens if a uniform 32-bit draw is below it. At most 2^32, which is
-/// certainty.
+/// A probability in units of 2^-32: an event happens if a uniform 32-bit draw is below it. At most
+/// 2^32, which is certainty.
 ///
 /// An integer, so that a draw needs no floating point and is the same on every machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,13 +24,14 @@ impl Probability {
 pub enum Loss {
     /// Each packet independently.
     Bernoulli(Probability),
-    /// The same, with the probability that holds when the packet passes. Each holds from its time on; before the first time,
-    /// the first one holds. Times rise.
+    /// The same, with the probability that holds when the packet passes. Each holds from its time
+    /// on; before the first time, the first one holds. Times rise.
     Steps(Arc<[(Time, Probability)]>),
-    /// Two states, good and bad, each with its loss probability. The first state is good (Gilbert 1960, Elliott 1963).
+    /// Two states, good and bad, each with its loss probability. The first state is good (Gilbert
+    /// 1960, Elliott 1963).
     ///
-    /// As in netem, the state before its transition decides whether a packet is lost; the transition is made afterwards,
-    /// for the next packet.
+    /// As in netem, the state before its transition decides whether a packet is lost; the
+    /// transition is made afterwards, for the next packet.
     GilbertElliott {
         /// From good to bad, per packet.
         to_bad: Probability,

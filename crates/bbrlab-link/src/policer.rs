@@ -11,7 +11,8 @@ pub struct Policer {
     pub burst: Bytes,
 }
 
-/// How fast a link with a token bucket empties it: a second bucket, as `tbf`'s `peakrate` and `mtu`.
+/// How fast a link with a token bucket empties it: a second bucket, as `tbf`'s `peakrate` and
+/// `mtu`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PeakRate {
     /// The rate; above that of the link.

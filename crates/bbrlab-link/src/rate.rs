@@ -7,13 +7,13 @@ use bbrlab_units::{BitRate, Time};
 /// A link's rate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Rate {
-    /// No limit: the link is a pure delay and never has a queue; loss, jitter and reordering still apply. It is not a
-    /// "link with a rate".
+    /// No limit: the link is a pure delay and never has a queue; loss, jitter and reordering still
+    /// apply. It is not a "link with a rate".
     Unlimited,
     /// The same for the whole run.
     Constant(BitRate),
-    /// Each rate holds from its time on; before the first time, the first rate holds. Times rise. A rate may be 0, though
-    /// not in a scenario file.
+    /// Each rate holds from its time on; before the first time, the first rate holds. Times rise. A
+    /// rate may be 0, though not in a scenario file.
     Schedule(Arc<[(Time, BitRate)]>),
     /// Packets leave at the delivery opportunities of a trace.
     Trace(Arc<Trace>),
@@ -32,7 +32,8 @@ impl Rate {
         self.at(Time::ZERO)
     }
 
-    /// The mean from the start to `end`, which is later (rounded down); of a trace, over its period.
+    /// The mean from the start to `end`, which is later (rounded down); of a trace, over its
+    /// period.
     ///
     /// # Panics
     /// Never: a mean is no more than the highest rate.
@@ -71,7 +72,8 @@ impl Rate {
 /// What a change of rate does to packets already accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RateChange {
-    /// They keep their departure times, as in netem: a packet is sent at the rate that held on its arrival.
+    /// They keep their departure times, as in netem: a packet is sent at the rate that held on its
+    /// arrival.
     Keep,
     /// Their remaining bits are sent at the new rate, as on a real link.
     Follow,
@@ -79,9 +81,9 @@ pub enum RateChange {
 
 /// A Mahimahi trace: times at which up to 1,500 bytes may leave. It repeats after the last one.
 ///
-/// An opportunity is lost if no packet waits; several small packets share one; a large packet takes several and leaves
-/// with the last. A packet that arrives exactly at the time of an opportunity waits for the next. Source: mahimahi
-/// `src/frontend/link_queue.cc`.
+/// An opportunity is lost if no packet waits; several small packets share one; a large packet takes
+/// several and leaves with the last. A packet that arrives exactly at the time of an opportunity
+/// waits for the next. Source: mahimahi `src/frontend/link_queue.cc`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
     opportunities_ms: Vec<u32>,
@@ -94,8 +96,8 @@ impl Trace {
     /// A trace of these opportunities in milliseconds.
     ///
     /// # Errors
-    /// If the times fall, or if the last one, which is the period, is not above zero. The text completes a sentence that
-    /// begins with "the trace".
+    /// If the times fall, or if the last one, which is the period, is not above zero. The text
+    /// completes a sentence that begins with "the trace".
     pub fn new(opportunities_ms: Vec<u32>) -> Result<Self, &'static str> {
         if !opportunities_ms.is_sorted() {
             return Err("goes back in time");

@@ -1,4 +1,5 @@
-//! Counts across all links: the digest, and for each flow the bytes that departed from its last link and its losses.
+//! Counts across all links: the digest, and for each flow the bytes that departed from its last
+//! link and its losses.
 
 use std::num::NonZeroU32;
 use std::ops::AddAssign;
@@ -36,7 +37,8 @@ pub(crate) enum Lost {
     Policer,
 }
 
-/// How many packets a burst stands for that crosses the network whole: one header, and the payload of several.
+/// How many packets a burst stands for that crosses the network whole: one header, and the payload
+/// of several.
 #[derive(Clone, Copy, Debug)]
 pub struct BurstSize {
     /// Bytes on the wire beside the payload.
@@ -55,7 +57,8 @@ impl BurstSize {
 #[derive(Debug, Default)]
 pub(crate) struct Accounts {
     pub(crate) digest: Digest,
-    /// Wire bytes of each flow that have departed from the last link with a rate on its forward route.
+    /// Wire bytes of each flow that have departed from the last link with a rate on its forward
+    /// route.
     pub(crate) wire_bytes: Vec<u64>,
     pub(crate) losses: Vec<FlowLosses>,
     /// By flow; empty where each packet of the network is one.

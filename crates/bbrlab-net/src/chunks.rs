@@ -1,9 +1,10 @@
 //! Queues of plain values in chunks of memory that they share.
 //!
-//! A queue takes a chunk when its last one is full and gives one back when its front has passed it; the chunk given back
-//! last is taken first. So what is written now lies where something was read just before, in the cache, while a ring of
-//! 2^n places walks through all of them however few values it holds. Memory is that of the most values there have been at
-//! once in all queues together, at most doubled, and an empty queue has none.
+//! A queue takes a chunk when its last one is full and gives one back when its front has passed it;
+//! the chunk given back last is taken first. So what is written now lies where something was read
+//! just before, in the cache, while a ring of 2^n places walks through all of them however few
+//! values it holds. Memory is that of the most values there have been at once in all queues
+//! together, at most doubled, and an empty queue has none.
 
 /// Values in a chunk.
 const CHUNK: usize = 16;
@@ -87,7 +88,8 @@ impl<T: Copy + Default> Chunks<T> {
         self.part(queue.head as usize, most)
     }
 
-    /// The values from a place on, `most` at most, which there are, as far as they lie side by side.
+    /// The values from a place on, `most` at most, which there are, as far as they lie side by
+    /// side.
     #[inline]
     fn part(&self, place: usize, most: usize) -> &[T] {
         let in_chunk = CHUNK - place % CHUNK;
@@ -105,7 +107,8 @@ impl<T: Copy + Default> Chunks<T> {
         }
     }
 
-    /// Removes the first value of a queue, which must not be empty, and returns it and the next one.
+    /// Removes the first value of a queue, which must not be empty, and returns it and the next
+    /// one.
     pub(crate) fn pop_front(&mut self, queue: &mut Fifo) -> (T, Option<&T>) {
         let place = queue.head as usize;
         self.drop_front(queue, 1);
@@ -166,8 +169,8 @@ impl<T: Copy + Default> Chunks<T> {
         chunk
     }
 
-    /// Moves the last value ahead of all values at the end of the queue for which `after` holds; whether it is the first
-    /// of the queue then.
+    /// Moves the last value ahead of all values at the end of the queue for which `after` holds;
+    /// whether it is the first of the queue then.
     pub(crate) fn move_last_before(&mut self, queue: &Fifo, after: impl Fn(&T) -> bool) -> bool {
         let mut here = queue.tail as usize;
         while here != queue.head as usize {

@@ -1,9 +1,11 @@
-//! The digest of a run: what happened to each packet, when and where, independent of the order of the records.
+//! The digest of a run: what happened to each packet, when and where, independent of the order of
+//! the records.
 //!
-//! A record is a data packet's arrival at, departure from or drop at a link with a rate, a data packet's
-//! arrival at the receiver, or an ACK's arrival at the sender. Each is hashed with the packet's identity (flow,
-//! sequence, retransmission number), the time and the place; the digest is the sum of the hashes modulo 2^64. It
-//! is therefore the same for links computed by virtual clock and by departure events.
+//! A record is a data packet's arrival at, departure from or drop at a link with a rate, a data
+//! packet's arrival at the receiver, or an ACK's arrival at the sender. Each is hashed with the
+//! packet's identity (flow, sequence, retransmission number), the time and the place; the digest is
+//! the sum of the hashes modulo 2^64. It is therefore the same for links computed by virtual clock
+//! and by departure events.
 
 use bbrlab_units::Time;
 
@@ -49,7 +51,8 @@ impl Digest {
     }
 }
 
-/// Both halves of the 128-bit product: every input bit reaches every output bit (the mixing step of wyhash).
+/// Both halves of the 128-bit product: every input bit reaches every output bit (the mixing step of
+/// wyhash).
 #[inline]
 fn fold(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);

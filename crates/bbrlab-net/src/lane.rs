@@ -1,7 +1,8 @@
 //! A lane: packets on one constant delay, in order. Only its head is in the event queue.
 //!
-//! The event queue therefore grows with the number of distinct constant delays instead of the number of packets in
-//! flight, and the cost of an event does not depend on the bandwidth-delay product.
+//! The event queue therefore grows with the number of distinct constant delays instead of the
+//! number of packets in flight, and the cost of an event does not depend on the bandwidth-delay
+//! product.
 
 use bbrlab_events::Key;
 use bbrlab_units::Time;
@@ -9,8 +10,9 @@ use bbrlab_units::Time;
 use crate::chunks::{Chunks, Fifo};
 use crate::packet::{Load, Packet};
 
-/// A packet in a lane and its arrival time. With the header of a TCP segment it is as long as a cache line, but not aligned to
-/// one: memory that is aligned so is copied when it grows, and there is that much more of it for a while.
+/// A packet in a lane and its arrival time. With the header of a TCP segment it is as long as a
+/// cache line, but not aligned to one: memory that is aligned so is copied when it grows, and there
+/// is that much more of it for a while.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct UnderWay<P> {
     at: Time,
@@ -38,11 +40,13 @@ pub(crate) struct Lane {
 impl Lane {
     const EMPTY: Self = Self { packets: Fifo::EMPTY, last: Time::NEVER };
 
-    /// Adds a packet that arrives at `at`; true if it is the new head and needs an entry in the event queue.
+    /// Adds a packet that arrives at `at`; true if it is the new head and needs an entry in the
+    /// event queue.
     ///
-    /// Packets enter in order of time. Packets with the same time enter in the order of the events that sent them. That
-    /// is the order of their keys, unless a packet crossed a path without delay at that time; then it is inserted
-    /// further ahead, so that the order never depends on lanes.
+    /// Packets enter in order of time. Packets with the same time enter in the order of the events
+    /// that sent them. That is the order of their keys, unless a packet crossed a path without
+    /// delay at that time; then it is inserted further ahead, so that the order never depends on
+    /// lanes.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -57,8 +61,8 @@ impl Lane {
         false
     }
 
-    /// Moves the last packet to its place among those of its time; whether it is the head. Apart from where packets enter: most
-    /// do so at a later time than the one before.
+    /// Moves the last packet to its place among those of its time; whether it is the head. Apart
+    /// from where packets enter: most do so at a later time than the one before.
     #[cold]
     #[inline(never)]
     fn sort_in<P: Load>(&mut self, way: &mut Way<P>) -> bool {

@@ -1,9 +1,9 @@
-//! The network: a deterministic discrete-event engine in integer nanoseconds and bytes. It carries packets and knows
-//! nothing of TCP.
+//! The network: a deterministic discrete-event engine in integer nanoseconds and bytes. It carries
+//! packets and knows nothing of TCP.
 //!
-//! A caller builds a [`Network`] of links (described by [`bbrlab_link::Link`]), routes and flows, and calls
-//! [`Network::advance`] with a [`Handler`] (the hosts). Hosts act through a [`Port`]: send, arm, disarm, schedule.
-//! [`bbrlab_events::EventQueue`] decides which event is next.
+//! A caller builds a [`Network`] of links (described by [`bbrlab_link::Link`]), routes and flows,
+//! and calls [`Network::advance`] with a [`Handler`] (the hosts). Hosts act through a [`Port`]:
+//! send, arm, disarm, schedule. [`bbrlab_events::EventQueue`] decides which event is next.
 //!
 //! | file | content |
 //! | --- | --- |
@@ -33,9 +33,9 @@
 //! | `digest.rs` | the digest of a run |
 //! | `accounts.rs` | what is counted across links: the digest, and of each flow what left and what was lost |
 //!
-//! Invariants: nothing depends on the order of insertion or on lanes; no floating point, allocation (beyond the growth of
-//! buffers), hashing or dynamic dispatch in the path of a packet; the engine never reads a payload, which tells filters of ACKs
-//! itself what they ask for.
+//! Invariants: nothing depends on the order of insertion or on lanes; no floating point, allocation
+//! (beyond the growth of buffers), hashing or dynamic dispatch in the path of a packet; the engine
+//! never reads a payload, which tells filters of ACKs itself what they ask for.
 
 mod accounts;
 mod chunks;

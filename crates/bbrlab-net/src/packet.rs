@@ -12,7 +12,8 @@ pub struct FlowId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LinkId(pub u32);
 
-/// One end of a flow. Packets of the sender travel the forward route, those of the receiver the reverse one.
+/// One end of a flow. Packets of the sender travel the forward route, those of the receiver the
+/// reverse one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Side {
@@ -22,14 +23,14 @@ pub enum Side {
     Receiver = 1,
 }
 
-/// Data for the other host, which the network carries and never reads. It lies in the packet, and every packet is copied
-/// from queue to queue; what few packets have beside it is kept aside.
+/// Data for the other host, which the network carries and never reads. It lies in the packet, and
+/// every packet is copied from queue to queue; what few packets have beside it is kept aside.
 pub trait Load: Copy + Default + std::fmt::Debug {
     /// What few packets carry beside.
     type Aside: Copy + std::fmt::Debug;
 
-    /// Whether it is an ACK that says nothing but how far data arrived, as far as the load itself tells. What few packets
-    /// carry beside is news.
+    /// Whether it is an ACK that says nothing but how far data arrived, as far as the load itself
+    /// tells. What few packets carry beside is news.
     fn is_bare_ack(&self) -> bool {
         false
     }
@@ -82,7 +83,8 @@ impl<'a, P: Load> Arrival<'a, P> {
         self.packet.flow()
     }
 
-    /// How many packets the flow had sent before it, in both directions; see [`crate::Port::packets_sent`].
+    /// How many packets the flow had sent before it, in both directions; see
+    /// [`crate::Port::packets_sent`].
     #[must_use]
     #[inline]
     pub fn number(&self) -> u32 {
@@ -121,8 +123,8 @@ impl<'a, P: Load> Arrival<'a, P> {
 /// A packet inside the network.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Packet<P> {
-    /// Flow, and sequence number within the flow, as in the low bits of an event's key; above them what its last event's
-    /// key had there.
+    /// Flow, and sequence number within the flow, as in the low bits of an event's key; above them
+    /// what its last event's key had there.
     pub(crate) tie: u64,
     /// Hash of the packet's identity.
     pub(crate) identity: u64,
@@ -153,8 +155,9 @@ impl<P: Load> Packet<P> {
     }
 }
 
-/// The leg that a packet is on (an index into the route table), its ECN field, and whether it carries data: in 32 bits,
-/// so that a packet with the header of a TCP segment fits into a cache line.
+/// The leg that a packet is on (an index into the route table), its ECN field, and whether it
+/// carries data: in 32 bits, so that a packet with the header of a TCP segment fits into a cache
+/// line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ticket(u32);
 
@@ -310,8 +313,8 @@ impl<P: Load> Asides<P> {
 /// A place in the packet store.
 pub(crate) type Handle = u32;
 
-/// The packets that wait in queues with departure events, or are under way on delays of their own: slots with a free
-/// list. All others lie in the lanes.
+/// The packets that wait in queues with departure events, or are under way on delays of their own:
+/// slots with a free list. All others lie in the lanes.
 #[derive(Debug)]
 pub(crate) struct Packets<P> {
     slots: Vec<Packet<P>>,

@@ -5,7 +5,8 @@ use bbrlab_units::Time;
 use crate::engine::Network;
 use crate::packet::{Arrival, FlowId, Load, Outgoing, Side};
 
-/// The hosts. Each call is one event; packets sent during it are sent at its time, in the order of the calls.
+/// The hosts. Each call is one event; packets sent during it are sent at its time, in the order of
+/// the calls.
 pub trait Handler<P: Load> {
     /// A packet has reached the receiver of its flow.
     fn at_receiver(&mut self, port: &mut Port<'_, P>, packet: &Arrival<'_, P>);
@@ -53,8 +54,8 @@ impl<P: Load> Port<'_, P> {
         self.net.now
     }
 
-    /// Sends a packet now from one end of a flow. `payload` gives the data for the other host; it is asked when the packet
-    /// has a place in the network, and not at all if it is dropped before.
+    /// Sends a packet now from one end of a flow. `payload` gives the data for the other host; it
+    /// is asked when the packet has a place in the network, and not at all if it is dropped before.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "hosts send data and ACKs from one place each")]
     pub fn send(
@@ -81,8 +82,8 @@ impl<P: Load> Port<'_, P> {
         self.net.send_burst(flow, from, packets);
     }
 
-    /// Arms a timer for `at` (for now if that has passed), and replaces an earlier deadline. It never fires if `at` is
-    /// [`Time::NEVER`].
+    /// Arms a timer for `at` (for now if that has passed), and replaces an earlier deadline. It
+    /// never fires if `at` is [`Time::NEVER`].
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "which timer it is, is known where it is armed")]
     pub fn arm(&mut self, flow: FlowId, side: Side, timer: u8, at: Time) {
@@ -101,7 +102,8 @@ impl<P: Load> Port<'_, P> {
         self.net.count_events(1);
     }
 
-    /// Does not count this event, which a host has scheduled for the time of another to end that one: the two are one.
+    /// Does not count this event, which a host has scheduled for the time of another to end that
+    /// one: the two are one.
     pub fn uncount_event(&mut self) {
         self.net.uncount_event();
     }
@@ -118,7 +120,8 @@ impl<P: Load> Port<'_, P> {
         self.net.deadline(flow, side, timer)
     }
 
-    /// Schedules a call of [`Handler::on_application`] with `token` at `at` (now if that has passed).
+    /// Schedules a call of [`Handler::on_application`] with `token` at `at` (now if that has
+    /// passed).
     pub fn schedule(&mut self, flow: FlowId, at: Time, token: u32) {
         self.net.schedule(flow, at, token);
     }
@@ -134,7 +137,8 @@ impl<P: Load> Port<'_, P> {
         self.net.packets_sent(flow)
     }
 
-    /// Wire bytes of a flow that have departed from the last link with a rate on its forward route so far.
+    /// Wire bytes of a flow that have departed from the last link with a rate on its forward route
+    /// so far.
     #[must_use]
     pub fn flow_wire_bytes(&mut self, flow: FlowId) -> u64 {
         self.net.flow_wire_bytes(flow)

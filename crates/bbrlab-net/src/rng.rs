@@ -1,8 +1,8 @@
 //! Random numbers: one generator per consumer, derived from the run's seed and the consumer's name.
 //!
-//! xoshiro256++ (Blackman and Vigna, 2018; public domain). Its state is filled by splitmix64 from the run's seed
-//! and the FNV-1a hash of the name. It uses integers only, so the numbers are the same on every machine; a new
-//! consumer does not change the numbers of the others.
+//! xoshiro256++ (Blackman and Vigna, 2018; public domain). Its state is filled by splitmix64 from
+//! the run's seed and the FNV-1a hash of the name. It uses integers only, so the numbers are the
+//! same on every machine; a new consumer does not change the numbers of the others.
 
 use bbrlab_link::Probability;
 
@@ -50,7 +50,8 @@ impl Rng {
         result
     }
 
-    /// A number in `0..bound` (0 if `bound` is 0), by multiplication; the bias is below `bound` / 2^64.
+    /// A number in `0..bound` (0 if `bound` is 0), by multiplication; the bias is below `bound` /
+    /// 2^64.
     #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64

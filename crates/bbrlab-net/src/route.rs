@@ -40,7 +40,8 @@ pub(crate) enum Source {
 pub(crate) struct Leg {
     pub(crate) delay: Span,
     pub(crate) target: Target,
-    /// The bits common to the ties of all arrivals at `target`, and the mask for the bits of `event::sent_by`.
+    /// The bits common to the ties of all arrivals at `target`, and the mask for the bits of
+    /// `event::sent_by`.
     pub(crate) tie_base: u64,
     pub(crate) sent_by_mask: u64,
     /// The lane, or `NO_LANE` if the link is reached without delay.

@@ -21,7 +21,8 @@ impl<T: Copy> Steps<T> {
         Self { steps: Arc::clone(steps), at: 0 }
     }
 
-    /// The value that holds at a time, which is not before the one asked for last; before the first step's time, its value.
+    /// The value that holds at a time, which is not before the one asked for last; before the first
+    /// step's time, its value.
     #[inline]
     pub(crate) fn value(&mut self, time: Time) -> T {
         while self.steps.get(self.at + 1).is_some_and(|next| next.0 <= time) {

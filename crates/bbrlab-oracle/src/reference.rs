@@ -4,9 +4,9 @@ use std::env;
 use std::io::Write as _;
 use std::path::PathBuf;
 
-/// The folder named by `BBRLAB_REFERENCE` (with `golden/`, `linux-reference/` and `papers/`), or `None`
-/// where it is unset. Reports which on standard error, bypassing the test runner's capture, so that a gate
-/// can count: `reference: used` or `skipped: no reference`, and the test's name.
+/// The folder named by `BBRLAB_REFERENCE` (with `golden/`, `linux-reference/` and `papers/`), or
+/// `None` where it is unset. Reports which on standard error, bypassing the test runner's capture,
+/// so that a gate can count: `reference: used` or `skipped: no reference`, and the test's name.
 ///
 /// # Panics
 /// If the variable is set to something that is not such a folder: a gate that believes it has the

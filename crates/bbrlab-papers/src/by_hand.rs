@@ -1,4 +1,5 @@
-//! How runs are repeated by hand: which built-in scenarios, which of their keys are set to what, how many seeds, and who counts.
+//! How runs are repeated by hand: which built-in scenarios, which of their keys are set to what,
+//! how many seeds, and who counts.
 
 use crate::counting::Counting;
 use crate::reproduce::ReproduceOptions;
@@ -17,8 +18,8 @@ pub struct ByHand {
 }
 
 impl ByHand {
-    /// The command, as a shell takes it, with a comment where its figures are not those that are printed; `None` if there is
-    /// nothing to run.
+    /// The command, as a shell takes it, with a comment where its figures are not those that are
+    /// printed; `None` if there is nothing to run.
     #[must_use]
     pub fn command(&self) -> Option<String> {
         if self.scenarios.is_empty() {

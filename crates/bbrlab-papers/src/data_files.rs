@@ -1,5 +1,6 @@
-//! Built-in scenarios and measured rows against the papers' data files: every point, flow, start and duration is run as
-//! `papers/*.toml` has it, and every figure that a claim asks for is in a row.
+//! Built-in scenarios and measured rows against the papers' data files: every point, flow, start
+//! and duration is run as `papers/*.toml` has it, and every figure that a claim asks for is in a
+//! row.
 
 use std::collections::BTreeSet;
 
@@ -57,7 +58,8 @@ fn figure(of: &Table, key: &str) -> Option<f64> {
     of.get(key).and_then(number)
 }
 
-/// The experiments of a paper with their tables, those without points (which sum up others) left out.
+/// The experiments of a paper with their tables, those without points (which sum up others) left
+/// out.
 fn experiments(paper: &str, text: &str) -> Vec<(&'static Experiment, Table)> {
     let file: Table = text.parse().expect("valid TOML");
     let of = papers().iter().find(|of| of.key == paper).expect("a paper");
@@ -108,7 +110,8 @@ fn every_experiment_has_a_scenario_with_all_points_and_algorithms() {
             let mut expected = 0;
             for algorithm in subjects(&table) {
                 for point in tables(&table, "points") {
-                    // A step is a part of a run, and a buffer that a point leaves open takes all values of its axis.
+                    // A step is a part of a run, and a buffer that a point leaves open takes all
+                    // values of its axis.
                     let axis = table.get("axes").and_then(|axes| axes.get("buffer_bdp"));
                     let buffers: Vec<Option<f64>> = match axis.and_then(Value::as_array) {
                         Some(axis) if !point.contains_key("buffer_bdp") => {
@@ -325,8 +328,8 @@ struct Asked {
     keys: Vec<(String, Value)>,
 }
 
-/// The figures that an expression asks for at a point: `metric(algorithm, key=value ...)`, with names of the point in place
-/// of an algorithm or a value.
+/// The figures that an expression asks for at a point: `metric(algorithm, key=value ...)`, with
+/// names of the point in place of an algorithm or a value.
 fn asked(expr: &str, point: &[(String, Value)], metrics: &[String], axes: &[&str]) -> Vec<Asked> {
     let named = |name: &str| {
         point

@@ -1,11 +1,13 @@
 //! `--explain`: which switch makes an artifact.
 //!
-//! An artifact's setting differs from the experiment under `linux` in some keys of the stack and of the links, and perhaps
-//! in the form of the experiment (its flows, its queue, the algorithms as their authors wrote them) or in who counts the
-//! packets. Each such difference is a switch. A claim is looked at with all of them off, all on, each alone on and each alone off, with one seed and at its
-//! points only. A switch decides if it alone makes the claim true and its absence alone makes it false; if no switch alone
-//! makes it true, pairs are tried, those first whose absence makes it false. A pair is one only if neither of the two is
-//! enough by itself; where one of them cannot be run alone, nobody can tell, and that is said.
+//! An artifact's setting differs from the experiment under `linux` in some keys of the stack and of
+//! the links, and perhaps in the form of the experiment (its flows, its queue, the algorithms as
+//! their authors wrote them) or in who counts the packets. Each such difference is a switch. A
+//! claim is looked at with all of them off, all on, each alone on and each alone off, with one seed
+//! and at its points only. A switch decides if it alone makes the claim true and its absence alone
+//! makes it false; if no switch alone makes it true, pairs are tried, those first whose absence
+//! makes it false. A pair is one only if neither of the two is enough by itself; where one of them
+//! cannot be run alone, nobody can tell, and that is said.
 //!
 //! Every run has a folder as all others have, so that nothing is computed twice.
 
@@ -42,7 +44,8 @@ pub(crate) enum Switch {
 pub struct SwitchEffect {
     /// What is switched: `stack.sndbuf = "131072B"`, or the form of the experiment.
     pub switch: String,
-    /// The keys that switch it on, as `--set` takes them; none for the form, which is another scenario, and for who counts.
+    /// The keys that switch it on, as `--set` takes them; none for the form, which is another
+    /// scenario, and for who counts.
     pub on: Vec<String>,
     /// The keys that switch it off.
     pub off: Vec<String>,
@@ -63,7 +66,8 @@ pub enum Cause {
     AnyOf {
         /// They.
         enough: Vec<String>,
-        /// Those of them without which the others cannot be run, so that nobody can tell whether they are needed.
+        /// Those of them without which the others cannot be run, so that nobody can tell whether
+        /// they are needed.
         not_without: Vec<String>,
     },
     /// These two together.
@@ -183,8 +187,8 @@ fn any_of(enough: &[String], not_without: &[String]) -> String {
     }
 }
 
-/// Explains a claim by the settings of the artifacts that it names: those that are tried in vain, and the first that makes
-/// it true. The runs are added to `work`.
+/// Explains a claim by the settings of the artifacts that it names: those that are tried in vain,
+/// and the first that makes it true. The runs are added to `work`.
 ///
 /// # Errors
 /// If a run or a write fails, or the user interrupts it.
@@ -275,7 +279,8 @@ fn explain_by(
     Ok(explained(effects, cause))
 }
 
-/// What the effects come to, and the pair that makes the claim true, if there is one among those that were run.
+/// What the effects come to, and the pair that makes the claim true, if there is one among those
+/// that were run.
 fn cause_of(effects: &[SwitchEffect], pair: Option<(usize, usize)>, pairs_run: usize) -> Cause {
     let names = |is_it: fn(&SwitchEffect) -> bool| -> Vec<String> {
         effects.iter().filter(|it| is_it(it)).map(|it| it.switch.clone()).collect()
@@ -365,7 +370,8 @@ struct Trials<'a, W> {
 }
 
 impl<W: FnMut(Progress)> Trials<'_, W> {
-    /// Whether the claim is true with these switches on and the others off; in words, why nobody can tell.
+    /// Whether the claim is true with these switches on and the others off; in words, why nobody
+    /// can tell.
     fn with(&mut self, on: &[usize]) -> Result<Result<bool, String>, LabError> {
         self.run(&config_of(self.switches, on))
     }

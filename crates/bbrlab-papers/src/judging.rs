@@ -1,5 +1,5 @@
-//! The claims of an experiment, judged from its runs and, where one is false, from runs in which the artifact that is said to
-//! make it true is made on purpose, or its cause is switched.
+//! The claims of an experiment, judged from its runs and, where one is false, from runs in which
+//! the artifact that is said to make it true is made on purpose, or its cause is switched.
 
 use std::path::PathBuf;
 
@@ -24,7 +24,8 @@ pub fn claims_of(experiment: &Experiment) -> Vec<&'static Claim> {
     all.filter(|claim| experiment.form.is_none() && claim.experiment == experiment.id).collect()
 }
 
-/// Judges the claims of an experiment. The runs with something switched, which some of them need, are added to `work`.
+/// Judges the claims of an experiment. The runs with something switched, which some of them need,
+/// are added to `work`.
 ///
 /// # Errors
 /// If a run or a write fails, or the user interrupts it.
@@ -83,7 +84,8 @@ pub fn judge_claims(
     Ok(judged.map(|((claim, looked), under)| judge(claim, looked, under)).collect())
 }
 
-/// In which settings a claim is looked at that is false: what is said to make it, or what may be the cause.
+/// In which settings a claim is looked at that is false: what is said to make it, or what may be
+/// the cause.
 fn ways_of(claim: &Claim) -> Vec<&'static Setting> {
     match claim.expected {
         Expected::Artifact => settings_of(claim),
@@ -166,8 +168,8 @@ pub(crate) struct RunUnder {
     pub(crate) out: Vec<PathBuf>,
 }
 
-/// Runs what some claims need of an experiment in another way; the runs are added to `work`. The inner error says in
-/// words why there is nothing.
+/// Runs what some claims need of an experiment in another way; the runs are added to `work`. The
+/// inner error says in words why there is nothing.
 ///
 /// # Errors
 /// If a run or a write fails, or the user interrupts it.

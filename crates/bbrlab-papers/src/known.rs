@@ -1,4 +1,5 @@
-//! What the simulator always knows. Experiments of papers run on it alone, so here these are plain values.
+//! What the simulator always knows. Experiments of papers run on it alone, so here these are plain
+//! values.
 
 use bbrlab_run::{FlowSummary, MaybeKnown};
 

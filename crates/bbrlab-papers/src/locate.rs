@@ -8,7 +8,8 @@ use crate::papers::Key;
 /// Keys in the order in which tables show them.
 pub(crate) type Keys = Vec<(&'static str, Key)>;
 
-/// The algorithm under test, which is the first flow's; the opponent, if there is one; and BBR+'s lambda.
+/// The algorithm under test, which is the first flow's; the opponent, if there is one; and BBR+'s
+/// lambda.
 pub(crate) fn algorithms(run: &Run) -> Keys {
     let first = run.class(0).cc;
     let mut keys = vec![("algorithm", Key::word(first.name()))];
@@ -57,7 +58,8 @@ pub(crate) fn rtt(run: &Run) -> (&'static str, Key) {
     ("rtt_ms", Key::Number(run.class(0).base_rtt.0 as f64 / 1e6))
 }
 
-/// The buffer, if it is swept: in BDP or in packets, as the sweep gives it, without a device queue below it.
+/// The buffer, if it is swept: in BDP or in packets, as the sweep gives it, without a device queue
+/// below it.
 pub(crate) fn buffer(run: &Run) -> Option<(&'static str, Key)> {
     let swept = run.point.get("bottleneck.buffer").and_then(|value| value.as_str())?;
     let in_unit = |unit: &str| swept.strip_suffix(unit).and_then(|n| n.trim().parse().ok());

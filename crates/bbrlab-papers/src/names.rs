@@ -1,4 +1,5 @@
-//! The names of what the papers have: which experiments a user means, and what a name is that is none of theirs.
+//! The names of what the papers have: which experiments a user means, and what a name is that is
+//! none of theirs.
 
 use std::collections::BTreeSet;
 
@@ -32,7 +33,8 @@ pub fn select(names: &[String]) -> Result<Vec<&'static Experiment>, LabError> {
     Ok(selected)
 }
 
-/// What is wrong with a name that is neither a paper's nor an experiment's, and what would be right.
+/// What is wrong with a name that is neither a paper's nor an experiment's, and what would be
+/// right.
 fn not_an_experiment(name: &str) -> String {
     let names: Vec<&str> = name.split(',').map(str::trim).filter(|it| !it.is_empty()).collect();
     if name.contains(',') && !names.is_empty() {
@@ -62,7 +64,8 @@ pub fn not_a_metric(name: &str) -> Option<String> {
     ))
 }
 
-/// What of a paper stands behind a name that was given for a scenario's, and which command it is for.
+/// What of a paper stands behind a name that was given for a scenario's, and which command it is
+/// for.
 #[must_use]
 pub fn not_a_scenario(name: &str) -> Option<String> {
     if BUILTINS.iter().any(|builtin| builtin.id == name) {
@@ -143,8 +146,8 @@ fn contradiction(it: &Contradiction) -> String {
     }
 }
 
-/// A name such as a claim or an artifact has, `PAPER.cNN` or `PAPER.aNN`, that none has: which there are. Without the paper:
-/// whose it may be.
+/// A name such as a claim or an artifact has, `PAPER.cNN` or `PAPER.aNN`, that none has: which
+/// there are. Without the paper: whose it may be.
 fn no_such_number(name: &str) -> Option<String> {
     let (key, own) = name.rsplit_once('.').map_or((None, name), |(key, own)| (Some(key), own));
     let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
@@ -217,8 +220,8 @@ fn no_such_form(name: &str) -> Option<String> {
     })
 }
 
-/// The papers or experiments whose names begin with a shortened one, or end in it, else the nearest to a wrong one, as a
-/// question.
+/// The papers or experiments whose names begin with a shortened one, or end in it, else the nearest
+/// to a wrong one, as a question.
 fn did_you_mean(name: &str) -> String {
     if name.is_empty() {
         return String::new();

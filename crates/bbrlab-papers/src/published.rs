@@ -48,8 +48,8 @@ fn printed_as(row: &Table) -> PrintedAs {
     words.map_or(PrintedAs::Value, PrintedAs::from_words)
 }
 
-/// The printed metric to put beside a measured one. Where another formula than the paper's is judged, the printed figure
-/// stands beside the one that is measured by the paper's, `paper_…`.
+/// The printed metric to put beside a measured one. Where another formula than the paper's is
+/// judged, the printed figure stands beside the one that is measured by the paper's, `paper_…`.
 fn counterpart<'a>(row: &Row, metric: &'a str) -> Option<&'a str> {
     match metric.strip_prefix("paper_") {
         Some(own) => Some(own),
@@ -58,8 +58,8 @@ fn counterpart<'a>(row: &Row, metric: &'a str) -> Option<&'a str> {
     }
 }
 
-/// Whether a printed row is for the same place: no key that both have differs, and the measured row stands for nothing
-/// that the printed one does not name, such as one of several flows.
+/// Whether a printed row is for the same place: no key that both have differs, and the measured row
+/// stands for nothing that the printed one does not name, such as one of several flows.
 fn is_at(row: &Row, printed: &Table) -> bool {
     row.keys.iter().all(|(name, here)| match printed.get(name) {
         Some(there) => here.is(there),

@@ -24,7 +24,8 @@ pub struct Told {
     pub explained: Vec<Explained>,
     /// What hangs on choices that the paper leaves open.
     pub sensitivity: Vec<Sensitivity>,
-    /// What the runs took with which claims, artifacts and choices were looked at beyond the experiment's own.
+    /// What the runs took with which claims, artifacts and choices were looked at beyond the
+    /// experiment's own.
     pub switched: Work,
 }
 
@@ -103,7 +104,8 @@ pub fn sensitivity_table(found: &[Sensitivity]) -> String {
     table.render()
 }
 
-/// Writes the report to the files that are named, and the pictures of Markdown into a folder beside it.
+/// Writes the report to the files that are named, and the pictures of Markdown into a folder beside
+/// it.
 ///
 /// # Errors
 /// If one cannot be written, or the data of a picture cannot be read.

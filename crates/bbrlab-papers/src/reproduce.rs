@@ -30,7 +30,8 @@ const FAST_BPS: u64 = 1_000_000_000;
 pub struct ReproduceOptions {
     /// Seeds per point; `None` means the default.
     pub seeds: Option<u64>,
-    /// One seed, no points at 1 Gbit/s or that repeat others, short runs where nothing needs longer ones.
+    /// One seed, no points at 1 Gbit/s or that repeat others, short runs where nothing needs longer
+    /// ones.
     pub quick: bool,
     /// First seed.
     pub seed: Option<u64>,
@@ -38,7 +39,8 @@ pub struct ReproduceOptions {
     pub out: Option<PathBuf>,
     /// Whether to recompute complete runs.
     pub force: bool,
-    /// Whether to draw each experiment's own pictures beside its data (not one of each run: `bbrlab plot` draws those).
+    /// Whether to draw each experiment's own pictures beside its data (not one of each run:
+    /// `bbrlab plot` draws those).
     pub pictures: bool,
     /// Runs at a time.
     pub jobs: usize,
@@ -147,8 +149,8 @@ fn seeded(
     Scenario::builtin(id, &sets)
 }
 
-/// The hashes of an experiment's scenarios as [`reproduce`] runs them, with so many seeds (`None`: the usual number), so
-/// that committed results can be compared with the scenarios of today.
+/// The hashes of an experiment's scenarios as [`reproduce`] runs them, with so many seeds (`None`:
+/// the usual number), so that committed results can be compared with the scenarios of today.
 ///
 /// # Errors
 /// If a scenario does not take that number of seeds.
@@ -162,8 +164,8 @@ pub fn scenario_hashes(
     experiment.scenarios.iter().map(|id| scenario(id).map(hash)).collect()
 }
 
-/// Runs a built-in scenario with the seeds asked for, and leaves out the points that the caller names by the number of their
-/// first run. Nothing if no run is left.
+/// Runs a built-in scenario with the seeds asked for, and leaves out the points that the caller
+/// names by the number of their first run. Nothing if no run is left.
 pub(crate) fn run_scenario(
     id: &str,
     sets: &[String],
@@ -179,7 +181,8 @@ pub(crate) fn run_scenario(
         if is_repeated || is_left_out(&scenario, first) {
             continue;
         }
-        // At 1 Gbit/s and above only the first seed of each point is run unless the user asks for more.
+        // At 1 Gbit/s and above only the first seed of each point is run unless the user asks for
+        // more.
         let is_one = options.seeds.is_none() && is_fast(&scenario.run(first));
         points.push(first..first + if is_one { 1 } else { scenario.repeat() });
     }
@@ -194,7 +197,8 @@ pub(crate) fn run_scenario(
         },
     )?;
     let only: BTreeSet<u64> = points.into_iter().flatten().collect();
-    // One folder for any number of seeds, so that more seeds add to those that are there. A run alone has its own.
+    // One folder for any number of seeds, so that more seeds add to those that are there. A run
+    // alone has its own.
     let own = if scenario.runs() == 1 {
         default_out(&scenario, SIMULATOR)
     } else {

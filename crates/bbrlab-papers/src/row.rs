@@ -1,8 +1,9 @@
 //! Measured rows: what an experiment's runs say, under the names that the paper's data file uses.
 //!
-//! A row stands for one place of a paper's table or figure. Its keys (algorithm, delay, buffer ...) are those that
-//! locate the printed rows, and a claim looks a metric up by the same keys. A run yields at least one row; a row for
-//! each flow, time or phase carries `flow`, `time_s` or `phase` beside the keys of the run.
+//! A row stands for one place of a paper's table or figure. Its keys (algorithm, delay, buffer ...)
+//! are those that locate the printed rows, and a claim looks a metric up by the same keys. A run
+//! yields at least one row; a row for each flow, time or phase carries `flow`, `time_s` or `phase`
+//! beside the keys of the run.
 
 use crate::papers::Key;
 
@@ -22,8 +23,9 @@ pub struct Rows {
 pub struct Row {
     /// The keys that locate it, in the order in which tables show them.
     pub keys: Vec<(String, Key)>,
-    /// The metrics by their names in the data file. One value for each of [`Rows::seeds`], in that order: `None` where the
-    /// figure has no meaning in a run, or where that seed was not run (above 1 Gbit/s there is one seed by default).
+    /// The metrics by their names in the data file. One value for each of [`Rows::seeds`], in that
+    /// order: `None` where the figure has no meaning in a run, or where that seed was not run
+    /// (above 1 Gbit/s there is one seed by default).
     pub metrics: Vec<(String, Vec<Option<f64>>)>,
     /// The seeds that were run, out of [`Rows::seeds`].
     pub seeds_run: u64,

@@ -151,8 +151,8 @@ fn rows_of_point(
     Ok(rows.into_iter().map(|(_, row)| row).collect())
 }
 
-/// The keys of a run with those of one of its rows. A row of another flow than the one under test has an algorithm of its
-/// own.
+/// The keys of a run with those of one of its rows. A row of another flow than the one under test
+/// has an algorithm of its own.
 pub(crate) fn keys_of(place: &Keys, row: &RunRow) -> Vec<(String, Key)> {
     let own = |name: &str| row.keys.iter().find(|(key, _)| *key == name);
     let shared = place.iter().map(|key| own(key.0).unwrap_or(key));

@@ -1,4 +1,5 @@
-//! What we add to a paper's data: the file of its name in `papers/study/`, beside that in `papers/`.
+//! What we add to a paper's data: the file of its name in `papers/study/`, beside that in
+//! `papers/`.
 //!
 //! The data files hold what the papers print and claim, and stay as they are. A study file holds
 //! everything that is ours: how an artifact is made on purpose, why a claim fails, what was chosen

@@ -1,6 +1,6 @@
-//! Holds together `docs/contradictions.md`, the results that its tables are made of (`results/contradictions.json`, written by
-//! `cargo xtask contradictions`), the scenarios of today and what the simulator of today makes of them. `UPDATE_EXPECT=1` writes
-//! the tables anew.
+//! Holds together `docs/contradictions.md`, the results that its tables are made of
+//! (`results/contradictions.json`, written by `cargo xtask contradictions`), the scenarios of today
+//! and what the simulator of today makes of them. `UPDATE_EXPECT=1` writes the tables anew.
 
 mod page_section;
 
@@ -245,8 +245,8 @@ fn the_results_are_of_the_scenarios_of_today() {
     }
 }
 
-/// What an algorithm or the stack does may change while a scenario does not; then the whole page is to be measured again. One run
-/// of each scenario is enough to see it.
+/// What an algorithm or the stack does may change while a scenario does not; then the whole page is
+/// to be measured again. One run of each scenario is enough to see it.
 #[test]
 fn the_results_are_of_the_simulator_of_today() {
     for sweep in sweeps() {

@@ -1,5 +1,6 @@
-//! Holds together `docs/queues/comparison.md`, the results that it is made of (`results/disciplines.json`, written by
-//! `cargo xtask disciplines`) and the scenarios of today. `UPDATE_EXPECT=1` writes the tables anew.
+//! Holds together `docs/queues/comparison.md`, the results that it is made of
+//! (`results/disciplines.json`, written by `cargo xtask disciplines`) and the scenarios of today.
+//! `UPDATE_EXPECT=1` writes the tables anew.
 
 mod page_section;
 
@@ -54,7 +55,8 @@ fn the_page_says_what_the_results_say() {
     hold(&root().join(PAGE), |page| with_section(page, BEGIN, END, &tables.join("\n")));
 }
 
-/// A table of one figure: disciplines below one another, controls side by side, the three rates in a cell.
+/// A table of one figure: disciplines below one another, controls side by side, the three rates in
+/// a cell.
 fn shown(sweeps: &[Value], (title, id, figure, factor): (&str, &str, &str, f64)) -> String {
     let sweep = sweeps.iter().find(|sweep| sweep["scenario"] == id).expect("the sweep is there");
     let points = sweep["points"].as_array().expect("points");

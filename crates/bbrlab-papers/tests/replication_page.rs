@@ -1,5 +1,6 @@
-//! Holds together `docs/replication.md`, the results that it is made of (`results/replication.json`, written by
-//! `cargo xtask replication`, and `results/explanations.json`, by `cargo xtask explanations`) and the scenarios of today.
+//! Holds together `docs/replication.md`, the results that it is made of
+//! (`results/replication.json`, written by `cargo xtask replication`, and
+//! `results/explanations.json`, by `cargo xtask explanations`) and the scenarios of today.
 //! `UPDATE_EXPECT=1` writes the tables anew.
 
 mod page_section;
@@ -172,7 +173,8 @@ fn tables(results: &Value) -> String {
     out
 }
 
-/// Of which commits results are: that of most of them and, where some were computed again by another, what of these.
+/// Of which commits results are: that of most of them and, where some were computed again by
+/// another, what of these.
 fn commits(results: &Value, lists: &[(&str, &str)]) -> String {
     let short = |commit: &str| commit.chars().take(12).collect::<String>();
     let mut others: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
@@ -192,7 +194,8 @@ fn commits(results: &Value, lists: &[(&str, &str)]) -> String {
     format!("Computed at commit {}{}.\n\n", short(text(results, "commit")), others.concat())
 }
 
-/// What makes each claim true that fails: the options with which `bbrlab run EXPERIMENT` makes the runs.
+/// What makes each claim true that fails: the options with which `bbrlab run EXPERIMENT` makes the
+/// runs.
 fn with_a_cause(claims: &[Value]) -> String {
     let mut out = String::from(
         "\n## What makes the others true\n\n\
@@ -229,8 +232,8 @@ fn with_a_cause(claims: &[Value]) -> String {
     out
 }
 
-/// The artifact claims that the data files say how to make: without a recipe there is nothing to run, and what the paper's own
-/// tables refute no setting of its simulator can be asked to show.
+/// The artifact claims that the data files say how to make: without a recipe there is nothing to
+/// run, and what the paper's own tables refute no setting of its simulator can be asked to show.
 fn with_a_recipe(claims: &[Value]) -> String {
     let has_recipe = |paper: &Paper, claim: &Claim| {
         let is_named = |id: &String| claim.see.contains(id);
@@ -319,7 +322,8 @@ fn explained(explanations: &Value, results: &Value) -> String {
     out
 }
 
-/// The setting of an explanation, what makes the claim true, and the switches that are enough and needed.
+/// The setting of an explanation, what makes the claim true, and the switches that are enough and
+/// needed.
 fn explanation(one: &Value) -> [String; 4] {
     let switches = |which: &str, truth: bool| {
         let is_it = |it: &&Value| it[which].as_bool() == Some(truth);

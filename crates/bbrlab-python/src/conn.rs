@@ -1,7 +1,8 @@
-//! What a congestion control in Python may read and write: the core's records under the core's names, in its units.
+//! What a congestion control in Python may read and write: the core's records under the core's
+//! names, in its units.
 //!
-//! A flow has one `Conn` and one `Control`, which show the connection as it is in the event under way. Samples are made anew for
-//! each event, so that who keeps one keeps that one.
+//! A flow has one `Conn` and one `Control`, which show the connection as it is in the event under
+//! way. Samples are made anew for each event, so that who keeps one keeps that one.
 
 use std::sync::{Mutex, MutexGuard};
 
@@ -90,8 +91,8 @@ impl Shown for PacingStatus {
     }
 }
 
-/// Makes the methods of a class: a getter for each row of the core's table, which reads from what `$state` gives, or of what is computed,
-/// `$now`, beside others.
+/// Makes the methods of a class: a getter for each row of the core's table, which reads from what
+/// `$state` gives, or of what is computed, `$now`, beside others.
 macro_rules! readable {
     ({ $class:ty, $state:ident, $now:ident, { $($rest:tt)* } } $record:ident, $about:literal {
         $($name:ident: $kind:ty, $column:literal, $unit:literal, $linux:literal, $meaning:literal
@@ -205,7 +206,8 @@ impl PyControl {
     }
 }
 
-/// A host paces by itself or has a queue that does; a congestion control can only ask for the former where neither is.
+/// A host paces by itself or has a queue that does; a congestion control can only ask for the
+/// former where neither is.
 fn statuses_after(now: PacingStatus) -> Bounds {
     let most = if now == PacingStatus::None { PacingStatus::Needed } else { now };
     let what = "the status that the connection has, or PacingStatus.NEEDED where it has none:";
@@ -314,7 +316,8 @@ fields!(LostSkb, readable { PyLostSkb, skb, skb, {
     }
 } });
 
-/// The source of a flow's random integers, derived from the run's seed, for as long as an event is under way.
+/// The source of a flow's random integers, derived from the run's seed, for as long as an event is
+/// under way.
 #[pyclass(frozen, name = "Draw", module = "bbrlab._bbrlab")]
 pub(crate) struct PyDraw(Mutex<Option<Lent>>);
 

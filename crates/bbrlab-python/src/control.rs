@@ -1,7 +1,8 @@
 //! Congestion controls in Python: a class whose methods are the core's events.
 //!
-//! An event that the class has not is answered here as the kernel answers a null callback, or as Reno, without a call of Python.
-//! The first exception ends the run: what comes after it in the same slice of the run is answered with the connection as it is.
+//! An event that the class has not is answered here as the kernel answers a null callback, or as
+//! Reno, without a call of Python. The first exception ends the run: what comes after it in the
+//! same slice of the run is answered with the connection as it is.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -268,8 +269,8 @@ impl Failure {
         }
     }
 
-    /// The exception to raise: one that tells where it happened, with the original as its cause; what is no error, such as
-    /// Ctrl-C, is raised as it is.
+    /// The exception to raise: one that tells where it happened, with the original as its cause;
+    /// what is no error, such as Ctrl-C, is raised as it is.
     pub(crate) fn take(&self, py: Python<'_>) -> Option<PyErr> {
         let failed = self.first.lock().expect("nobody panics while holding it").take()?;
         let Failed { control, flow, event, time_ns, with, error } = failed;
@@ -398,7 +399,8 @@ impl Instance {
         self.methods[event as usize].is_some()
     }
 
-    /// Calls the method of an event, if the class has it, and reads what it returns. An exception ends the run.
+    /// Calls the method of an event, if the class has it, and reads what it returns. An exception
+    /// ends the run.
     fn call<T>(
         &self,
         conn: &Conn,
@@ -488,7 +490,8 @@ impl Instance {
     }
 }
 
-/// The congestion control of a connection. A clone is the same object under a second name, as in Python; the simulator clones none.
+/// The congestion control of a connection. A clone is the same object under a second name, as in
+/// Python; the simulator clones none.
 #[derive(Clone, Debug)]
 struct PyControlOf {
     hooks: Hooks,

@@ -1,5 +1,5 @@
-//! Tables in Arrow's form. Other programs take them through Arrow's interface of capsules, numpy single columns through its array
-//! interface; neither copies a number.
+//! Tables in Arrow's form. Other programs take them through Arrow's interface of capsules, numpy
+//! single columns through its array interface; neither copies a number.
 //!
 //! Sources: [arrow], the `PyCapsule` interface; [numpy], the array interface.
 
@@ -92,8 +92,8 @@ fn wrong(error: ArrowError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// A column as Arrow has it; its numbers are not copied. Every column may have nulls, so that tables of different runs fit
-/// together.
+/// A column as Arrow has it; its numbers are not copied. Every column may have nulls, so that
+/// tables of different runs fit together.
 fn field_and_array(column: Column) -> (Field, ArrayRef) {
     let array: ArrayRef = match column.values {
         Values::Int(values) => Arc::new(Int64Array::from(values)),
@@ -169,7 +169,8 @@ impl Frame {
         py.detach(read).map_err(wrong)
     }
 
-    /// The table as a stream. Another schema than its own is not made: the interface leaves that open.
+    /// The table as a stream. Another schema than its own is not made: the interface leaves that
+    /// open.
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_stream__<'py>(
         &self,
@@ -224,7 +225,8 @@ impl Chunk {
         Ok(texts.iter().map(|text| text.map(str::to_owned)).collect())
     }
 
-    /// Where numpy finds the numbers, which stay where they are. What stands where one is missing means nothing.
+    /// Where numpy finds the numbers, which stay where they are. What stands where one is missing
+    /// means nothing.
     #[getter]
     fn __array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let array = self.array.as_any();

@@ -1,4 +1,5 @@
-//! Python's values as TOML: what a scenario is given as keywords or a dict, and the values of single keys.
+//! Python's values as TOML: what a scenario is given as keywords or a dict, and the values of
+//! single keys.
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -15,7 +16,8 @@ use crate::span::{Span, span};
 /// Values deeper inside each other are a mistake, such as a list that contains itself.
 const DEPTH_MAX: usize = 16;
 
-/// More values at once are more than any scenario has points: `range(10**9)` is refused before it is a list.
+/// More values at once are more than any scenario has points: `range(10**9)` is refused before it
+/// is a list.
 const VALUES_MAX: usize = 1_000_000;
 
 /// What may still be given, and the classes of congestion controls so far.
@@ -71,8 +73,8 @@ enum Given {
 /// The table of a scenario that declares congestion controls from outside.
 const CONTROLS: &str = "controls";
 
-/// A scenario as the text of a file: a section for each table, and a line for each key. Classes of congestion controls are left in
-/// `classes`.
+/// A scenario as the text of a file: a section for each table, and a line for each key. Classes of
+/// congestion controls are left in `classes`.
 pub(crate) fn document(given: &Bound<'_, PyMapping>, classes: &mut Classes) -> PyResult<String> {
     let (mut lines, mut sections) = (String::new(), String::new());
     let mut declared = Vec::new();
@@ -221,7 +223,8 @@ fn table(given: &Bound<'_, PyMapping>, at: &str, room: Room<'_>) -> PyResult<Vec
     Ok(table)
 }
 
-/// A value of a key. NaN and infinities are values too: the scenario's reader says what it thinks of them.
+/// A value of a key. NaN and infinities are values too: the scenario's reader says what it thinks
+/// of them.
 fn value_within(given: &Bound<'_, PyAny>, at: &str, room: Room<'_>) -> PyResult<Given> {
     let room = room.deeper(at)?;
     // Truth values are numbers in Python, so they come first.

@@ -1,5 +1,5 @@
-//! The Python package's Rust half, `bbrlab._bbrlab`: what `python/bbrlab` is written on. Its signatures are in
-//! `python/bbrlab/_bbrlab.pyi`.
+//! The Python package's Rust half, `bbrlab._bbrlab`: what `python/bbrlab` is written on. Its
+//! signatures are in `python/bbrlab/_bbrlab.pyi`.
 //!
 //! | file | idea |
 //! | --- | --- |
@@ -15,8 +15,8 @@
 //! | `frame.rs` | tables in Arrow's form, handed over without a copy |
 //! | `raise.rs` | errors as exceptions |
 //!
-//! It computes nothing itself: the same calls of `bbrlab_lab` as the command line's, so the same scenario and seed give the same
-//! bytes.
+//! It computes nothing itself: the same calls of `bbrlab_lab` as the command line's, so the same
+//! scenario and seed give the same bytes.
 
 #![expect(
     clippy::needless_pass_by_value,

@@ -277,7 +277,8 @@ impl SweepRecords {
     }
 }
 
-/// For each point the place of its first run, how many of its runs have a value, their mean, and the ends of its interval.
+/// For each point the place of its first run, how many of its runs have a value, their mean, and
+/// the ends of its interval.
 type Means = Vec<(usize, u64, Option<f64>, Option<(f64, f64)>)>;
 
 /// What the figure in a column of `summary.parquet` is of: `run`, `bottleneck`, `group` or `flow`.
@@ -291,10 +292,12 @@ pub(crate) fn figure_of(column: &str) -> Option<&'static str> {
     })
 }
 
-/// What a pickled sweep consists of: tables, folder, and how many runs were computed, repeated and found.
+/// What a pickled sweep consists of: tables, folder, and how many runs were computed, repeated and
+/// found.
 type Swept = (Vec<Frame>, Option<PathBuf>, (u64, u64, u64));
 
-/// What a pickled run consists of: tables of its record; its series, queues, transfers and delays; scenario and folder.
+/// What a pickled run consists of: tables of its record; its series, queues, transfers and delays;
+/// scenario and folder.
 type Ran = (Vec<Frame>, [Frame; 4], String, Option<PathBuf>);
 
 fn frames_of(numbers: &[u64], runs: &[RunSummary]) -> PyResult<Vec<Frame>> {

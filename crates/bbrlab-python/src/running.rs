@@ -18,8 +18,9 @@ use crate::records::{RunRecords, SweepRecords};
 use crate::scenario::PyScenario;
 use crate::watch::{here, watched};
 
-/// Does the work without the interpreter's lock in a thread of its own or, if congestion controls of the user take part, with it in
-/// this one: there their exceptions arise, and Ctrl-C is heard within them.
+/// Does the work without the interpreter's lock in a thread of its own or, if congestion controls
+/// of the user take part, with it in this one: there their exceptions arise, and Ctrl-C is heard
+/// within them.
 fn computed<T: Send>(
     py: Python<'_>,
     progress: Option<&Py<PyAny>>,
@@ -136,7 +137,8 @@ pub(crate) fn sweep(
     computed(py, progress.as_ref(), scenario, &failure, work)
 }
 
-/// The numbers of a scenario's runs with their weights, the heaviest first: columns `run` and `weight`.
+/// The numbers of a scenario's runs with their weights, the heaviest first: columns `run` and
+/// `weight`.
 #[pyfunction]
 pub(crate) fn weights(py: Python<'_>, scenario: &Bound<'_, PyScenario>) -> PyResult<Frame> {
     let scenario = &scenario.get().inner;

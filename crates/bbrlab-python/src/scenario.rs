@@ -16,8 +16,8 @@ use crate::given;
 use crate::raise::{of_class, of_scenario, raised};
 use crate::shown::shown;
 
-/// A scenario, read and checked: what the network is and who sends. It does not change, pickles, and is equal to another of the
-/// same name and hash.
+/// A scenario, read and checked: what the network is and who sends. It does not change, pickles,
+/// and is equal to another of the same name and hash.
 ///
 /// Args:
 ///     source: A file, a folder of results, the id of a built-in scenario, a dict in the shape of a scenario file, or another scenario.
@@ -188,7 +188,8 @@ impl PyScenario {
         self.inner.title()
     }
 
-    /// The hash of all its points and seeds, in hexadecimal: what is not simulated, such as the title, does not count.
+    /// The hash of all its points and seeds, in hexadecimal: what is not simulated, such as the
+    /// title, does not count.
     #[getter]
     fn hash(&self) -> &str {
         self.inner.hash()
@@ -237,7 +238,8 @@ impl PyScenario {
         Ok(self.inner.run_toml(self.checked(run)?))
     }
 
-    /// How many flows each table of `[[flows]]` has in the first run; `None` where they come and go.
+    /// How many flows each table of `[[flows]]` has in the first run; `None` where they come and
+    /// go.
     fn _flows_of_tables(&self) -> Vec<Option<usize>> {
         let run = self.inner.run(0);
         let of_class = |(class, source): (usize, &Source)| {
@@ -300,8 +302,9 @@ impl PyScenario {
         self.changed(py, sets)
     }
 
-    /// What running it takes, without running it: `runs`, `data_packets`, `events`, `cpu_s`, `memory_bytes` (of the largest run),
-    /// `records_bytes` (of the figures of all, which a sweep returns) and `series_rows`. Within a factor of two where flows fill the link.
+    /// What running it takes, without running it: `runs`, `data_packets`, `events`, `cpu_s`,
+    /// `memory_bytes` (of the largest run), `records_bytes` (of the figures of all, which a sweep
+    /// returns) and `series_rows`. Within a factor of two where flows fill the link.
     ///
     /// >>> import bbrlab as bl
     /// >>> 10_000 < bl.Scenario("examples.dumbbell").estimate()["data_packets"] < 20_000

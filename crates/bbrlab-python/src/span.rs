@@ -16,7 +16,8 @@ pub(crate) enum Span<'py> {
     Several(Bound<'py, PyAny>),
 }
 
-/// What a value is as a span. `tolist` does not tell: it makes plain numbers of nanoseconds, which are pandas' unit.
+/// What a value is as a span. `tolist` does not tell: it makes plain numbers of nanoseconds, which
+/// are pandas' unit.
 pub(crate) fn span<'py>(given: &Bound<'py, PyAny>, at: &str) -> PyResult<Span<'py>> {
     // pandas' are a kind of `datetime`'s that has nanoseconds besides.
     if given.hasattr("to_timedelta64")? {
@@ -56,7 +57,8 @@ fn of_numpy(span: &Bound<'_, PyAny>, at: &str) -> PyResult<String> {
         "h" => whole(3_600),
         "m" => whole(60),
         "s" | "ms" | "us" | "ns" => Ok(format!("{count}{unit}")),
-        // A scenario's smallest unit is the nanosecond; whether a part of one is a value, its reader says.
+        // A scenario's smallest unit is the nanosecond; whether a part of one is a value, its
+        // reader says.
         "ps" => Ok(nanoseconds(count, 3)),
         "fs" => Ok(nanoseconds(count, 6)),
         "as" => Ok(nanoseconds(count, 9)),

@@ -13,21 +13,22 @@ use pyo3::prelude::*;
 
 use crate::raise::of_class;
 
-/// How often Python is asked. Ctrl-C ends a run within a tenth of a second, of which the slice of a run that is under way takes
-/// some hundredths.
+/// How often Python is asked. Ctrl-C ends a run within a tenth of a second, of which the slice of a
+/// run that is under way takes some hundredths.
 const EVERY: Duration = Duration::from_millis(40);
 
-/// How often other threads of the program are let in by [`here`]: less often than Python's switch interval of 5 ms. Who waits for the
-/// lock asks for it when it has not changed hands for that long, and is passed it only then; if it is let go and taken again more
-/// often than that, he never asks.
+/// How often other threads of the program are let in by [`here`]: less often than Python's switch
+/// interval of 5 ms. Who waits for the lock asks for it when it has not changed hands for that
+/// long, and is passed it only then; if it is let go and taken again more often than that, he never
+/// asks.
 const OTHERS: Duration = Duration::from_millis(10);
 
 /// The share of the work after which progress is shown again by [`here`].
 const SHARE_SHOWN: f64 = 0.01;
 
-/// Calls `work` without the interpreter's lock, with a request to stop and what it tells its progress. An exception in a signal's
-/// handler, or in `progress`, which is called with the pieces done, all pieces and the share of the work, stops it; it is raised
-/// when `work` has ended.
+/// Calls `work` without the interpreter's lock, with a request to stop and what it tells its
+/// progress. An exception in a signal's handler, or in `progress`, which is called with the pieces
+/// done, all pieces and the share of the work, stops it; it is raised when `work` has ended.
 pub(crate) fn watched<T: Send>(
     py: Python<'_>,
     progress: Option<&Py<PyAny>>,

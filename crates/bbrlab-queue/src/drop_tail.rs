@@ -2,7 +2,8 @@
 //!
 //! Sources: [linux] `net/sched/sch_fifo.c`.
 //! Deviations:
-//! 1. A packet that goes into service at once needs no space, so a link without waiting room still sends.
+//! 1. A packet that goes into service at once needs no space, so a link without waiting room still
+//!    sends.
 
 use std::collections::VecDeque;
 

@@ -1,5 +1,5 @@
-//! What disciplines with a queue for each flow share: where a flow's packets go, the packets of all queues, and whose
-//! turn it is.
+//! What disciplines with a queue for each flow share: where a flow's packets go, the packets of all
+//! queues, and whose turn it is.
 
 use crate::lists::{List, Store};
 use crate::packet::Queued;
@@ -47,8 +47,8 @@ pub(crate) fn scaled(hash: u32, of: usize) -> u32 {
     ((u64::from(hash) * of as u64) >> 32) as u32
 }
 
-/// Whose turn it is: queues that have just become busy come first, for one quantum; then the others by deficit round
-/// robin. Linux: `new_flows` and `old_flows` of `fq_codel` and `fq_pie`.
+/// Whose turn it is: queues that have just become busy come first, for one quantum; then the others
+/// by deficit round robin. Linux: `new_flows` and `old_flows` of `fq_codel` and `fq_pie`.
 #[derive(Debug)]
 pub(crate) struct Turns {
     quantum: i32,
@@ -69,7 +69,8 @@ struct Turn {
     is_listed: bool,
 }
 
-/// Queues in a ring through their turns: the one that is first becomes the last without being moved.
+/// Queues in a ring through their turns: the one that is first becomes the last without being
+/// moved.
 #[derive(Clone, Copy, Debug)]
 struct Ring {
     /// The last one, after which the first comes; `NONE` if there is none.
@@ -155,7 +156,8 @@ impl Turns {
         let is_new = !self.new.is_empty();
         let ring = if is_new { &mut self.new } else { &mut self.old };
         ring.pop_first(&mut self.queues);
-        // A new queue must pass through the old ones before it is new again, else it could starve them.
+        // A new queue must pass through the old ones before it is new again, else it could starve
+        // them.
         if is_new && !self.old.is_empty() {
             self.old.push_last(&mut self.queues, at);
         } else {

@@ -1,12 +1,13 @@
-//! FQ-CoDel: flows are hashed into queues that are served in turn, each under `CoDel`'s control law.
+//! FQ-CoDel: flows are hashed into queues that are served in turn, each under `CoDel`'s control
+//! law.
 //!
-//! Queues that have just become busy come first, for one quantum, so that a sparse flow does not wait behind bulk
-//! transfers; then the others by deficit round robin.
+//! Queues that have just become busy come first, for one quantum, so that a sparse flow does not
+//! wait behind bulk transfers; then the others by deficit round robin.
 //!
 //! Sources: [linux] `net/sched/sch_fq_codel.c`; [rfc8290].
 //! Deviations:
-//! 1. No `memory_limit`: the kernel's memory for a packet depends on the driver. With `tc`'s defaults, 10,240 packets of
-//!    Ethernet stay below its 32 MB.
+//! 1. No `memory_limit`: the kernel's memory for a packet depends on the driver. With `tc`'s
+//!    defaults, 10,240 packets of Ethernet stay below its 32 MB.
 //! 2. The limit may be in bytes, too.
 
 use bbrlab_link::{Buffer, FqCodelParams};
@@ -28,7 +29,8 @@ const QUANTUM_MIN: u64 = 256;
 pub struct FqCodel {
     settings: Settings,
     limit: Buffer,
-    /// Packets dropped at most from the fattest queue when the limit is reached. Linux: `drop_batch_size`.
+    /// Packets dropped at most from the fattest queue when the limit is reached. Linux:
+    /// `drop_batch_size`.
     drop_batch: u32,
     /// One for each value of the hash.
     flows: Vec<Flow>,
@@ -72,7 +74,8 @@ impl FqCodel {
         }
     }
 
-    /// The state of the queue to be served next, which is the one that was served last, if it has not become empty.
+    /// The state of the queue to be served next, which is the one that was served last, if it has
+    /// not become empty.
     pub(crate) fn info(&self) -> Option<Info> {
         let (bucket, deficit, is_new) = self.turns.first()?;
         let codel = self.flows[bucket as usize].control.info();

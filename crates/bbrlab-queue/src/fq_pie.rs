@@ -1,13 +1,14 @@
 //! FQ-PIE: flows are hashed into queues that are served in turn, each under PIE's law.
 //!
-//! Queues that have just become busy come first, for one quantum; then the others by deficit round robin. All queues'
-//! probabilities are computed by one timer.
+//! Queues that have just become busy come first, for one quantum; then the others by deficit round
+//! robin. All queues' probabilities are computed by one timer.
 //!
 //! Sources: [linux] `net/sched/sch_fq_pie.c`.
 //! Deviations:
 //! 1. A packet that goes into service at once needs no space. The limit may be in bytes, too.
 //! 2. No `memory_limit`: the kernel only counts how often it is exceeded.
-//! 3. The probability of a queue is not computed again while nothing changes it. The result is the same.
+//! 3. The probability of a queue is not computed again while nothing changes it. The result is the
+//!    same.
 //! 4. It was set up two seconds before the run.
 
 use bbrlab_link::{Buffer, FqPieParams};

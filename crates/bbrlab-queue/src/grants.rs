@@ -1,10 +1,13 @@
-//! Grants, as on links whose sender asks first: packets wait until the network has granted what was asked for.
+//! Grants, as on links whose sender asks first: packets wait until the network has granted what was
+//! asked for.
 //!
-//! A packet that comes while nothing is under way asks at the next opportunity. The request tells how much waits at that moment, and the
-//! grant comes a delay later. What has come in the meantime is asked for along with the packets that the grant lets go, without another
-//! opportunity, so a queue that never empties has a grant every delay.
+//! A packet that comes while nothing is under way asks at the next opportunity. The request tells
+//! how much waits at that moment, and the grant comes a delay later. What has come in the meantime
+//! is asked for along with the packets that the grant lets go, without another opportunity, so a
+//! queue that never empties has a grant every delay.
 //!
-//! Sources: the piggyback requests of [docsis] and the buffer status reports of [lte-mac], simplified; a model.
+//! Sources: the piggyback requests of [docsis] and the buffer status reports of [lte-mac],
+//! simplified; a model.
 //! Deviations:
 //! 1. One request at a time; a modem of DOCSIS 3.0 or later may have several under way.
 //! 2. Packets are not fragmented, and all that a grant covers leaves at once.
@@ -52,7 +55,8 @@ impl Grants {
         }
     }
 
-    /// Whether the request told of this packet, which is the first one, and the grant has room for it.
+    /// Whether the request told of this packet, which is the first one, and the grant has room for
+    /// it.
     fn covers(&self, packet: &Queued) -> bool {
         let has_room = self.left.is_none_or(|left| u64::from(packet.wire_bytes) <= left);
         packet.arrived_at <= self.asked_at && has_room

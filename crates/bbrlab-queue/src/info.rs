@@ -5,7 +5,8 @@
 pub enum Info {
     /// `codel`.
     Codel(CodelInfo),
-    /// `fq_codel`: the queue to be served next. Once a packet has been handed out, that is the queue it came from.
+    /// `fq_codel`: the queue to be served next. Once a packet has been handed out, that is the
+    /// queue it came from.
     FqCodel {
         /// Its law.
         codel: CodelInfo,

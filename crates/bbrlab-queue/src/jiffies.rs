@@ -1,7 +1,7 @@
 //! When a timer that counts in jiffies fires: ticks of 1 ms, and the timer wheel's rounding.
 //!
-//! A timer of the wheel never fires early. Up to 62 jiffies away it fires one jiffy late; farther away the slots are
-//! coarser, so that a timer of 500 jiffies fires at the next multiple of eight.
+//! A timer of the wheel never fires early. Up to 62 jiffies away it fires one jiffy late; farther
+//! away the slots are coarser, so that a timer of 500 jiffies fires at the next multiple of eight.
 //!
 //! Sources: [linux] `kernel/time/timer.c`: `calc_wheel_index`, `calc_index`, `__run_timers`.
 //! Deviations:
@@ -12,24 +12,28 @@ use bbrlab_units::{NS_PER_MS, NS_PER_US, Span, Time};
 /// Bits that one level of the wheel adds. Linux: `LVL_CLK_SHIFT`.
 const LEVEL_SHIFT: u32 = 3;
 
-/// The smallest distance in jiffies that belongs to level 1; each further level starts eight times as far away.
+/// The smallest distance in jiffies that belongs to level 1; each further level starts eight times
+/// as far away.
 /// Linux: `LVL_START(1)`.
 const LEVEL_1_START: u64 = 63;
 
 /// Linux: `LVL_DEPTH - 1`.
 const LEVEL_MAX: u32 = 8;
 
-/// How long a discipline has been set up when the run begins, in jiffies: as long as in the runs of a real stack to which
-/// ours are compared. A discipline that the first packets find just set up would be a strange case.
+/// How long a discipline has been set up when the run begins, in jiffies: as long as in the runs of
+/// a real stack to which ours are compared. A discipline that the first packets find just set up
+/// would be a strange case.
 const SET_UP: u64 = 2000;
 
-/// A parameter in jiffies, rounded up. `tc` hands over microseconds in 32 bits. Linux: `usecs_to_jiffies`.
+/// A parameter in jiffies, rounded up. `tc` hands over microseconds in 32 bits. Linux:
+/// `usecs_to_jiffies`.
 pub(crate) fn jiffies(span: Span) -> u32 {
     let us = u32::try_from(span.0 / NS_PER_US).unwrap_or(u32::MAX);
     us.div_ceil(1000)
 }
 
-/// When a timer fires that the timer itself sets, `delay` jiffies from `now`. The wheel's clock is then a jiffy ahead.
+/// When a timer fires that the timer itself sets, `delay` jiffies from `now`. The wheel's clock is
+/// then a jiffy ahead.
 pub(crate) fn next_call(now: Time, delay: u32) -> Time {
     let jiffy = now.0 / NS_PER_MS;
     let clock = jiffy + 1;
@@ -45,8 +49,8 @@ pub(crate) fn next_call(now: Time, delay: u32) -> Time {
     Time((((expires >> shift) + 1) << shift).saturating_mul(NS_PER_MS))
 }
 
-/// The first call in the run of a timer that was set `first` jiffies ahead when the discipline was set up, and `delay` jiffies
-/// ahead at each call.
+/// The first call in the run of a timer that was set `first` jiffies ahead when the discipline was
+/// set up, and `delay` jiffies ahead at each call.
 pub(crate) fn first_call_in_run(first: u32, delay: u32) -> Time {
     let run_begins = Time(SET_UP * NS_PER_MS);
     let mut at = next_call(Time::ZERO, first);

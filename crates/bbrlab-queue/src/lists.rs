@@ -1,5 +1,5 @@
-//! First-in, first-out lists of packets that share one store: a discipline with a thousand queues pays for the packets
-//! that wait, not for the queues.
+//! First-in, first-out lists of packets that share one store: a discipline with a thousand queues
+//! pays for the packets that wait, not for the queues.
 
 use crate::packet::Queued;
 
@@ -111,7 +111,8 @@ impl Store {
         Some(packet)
     }
 
-    /// Removes the packet that was added to `list` last. It walks through the list, which should be short.
+    /// Removes the packet that was added to `list` last. It walks through the list, which should be
+    /// short.
     pub(crate) fn pop_back(&mut self, list: &mut List) -> Option<Queued> {
         if list.head == list.tail {
             return self.pop(list);

@@ -5,7 +5,8 @@ use bbrlab_units::{Ecn, Time};
 /// A full packet of Ethernet: the unit of the rules that spare short queues. Linux: `psched_mtu`.
 pub(crate) const PSCHED_MTU: u32 = 1514;
 
-/// The hosts that a packet is sent from and to, by numbers from 1 on; with 0 a flow has a host of its own.
+/// The hosts that a packet is sent from and to, by numbers from 1 on; with 0 a flow has a host of
+/// its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hosts {
     /// The sending host.
@@ -46,8 +47,8 @@ pub struct Queued {
 }
 
 impl Queued {
-    /// Signals congestion by the ECN field; `false` if the packet cannot carry the signal. A packet that is marked already
-    /// carries it. Linux: `INET_ECN_set_ce`.
+    /// Signals congestion by the ECN field; `false` if the packet cannot carry the signal. A packet
+    /// that is marked already carries it. Linux: `INET_ECN_set_ce`.
     #[inline]
     pub fn set_ce(&mut self) -> bool {
         if self.ecn.is_ect() {

@@ -1,11 +1,14 @@
 //! A policer: a token bucket without a queue. A packet for which there are no tokens is dropped.
 //!
-//! Tokens are nanoseconds of the rate. A packet that is dropped leaves bucket and clock as they were.
+//! Tokens are nanoseconds of the rate. A packet that is dropped leaves bucket and clock as they
+//! were.
 //!
-//! Sources: [linux] `net/sched/act_police.c`, `tcf_police_act`; `net/sched/sch_generic.c`, `psched_ratecfg_precompute`;
-//! iproute2's `tc` for the bucket: whole microseconds of the rate, in ticks of 64 ns.
+//! Sources: [linux] `net/sched/act_police.c`, `tcf_police_act`; `net/sched/sch_generic.c`,
+//! `psched_ratecfg_precompute`; iproute2's `tc` for the bucket: whole microseconds of the rate, in
+//! ticks of 64 ns.
 //! Deviations:
-//! 1. Packets over the rate are dropped; `tc`'s other answers, `peakrate`, `avrate` and `pkts_rate` are left out.
+//! 1. Packets over the rate are dropped; `tc`'s other answers, `peakrate`, `avrate` and `pkts_rate`
+//!    are left out.
 
 use bbrlab_link::Policer;
 use bbrlab_units::Time;
@@ -54,7 +57,8 @@ impl Police {
     }
 }
 
-/// Nanoseconds of a byte at a rate of `bps`, as a factor of 32 bits and a shift. Linux: `psched_ratecfg_precompute__`.
+/// Nanoseconds of a byte at a rate of `bps`, as a factor of 32 bits and a shift. Linux:
+/// `psched_ratecfg_precompute__`.
 fn reciprocal(bps: u64) -> (u64, u32) {
     let bytes_per_s = (bps / 8).max(1);
     let mut factor: u64 = 1_000_000_000;

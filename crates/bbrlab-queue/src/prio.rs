@@ -2,7 +2,8 @@
 //!
 //! Sources: [linux] `net/sched/sch_prio.c`, `sch_fifo.c`.
 //! Deviations:
-//! 1. The bands' own disciplines are `pfifo` and cannot be changed. The limit of each is the same and may be in bytes, too.
+//! 1. The bands' own disciplines are `pfifo` and cannot be changed. The limit of each is the same
+//!    and may be in bytes, too.
 //! 2. A packet that goes into service at once needs no space.
 
 use bbrlab_link::{Buffer, PrioParams};

@@ -18,8 +18,8 @@ pub enum Cause {
 ///
 /// A rule drops a packet by passing it to `drop`, and marks it by [`Queued::set_ce`].
 pub trait Rule {
-    /// Queues a packet, or drops it or others. With `idle` the server is free, and the packet goes into service at once
-    /// (if `dequeue` does not drop it), so it needs no space in the buffer.
+    /// Queues a packet, or drops it or others. With `idle` the server is free, and the packet goes
+    /// into service at once (if `dequeue` does not drop it), so it needs no space in the buffer.
     fn enqueue(
         &mut self,
         now: Time,
@@ -29,7 +29,8 @@ pub trait Rule {
         drop: &mut impl FnMut(Queued, Cause),
     );
 
-    /// The next packet to serve; `None` if there is none, or if the waiting packets must wait for the timer.
+    /// The next packet to serve; `None` if there is none, or if the waiting packets must wait for
+    /// the timer.
     fn dequeue(
         &mut self,
         now: Time,
@@ -37,12 +38,14 @@ pub trait Rule {
         drop: &mut impl FnMut(Queued, Cause),
     ) -> Option<Queued>;
 
-    /// When [`Self::on_timer`] is to be called; read after every other call. `NEVER` does not change the timer.
+    /// When [`Self::on_timer`] is to be called; read after every other call. `NEVER` does not
+    /// change the timer.
     fn timer(&self) -> Time {
         Time::NEVER
     }
 
-    /// The time of [`Self::timer`] has come. If the server is free, the engine calls [`Self::dequeue`] next.
+    /// The time of [`Self::timer`] has come. If the server is free, the engine calls
+    /// [`Self::dequeue`] next.
     fn on_timer(&mut self, _now: Time, _drop: &mut impl FnMut(Queued, Cause)) {}
 
     /// Calls `each` with every packet that waits.

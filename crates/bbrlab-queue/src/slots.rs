@@ -1,13 +1,13 @@
-//! Slots, as links that aggregate have them: packets wait for a delay, and then for the next slot, in which all that
-//! are due leave together.
+//! Slots, as links that aggregate have them: packets wait for a delay, and then for the next slot,
+//! in which all that are due leave together.
 //!
-//! The next slot is chosen when a packet is due after the last one began, so the slots are no fixed grid: after a pause
-//! they begin anew.
+//! The next slot is chosen when a packet is due after the last one began, so the slots are no fixed
+//! grid: after a pause they begin anew.
 //!
 //! Sources: [linux] `net/sched/sch_netem.c`, `netem_dequeue` and `get_slot_next`.
 //! Deviations:
-//! 1. No distribution of times from a table, and of `netem`'s other impairments only a constant delay: links have loss,
-//!    jitter and reordering of their own.
+//! 1. No distribution of times from a table, and of `netem`'s other impairments only a constant
+//!    delay: links have loss, jitter and reordering of their own.
 
 use std::collections::VecDeque;
 

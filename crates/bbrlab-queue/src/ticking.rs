@@ -1,5 +1,5 @@
-//! A discipline for tests, with a timer and random draws. It releases no packet before its first tick; at every later
-//! tick it drops the packet that has waited longest, if any.
+//! A discipline for tests, with a timer and random draws. It releases no packet before its first
+//! tick; at every later tick it drops the packet that has waited longest, if any.
 
 use std::collections::VecDeque;
 

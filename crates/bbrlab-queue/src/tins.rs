@@ -1,6 +1,7 @@
 //! The tins of a discipline: the classes into which it sorts packets, for the figures of each.
 //!
-//! A packet's tin follows from its header when it arrives, so that whoever counts need not ask the discipline.
+//! A packet's tin follows from its header when it arrives, so that whoever counts need not ask the
+//! discipline.
 
 use bbrlab_link::{CakeTins, DualPi2Params, PrioParams, Queue};
 use bbrlab_units::Ecn;

@@ -1,5 +1,5 @@
-//! Every packet handed to a discipline comes out once: it is sent, it is dropped, or it still waits. For any parameters,
-//! arrivals, sizes, hashes and draws.
+//! Every packet handed to a discipline comes out once: it is sent, it is dropped, or it still
+//! waits. For any parameters, arrivals, sizes, hashes and draws.
 
 use bbrlab_link::{
     Buffer, CakeAckFilter, CakeFlows, CakeParams, CakeTins, CodelParams, DualPi2Params,
@@ -266,7 +266,8 @@ prop_compose! {
     }
 }
 
-/// What bounds the rounds of deficit round robin: a packet of a megabyte must not take more than a few thousand.
+/// What bounds the rounds of deficit round robin: a packet of a megabyte must not take more than a
+/// few thousand.
 fn quantum() -> impl Strategy<Value = Bytes> {
     prop_oneof![300..2000_u64, Just(u64::MAX)].prop_map(Bytes)
 }

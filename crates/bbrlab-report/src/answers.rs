@@ -1,7 +1,8 @@
 //! What a sweep is about: the figures that answer its question, the most telling first.
 //!
-//! Where groups of flows compete, it is their shares; where transfers end, their completion times; else goodput, queue
-//! delay and retransmissions. Tables and pictures take their columns and panels from here.
+//! Where groups of flows compete, it is their shares; where transfers end, their completion times;
+//! else goodput, queue delay and retransmissions. Tables and pictures take their columns and panels
+//! from here.
 
 use bbrlab_run::{Group, GroupMetric, RunSummary};
 
@@ -130,7 +131,8 @@ const ALL: [Answer<'static>; 18] = [
     answer("Jain", "", 1.0, 3, Metric::Run("jain")),
 ];
 
-/// Whether a metric of that name is one of those that may be shown. Groups of flows are told by their goodput.
+/// Whether a metric of that name is one of those that may be shown. Groups of flows are told by
+/// their goodput.
 pub(crate) fn is_of_an_answer(name: &str) -> bool {
     name.starts_with("waits.")
         || ALL.iter().any(|answer| {
@@ -139,8 +141,8 @@ pub(crate) fn is_of_an_answer(name: &str) -> bool {
         })
 }
 
-/// The places of the groups of flows that have this figure at some point; of a figure that is of no group, the first. What
-/// has no meaning in any run would be an empty column.
+/// The places of the groups of flows that have this figure at some point; of a figure that is of no
+/// group, the first. What has no meaning in any run would be an empty column.
 pub(crate) fn places(groups: &[Group], metric: Metric<'_>) -> Vec<usize> {
     let all = if metric.is_per_group() { most_groups(groups) } else { 1 };
     let has = |place: &usize| groups.iter().any(|group| value(group, metric, *place).0.is_some());
@@ -152,8 +154,9 @@ fn is_of_what_goes_wrong(figure: &str) -> bool {
     ["drop_ratio", "random_losses", "policer_drops", "thinned_acks", "marks"].contains(&figure)
 }
 
-/// The links whose columns of a figure a table has, by name: where packets wait at several links, those; of what goes wrong, those
-/// where it did. None if it is the link that is taken as the bottleneck and no other: it needs no name.
+/// The links whose columns of a figure a table has, by name: where packets wait at several links,
+/// those; of what goes wrong, those where it did. None if it is the link that is taken as the
+/// bottleneck and no other: it needs no name.
 pub(crate) fn links_to_name<'g>(groups: &'g [Group], figure: &str) -> Vec<&'g str> {
     let told = links_to_tell(groups);
     let mut links = link_names(groups, figure);
@@ -167,7 +170,8 @@ pub(crate) fn links_to_name<'g>(groups: &'g [Group], figure: &str) -> Vec<&'g st
     if is_main_alone { Vec::new() } else { links }
 }
 
-/// Whether a figure of what goes wrong is 0 at the link that is taken as the bottleneck, because it goes wrong at another.
+/// Whether a figure of what goes wrong is 0 at the link that is taken as the bottleneck, because it
+/// goes wrong at another.
 pub(crate) fn is_elsewhere(groups: &[Group], answer: &Answer<'_>) -> bool {
     let Metric::Bottleneck(figure) = answer.metric else { return false };
     let has_some = |group: &Group| value(group, answer.metric, 0).0.is_some_and(|mean| mean > 0.0);
@@ -189,8 +193,8 @@ fn link_of(groups: &[Group], metric: Metric<'_>, figure: &str) -> Option<String>
     Some(name.strip_prefix("links.")?.strip_suffix(figure)?.strip_suffix('.')?.to_owned())
 }
 
-/// The shared links that have this figure at some point, by name. Of a count of what goes wrong on a link only those where
-/// something did, as long as there are several.
+/// The shared links that have this figure at some point, by name. Of a count of what goes wrong on
+/// a link only those where something did, as long as there are several.
 pub(crate) fn link_names<'g>(groups: &'g [Group], figure: &str) -> Vec<&'g str> {
     let ending = format!(".{figure}");
     let mut links: Vec<(&str, bool)> = Vec::new();
@@ -214,10 +218,12 @@ pub(crate) fn link_names<'g>(groups: &'g [Group], figure: &str) -> Vec<&'g str> 
     links.into_iter().map(|(link, _)| link).collect()
 }
 
-/// A link with a shorter mean queue delay at all points, in milliseconds, is not told apart unless it drops packets.
+/// A link with a shorter mean queue delay at all points, in milliseconds, is not told apart unless
+/// it drops packets.
 pub(crate) const WORTH_TELLING_MS: f64 = 1.0;
 
-/// The links whose figures a table tells: the bottleneck, or else the first, and others at which packets wait or are dropped.
+/// The links whose figures a table tells: the bottleneck, or else the first, and others at which
+/// packets wait or are dropped.
 pub(crate) fn links_to_tell(groups: &[Group]) -> Vec<&str> {
     let most = |link: &str, figure: &str| {
         let values = groups.iter().filter_map(|group| link_value(group, link, figure).0);
@@ -234,7 +240,8 @@ pub(crate) fn links_to_tell(groups: &[Group]) -> Vec<&str> {
     links
 }
 
-/// The link of which a figure is taken as the bottleneck's, if flows share several: its name then has to be said.
+/// The link of which a figure is taken as the bottleneck's, if flows share several: its name then
+/// has to be said.
 pub(crate) fn link_to_name(groups: &[Group], metric: Metric<'_>) -> Option<String> {
     let Metric::Bottleneck(figure) = metric else { return None };
     if links_to_tell(groups).len() < 2 {

@@ -1,8 +1,9 @@
 //! The exact 95 % interval of a share: Clopper and Pearson's.
 //!
-//! Its ends are the shares at which as many hits as were seen, or more (fewer), have a probability of 2.5 %. They are
-//! found by bisection on sums of binomial probabilities. The sums are taken relative to their largest term, so that no
-//! power underflows, and need no function of a C library, whose last bits differ between machines.
+//! Its ends are the shares at which as many hits as were seen, or more (fewer), have a probability
+//! of 2.5 %. They are found by bisection on sums of binomial probabilities. The sums are taken
+//! relative to their largest term, so that no power underflows, and need no function of a C
+//! library, whose last bits differ between machines.
 
 /// Each end leaves so much outside.
 const TAIL: f64 = 0.025;

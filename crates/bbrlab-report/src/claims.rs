@@ -71,7 +71,8 @@ fn of(counts: Option<(u64, u64)>) -> String {
     counts.map_or_else(|| "–".to_owned(), |(hits, all)| format!("{hits}/{all}"))
 }
 
-/// Claims for a terminal: a table, and below it what each says, by which rule it is judged, and why its verdict is what it is.
+/// Claims for a terminal: a table, and below it what each says, by which rule it is judged, and why
+/// its verdict is what it is.
 #[must_use]
 pub fn claims_text(claims: &[ClaimLine]) -> String {
     if claims.is_empty() {

@@ -1,8 +1,10 @@
-//! The same figures of several folders of results side by side: points matched by their swept keys, differences to the
-//! first folder with 95 % intervals. Folders of a single point each, such as two of one sweep, are compared as they are.
+//! The same figures of several folders of results side by side: points matched by their swept keys,
+//! differences to the first folder with 95 % intervals. Folders of a single point each, such as two
+//! of one sweep, are compared as they are.
 //!
-//! Where two folders have the same seeds at a point, runs of one seed are a pair, and the interval is that of the mean
-//! of their differences (Student's t). Otherwise the folders are independent samples (Welch).
+//! Where two folders have the same seeds at a point, runs of one seed are a pair, and the interval
+//! is that of the mean of their differences (Student's t). Otherwise the folders are independent
+//! samples (Welch).
 
 use std::collections::BTreeMap;
 
@@ -39,7 +41,8 @@ impl ComparedPoint {
     }
 }
 
-/// A metric at a point. With more than two folders, `difference` and `ci95` are lists: of the second folder, the third ...
+/// A metric at a point. With more than two folders, `difference` and `ci95` are lists: of the
+/// second folder, the third ...
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ComparedMetric {
     /// The mean over the seeds in each folder; null where a folder does not have it.
@@ -59,7 +62,8 @@ type Sample = Vec<(u64, f64)>;
 /// Compares the runs of folders; there are at least two.
 #[must_use]
 pub fn compare(folders: &[&[RunSummary]]) -> Comparison {
-    // The runs of each point, each with the number of its folder; and where a point is, whatever the order of its keys.
+    // The runs of each point, each with the number of its folder; and where a point is, whatever
+    // the order of its keys.
     let mut points: Vec<(&SweepPoint, Vec<(usize, &RunSummary)>)> = Vec::new();
     let mut place_of: BTreeMap<BTreeMap<&String, String>, usize> = BTreeMap::new();
     let shared = shared_point(folders);
@@ -200,7 +204,8 @@ mod tests {
     fn other_seeds_are_independent_samples() {
         let (a, b) = (runs(&[(1, 0.5), (2, 0.7), (3, 0.9)]), runs(&[(4, 0.6), (5, 0.8), (6, 1.0)]));
         let (difference, low, high) = jain(&compare(&[&a, &b]).points[0]);
-        // Welch: variances 0.04 each, standard error sqrt(2 * 0.04 / 3), 4 degrees of freedom (2.776).
+        // Welch: variances 0.04 each, standard error sqrt(2 * 0.04 / 3), 4 degrees of freedom
+        // (2.776).
         let half = 2.776_445_105 * (2.0_f64 * 0.04 / 3.0).sqrt();
         assert!((difference - 0.1).abs() < 1e-12, "{difference}");
         assert!((high - difference - half).abs() < 1e-9 && (difference - low - half).abs() < 1e-9);

@@ -1,6 +1,7 @@
 //! Means over seeds: runs that differ only in the seed become one group.
 //!
-//! Runs are taken one at a time, and those of a group twice: once for the mean, once for the distances from it.
+//! Runs are taken one at a time, and those of a group twice: once for the mean, once for the
+//! distances from it.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -66,7 +67,8 @@ impl Members {
         self.places[group].iter().cloned().flatten()
     }
 
-    /// The groups of these runs one at a time, in the order in which each group's first run appears.
+    /// The groups of these runs one at a time, in the order in which each group's first run
+    /// appears.
     pub fn groups<R: Runs + ?Sized>(
         &self,
         runs: &R,
@@ -88,7 +90,8 @@ impl Members {
         if **names != *own {
             *names = own.into();
         }
-        // Every run of a group has the same links and flows, so the same metrics at the same places.
+        // Every run of a group has the same links and flows, so the same metrics at the same
+        // places.
         let mut means = vec![Mean::default(); names.len()];
         let mut seeds = Vec::new();
         let mut identical_digests = first.digest.as_ref().map(|_| true);
@@ -136,8 +139,8 @@ pub struct MeanOfPoint {
     pub metric: GroupMetric,
 }
 
-/// The means over the seeds of each point, of one value per run: with the intervals that [`groups`] gives its own metrics. The points
-/// are in the order of their first runs.
+/// The means over the seeds of each point, of one value per run: with the intervals that [`groups`]
+/// gives its own metrics. The points are in the order of their first runs.
 ///
 /// # Panics
 /// If there is not one value per run.
@@ -161,7 +164,8 @@ pub fn means_of_points(runs: &[RunSummary], values: &[Option<f64>]) -> Vec<MeanO
     (0..members.count()).map(of_point).collect()
 }
 
-/// Whether the runs of a point say something about chance: not if there is one, or if all are the same run.
+/// Whether the runs of a point say something about chance: not if there is one, or if all are the
+/// same run.
 fn is_spread(runs: usize, identical_digests: bool) -> bool {
     runs > 1 && !identical_digests
 }
@@ -213,10 +217,12 @@ pub fn flat_metrics(run: &RunSummary) -> Vec<(String, Option<f64>)> {
     metric_names(run).into_iter().zip(metric_values(run)).collect()
 }
 
-/// The names of a run's metrics, those of the JSON document: of the run itself (`jain`), of links that flows share
-/// (`links.bottleneck.utilization`) and of their tins (`links.bottleneck.tins.voice.sojourn_ms.p95`), of waits for slots and
-/// grants (`waits.bottleneck.grants.wait_ms.mean`), of groups of flows (`flow_groups.bbr1.rtt_ms.mean`). Single flows and their private links have none, so that their number does not depend
-/// on that of flows.
+/// The names of a run's metrics, those of the JSON document: of the run itself (`jain`), of links
+/// that flows share (`links.bottleneck.utilization`) and of their tins
+/// (`links.bottleneck.tins.voice.sojourn_ms.p95`), of waits for slots and grants
+/// (`waits.bottleneck.grants.wait_ms.mean`), of groups of flows (`flow_groups.bbr1.rtt_ms.mean`).
+/// Single flows and their private links have none, so that their number does not depend on that of
+/// flows.
 fn metric_names(run: &RunSummary) -> Vec<String> {
     let mut names = Vec::new();
     let mut of = |parts, prefix: &str| {

@@ -8,7 +8,8 @@ pub(crate) const NONE: &str = "–";
 pub fn fixed(value: impl Into<Option<f64>>, decimals: usize) -> String {
     match value.into() {
         Some(value) if value.is_finite() => {
-            // Counts that end in a half, as medians of two do, are all rounded up; formatting takes the even neighbour.
+            // Counts that end in a half, as medians of two do, are all rounded up; formatting takes
+            // the even neighbour.
             let value = if decimals == 0 { value.round() } else { value };
             let text = format!("{value:.decimals$}");
             // Write minus zero as zero.

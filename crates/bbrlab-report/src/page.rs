@@ -1,4 +1,5 @@
-//! One HTML page that contains everything: it can be opened from a disk or an e-mail and needs no network.
+//! One HTML page that contains everything: it can be opened from a disk or an e-mail and needs no
+//! network.
 
 use bbrlab_run::{Group, RunSummary};
 
@@ -78,7 +79,8 @@ fn body(html: &mut String, section: &PageSection) {
     };
     line(html, &format!("<pre class=\"table\">{}</pre>", escaped(&text)));
     for picture in &section.pictures {
-        // The first line of a picture's SVG is its opening tag, so it can be put into the page as it is.
+        // The first line of a picture's SVG is its opening tag, so it can be put into the page as
+        // it is.
         line(html, &format!("<figure>{}</figure>", picture.svg));
     }
     if section.runs.len() > 1 {

@@ -181,7 +181,8 @@ impl PaperItem {
         };
         line(html, "<figure>");
         match &self.shown {
-            // The first line of a picture's SVG is its opening tag, so it can be put into the page as it is.
+            // The first line of a picture's SVG is its opening tag, so it can be put into the page
+            // as it is.
             Shown::Picture(picture) => {
                 line(html, &picture.svg);
                 if !self.note.is_empty() {

@@ -1,6 +1,7 @@
 //! What tables and pictures show of a sweep: its points, each with its figures over the seeds.
 //!
-//! Of a run that was taken in nothing is kept but, at points whose seeds differ, the values that a picture has small dots of.
+//! Of a run that was taken in nothing is kept but, at points whose seeds differ, the values that a
+//! picture has small dots of.
 
 use std::sync::Arc;
 
@@ -9,7 +10,8 @@ use bbrlab_run::{Group, Metrics, RunSummary, Runs};
 use crate::answers::{Answer, Most, answers, is_of_an_answer};
 use crate::groups::{Members, metric_values};
 
-/// So many runs of a sweep are drawn by themselves, and so many at a point. Beyond, dots lie on dots.
+/// So many runs of a sweep are drawn by themselves, and so many at a point. Beyond, dots lie on
+/// dots.
 const DOTS: usize = 20_000;
 const DOTS_AT_A_POINT: usize = 100;
 
@@ -18,7 +20,8 @@ const DOTS_AT_A_POINT: usize = 100;
 pub struct Points {
     /// Means and intervals.
     pub(crate) groups: Vec<Group>,
-    /// Of each point, the values of the first of its runs in the order of its metrics; none if its seeds gave one and the same run.
+    /// Of each point, the values of the first of its runs in the order of its metrics; none if its
+    /// seeds gave one and the same run.
     pub(crate) seeds: Vec<Vec<Vec<Option<f64>>>>,
     /// The figures that the sweep is about.
     pub(crate) usual: Vec<Answer<'static>>,

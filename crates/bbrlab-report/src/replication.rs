@@ -1,5 +1,6 @@
-//! The report of a replication: each paper's tables and figures in their own shape, ours beside the printed ones, and the
-//! claims with their verdicts; as one HTML page that contains everything, or as Markdown with its pictures beside it.
+//! The report of a replication: each paper's tables and figures in their own shape, ours beside the
+//! printed ones, and the claims with their verdicts; as one HTML page that contains everything, or
+//! as Markdown with its pictures beside it.
 
 use crate::claims::{ClaimLine, ClaimTrial, claims_markdown, verdict_counts};
 use crate::html::{escaped, line};

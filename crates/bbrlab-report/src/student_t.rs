@@ -1,7 +1,8 @@
 //! The 95 % interval of a mean over few runs: Student's t.
 //!
-//! Sources: up to 30 degrees of freedom the usual table of quantiles; beyond it the expansion of the quantile
-//! in 1/df around the normal one (Abramowitz and Stegun 26.7.5), which is accurate to 1e-6 there.
+//! Sources: up to 30 degrees of freedom the usual table of quantiles; beyond it the expansion of
+//! the quantile in 1/df around the normal one (Abramowitz and Stegun 26.7.5), which is accurate to
+//! 1e-6 there.
 
 use bbrlab_run::{mean, squares};
 
@@ -66,8 +67,8 @@ pub fn t_975(degrees_of_freedom: usize) -> f64 {
             / (92_160.0 * df * df * df * df)
 }
 
-/// The same between whole degrees of freedom: the reciprocal of the quantile, interpolated in 1/df through the four
-/// nearest whole ones. Accurate to 2 % below two degrees, to 0.05 % from there on.
+/// The same between whole degrees of freedom: the reciprocal of the quantile, interpolated in 1/df
+/// through the four nearest whole ones. Accurate to 2 % below two degrees, to 0.05 % from there on.
 ///
 /// # Panics
 /// Below one degree of freedom.
@@ -85,7 +86,8 @@ pub(crate) fn t_975_between(degrees_of_freedom: f64) -> f64 {
     let nodes: [(f64, f64); 4] =
         std::array::from_fn(|at| (1.0 / (first + at) as f64, 1.0 / t_975(first + at)));
     let x = 1.0 / degrees_of_freedom;
-    // Lagrange's polynomial: each value times a product that is 1 at its own node and 0 at the others.
+    // Lagrange's polynomial: each value times a product that is 1 at its own node and 0 at the
+    // others.
     let share = |at: usize| -> f64 {
         let others = (0..nodes.len()).filter(|&other| other != at);
         others.map(|other| (x - nodes[other].0) / (nodes[at].0 - nodes[other].0)).product()
@@ -114,8 +116,8 @@ pub fn interval(values: &[f64]) -> Interval {
     }
 }
 
-/// Half the width of the 95 % interval of a mean, from the number of the values and the sum of their squared distances from it;
-/// none below two values.
+/// Half the width of the 95 % interval of a mean, from the number of the values and the sum of
+/// their squared distances from it; none below two values.
 #[expect(clippy::cast_precision_loss, reason = "runs are counted in millions at most")]
 pub(crate) fn half_width(n: usize, squares: f64) -> Option<f64> {
     let degrees_of_freedom = n.checked_sub(1).filter(|&df| df > 0)?;

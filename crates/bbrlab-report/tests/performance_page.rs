@@ -1,6 +1,6 @@
-//! Holds together `docs/performance.md`, its picture, and the measurements that both are made of: `results/bench.json`
-//! (`cargo xtask bench --bless`), `results/growth.json` (`cargo xtask growth`) and `results/overheads.json`
-//! (`cargo xtask overheads`). `UPDATE_EXPECT=1` writes them anew.
+//! Holds together `docs/performance.md`, its picture, and the measurements that both are made of:
+//! `results/bench.json` (`cargo xtask bench --bless`), `results/growth.json` (`cargo xtask growth`)
+//! and `results/overheads.json` (`cargo xtask overheads`). `UPDATE_EXPECT=1` writes them anew.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};

@@ -15,15 +15,18 @@ use crate::parquet_file::{Origin, ParquetWriter};
 use crate::provenance::{COMMIT, VERSION};
 use crate::unwritten::Unwritten;
 
-/// Rows of which the columns are written at a time, so that a summary takes little memory whatever the number of its rows.
+/// Rows of which the columns are written at a time, so that a summary takes little memory whatever
+/// the number of its rows.
 const ROWS_AT_A_TIME: usize = 1 << 12;
 
-/// Rows whose columns are made at a time: records and cells take several times the memory of their columns.
+/// Rows whose columns are made at a time: records and cells take several times the memory of their
+/// columns.
 const ROWS_OF_A_PIECE: usize = 1 << 8;
 
-/// Writes the records of runs as a Parquet file. First come the columns that identify the run, including the swept keys; then
-/// the flow's figures; then those of its group; then those of the run and of its bottleneck (the link of that name, or else
-/// the first link), which are the same in all rows of a run.
+/// Writes the records of runs as a Parquet file. First come the columns that identify the run,
+/// including the swept keys; then the flow's figures; then those of its group; then those of the
+/// run and of its bottleneck (the link of that name, or else the first link), which are the same in
+/// all rows of a run.
 ///
 /// # Errors
 /// If `out` cannot be written to, or a run cannot be read.
@@ -57,7 +60,8 @@ impl RowsOfRun<'_> {
     }
 }
 
-/// The columns of `summary.parquet`, for some thousand rows at a time; once those of no rows, if there are none.
+/// The columns of `summary.parquet`, for some thousand rows at a time; once those of no rows, if
+/// there are none.
 pub fn flow_columns(runs: &[RunSummary]) -> impl Iterator<Item = Vec<Column>> {
     let Ok(swept) = Swept::new(runs);
     parts(runs, swept).map(|part| {
@@ -241,7 +245,8 @@ pub enum FigureOf {
     Flow,
 }
 
-/// What the figure in a column of `summary.parquet` is of; `None` for columns that name the run, the flow or a swept key.
+/// What the figure in a column of `summary.parquet` is of; `None` for columns that name the run,
+/// the flow or a swept key.
 #[must_use]
 pub fn figure_of(column: &str) -> Option<FigureOf> {
     let is_in = |leaves: Vec<Leaf>| {
@@ -307,8 +312,8 @@ fn cells(record: &impl Field) -> Vec<Cell> {
     cells
 }
 
-/// The columns of a series of `run` with, behind them, those that say which run it is: scenario hash, seed and the swept
-/// keys. So the series of many runs can be put together.
+/// The columns of a series of `run` with, behind them, those that say which run it is: scenario
+/// hash, seed and the swept keys. So the series of many runs can be put together.
 #[must_use]
 pub fn of_series(run: &RunSummary, mut columns: Vec<Column>) -> Vec<Column> {
     let rows = columns.first().map_or(0, |column| column.values.len());
@@ -340,7 +345,8 @@ fn base_value<'a>(run: &'a RunSummary, key: &str) -> Option<(f64, &'a str)> {
     Some((found["value"].as_f64()?, found["unit"].as_str()?))
 }
 
-/// What must be known of all runs before the first row is written: the columns of the swept keys, and whether there are rows.
+/// What must be known of all runs before the first row is written: the columns of the swept keys,
+/// and whether there are rows.
 struct Swept {
     keys: Vec<SweptKey>,
     rows: usize,

@@ -1,5 +1,5 @@
-//! The JSON document of some runs, `bbrlab_run::RunsDocument`, written one record at a time: a second copy of many would be large,
-//! and not all of a sweep's need be in memory.
+//! The JSON document of some runs, `bbrlab_run::RunsDocument`, written one record at a time: a
+//! second copy of many would be large, and not all of a sweep's need be in memory.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -14,10 +14,12 @@ use serde::{Serialize, Serializer};
 use crate::provenance::{COMMIT, VERSION};
 use crate::unwritten::Unwritten;
 
-/// With more flows nobody reads the records line by line, and indentation would be most of their bytes.
+/// With more flows nobody reads the records line by line, and indentation would be most of their
+/// bytes.
 const FLOWS_INDENTED: usize = 1000;
 
-/// Writes `summary.json`: the records, with the same bytes on every machine, and of a sweep its groups.
+/// Writes `summary.json`: the records, with the same bytes on every machine, and of a sweep its
+/// groups.
 ///
 /// # Errors
 /// If `out` cannot be written to, or a run cannot be read.
@@ -36,8 +38,8 @@ where
     write(out, runs, &members, form)
 }
 
-/// Writes what `--json` prints of the runs of several batches: the records with their CPU time and, if there are several, their
-/// groups.
+/// Writes what `--json` prints of the runs of several batches: the records with their CPU time and,
+/// if there are several, their groups.
 ///
 /// # Errors
 /// If `out` cannot be written to, or a run cannot be read.

@@ -1,7 +1,9 @@
-//! Results without files: the records of runs as columns, Parquet, JSON and pictures, and the largest work that is taken on.
+//! Results without files: the records of runs as columns, Parquet, JSON and pictures, and the
+//! largest work that is taken on.
 //!
-//! Everything here is a function of records and goes into memory or a writer of the caller's. There is no thread, file, clock or
-//! part of the system in it, so a web page has the same bytes as the laboratory writes.
+//! Everything here is a function of records and goes into memory or a writer of the caller's. There
+//! is no thread, file, clock or part of the system in it, so a web page has the same bytes as the
+//! laboratory writes.
 //!
 //! | file | idea |
 //! | --- | --- |

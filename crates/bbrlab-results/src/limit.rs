@@ -1,7 +1,8 @@
 //! The largest work that a command accepts by default.
 //!
-//! The limit is a number of data packets. Four events count as a packet, which has two or three on a dumbbell, one row of the time
-//! series as a hundred packets, and one byte of memory as one: the default of 10^10 packets allows 4 x 10^10 events, 10^8 rows and 10 GB.
+//! The limit is a number of data packets. Four events count as a packet, which has two or three on
+//! a dumbbell, one row of the time series as a hundred packets, and one byte of memory as one: the
+//! default of 10^10 packets allows 4 x 10^10 events, 10^8 rows and 10 GB.
 
 use bbrlab_scenario::Estimate;
 
@@ -14,8 +15,9 @@ const EVENTS_PER_PACKET: u64 = 4;
 /// A row of the series counts as this many packets.
 const PACKETS_PER_ROW: u64 = 100;
 
-/// Returns an error if the estimate exceeds the limit. `jobs` runs are in memory at the same time, and beside them what is kept of
-/// all of them until the end: `estimate.sweep_bytes`, or `records_bytes` where somebody needs them all at once.
+/// Returns an error if the estimate exceeds the limit. `jobs` runs are in memory at the same time,
+/// and beside them what is kept of all of them until the end: `estimate.sweep_bytes`, or
+/// `records_bytes` where somebody needs them all at once.
 ///
 /// # Errors
 /// If the estimate is above the limit; the message says how to raise it.

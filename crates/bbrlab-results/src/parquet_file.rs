@@ -1,5 +1,5 @@
-//! Writes columns as Parquet files and reads them back, without Arrow: required or optional numbers and
-//! strings, a million rows per row group, Snappy. The same columns give the same bytes.
+//! Writes columns as Parquet files and reads them back, without Arrow: required or optional numbers
+//! and strings, a million rows per row group, Snappy. The same columns give the same bytes.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -22,10 +22,12 @@ use crate::provenance::VERSION;
 /// Rows per row group: as many as a reader has to hold in memory at once.
 const ROWS_PER_GROUP: usize = 1 << 20;
 
-/// Columns of integers that rise in small steps and hardly repeat: their differences take a fifth of the room of a dictionary.
+/// Columns of integers that rise in small steps and hardly repeat: their differences take a fifth
+/// of the room of a dictionary.
 const AS_DIFFERENCES: [&str; 1] = ["delay_ns"];
 
-/// In a file of so few rows, dictionaries, indices of pages and compression take more room than they save, and most of the time.
+/// In a file of so few rows, dictionaries, indices of pages and compression take more room than
+/// they save, and most of the time.
 const FEW_ROWS: usize = 16;
 
 /// Rows that are written at a time of a column that repeats one value.
@@ -89,7 +91,8 @@ impl<W: Write + Send> ParquetWriter<W> {
         Ok(Self(SerializedFileWriter::new(out, Arc::new(schema), properties)?))
     }
 
-    /// Writes a group of rows, unless there are none. The columns are of the kinds of the first ones.
+    /// Writes a group of rows, unless there are none. The columns are of the kinds of the first
+    /// ones.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -230,8 +233,8 @@ fn split<T, U>(values: &[T], present: impl Fn(&T) -> Option<U>) -> (Vec<U>, Vec<
     (there, levels)
 }
 
-/// The columns with a wanted name, of a Parquet file that has numbers and strings only, as [`encode`] writes it. Optional
-/// columns of the file become `Opt...` values.
+/// The columns with a wanted name, of a Parquet file that has numbers and strings only, as
+/// [`encode`] writes it. Optional columns of the file become `Opt...` values.
 ///
 /// # Errors
 /// If the file is of another kind, or damaged.

@@ -1,4 +1,5 @@
-//! The files of a run as bytes: all that its folder holds but `run.json`, which tells how the run was computed.
+//! The files of a run as bytes: all that its folder holds but `run.json`, which tells how the run
+//! was computed.
 
 use std::convert::Infallible;
 

@@ -1,4 +1,5 @@
-//! A law of sizes given by points of its cumulative distribution, as measurements of traffic are published.
+//! A law of sizes given by points of its cumulative distribution, as measurements of traffic are
+//! published.
 
 /// Points of a cumulative distribution, between which it is linear.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,11 +12,12 @@ impl Cdf {
     /// All draws.
     pub const ONE: u32 = 1_000_000_000;
 
-    /// The distribution through these points. What has a share at the first point is drawn as its value.
+    /// The distribution through these points. What has a share at the first point is drawn as its
+    /// value.
     ///
     /// # Errors
-    /// If values or shares fall, if the last share is not all of the draws, or if all values are zero. The text completes a sentence
-    /// that begins with "the distribution".
+    /// If values or shares fall, if the last share is not all of the draws, or if all values are
+    /// zero. The text completes a sentence that begins with "the distribution".
     pub fn new(points: Vec<(u64, u32)>) -> Result<Self, &'static str> {
         let Some(&(largest, all)) = points.last() else { return Err("has no points") };
         if !points.is_sorted_by_key(|point| point.0) {
@@ -59,7 +61,8 @@ impl Cdf {
         u64::try_from((twice + all / 2) / all).unwrap_or(u64::MAX).max(1)
     }
 
-    /// The value up to which a share of the draws comes, rounded down; the share is that of `drawn` in 2^64.
+    /// The value up to which a share of the draws comes, rounded down; the share is that of `drawn`
+    /// in 2^64.
     #[must_use]
     pub fn quantile(&self, drawn: u64) -> u64 {
         const BITS: u32 = 32;

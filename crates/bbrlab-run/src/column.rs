@@ -1,4 +1,5 @@
-//! Columns of plain values: the form in which tables of records leave this program, in Parquet or elsewhere.
+//! Columns of plain values: the form in which tables of records leave this program, in Parquet or
+//! elsewhere.
 
 use std::borrow::Cow;
 
@@ -59,7 +60,8 @@ impl Column {
         Self { name: name.into(), values }
     }
 
-    /// A column of values of one kind that may be missing. Whole numbers above 63 bits become the largest one.
+    /// A column of values of one kind that may be missing. Whole numbers above 63 bits become the
+    /// largest one.
     #[must_use]
     pub fn of_cells<'a>(
         name: impl Into<String>,
@@ -137,8 +139,8 @@ impl Values {
     }
 }
 
-/// A value that our simulator always knows and another back end may not know. A column in which every value is known
-/// is written as one without nulls.
+/// A value that our simulator always knows and another back end may not know. A column in which
+/// every value is known is written as one without nulls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MaybeKnown<T>(pub Option<T>);
 

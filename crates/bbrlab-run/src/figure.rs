@@ -1,8 +1,9 @@
 //! A figure: its name, kind, unit, meaning, and its role, which determines where it is shown.
 //!
-//! `record.rs` defines every figure once, as a row of a table. From a table, the macros here make the record itself with
-//! its JSON, the descriptions of its figures and, in the same order, their values. Columns of Parquet files, metrics of
-//! groups, `list metrics` and `docs/results.md` are made from descriptions and values.
+//! `record.rs` defines every figure once, as a row of a table. From a table, the macros here make
+//! the record itself with its JSON, the descriptions of its figures and, in the same order, their
+//! values. Columns of Parquet files, metrics of groups, `list metrics` and `docs/results.md` are
+//! made from descriptions and values.
 
 use crate::column::{Cell, Kind};
 
@@ -47,8 +48,8 @@ pub struct Leaf {
     pub of: Option<&'static Figure>,
 }
 
-/// The figures of a table that have a single value, in order. `joint` separates the name of a record from that of its
-/// part.
+/// The figures of a table that have a single value, in order. `joint` separates the name of a
+/// record from that of its part.
 #[must_use]
 pub fn leaves(figures: &'static [Figure], prefix: &str, joint: &str) -> Vec<Leaf> {
     let mut all = Vec::new();
@@ -77,8 +78,9 @@ pub trait Field {
     /// Appends its value, or those of its parts: one for each of its [`leaves`].
     fn cells(&self, cells: &mut Vec<Cell>);
 
-    /// The inverse of [`Self::cells`]: its value, or those of its parts, from the front of some cells. Lists and maps, which have
-    /// none, are empty. `None` if a cell is missing or of another kind.
+    /// The inverse of [`Self::cells`]: its value, or those of its parts, from the front of some
+    /// cells. Lists and maps, which have none, are empty. `None` if a cell is missing or of another
+    /// kind.
     fn of_cells(cells: &mut dyn Iterator<Item = Cell>) -> Option<Self>
     where
         Self: Sized;
@@ -193,8 +195,8 @@ impl Field for serde_json::Map<String, serde_json::Value> {
     }
 }
 
-/// Makes a record from its table. A row is `name: type, role, unit, meaning`, followed by the formula if the figure is
-/// computed from others of the same record.
+/// Makes a record from its table. A row is `name: type, role, unit, meaning`, followed by the
+/// formula if the figure is computed from others of the same record.
 macro_rules! record {
     ($(#[$attribute:meta])* $record:ident {
         $($(#[$on_figure:meta])* $name:ident: $kind:ty, $role:ident, $unit:literal, $meaning:literal
@@ -242,8 +244,8 @@ macro_rules! record {
     };
 }
 
-/// Makes a table that is stored by columns. A row of the macro is `name: type, unit, meaning`, followed by the formula if
-/// the value is computed from others of the same row.
+/// Makes a table that is stored by columns. A row of the macro is `name: type, unit, meaning`,
+/// followed by the formula if the value is computed from others of the same row.
 macro_rules! columns {
     ($(#[$table_doc:meta])* $table:ident of $(#[$row_doc:meta])* $row:ident {
         $($name:ident: $kind:ty, $unit:literal, $meaning:literal $(, = $formula:expr)?;)*

@@ -1,4 +1,5 @@
-//! Where a part of a resolved run stands in its scenario, so that whoever cannot do something names the key.
+//! Where a part of a resolved run stands in its scenario, so that whoever cannot do something names
+//! the key.
 
 use crate::run::Run;
 
@@ -18,8 +19,9 @@ pub enum Place {
 }
 
 impl Run {
-    /// The path of a key as users write it: `bottleneck.reverse_loss`, `flows[1].ecn`. `key` is that of the direction
-    /// of the data; of a link of the other direction it becomes `reverse_` and the key.
+    /// The path of a key as users write it: `bottleneck.reverse_loss`, `flows[1].ecn`. `key` is
+    /// that of the direction of the data; of a link of the other direction it becomes `reverse_`
+    /// and the key.
     ///
     /// # Panics
     /// If the run has no such link or class.

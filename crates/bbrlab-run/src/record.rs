@@ -1,12 +1,14 @@
 //! The results of a run as records. Every figure and every column is defined here, once.
 //!
-//! Results of our simulator, of ns-3 and of a kernel are all stored in these records, so the same code evaluates and
-//! prints them. A figure that has no meaning in a run, or that its back end does not know, is `None`, in JSON `null`.
-//! Objects are never missing, so `rtt_ms.mean` exists for every flow.
+//! Results of our simulator, of ns-3 and of a kernel are all stored in these records, so the same
+//! code evaluates and prints them. A figure that has no meaning in a run, or that its back end does
+//! not know, is `None`, in JSON `null`. Objects are never missing, so `rtt_ms.mean` exists for
+//! every flow.
 //!
-//! To add a figure, add a row to a table here; if it can be computed from other figures, the row has the formula. A
-//! figure that is measured is filled in by the back end that measures it. JSON, Parquet files, metrics of groups,
-//! `bbrlab list metrics` and the tables of `docs/results.md` are made from these tables.
+//! To add a figure, add a row to a table here; if it can be computed from other figures, the row
+//! has the formula. A figure that is measured is filled in by the back end that measures it. JSON,
+//! Parquet files, metrics of groups, `bbrlab list metrics` and the tables of `docs/results.md` are
+//! made from these tables.
 
 use std::borrow::Cow;
 
@@ -113,8 +115,9 @@ fn simulator() -> String {
     SIMULATOR.to_owned()
 }
 
-/// The same list in no more memory than it needs: one that grew one by one has room for four flows, each a kilobyte, and a sweep
-/// holds the records of all its runs. What it had is free as a whole, which a list that shrinks in place would leave in pieces.
+/// The same list in no more memory than it needs: one that grew one by one has room for four flows,
+/// each a kilobyte, and a sweep holds the records of all its runs. What it had is free as a whole,
+/// which a list that shrinks in place would leave in pieces.
 pub(crate) fn exact<T>(list: Vec<T>) -> Vec<T> {
     let mut exact = Vec::with_capacity(list.len());
     exact.extend(list);
@@ -126,7 +129,8 @@ fn exact_list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(list: D) -> Result
 }
 
 impl LinkSummary {
-    /// Whether it is a link of one flow only: `left[3]` or `right[3]`. No name in a scenario has brackets.
+    /// Whether it is a link of one flow only: `left[3]` or `right[3]`. No name in a scenario has
+    /// brackets.
     #[must_use]
     pub fn is_private(&self) -> bool {
         self.name.ends_with(']')
@@ -311,8 +315,8 @@ record! {
 }
 
 impl FlowGroup {
-    /// Whether its flows together were active for less than the time over which goodputs of groups are taken: then its share of
-    /// the bytes does not tell what it got while it was active.
+    /// Whether its flows together were active for less than the time over which goodputs of groups
+    /// are taken: then its share of the bytes does not tell what it got while it was active.
     #[must_use]
     pub fn is_active_in_part(&self) -> bool {
         self.goodput_active_mbps > self.goodput_mbps.map(|goodput| 1.01 * goodput)
@@ -378,8 +382,8 @@ pub struct Group {
     pub point: SweepPoint,
     /// The seeds, in order.
     pub seeds: Vec<u64>,
-    /// Whether several seeds gave one and the same run: nothing in the scenario is random. `None` if its back end has no
-    /// digests.
+    /// Whether several seeds gave one and the same run: nothing in the scenario is random. `None`
+    /// if its back end has no digests.
     #[serde(default)]
     pub identical_digests: Option<bool>,
     /// By name, such as `jain`, `links.bottleneck.utilization` or `flow_groups.bbr1.share`.
@@ -450,8 +454,8 @@ columns! {
 }
 
 columns! {
-    /// One row for each transfer that began, of flows with `bytes`, `train`, `requests` or `video`; of each `[[flows]]` with `arrivals`, one for
-    /// each of the first 10,000 that were over.
+    /// One row for each transfer that began, of flows with `bytes`, `train`, `requests` or `video`;
+    /// of each `[[flows]]` with `arrivals`, one for each of the first 10,000 that were over.
     Transfers of
     /// A transfer.
     TransferRow {
@@ -466,9 +470,10 @@ columns! {
 }
 
 columns! {
-    /// The columns of `delays.parquet`: the distributions behind the percentiles of the summary, one row per bucket of a histogram,
-    /// in ascending order. Empty buckets have no row. `links.queue_delay_ms` is kept for links that flows share, `flows.rtt_ms`
-    /// for flows with a time series.
+    /// The columns of `delays.parquet`: the distributions behind the percentiles of the summary,
+    /// one row per bucket of a histogram, in ascending order. Empty buckets have no row.
+    /// `links.queue_delay_ms` is kept for links that flows share, `flows.rtt_ms` for flows with a
+    /// time series.
     Delays of
     /// A bucket of a histogram.
     DelayRow {
@@ -503,8 +508,8 @@ impl Delays {
         }
     }
 
-    /// A histogram: delays in milliseconds in ascending order, each with its count. The delays have the bits of the percentiles in
-    /// the summary: nanoseconds or microseconds, both divided once.
+    /// A histogram: delays in milliseconds in ascending order, each with its count. The delays have
+    /// the bits of the percentiles in the summary: nanoseconds or microseconds, both divided once.
     #[expect(
         clippy::cast_precision_loss,
         reason = "a delay is less than 2^53 ns, which are 104 days"

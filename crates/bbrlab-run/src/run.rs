@@ -1,8 +1,9 @@
 //! One run, fully resolved: exactly what `sim` needs.
 //!
-//! All quantities are integers in the units of `bbrlab-units`, and there are no short forms: the dumbbell, `[access]`,
-//! `left_link`, `path` and `rtt` have been replaced by links and routes. A hundred thousand flows need little memory,
-//! since what the flows of one `[[flows]]` table share is stored once, in their [`FlowClass`].
+//! All quantities are integers in the units of `bbrlab-units`, and there are no short forms: the
+//! dumbbell, `[access]`, `left_link`, `path` and `rtt` have been replaced by links and routes. A
+//! hundred thousand flows need little memory, since what the flows of one `[[flows]]` table share
+//! is stored once, in their [`FlowClass`].
 
 use std::sync::Arc;
 
@@ -38,14 +39,16 @@ pub struct Run {
     pub duration: Span,
     /// How often the time series are sampled.
     pub sample: Sample,
-    /// Whether time series of each flow are kept (default: up to 1,000 flows, or if `sample` is given).
+    /// Whether time series of each flow are kept (default: up to 1,000 flows, or if `sample` is
+    /// given).
     pub flow_series: bool,
     /// The settings that all hosts share.
     pub stack: Stack,
-    /// The links that flows share, in the order of their numbers. Private access links have the numbers after these:
-    /// see [`Run::private_link_numbers`].
+    /// The links that flows share, in the order of their numbers. Private access links have the
+    /// numbers after these: see [`Run::private_link_numbers`].
     ///
-    /// Their names are those in results: `bottleneck`, the `name` of `[[links]]`, or one of these followed by `.reverse`.
+    /// Their names are those in results: `bottleneck`, the `name` of `[[links]]`, or one of these
+    /// followed by `.reverse`.
     pub links: Vec<Link>,
     /// The table in the scenario that each of the links comes from: `bottleneck` or `links[1]`.
     pub link_tables: Vec<String>,
@@ -53,7 +56,8 @@ pub struct Run {
     pub bottleneck: Option<u32>,
     /// One class for each `[[flows]]` table.
     pub classes: Vec<FlowClass>,
-    /// The flows, in the order of their numbers (their ids). The flows of a class with [`Source::Arrivals`] count as one.
+    /// The flows, in the order of their numbers (their ids). The flows of a class with
+    /// [`Source::Arrivals`] count as one.
     pub flows: Vec<Flow>,
 }
 
@@ -81,7 +85,8 @@ pub struct FlowClass {
     pub cc_params: Params,
     /// A congestion control from outside in place of `cc`, which then means nothing.
     pub outside: Option<Arc<Outside>>,
-    /// Whether the flow sends datagrams at its source's rate, without a connection. `cc` then means nothing.
+    /// Whether the flow sends datagrams at its source's rate, without a connection. `cc` then means
+    /// nothing.
     pub is_udp: bool,
     /// Payload bytes of a full segment.
     pub mss: u32,
@@ -93,19 +98,21 @@ pub struct FlowClass {
     pub host: u32,
     /// The number of the sending host, likewise.
     pub sender_host: u32,
-    /// Whether the delivery rate is sampled; without, a model of the path learns nothing of its rate.
+    /// Whether the delivery rate is sampled; without, a model of the path learns nothing of its
+    /// rate.
     pub rate_samples: bool,
     /// What the application sends.
     pub source: Source,
-    /// Access links with a rate. Each flow of the class has its own, in the order of the routes. Their names are `left`,
-    /// `right` and, where the reverse direction has a rate, `right.reverse` and `left.reverse`; in results, `left[3]` is
-    /// that of flow 3.
+    /// Access links with a rate. Each flow of the class has its own, in the order of the routes.
+    /// Their names are `left`, `right` and, where the reverse direction has a rate, `right.reverse`
+    /// and `left.reverse`; in results, `left[3]` is that of flow 3.
     pub private_links: Vec<Link>,
     /// The route of the data, from sender to receiver. Adjacent delays are one hop.
     pub forward: Vec<Hop>,
     /// The route of the ACKs, from receiver to sender. Adjacent delays are one hop.
     pub reverse: Vec<Hop>,
-    /// The sum of all delays in both directions, without serialisation, queueing and the wait of `reorder`.
+    /// The sum of all delays in both directions, without serialisation, queueing and the wait of
+    /// `reorder`.
     pub base_rtt: Span,
 }
 
@@ -129,7 +136,8 @@ pub enum Source {
     Bytes(Bytes),
     /// At a constant rate.
     Cbr(BitRate),
-    /// On and off in turn, beginning with on. While on, at a rate or as fast as the socket accepts data.
+    /// On and off in turn, beginning with on. While on, at a rate or as fast as the socket accepts
+    /// data.
     OnOff {
         /// Length of an on period.
         on: Span,
@@ -145,7 +153,8 @@ pub enum Source {
         /// Interval.
         every: Span,
     },
-    /// A train of transfers, each on a new connection, `gap` after the receiver has read the last byte.
+    /// A train of transfers, each on a new connection, `gap` after the receiver has read the last
+    /// byte.
     Train {
         /// Bytes per transfer.
         bytes: Bytes,
@@ -173,7 +182,8 @@ impl Source {
     }
 }
 
-/// A congestion control that is not the laboratory's, as a scenario declares it. Who runs the scenario has to bring it.
+/// A congestion control that is not the laboratory's, as a scenario declares it. Who runs the
+/// scenario has to bring it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outside {
     /// Its name in the scenario, which no algorithm has.
@@ -182,7 +192,8 @@ pub struct Outside {
     pub source: String,
     /// What identifies the text of its program.
     pub sha256: Option<String>,
-    /// Whether it can answer the marks of a round trip by their share, so that the receiver echoes mark by mark.
+    /// Whether it can answer the marks of a round trip by their share, so that the receiver echoes
+    /// mark by mark.
     pub answers_share_of_marks: bool,
 }
 
@@ -246,8 +257,8 @@ impl Run {
         &self.classes[self.flows[flow as usize].class as usize]
     }
 
-    /// The number of the first private link of each flow. Private links are numbered after the shared ones, flow by flow;
-    /// those of a flow are in the order of [`FlowClass::private_links`].
+    /// The number of the first private link of each flow. Private links are numbered after the
+    /// shared ones, flow by flow; those of a flow are in the order of [`FlowClass::private_links`].
     ///
     /// # Panics
     /// If there are more than 2^32 links; a scenario has at most 2^24.

@@ -5,8 +5,8 @@ use std::convert::Infallible;
 
 use crate::record::RunSummary;
 
-/// Runs in an order of their own. Whoever makes tables, files or pictures of them takes one at a time, so that not all need
-/// be in memory at once.
+/// Runs in an order of their own. Whoever makes tables, files or pictures of them takes one at a
+/// time, so that not all need be in memory at once.
 pub trait Runs {
     /// Why a record cannot be had.
     type Error;

@@ -1,5 +1,5 @@
-//! Mean, variance, percentiles and Jain's index of a few values. All tables use these functions, so the same values
-//! give the same figure in each.
+//! Mean, variance, percentiles and Jain's index of a few values. All tables use these functions, so
+//! the same values give the same figure in each.
 
 /// The mean; `None` if there are no values.
 #[must_use]
@@ -22,7 +22,8 @@ pub fn variance(values: &[f64]) -> f64 {
     if values.len() > 1 { squares(values) / (values.len() - 1) as f64 } else { 0.0 }
 }
 
-/// The smallest value that at least `per_mille` thousandths of the values do not exceed; `None` if there are no values.
+/// The smallest value that at least `per_mille` thousandths of the values do not exceed; `None` if
+/// there are no values.
 #[must_use]
 pub fn percentile(sorted: &[f64], per_mille: usize) -> Option<f64> {
     sorted.get((sorted.len() * per_mille).div_ceil(1000).max(1) - 1).copied()

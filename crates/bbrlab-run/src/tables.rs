@@ -1,7 +1,9 @@
-//! The records of runs as plain tables that hold all of them, and back: so runs come home from those who have computed them.
+//! The records of runs as plain tables that hold all of them, and back: so runs come home from
+//! those who have computed them.
 //!
-//! A run has a row in `runs`, each of its links one in `links`, and so on; the columns are the figures of `record.rs`. In front stands
-//! `run`, the run's number, and in `tins` the link's. Swept values are of any kind, so those are JSON.
+//! A run has a row in `runs`, each of its links one in `links`, and so on; the columns are the
+//! figures of `record.rs`. In front stands `run`, the run's number, and in `tins` the link's. Swept
+//! values are of any kind, so those are JSON.
 
 use std::mem;
 

@@ -24,10 +24,11 @@ pub enum Law {
     Constant,
     /// Without memory.
     Exponential,
-    /// A power law: above the least value, P(X > x) falls as x to the minus `shape`. The least value is such that the mean
-    /// holds with larger draws cut to the largest.
+    /// A power law: above the least value, P(X > x) falls as x to the minus `shape`. The least
+    /// value is such that the mean holds with larger draws cut to the largest.
     Pareto {
-        /// Above 1. The smaller, the heavier the tail; up to 2 the variance would be infinite without a largest value.
+        /// Above 1. The smaller, the heavier the tail; up to 2 the variance would be infinite
+        /// without a largest value.
         shape: u32,
     },
     /// The logarithm has a normal distribution.
@@ -39,7 +40,8 @@ pub enum Law {
     Cdf(Arc<Cdf>),
 }
 
-/// Flows that come one after the other, each on a connection of its own, and leave when their bytes are through.
+/// Flows that come one after the other, each on a connection of its own, and leave when their bytes
+/// are through.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arrivals {
     /// From one arrival to the next, in nanoseconds.
@@ -52,7 +54,8 @@ pub struct Arrivals {
 
 /// A client that asks, reads the answer and asks again, all on one connection.
 ///
-/// A request has 100 bytes of payload and crosses the way back like any other packet; its bytes count nowhere.
+/// A request has 100 bytes of payload and crosses the way back like any other packet; its bytes
+/// count nowhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Requests {
     /// Payload bytes of an answer.

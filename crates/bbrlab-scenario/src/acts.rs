@@ -1,4 +1,5 @@
-//! What the keys of a scenario act on. [`idle`](crate::idle) refuses those whose object is not there.
+//! What the keys of a scenario act on. [`idle`](crate::idle) refuses those whose object is not
+//! there.
 
 /// What a key acts on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,5 @@
-//! Converts the size of a queue from packets, bytes, milliseconds or BDP to the packets or bytes that the engine counts.
+//! Converts the size of a queue from packets, bytes, milliseconds or BDP to the packets or bytes
+//! that the engine counts.
 
 use bbrlab_units::{BitRate, Bytes, Packets, Span};
 
@@ -49,7 +50,8 @@ impl BufferSpec {
         Self::of(spec, table, nominal, queue, ("reverse_buffer", given))
     }
 
-    /// The limit of a link's queue at this rate: the discipline's own, the given buffer, or the default, each with its key.
+    /// The limit of a link's queue at this rate: the discipline's own, the given buffer, or the
+    /// default, each with its key.
     fn of(
         spec: &LinkSpec,
         table: &str,
@@ -107,8 +109,8 @@ impl BufferSpec {
         }
     }
 
-    /// Adds ns-3's device queue, which is below the queue discipline. With flow control between the two, a drop-tail queue
-    /// is as large as both together.
+    /// Adds ns-3's device queue, which is below the queue discipline. With flow control between the
+    /// two, a drop-tail queue is as large as both together.
     fn with_device_queue(&self, buffer: Buffer, reader: &mut Reader<'_>) -> Option<Buffer> {
         let Some(device) = self.device_queue else { return Some(buffer) };
         if let Buffer::Packets(packets) = buffer {

@@ -19,7 +19,8 @@ pub const STARTER: &str = include_str!("starter.toml");
 
 macro_rules! builtins {
     ($($id:literal: $file:literal,)*) => {
-        /// The built-in scenarios: papers first, then what they contradict each other in, then ECN, then examples, then networks.
+        /// The built-in scenarios: papers first, then what they contradict each other in, then ECN,
+        /// then examples, then networks.
         pub const BUILTINS: &[Builtin] = &[$(Builtin {
             id: $id,
             file: concat!("scenarios/", $file),

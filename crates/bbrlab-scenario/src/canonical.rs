@@ -1,7 +1,9 @@
-//! The canonical text of a scenario, which is stored as `scenario.toml` in a run's folder and is hashed.
+//! The canonical text of a scenario, which is stored as `scenario.toml` in a run's folder and is
+//! hashed.
 //!
-//! It has only those keys whose values differ from the defaults, in a fixed order and with the largest unit. So comments,
-//! white space, the spelling of units and keys set to their defaults do not change the hash.
+//! It has only those keys whose values differ from the defaults, in a fixed order and with the
+//! largest unit. So comments, white space, the spelling of units and keys set to their defaults do
+//! not change the hash.
 
 use std::fmt::Write as _;
 

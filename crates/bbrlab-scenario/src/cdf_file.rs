@@ -6,8 +6,9 @@ use crate::decimal::Decimal;
 use crate::path_trace::STEPS_MAX;
 use crate::quantity::parse_bytes;
 
-/// Reads a file of two columns: bytes, and the share of sizes up to them, either in percent or as a fraction; the last line, 100 or 1,
-/// tells which. The error completes a sentence that begins with "the file".
+/// Reads a file of two columns: bytes, and the share of sizes up to them, either in percent or as a
+/// fraction; the last line, 100 or 1, tells which. The error completes a sentence that begins with
+/// "the file".
 pub(crate) fn parse(text: &str) -> Result<Cdf, String> {
     let percent = 100 * u64::from(Cdf::ONE);
     // Bytes, and shares in parts of 10^-9 of what the file counts in.

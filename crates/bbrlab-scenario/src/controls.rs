@@ -1,5 +1,6 @@
-//! `controls`: names for `cc` that no algorithm has. Who runs the scenario brings these congestion controls; the scenario says where
-//! they come from, so that its hash differs where their programs do.
+//! `controls`: names for `cc` that no algorithm has. Who runs the scenario brings these congestion
+//! controls; the scenario says where they come from, so that its hash differs where their programs
+//! do.
 
 use std::sync::Arc;
 

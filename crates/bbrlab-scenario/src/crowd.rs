@@ -1,4 +1,5 @@
-//! Flows that come faster than their link can serve them: how many wait, and how often their timers expire.
+//! Flows that come faster than their link can serve them: how many wait, and how often their timers
+//! expire.
 
 use bbrlab_run::Arrivals;
 use bbrlab_units::Span;
@@ -47,8 +48,8 @@ impl Crowd {
         self.at_most
     }
 
-    /// Accounts for `present_s` in which the class sent this many packets. Returns the seconds for which its flows were under
-    /// way, summed over the flows.
+    /// Accounts for `present_s` in which the class sent this many packets. Returns the seconds for
+    /// which its flows were under way, summed over the flows.
     pub(crate) fn sent(&mut self, packets: f64, present_s: f64) -> f64 {
         let (came, served) = (present_s / self.gap_s, packets / self.each);
         let on_the_way_s = served * self.alone_s;
@@ -60,21 +61,23 @@ impl Crowd {
         self.waiting = before + grown - turned_away;
         self.under_way =
             self.under_way.max((self.waiting + self.alone_s / self.gap_s).min(self.at_most));
-        // The number of those that wait rises or falls on a straight line, and stays where it can rise no further.
+        // The number of those that wait rises or falls on a straight line, and stays where it can
+        // rise no further.
         let ramp = if grown > 0.0 { 1.0 - turned_away / grown } else { 1.0 };
         let mean = f64::midpoint(before, self.waiting) * ramp + self.waiting * (1.0 - ramp);
         on_the_way_s + mean * present_s
     }
 }
 
-/// The share of its time for which a flow waits for a timeout, where its link has room for so many packets a flow, on the way and
-/// in the queue together. Fitted to runs of 16 to 100,000 CUBIC flows at 20 and 100 Mbit/s: 0.9 below one packet, 0.3 at seven.
+/// The share of its time for which a flow waits for a timeout, where its link has room for so many
+/// packets a flow, on the way and in the queue together. Fitted to runs of 16 to 100,000 CUBIC
+/// flows at 20 and 100 Mbit/s: 0.9 below one packet, 0.3 at seven.
 pub(crate) fn starved(packets: f64) -> f64 {
     1.0 / (1.0 + packets / 3.0)
 }
 
-/// How often the timer of a connection expires within this time of silence. Linux: `tcp_syn_linear_timeouts` of one second
-/// each, then each lasts twice as long as the one before.
+/// How often the timer of a connection expires within this time of silence. Linux:
+/// `tcp_syn_linear_timeouts` of one second each, then each lasts twice as long as the one before.
 pub(crate) fn timeouts(silent_s: f64) -> f64 {
     const LINEAR: f64 = 4.0;
     if silent_s <= LINEAR { silent_s } else { LINEAR + (silent_s - LINEAR + 1.0).log2() }

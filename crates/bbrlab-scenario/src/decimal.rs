@@ -1,7 +1,7 @@
 //! Exact decimal numbers, for values such as `"0.1bdp"` and `"1.5Gbit/s"`.
 //!
-//! A quantity is converted to an integer number of nanoseconds, bytes or bits per second without floating point. A value
-//! that would have to be rounded is an error.
+//! A quantity is converted to an integer number of nanoseconds, bytes or bits per second without
+//! floating point. A value that would have to be rounded is an error.
 
 use std::fmt;
 
@@ -37,7 +37,8 @@ impl Decimal {
         Self { negative: value < 0, digits: value.unsigned_abs(), scale: 0 }
     }
 
-    /// Reads `12`, `-0.5`, `1e6`, `1_000.25`; `None` if it is not such a number or has too many digits.
+    /// Reads `12`, `-0.5`, `1e6`, `1_000.25`; `None` if it is not such a number or has too many
+    /// digits.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (negative, unsigned) = match text.as_bytes().first()? {
             b'-' => (true, &text[1..]),
@@ -109,8 +110,8 @@ impl Decimal {
         u64::try_from(product / divisor).map_err(|_| Misfit::TooLarge)
     }
 
-    /// `self * factor / divisor`, rounded to the nearest integer, halves up; `None` beyond 64 bits or below
-    /// zero.
+    /// `self * factor / divisor`, rounded to the nearest integer, halves up; `None` beyond 64 bits
+    /// or below zero.
     pub(crate) fn times_over_rounded(self, factor: u128, divisor: u128) -> Option<u64> {
         if self.is_negative() {
             return None;
@@ -135,7 +136,8 @@ impl Decimal {
         !self.is_negative() && 10_u128.checked_pow(self.scale).is_some_and(|one| self.digits <= one)
     }
 
-    /// `digits * factor` and the power of ten to divide it by, with common factors of ten cancelled.
+    /// `digits * factor` and the power of ten to divide it by, with common factors of ten
+    /// cancelled.
     fn product_and_divisor(self, mut factor: u128) -> Option<(u128, u128)> {
         let mut scale = self.scale;
         while scale > 0 && factor != 0 && factor.is_multiple_of(10) {

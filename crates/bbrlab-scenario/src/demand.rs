@@ -12,16 +12,17 @@ use crate::link::HEADERS;
 use crate::lower::Network;
 use crate::route::links_on;
 
-/// Payload bytes that a socket buffer holds for each byte of its memory. Linux: `tcp_rcv_established` measures the ratio
-/// of payload to truesize, 1448 / 2304 for full segments.
+/// Payload bytes that a socket buffer holds for each byte of its memory. Linux:
+/// `tcp_rcv_established` measures the ratio of payload to truesize, 1448 / 2304 for full segments.
 const PAYLOAD_OF_MEMORY: f64 = 0.628;
 
-/// The memory of a buffer that grows as in Linux. Linux: the third value of `tcp_rmem` and `tcp_wmem` on a host of some
-/// gigabytes.
+/// The memory of a buffer that grows as in Linux. Linux: the third value of `tcp_rmem` and
+/// `tcp_wmem` on a host of some gigabytes.
 const AUTO_BYTES: f64 = 64.0 * 1024.0 * 1024.0;
 
-/// The mean window of Reno under random loss is at most this over the root of the loss ratio. The mean of a deterministic
-/// sawtooth is 1.22 (Mathis et al. 1997); measured means are up to 1.3 times larger, because losses come in clusters.
+/// The mean window of Reno under random loss is at most this over the root of the loss ratio. The
+/// mean of a deterministic sawtooth is 1.22 (Mathis et al. 1997); measured means are up to 1.3
+/// times larger, because losses come in clusters.
 const WINDOW_UNDER_LOSS: f64 = 1.22 * 1.5;
 
 /// What one flow of a class can send while it is alone on its path.
@@ -37,14 +38,17 @@ pub(crate) struct Demand {
     pub(crate) each: f64,
     /// Packets that leave before the first random loss, in addition to those at `rate`.
     pub(crate) before_loss: f64,
-    /// Packets that are still to be sent when the application stops: what is in the network and in the send buffer. None
-    /// if the source is slower than its path, because what it has written has left.
+    /// Packets that are still to be sent when the application stops: what is in the network and in
+    /// the send buffer. None if the source is slower than its path, because what it has written has
+    /// left.
     pub(crate) after_stop: f64,
-    /// Whether the flow sends as much as it can: otherwise `rate` and its links are no more than bounds.
+    /// Whether the flow sends as much as it can: otherwise `rate` and its links are no more than
+    /// bounds.
     pub(crate) is_sure: bool,
     /// Whether the flow takes whatever its links leave, as long as it is active.
     pub(crate) is_greedy: bool,
-    /// Whether no window of a connection bounds it: it stands for flows that come and go, or sends datagrams.
+    /// Whether no window of a connection bounds it: it stands for flows that come and go, or sends
+    /// datagrams.
     is_many: bool,
     /// How fast it becomes.
     ramp: Ramp,
@@ -109,8 +113,9 @@ impl Demand {
             let cubic = 1.054 * (rtt_s / bursts).powf(0.75);
             let mean = (WINDOW_UNDER_LOSS / bursts.sqrt()).max(cubic);
             demand.rate = demand.rate.min(mean / rtt_s);
-            // Slow start: its last round is as long as all before it, and another one follows until the loss is noticed.
-            // From there each loss takes three tenths of the window, until it is the mean one.
+            // Slow start: its last round is as long as all before it, and another one follows until
+            // the loss is noticed. From there each loss takes three tenths of the window, until it
+            // is the mean one.
             let highest = (2.0 * ramp.link * rtt_s).min(1.0 / bursts).max(mean);
             let falls = (highest / mean).ln() / (1.0_f64 / 0.7).ln();
             demand.before_loss = (3.0 + falls) / bursts;
@@ -212,7 +217,8 @@ impl Demand {
             }
             Source::Requests(ref requests) => self.read_requests(requests, packets_of),
             Source::Arrivals(Arrivals { ref gap, ref size, at_most }) => {
-                // However fast one of them is, all of them together send what comes, unless it is turned away.
+                // However fast one of them is, all of them together send what comes, unless it is
+                // turned away.
                 self.each = packets_of(size.mean as f64);
                 let alone_s = self.ramp.seconds_for(self.each);
                 let come = 1.0 / seconds(Span(gap.mean));
@@ -381,8 +387,8 @@ fn loss_bursts(link: &Link) -> f64 {
     }
 }
 
-/// Whether the reverse path carries the ACKs of a sender that has this many packets a second for itself. ACKs that are
-/// lost in a full queue cost little, so a third of them is enough.
+/// Whether the reverse path carries the ACKs of a sender that has this many packets a second for
+/// itself. ACKs that are lost in a full queue cost little, so a third of them is enough.
 fn has_acks(class: &FlowClass, network: &Network, packets_per_s: f64) -> bool {
     /// On the wire.
     const ACK_BYTES: f64 = 66.0;
@@ -417,7 +423,8 @@ fn changes(class: &FlowClass, network: &Network) -> bool {
             .any(|link| link.delay_steps.is_some() || matches!(link.loss, Some(Loss::Steps(_))))
 }
 
-/// Whether data or ACKs wait for slots, grants or turns, which may let too few of them pass, or most ACKs are dropped.
+/// Whether data or ACKs wait for slots, grants or turns, which may let too few of them pass, or
+/// most ACKs are dropped.
 fn waits_for_slots(class: &FlowClass, network: &Network) -> bool {
     class.forward.iter().chain(&class.reverse).any(|hop| match *hop {
         Hop::Link(number) => {
@@ -465,7 +472,8 @@ fn fills(
     if queue < 0.3 * bdp / flows.max(1.0).sqrt() {
         return false;
     }
-    // What slow start left too early has to grow until the end: a packet a round trip, or along CUBIC's curve.
+    // What slow start left too early has to grow until the end: a packet a round trip, or along
+    // CUBIC's curve.
     let own = bdp / flows.max(1.0);
     let growing_s = match cc.window() {
         Window::Reno => own / 2.0 * rtt_s,

@@ -1,8 +1,8 @@
 //! The scenario as a tree in which each key and value has its position.
 //!
-//! A value may come from the file, from a `--set`, or (in a sweep) from a list further down in the file. It keeps its
-//! position, so an error message shows a wrong value where the user wrote it. Trees share equal parts: setting a value
-//! copies only the tables that contain it.
+//! A value may come from the file, from a `--set`, or (in a sweep) from a list further down in the
+//! file. It keeps its position, so an error message shows a wrong value where the user wrote it.
+//! Trees share equal parts: setting a value copies only the tables that contain it.
 
 use std::sync::Arc;
 
@@ -163,7 +163,8 @@ pub(crate) fn parse(source: &Source, number: u32) -> Result<Table, ScenarioError
     Err(ScenarioError::at(&source.name, &source.text, span(first), title, found).into())
 }
 
-/// Parses the value of a `--set`, which begins at `offset` in its source: as TOML, else as a string.
+/// Parses the value of a `--set`, which begins at `offset` in its source: as TOML, else as a
+/// string.
 pub(crate) fn parse_set_value(text: &str, source: u32, offset: usize) -> Node {
     let whole = At { source, start: small(offset), end: small(offset + text.len()) };
     match DeValue::parse(text.trim()) {
@@ -263,7 +264,8 @@ pub(crate) fn parse_path(text: &str) -> Result<Vec<Step>, String> {
     Ok(steps)
 }
 
-/// A queue discipline that is given by its name alone becomes a table, in which a parameter can then be set.
+/// A queue discipline that is given by its name alone becomes a table, in which a parameter can
+/// then be set.
 fn name_as_table(entry: &mut Entry) {
     if !matches!(&*entry.key, "queue" | "reverse_queue")
         || !matches!(entry.value.value, Value::Text(_))
@@ -276,8 +278,8 @@ fn name_as_table(entry: &mut Entry) {
     entry.value = Arc::new(Node { value: Value::Table(table), at: name.at });
 }
 
-/// Sets the value at `path`. `flows.KEY` and `links.KEY` set it in all tables of the list, `flows[1].KEY` in the second
-/// one and `links.NAME.KEY` in the one with that name.
+/// Sets the value at `path`. `flows.KEY` and `links.KEY` set it in all tables of the list,
+/// `flows[1].KEY` in the second one and `links.NAME.KEY` in the one with that name.
 pub(crate) fn set(
     root: &mut Table,
     path: &[Step],

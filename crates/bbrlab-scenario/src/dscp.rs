@@ -1,4 +1,5 @@
-//! `dscp` of a flow: the six bits of the IP header by which a queue discipline tells classes of traffic apart.
+//! `dscp` of a flow: the six bits of the IP header by which a queue discipline tells classes of
+//! traffic apart.
 
 use crate::canonical::show_text;
 use crate::document::{Node, Value};

@@ -1,4 +1,5 @@
-//! `ecn` of a flow: whether it is negotiated, for which kind of route, and with which of the two code points.
+//! `ecn` of a flow: whether it is negotiated, for which kind of route, and with which of the two
+//! code points.
 
 use bbrlab_stack::EcnMode;
 
@@ -6,7 +7,8 @@ use crate::canonical::show_text;
 use crate::document::Value;
 use crate::key::Given;
 
-/// The mode that is given to a flow with the congestion control `cc`, which answers marks by their share or does not.
+/// The mode that is given to a flow with the congestion control `cc`, which answers marks by their
+/// share or does not.
 pub(crate) fn read_ecn(
     given: &mut Given<'_, '_>,
     cc: &str,

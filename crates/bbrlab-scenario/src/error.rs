@@ -10,7 +10,8 @@ use annotate_snippets::{AnnotationKind, Level, Origin, Renderer, Snippet};
 pub struct ScenarioError {
     /// The file, or `--set`.
     pub origin: String,
-    /// Line, from 1; `None` if the mistake is about the whole file (missing, empty, a directory ...).
+    /// Line, from 1; `None` if the mistake is about the whole file (missing, empty, a directory
+    /// ...).
     pub line: Option<usize>,
     /// Column in characters, from 1.
     pub column: usize,
@@ -88,7 +89,8 @@ impl ScenarioError {
         let mut group = if let Some(line) = self.line {
             let label =
                 AnnotationKind::Primary.span(self.marked.clone()).label(self.found.as_str());
-            // The renderer counts columns from the start of the excerpt, which may be cut at the left.
+            // The renderer counts columns from the start of the excerpt, which may be cut at the
+            // left.
             let in_excerpt = 1 + self.excerpt[..self.marked.start].chars().count();
             let path = if in_excerpt == self.column {
                 self.origin.clone()

@@ -1,8 +1,10 @@
-//! Estimates the cost of a run before it is run: packets, events, memory, rows, bytes on disk, work.
+//! Estimates the cost of a run before it is run: packets, events, memory, rows, bytes on disk,
+//! work.
 //!
-//! Nothing is simulated. [`demand`](crate::demand) says how much a flow can send at most, [`fluid`](crate::fluid) how the
-//! flows share the links. Where flows fill a link or send what their source says, the figures are right within a factor of
-//! two. Where losses, short queues or short runs keep flows from it, they are upper bounds: see [`Estimate::at_most`].
+//! Nothing is simulated. [`demand`](crate::demand) says how much a flow can send at most,
+//! [`fluid`](crate::fluid) how the flows share the links. Where flows fill a link or send what
+//! their source says, the figures are right within a factor of two. Where losses, short queues or
+//! short runs keep flows from it, they are upper bounds: see [`Estimate::at_most`].
 //!
 //! `crates/bbrlab-lab/tests/all/estimates.rs` compares estimates with runs.
 
@@ -88,31 +90,35 @@ const LINK_BYTES: f64 = 512.0;
 /// Bytes of memory for the program itself.
 const BASE_BYTES: f64 = 11e6;
 
-/// Bytes of memory for the record of a run in a sweep with what names the run, and for that of each of its flows.
+/// Bytes of memory for the record of a run in a sweep with what names the run, and for that of each
+/// of its flows.
 const RUN_RECORD_BYTES: f64 = 3500.0;
 const FLOW_RECORD_BYTES: f64 = 700.0;
 
-/// Bytes of memory for what a sweep keeps of its runs: records up to so many, rows of the summary that are written together, a few
-/// bytes a run, and the means of each point with a row of the table.
+/// Bytes of memory for what a sweep keeps of its runs: records up to so many, rows of the summary
+/// that are written together, a few bytes a run, and the means of each point with a row of the
+/// table.
 const HELD_BYTES: f64 = (8 << 20) as f64;
 const ROWS_TOGETHER: f64 = 4096.0;
 const SUMMARY_ROW_BYTES: f64 = 3500.0;
 const RUN_BYTES: f64 = 35.0;
 const POINT_BYTES: f64 = 2800.0;
 
-/// Bytes of memory for a row of a flow and of a queue, where pointers have 64 bits: an estimate is the same on all machines.
+/// Bytes of memory for a row of a flow and of a queue, where pointers have 64 bits: an estimate is
+/// the same on all machines.
 const SERIES_ROW_MEMORY_BYTES: f64 = 312.0;
 const QUEUE_ROW_MEMORY_BYTES: f64 = 120.0;
 
-/// Bytes of memory for a value of a row when the rows are written as columns: most are optional, so twice eight bytes.
+/// Bytes of memory for a value of a row when the rows are written as columns: most are optional, so
+/// twice eight bytes.
 const COLUMN_BYTES: f64 = 16.0;
 
 /// Columns of the series of flows and of the queues.
 const SERIES_COLUMNS: f64 = 23.0;
 const QUEUE_COLUMNS: f64 = 9.0;
 
-/// Bytes of a run's folder that do not depend on the run: schemas, names of figures, hashes; and those of them that are in the files
-/// of its series.
+/// Bytes of a run's folder that do not depend on the run: schemas, names of figures, hashes; and
+/// those of them that are in the files of its series.
 const FOLDER_BYTES: f64 = 24e3;
 const SERIES_FILES_BYTES: f64 = 9e3;
 
@@ -123,7 +129,8 @@ const SWEEP_BYTES: f64 = 9e3;
 const RECORD_BYTES: f64 = 1240.0;
 const COMPACT_RECORD_BYTES: f64 = 820.0;
 
-/// Bytes of a transfer in the table of transfers, and how many flows that come and go have a row there.
+/// Bytes of a transfer in the table of transfers, and how many flows that come and go have a row
+/// there.
 const TRANSFER_BYTES: f64 = 16.0;
 const TRANSFERS_MAX: f64 = 10_000.0;
 
@@ -136,40 +143,48 @@ const QUEUE_ROW_BYTES: f64 = 2.7;
 /// Bytes of the time of a row on disk, which the rows of all flows or links share.
 const TIME_BYTES: f64 = 6.3;
 
-/// Bytes of a compressed row of a flow on disk if nothing happened since the row before, and if much did.
+/// Bytes of a compressed row of a flow on disk if nothing happened since the row before, and if
+/// much did.
 const QUIET_ROW_BYTES: f64 = 1.5;
 const BUSY_ROW_BYTES: f64 = 30.0;
 
-// Work is counted in events of a run of one flow, which took 34 ns where these figures were measured: user and system time of
-// `bbrlab run --no-pictures --jobs 1` on a Xeon at 2.9 GHz, the fastest of two runs, less the time of the same run without what is
-// measured. `cpu_s` in the results is that of the events, of setting up flows and of taking rows; the rest is writing files.
+// Work is counted in events of a run of one flow, which took 34 ns where these figures were
+// measured: user and system time of `bbrlab run --no-pictures --jobs 1` on a Xeon at 2.9 GHz, the
+// fastest of two runs, less the time of the same run without what is measured. `cpu_s` in the
+// results is that of the events, of setting up flows and of taking rows; the rest is writing files.
 
-/// The work of a row: of a flow 0.15 us to take and 0.5 to 1.2 us to write; of a queue 0.2 us and 0.4 us for two.
+/// The work of a row: of a flow 0.15 us to take and 0.5 to 1.2 us to write; of a queue 0.2 us and
+/// 0.4 us for two.
 const WORK_PER_FLOW_ROW: f64 = 27.0;
 const WORK_PER_QUEUE_ROW: f64 = 9.0;
 
-/// The work of setting up a run, of writing its files and of the system's part in that: 1.75 ms, in a sweep of 1000 runs.
+/// The work of setting up a run, of writing its files and of the system's part in that: 1.75 ms, in
+/// a sweep of 1000 runs.
 const WORK_PER_RUN: f64 = 50_000.0;
 
-/// The work of a flow, or of a place of flows that come and go: to set it up, to find its memory and to sum it up, 6 to 10 us.
+/// The work of a flow, or of a place of flows that come and go: to set it up, to find its memory
+/// and to sum it up, 6 to 10 us.
 const WORK_PER_FLOW: f64 = 220.0;
 
-/// The work of the records of a flow in files: 10 us with 1000 and 10,000 flows, 14 us with 100,000.
+/// The work of the records of a flow in files: 10 us with 1000 and 10,000 flows, 14 us with
+/// 100,000.
 const WORK_PER_RECORD: f64 = 350.0;
 
 /// The work of a connection besides its events, where another one was at its place before: 1.1 us.
 const WORK_PER_CONNECTION: f64 = 32.0;
 
-/// The work per event by number of flows that are under way at once: state that is not in the processor's cache makes an event
-/// slower. Bulk flows of CUBIC at 10 Gbit/s and 100 ms took 34, 41, 73, 145 and 210 ns an event with 1, 16, 1000, 10,000 and
-/// 100,000 flows; a million flows that wait on a full link of 100 Mbit/s, 225 ns.
+/// The work per event by number of flows that are under way at once: state that is not in the
+/// processor's cache makes an event slower. Bulk flows of CUBIC at 10 Gbit/s and 100 ms took 34,
+/// 41, 73, 145 and 210 ns an event with 1, 16, 1000, 10,000 and 100,000 flows; a million flows that
+/// wait on a full link of 100 Mbit/s, 225 ns.
 const SLOWDOWN: [(f64, f64); 5] = [(1.0, 1.0), (16.0, 1.2), (1e3, 2.1), (1e4, 4.2), (1e5, 6.2)];
 
 /// The work of an event of a datagram flow, which has no connection to keep: 20 ns.
 const WORK_PER_DATAGRAM_EVENT: f64 = 0.6;
 
-/// So many packets of a connection are acknowledged one by one, while the receiver's window grows: CUBIC, transfers of 1 to 20,000
-/// packets at 20 Mbit/s and 1 Gbit/s. From then on every other one is.
+/// So many packets of a connection are acknowledged one by one, while the receiver's window grows:
+/// CUBIC, transfers of 1 to 20,000 packets at 20 Mbit/s and 1 Gbit/s. From then on every other one
+/// is.
 const ACKED_ONE_BY_ONE: f64 = 200.0;
 
 impl Estimate {
@@ -193,7 +208,8 @@ impl Estimate {
             work += own * if class.is_udp { WORK_PER_DATAGRAM_EVENT } else { 1.0 };
             flow_s += active.flow_s;
             let rows = match spec.sample() {
-                // Flows that come and go have rows in the table of transfers, which is in no series.
+                // Flows that come and go have rows in the table of transfers, which is in no
+                // series.
                 _ if class.source.arrivals().is_some() => 0.0,
                 Sample::Every(period) => active.active_s / seconds(period) + flow.count as f64,
                 // Every other packet has an ACK of its own, or each if packets are rare.
@@ -325,7 +341,8 @@ impl Estimate {
         }
     }
 
-    /// The cost of a sweep of so many points: that of its runs, and their records in memory and in its own folder.
+    /// The cost of a sweep of so many points: that of its runs, and their records in memory and in
+    /// its own folder.
     pub(crate) fn with_records_of_sweep(self, points: u64) -> Self {
         if self.runs < 2 {
             return self;
@@ -350,7 +367,8 @@ fn is_counted(class: &FlowClass, network: &Network) -> bool {
     network.bottleneck.is_none_or(|link| class.forward.contains(&Hop::Link(link)))
 }
 
-/// Whether a flow of this class has rows as long as it needs for its packets, and not from its start to its stop.
+/// Whether a flow of this class has rows as long as it needs for its packets, and not from its
+/// start to its stop.
 fn ends(class: &FlowClass, sample: Sample) -> bool {
     sample == Sample::Ack || matches!(class.source, Source::Bytes(_) | Source::Train { .. })
 }
@@ -374,7 +392,8 @@ fn events_of(class: &FlowClass, network: &Network, active: &Activity) -> f64 {
         + events_of_connections(class, network, active)
 }
 
-/// Events of a packet of this class on its way, at each link but one that the sender is at, and at the receiver; and of an ACK.
+/// Events of a packet of this class on its way, at each link but one that the sender is at, and at
+/// the receiver; and of an ACK.
 fn events_on_the_way(class: &FlowClass, network: &Network) -> (f64, f64) {
     let beyond_first = |hops: &[Hop]| {
         let links = hops.iter().skip(1).filter(|hop| !matches!(hop, Hop::Delay(_)));
@@ -413,7 +432,8 @@ fn acks_per_packet(class: &FlowClass, active: &Activity) -> f64 {
     if class.is_udp {
         return 0.0;
     }
-    // With fewer packets a second than these, delayed ACKs do not wait for a second packet, and timers expire.
+    // With fewer packets a second than these, delayed ACKs do not wait for a second packet, and
+    // timers expire.
     if active.packets < 50.0 * active.active_s {
         return 1.0;
     }
@@ -424,7 +444,8 @@ fn acks_per_packet(class: &FlowClass, active: &Activity) -> f64 {
     0.5 + 0.5 * one_by_one.min(1.0)
 }
 
-/// Events of connections besides those of their packets: handshakes, and what becomes of flows that get nothing through.
+/// Events of connections besides those of their packets: handshakes, and what becomes of flows that
+/// get nothing through.
 fn events_of_connections(class: &FlowClass, network: &Network, active: &Activity) -> f64 {
     let (forward, reverse) = events_on_the_way(class, network);
     // It is told to connect; a SYN, its answer and the ACK of that cross the network.

@@ -1,7 +1,9 @@
-//! `bbr`, `bbr2`, `bbr3`, `cubic` and `vegas` in `[stack]`: parameters of algorithms for all flows that do not set them in `cc_params`.
+//! `bbr`, `bbr2`, `bbr3`, `cubic` and `vegas` in `[stack]`: parameters of algorithms for all flows
+//! that do not set them in `cc_params`.
 //!
-//! A profile sets them to what the algorithm does there. They apply to the algorithms that have them, so that `bbr` is
-//! for BBR v1 and its variants, and the rest of `cc_params` stays with the flow.
+//! A profile sets them to what the algorithm does there. They apply to the algorithms that have
+//! them, so that `bbr` is for BBR v1 and its variants, and the rest of `cc_params` stays with the
+//! flow.
 
 use std::sync::{Arc, LazyLock};
 
@@ -39,7 +41,8 @@ fn default_of(family: Family, param: &str) -> ParamValue {
     spec.expect("a family's names are its algorithm's parameters").default_value()
 }
 
-/// The values of all families, each under its name in `[stack]`. Runs share those that none of them sets.
+/// The values of all families, each under its name in `[stack]`. Runs share those that none of them
+/// sets.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FamilyParams([Arc<Params>; FAMILIES.len()]);
 
@@ -107,7 +110,8 @@ impl FamilyParams {
         show_params(&self.0[family as usize])
     }
 
-    /// The parameters of a flow: its own, and those of the family that differ from the algorithm's defaults.
+    /// The parameters of a flow: its own, and those of the family that differ from the algorithm's
+    /// defaults.
     pub(crate) fn of_flow(&self, cc: Algorithm, own: &Params) -> Params {
         let mut params = own.clone();
         let is_set = |family: &Family| {

@@ -21,7 +21,8 @@ use crate::traffic::{self, ArrivalsSpec, ClientSpec};
 use bbrlab_run::{Bursts, Outside, Random, Source};
 use bbrlab_stack::EcnMode;
 
-/// The largest number of flows of one run. Event keys have 24 bits for a flow or a link, and each flow takes kilobytes.
+/// The largest number of flows of one run. Event keys have 24 bits for a flow or a link, and each
+/// flow takes kilobytes.
 pub(crate) const FLOWS_MAX: u64 = 1 << 20;
 
 /// A `[[flows]]` table with the defaults filled in.
@@ -479,7 +480,8 @@ impl FlowSpec {
         has_cc.then_some(flow)
     }
 
-    /// Each flow must start before the run ends, the latest possible start of the last of `count` flows included.
+    /// Each flow must start before the run ends, the latest possible start of the last of `count`
+    /// flows included.
     fn check_start(&self, reader: &mut Reader<'_>, keys: &Keys<'_>, duration: Span) {
         let first = u128::from(self.start.0);
         let last = first + u128::from(self.start_step.0) * u128::from(self.count - 1);
@@ -490,7 +492,8 @@ impl FlowSpec {
             ("start_jitter", latest, "with it the last start can reach"),
         ];
         let late = causes.into_iter().find(|&(_, start, _)| start >= u128::from(duration.0));
-        // A key that is missing adds nothing, so the one that goes too far is there, unless the duration is wrong as well.
+        // A key that is missing adds nothing, so the one that goes too far is there, unless the
+        // duration is wrong as well.
         if let Some((key, start, when)) = late
             && let Some(node) = keys.get(key)
         {
@@ -528,7 +531,8 @@ impl FlowSpec {
         }
     }
 
-    /// What the flow sends: at most one of `bytes`, `rate`, `on` with `off` (and perhaps `rate`), `write`, `train`.
+    /// What the flow sends: at most one of `bytes`, `rate`, `on` with `off` (and perhaps `rate`),
+    /// `write`, `train`.
     fn read_source(&mut self, reader: &mut Reader<'_>, keys: &mut Keys<'_>) {
         let has_periods = keys.has("on") || keys.has("off");
         let has_sizes = keys.has("arrivals") || keys.has("requests");
@@ -551,7 +555,8 @@ impl FlowSpec {
                 .collect();
             let named: Vec<String> = given.iter().map(|(key, _)| format!("`{key}`")).collect();
             if self.is_udp {
-                // What a flow of datagrams has one source too many of is told as what it may not have.
+                // What a flow of datagrams has one source too many of is told as what it may not
+                // have.
                 self.check_udp(reader, keys);
                 return;
             }
@@ -663,8 +668,8 @@ impl SourceSpec {
         self.arrivals.as_ref().is_some_and(ArrivalsSpec::needs_rate)
     }
 
-    /// The source that these keys describe, of a flow whose packets have `mss` bytes of payload and cross a link of this
-    /// rate and framing.
+    /// The source that these keys describe, of a flow whose packets have `mss` bytes of payload and
+    /// cross a link of this rate and framing.
     pub(crate) fn source(&self, mss: u32, link: (BitRate, Bytes)) -> Source {
         let sizes = self.sizes.clone().or(self.bytes.map(|bytes| law::constant(bytes.0)));
         let given = match self {

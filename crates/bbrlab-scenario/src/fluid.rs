@@ -1,5 +1,5 @@
-//! How flows share their links over time, as a fluid: in each slice of the run every class gets the same rate per flow until
-//! a link or its own demand stops it (max-min fairness).
+//! How flows share their links over time, as a fluid: in each slice of the run every class gets the
+//! same rate per flow until a link or its own demand stops it (max-min fairness).
 
 #![expect(clippy::cast_precision_loss, reason = "an estimate; no figure of a run depends on it")]
 
@@ -31,7 +31,8 @@ pub(crate) struct Activity {
     pub(crate) active_s: f64,
     /// Whether these are estimates, and not upper bounds.
     pub(crate) is_sure: bool,
-    /// Seconds for which its flows are under way, summed over them; of flows that come and go, each of these counts.
+    /// Seconds for which its flows are under way, summed over them; of flows that come and go, each
+    /// of these counts.
     pub(crate) flow_s: f64,
     /// Connections whose data the links carry; none of datagrams.
     pub(crate) connections: f64,
@@ -43,7 +44,8 @@ pub(crate) struct Activity {
     pub(crate) waiting: f64,
     /// Of these, how many are turned away.
     pub(crate) turned_away: f64,
-    /// Seconds of `flow_s` in which a flow waits for a timeout, because its link is full with others.
+    /// Seconds of `flow_s` in which a flow waits for a timeout, because its link is full with
+    /// others.
     pub(crate) starved_s: f64,
     /// Timeouts of these flows.
     pub(crate) timeouts: f64,
@@ -121,7 +123,8 @@ impl Class {
         crossing: &[f64],
     ) -> Self {
         let end = flow.stop.map_or(spec.duration, |stop| stop.min(spec.duration));
-        // Random starts spread over the bound of the jitter, or, in a row of starts, move it by half of that.
+        // Random starts spread over the bound of the jitter, or, in a row of starts, move it by
+        // half of that.
         let count = flow.count as f64;
         let (step_s, jitter_s) = (seconds(flow.start_step), seconds(flow.start_jitter));
         let (wait_s, step_s) = if step_s > 0.0 {
@@ -161,7 +164,8 @@ impl Class {
         }
     }
 
-    /// How many flows share a link in a slice in which the class is present for so long, in seconds.
+    /// How many flows share a link in a slice in which the class is present for so long, in
+    /// seconds.
     fn weight(&self, present_s: f64) -> f64 {
         present_s * self.crowd.map_or(1.0, |crowd| crowd.weight())
     }
@@ -176,7 +180,8 @@ impl Class {
             activity.packets += started * demand.after_stop;
         }
         activity.is_sure |= is_covered;
-        // Transfers of few packets that find their link full try again at the same times, between which it may be empty.
+        // Transfers of few packets that find their link full try again at the same times, between
+        // which it may be empty.
         let is_short = crowd.is_none() && demand.packets < SHORT_PACKETS;
         activity.is_sure &= !(is_short && activity.starved_s > 0.5 * activity.flow_s);
         let stay = crowd.map_or(started, |crowd| crowd.waiting);
@@ -209,7 +214,8 @@ impl Class {
         at_rate.min(left) + self.crowd.map_or(0.0, |crowd| crowd.backlog())
     }
 
-    /// Accounts for a slice in which the class sent this many packets. Returns the seconds for which its flows were under way.
+    /// Accounts for a slice in which the class sent this many packets. Returns the seconds for
+    /// which its flows were under way.
     fn sent(&mut self, packets: f64, from_s: f64, to_s: f64) -> f64 {
         let active_s = self.activity.active_s;
         self.be_active(packets, from_s, to_s);

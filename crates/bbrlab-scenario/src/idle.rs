@@ -1,9 +1,10 @@
-//! Keys that cannot act where they stand: each row of the tables of keys says what its key acts on ([`Acts`]), and a key whose
-//! object is not there is refused.
+//! Keys that cannot act where they stand: each row of the tables of keys says what its key acts on
+//! ([`Acts`]), and a key whose object is not there is refused.
 //!
-//! Defaults that are spelled out are harmless, and so is what `[access]` says for flows that do not say it themselves. In a sweep a key is refused only if it acts at no point. Keys of `[stack]` say what
-//! the hosts are, whoever sends, so they act as soon as a flow has a connection; and a host or a queue that is ready for ECN
-//! needs no partner.
+//! Defaults that are spelled out are harmless, and so is what `[access]` says for flows that do not
+//! say it themselves. In a sweep a key is refused only if it acts at no point. Keys of `[stack]`
+//! say what the hosts are, whoever sends, so they act as soon as a flow has a connection; and a
+//! host or a queue that is ready for ECN needs no partner.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -89,7 +90,8 @@ impl IdleKeys {
         });
     }
 
-    /// Looks at the keys of a table; `why` says what is expected and was found where one cannot act.
+    /// Looks at the keys of a table; `why` says what is expected and was found where one cannot
+    /// act.
     fn table<S: Default>(
         &mut self,
         shown: &str,

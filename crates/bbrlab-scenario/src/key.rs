@@ -1,9 +1,10 @@
-//! The definition of a scenario's key, in one row: how it is read, how it is written and what it means.
+//! The definition of a scenario's key, in one row: how it is read, how it is written and what it
+//! means.
 //!
-//! The rows of a scenario's table are in the file that has its values (`stack.rs`, `link/keys.rs`, `flow.rs`, `spec.rs`), in
-//! the order in which they are read. The reader, the canonical text, "did you mean", the tables of
-//! `docs/scenario-files.md` and the JSON Schema are made from the rows. The default of a key is the one of its field,
-//! written as the row writes it.
+//! The rows of a scenario's table are in the file that has its values (`stack.rs`, `link/keys.rs`,
+//! `flow.rs`, `spec.rs`), in the order in which they are read. The reader, the canonical text, "did
+//! you mean", the tables of `docs/scenario-files.md` and the JSON Schema are made from the rows.
+//! The default of a key is the one of its field, written as the row writes it.
 
 use crate::acts::Acts;
 use crate::canonical::Writer;
@@ -214,7 +215,8 @@ pub(crate) fn write_keys<S: Default>(rows: &[Key<S>], values: &S, out: &mut Writ
     write_keys_unlike(rows, values, None, out);
 }
 
-/// The same, and the keys that differ from the values of a profile, which would otherwise be read in their place.
+/// The same, and the keys that differ from the values of a profile, which would otherwise be read
+/// in their place.
 pub(crate) fn write_keys_unlike<S: Default>(
     rows: &[Key<S>],
     values: &S,

@@ -1,4 +1,5 @@
-//! Laws of random times and sizes, as tables: `{ distribution = "pareto", mean = "30KB", shape = 1.2 }`.
+//! Laws of random times and sizes, as tables:
+//! `{ distribution = "pareto", mean = "30KB", shape = 1.2 }`.
 
 use bbrlab_run::{Law, Random};
 use bbrlab_units::Span;
@@ -46,7 +47,8 @@ pub(crate) enum Kind {
     WebSearch,
 }
 
-/// Bounds of the parameters of laws, and what holds without one: tails of web traffic have shapes from 1.1 to 1.5.
+/// Bounds of the parameters of laws, and what holds without one: tails of web traffic have shapes
+/// from 1.1 to 1.5.
 pub(crate) const SHAPE: Form = Form::Number(1.001, 100);
 const SIGMA: Form = Form::Number(0.001, 5);
 const SHAPE_DEFAULT: u32 = 1200;

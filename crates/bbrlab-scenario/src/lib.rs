@@ -1,5 +1,5 @@
-//! Reads scenario files, checks them and resolves them into [`Run`](bbrlab_run::Run)s, one for each point of the sweep
-//! and each seed. Imports no engine.
+//! Reads scenario files, checks them and resolves them into [`Run`](bbrlab_run::Run)s, one for each
+//! point of the sweep and each seed. Imports no engine.
 
 mod acts;
 mod buffer;

@@ -25,7 +25,8 @@ pub(crate) struct Network {
     pub(crate) link_tables: Vec<String>,
     pub(crate) bottleneck: Option<u32>,
     pub(crate) classes: Vec<FlowClass>,
-    /// Whether links have the highest rates and the shortest delays of their models, since no seed was given.
+    /// Whether links have the highest rates and the shortest delays of their models, since no seed
+    /// was given.
     pub(crate) is_bound: bool,
 }
 
@@ -104,7 +105,8 @@ pub(crate) fn network(spec: &Spec, seed: Option<u64>, reader: &mut Reader<'_>) -
     is_right.then_some(Network { links, link_tables, bottleneck, classes, is_bound })
 }
 
-/// Gives the classes without a group one by what tells flows apart: the algorithm, or else the base RTT.
+/// Gives the classes without a group one by what tells flows apart: the algorithm, or else the base
+/// RTT.
 fn name_groups(classes: &mut [FlowClass]) {
     let is_same =
         |key: fn(&FlowClass) -> Span| classes.windows(2).all(|two| key(&two[0]) == key(&two[1]));
@@ -133,8 +135,9 @@ pub(crate) fn flows(spec: &Spec, seed: u64) -> Vec<Flow> {
     flows
 }
 
-/// The random generator of start jitter, seeded with the run's seed and the name of this use. A flow's draw depends on
-/// its number only, not on the draws of other flows. The mixing function is that of `SplitMix64`.
+/// The random generator of start jitter, seeded with the run's seed and the name of this use. A
+/// flow's draw depends on its number only, not on the draws of other flows. The mixing function is
+/// that of `SplitMix64`.
 struct Jitter {
     state: u64,
 }

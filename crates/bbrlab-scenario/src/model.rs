@@ -1,7 +1,8 @@
 //! Models of paths that change: schedules of rate and delay drawn from the seed of the run.
 //!
-//! These are models of ours, not traces: simple processes with few parameters, whose defaults and sources are in
-//! `docs/networks.md`. All draws are integers, so that a seed gives the same schedule on every machine.
+//! These are models of ours, not traces: simple processes with few parameters, whose defaults and
+//! sources are in `docs/networks.md`. All draws are integers, so that a seed gives the same
+//! schedule on every machine.
 
 use std::sync::Arc;
 
@@ -18,11 +19,14 @@ use crate::reader::{Keys, Reader, found};
 /// What changes, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// At even intervals another rate and another delay, each uniform, after an outage: a satellite hands over to the next.
+    /// At even intervals another rate and another delay, each uniform, after an outage: a satellite
+    /// hands over to the next.
     Leo,
-    /// At even intervals the rate gets a quarter higher, a fifth lower or stays; the delay is drawn anew.
+    /// At even intervals the rate gets a quarter higher, a fifth lower or stays; the delay is drawn
+    /// anew.
     Walk,
-    /// Two states, clear and blocked: the highest rate with the shortest delay, and the lowest with the longest.
+    /// Two states, clear and blocked: the highest rate with the shortest delay, and the lowest with
+    /// the longest.
     Blockage,
 }
 
@@ -123,7 +127,8 @@ impl ModelSpec {
         )
     }
 
-    /// The rate at the start: halfway between the lowest and the highest; of a blockage the highest, since the path is clear.
+    /// The rate at the start: halfway between the lowest and the highest; of a blockage the
+    /// highest, since the path is clear.
     pub(crate) fn first_rate(&self) -> BitRate {
         let [low, high] = self.rate;
         if self.kind == Kind::Blockage { high } else { BitRate(low.0.midpoint(high.0)) }
@@ -145,7 +150,8 @@ impl ModelSpec {
         self.kind == Kind::Leo && self.outage > Span::ZERO
     }
 
-    /// Whether the path changes no more often in this time than a schedule may; `table` is the name of its link's table.
+    /// Whether the path changes no more often in this time than a schedule may; `table` is the name
+    /// of its link's table.
     pub(crate) fn suits(&self, duration: Span, table: &str, reader: &mut Reader<'_>) -> bool {
         // Of satellites, each change is two steps.
         let changes_max = STEPS_MAX as u64 / 2;
@@ -173,7 +179,8 @@ impl ModelSpec {
         false
     }
 
-    /// The path without its changes, at its highest rate from the first nanosecond on: what an estimate needs.
+    /// The path without its changes, at its highest rate from the first nanosecond on: what an
+    /// estimate needs.
     pub(crate) fn bound(&self) -> Path {
         let steps = [(Time::ZERO, self.first_rate()), (Time(1), self.rate[1])];
         let delays = [(Time::ZERO, self.first_delay()), (Time(1), self.delay[0])];

@@ -1,7 +1,8 @@
 //! Finds the valid name that is nearest to a misspelt one.
 
-/// The candidate that `typed` probably stands for, if one is near enough: at most a third of its letters are wrong,
-/// missing, extra or swapped. Case and the difference between `-` and `_` are ignored.
+/// The candidate that `typed` probably stands for, if one is near enough: at most a third of its
+/// letters are wrong, missing, extra or swapped. Case and the difference between `-` and `_` are
+/// ignored.
 #[must_use]
 pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     /// Longer than any name: a longer text is not a misspelt one.
@@ -23,8 +24,8 @@ fn folded(name: &str) -> Vec<char> {
     name.chars().map(|c| if c == '-' { '_' } else { c.to_ascii_lowercase() }).collect()
 }
 
-/// Damerau-Levenshtein distance (optimal string alignment): insertions, deletions, substitutions and swaps
-/// of neighbours.
+/// Damerau-Levenshtein distance (optimal string alignment): insertions, deletions, substitutions
+/// and swaps of neighbours.
 fn distance(a: &[char], b: &[char]) -> usize {
     let mut before: Vec<usize> = Vec::new();
     let mut last: Vec<usize> = (0..=b.len()).collect();

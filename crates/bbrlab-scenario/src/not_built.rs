@@ -1,7 +1,7 @@
 //! Names that are defined for scenarios but not implemented yet.
 //!
-//! Each list is checked in one place, before the value is looked up among those that are built. No message offers a name of
-//! these lists.
+//! Each list is checked in one place, before the value is looked up among those that are built. No
+//! message offers a name of these lists.
 
 use crate::document::At;
 use crate::reader::{Keys, Reader};

@@ -1,7 +1,7 @@
 //! Traces of a path: how rate, delay and loss of a link change, one line of a CSV file per change.
 //!
-//! The first line names the columns: `time_s` and at least one of `rate_mbps`, `delay_ms` and `loss`. Each later line holds
-//! from its time on, the last one to the end of the run.
+//! The first line names the columns: `time_s` and at least one of `rate_mbps`, `delay_ms` and
+//! `loss`. Each later line holds from its time on, the last one to the end of the run.
 
 use std::sync::Arc;
 
@@ -110,7 +110,8 @@ pub(crate) fn parse<'t>(text: impl Iterator<Item = &'t str>) -> Result<PathTrace
     })
 }
 
-/// Why a schedule cannot begin or end as it does: a buffer in BDP needs a rate, and so does the last packet.
+/// Why a schedule cannot begin or end as it does: a buffer in BDP needs a rate, and so does the
+/// last packet.
 pub(crate) fn wrong_end(rates: &[(Time, BitRate)]) -> Option<&'static str> {
     let is_zero = |step: Option<&(Time, BitRate)>| step.is_some_and(|step| step.1 == BitRate(0));
     if is_zero(rates.first()) {

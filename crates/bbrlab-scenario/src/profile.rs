@@ -1,8 +1,8 @@
-//! Profiles: the values of keys that a scenario does not give. Linux's are the defaults of the keys; those of the other
-//! profiles stand here, and nowhere else.
+//! Profiles: the values of keys that a scenario does not give. Linux's are the defaults of the
+//! keys; those of the other profiles stand here, and nowhere else.
 //!
-//! Sources: [ns3] for the releases; [lanigan] and the data file `papers/lanigan2020.toml`; [piotrowska]. Why each value
-//! is what it is stands in `docs/ns3-profile.md`.
+//! Sources: [ns3] for the releases; [lanigan] and the data file `papers/lanigan2020.toml`;
+//! [piotrowska]. Why each value is what it is stands in `docs/ns3-profile.md`.
 
 use bbrlab_run::Profile;
 
@@ -212,7 +212,8 @@ fn set_keys<S>(rows: &'static [Key<S>], values: &mut S, table: &Table, reader: &
     keys.finish(reader);
 }
 
-/// The keys whose values differ between profiles, as a table in Markdown with a column for each profile.
+/// The keys whose values differ between profiles, as a table in Markdown with a column for each
+/// profile.
 #[must_use]
 pub fn profiles_to_markdown() -> String {
     let of: Vec<ProfileValues> =

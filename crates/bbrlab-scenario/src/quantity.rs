@@ -1,8 +1,8 @@
 //! Quantities with a unit: `"50Mbit/s"`, `"30ms"`, `"131072B"`, `"100pkt"`, `"1.5bdp"`.
 //!
-//! Common spellings are accepted (`50mbit`, `50Mbps`, `1.5 Gbit/s`, `64KB`). A quantity that can be read in two ways is
-//! refused, and the message shows both readings (`6MBps`, `64kb`). A number without a unit is refused, too. All arithmetic
-//! is exact.
+//! Common spellings are accepted (`50mbit`, `50Mbps`, `1.5 Gbit/s`, `64KB`). A quantity that can be
+//! read in two ways is refused, and the message shows both readings (`6MBps`, `64kb`). A number
+//! without a unit is refused, too. All arithmetic is exact.
 
 use bbrlab_units::{BitRate, Bytes, NS_PER_MS, NS_PER_S, NS_PER_US, Span};
 
@@ -19,7 +19,8 @@ pub(crate) struct Refusal {
 /// The longest time that a file may contain: about 31 years.
 const SPAN_MAX_S: u64 = 1_000_000_000;
 
-/// The highest rate that a file may contain: 10 Tbit/s, at which a full packet takes about a nanosecond.
+/// The highest rate that a file may contain: 10 Tbit/s, at which a full packet takes about a
+/// nanosecond.
 const RATE_MAX_BPS: u64 = 10_000_000_000_000;
 
 /// The largest number of bytes that a file may contain.
@@ -82,8 +83,8 @@ const PREFIXES: [(&str, u64); 9] = [
     ("ti", 1 << 40),
 ];
 
-/// A quantity as a number in the base unit of its kind, with that unit: bits per second, seconds, bytes, packets or BDPs.
-/// `None` if the text is no quantity.
+/// A quantity as a number in the base unit of its kind, with that unit: bits per second, seconds,
+/// bytes, packets or BDPs. `None` if the text is no quantity.
 pub(crate) fn base_value(text: &str) -> Option<(f64, &'static str)> {
     #[expect(clippy::cast_precision_loss, reason = "for axes and tables of numbers")]
     let number = |value: u64| value as f64;
@@ -161,7 +162,8 @@ enum RateUnit<'a> {
     Unknown,
 }
 
-/// `bit`, `bit/s`, `bits/s`, `bps` and `b/s` with any prefix are bits; a capital `B`, or `byte`, is refused.
+/// `bit`, `bit/s`, `bits/s`, `bps` and `b/s` with any prefix are bits; a capital `B`, or `byte`, is
+/// refused.
 fn rate_unit(unit: &str) -> RateUnit<'_> {
     const BITS: [&str; 6] = ["bit/s", "bits/s", "bit", "bits", "bps", "b/s"];
     const BYTES: [&str; 4] = ["Bps", "BPS", "B/s", "B/S"];
@@ -365,7 +367,8 @@ fn split<'a>(text: &'a str, example: &str) -> Result<(Decimal, &'a str), Refusal
     Ok((number, unit))
 }
 
-/// The index at which the number at the start of a quantity ends. An `e` is part of it only if digits follow.
+/// The index at which the number at the start of a quantity ends. An `e` is part of it only if
+/// digits follow.
 fn number_end(text: &str) -> usize {
     let bytes = text.as_bytes();
     let digits_from = |mut at: usize| {

@@ -1,4 +1,5 @@
-//! Reads typed values from the tree. A mistake is recorded, and reading continues, so all mistakes are reported at once.
+//! Reads typed values from the tree. A mistake is recorded, and reading continues, so all mistakes
+//! are reported at once.
 
 use std::sync::Arc;
 
@@ -338,7 +339,8 @@ impl Reader<'_> {
         Some(size)
     }
 
-    /// A length of a queue or a wait in it, above zero, of which `of` makes what is meant; `None` if it is of another kind.
+    /// A length of a queue or a wait in it, above zero, of which `of` makes what is meant; `None`
+    /// if it is of another kind.
     pub(crate) fn queue_threshold<T>(
         &mut self,
         node: &Node,

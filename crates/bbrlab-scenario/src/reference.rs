@@ -97,9 +97,9 @@ impl Section {
     }
 }
 
-/// A JSON Schema (draft 2020-12) of scenarios, for editors and other programs. It checks names, kinds and numbers, but
-/// neither units nor rules about several keys. So a scenario that it refuses is wrong; one that it accepts may still be
-/// refused by `bbrlab check`.
+/// A JSON Schema (draft 2020-12) of scenarios, for editors and other programs. It checks names,
+/// kinds and numbers, but neither units nor rules about several keys. So a scenario that it refuses
+/// is wrong; one that it accepts may still be refused by `bbrlab check`.
 ///
 /// # Panics
 /// Never: sections and forms are objects.

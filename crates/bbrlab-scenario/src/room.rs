@@ -1,8 +1,10 @@
-//! Whether the largest packet that crosses a link fits into what the link counts in bytes: its buffer and its buckets.
-//! One that does not fit is lost each time it comes, so that its flow would stand still without a word.
+//! Whether the largest packet that crosses a link fits into what the link counts in bytes: its
+//! buffer and its buckets. One that does not fit is lost each time it comes, so that its flow would
+//! stand still without a word.
 //!
-//! The size is known when the routes are: payload, headers, and the framing of the first link with a rate on the way.
-//! With `tso = "whole"` bursts are larger than a packet; how large, only the run tells.
+//! The size is known when the routes are: payload, headers, and the framing of the first link with
+//! a rate on the way. With `tso = "whole"` bursts are larger than a packet; how large, only the run
+//! tells.
 
 use bbrlab_link::{Buffer, Link, Policer};
 use bbrlab_run::{FlowClass, Hop, Law, Source};
@@ -56,7 +58,8 @@ fn largest_payload(class: &FlowClass) -> u64 {
     of_source.min(class.mss.into())
 }
 
-/// Link-layer bytes around the packets on a way: those of its first link with a rate, else Ethernet's.
+/// Link-layer bytes around the packets on a way: those of its first link with a rate, else
+/// Ethernet's.
 fn framing(class: &FlowClass, links: &[Link], way: &[Hop]) -> u64 {
     let mut rated =
         links_on(way, links, &class.private_links).filter(|link| link.rate.is_limited());
@@ -113,8 +116,8 @@ pub(crate) fn has_room(
     bytes.0 >= largest
 }
 
-/// Whether the buckets at a link have room for a packet of that size; `table` is the name of the link's table, `police`
-/// its policer in this direction with the name of the key.
+/// Whether the buckets at a link have room for a packet of that size; `table` is the name of the
+/// link's table, `police` its policer in this direction with the name of the key.
 pub(crate) fn have_room(
     largest: u64,
     link: &Link,

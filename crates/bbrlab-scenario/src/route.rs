@@ -1,4 +1,5 @@
-//! The routes of a flow's data and ACKs: the dumbbell, access links, `rtt`, `path` and `return_path`.
+//! The routes of a flow's data and ACKs: the dumbbell, access links, `rtt`, `path` and
+//! `return_path`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -211,8 +212,8 @@ impl<'s> Router<'s> {
         None
     }
 
-    /// The access side that `key` (`left_link` or `right_link`) belongs to. `[access]` applies to a flow through the
-    /// dumbbell that does not set this key.
+    /// The access side that `key` (`left_link` or `right_link`) belongs to. `[access]` applies to a
+    /// flow through the dumbbell that does not set this key.
     fn side(
         &self,
         index: usize,
@@ -255,8 +256,9 @@ impl<'s> Router<'s> {
         })
     }
 
-    /// If `rtt` is given: sets each of the two access delays to a quarter of what remains of it without the links' delays.
-    /// Returns the remainder of that division, up to 3 ns, which is added to the last delay on the route of the ACKs.
+    /// If `rtt` is given: sets each of the two access delays to a quarter of what remains of it
+    /// without the links' delays. Returns the remainder of that division, up to 3 ns, which is
+    /// added to the last delay on the route of the ACKs.
     fn fit_rtt(
         &self,
         index: usize,
@@ -328,7 +330,8 @@ pub(crate) fn links_on<'l>(
     })
 }
 
-/// The hop between a host and the network: a private link of the flow if it has a rate, otherwise a delay.
+/// The hop between a host and the network: a private link of the flow if it has a rate, otherwise a
+/// delay.
 fn access(name: &str, side: Side<'_>, private_links: &mut Vec<Link>) -> Hop {
     let Some(access) = side.access else { return Hop::Delay(side.delay) };
     private(name, &access.rate, access, side.delay, private_links)

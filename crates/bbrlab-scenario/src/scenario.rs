@@ -30,7 +30,8 @@ const SET_BYTES_MAX: usize = 1 << 16;
 /// The largest number of runs of one file.
 const RUNS_MAX: u64 = 10_000_000;
 
-/// The largest product of points and values of a file. Checking a sweep takes time in proportion to this product.
+/// The largest product of points and values of a file. Checking a sweep takes time in proportion to
+/// this product.
 const WORK_MAX: u64 = 1_000_000;
 
 /// Characters of a hash and the end of its line.
@@ -66,7 +67,8 @@ impl Scenario {
     /// The largest text in bytes of what a folder of results keeps, which holds its traces.
     pub const KEPT_BYTES_MAX: u64 = 64 << 20;
 
-    /// The same under another name and, for a single run, with its place in a sweep: both are not in the text.
+    /// The same under another name and, for a single run, with its place in a sweep: both are not
+    /// in the text.
     #[must_use]
     pub fn placed(self, name: &str, place: SweepPoint) -> Self {
         Self { name: name.to_owned(), place, ..self }
@@ -81,8 +83,9 @@ impl Scenario {
         Self::parse(found.id, found.file, found.text, None, sets)
     }
 
-    /// Reads a text and applies the values of `--set key=value`. `name` is the scenario's name in results, `origin` the text's
-    /// name in messages; `files` reads the files that the text and the values name, and without it they cannot name one.
+    /// Reads a text and applies the values of `--set key=value`. `name` is the scenario's name in
+    /// results, `origin` the text's name in messages; `files` reads the files that the text and the
+    /// values name, and without it they cannot name one.
     ///
     /// # Errors
     /// If a value is wrong at any point of its sweep, or a file cannot be read.
@@ -96,8 +99,8 @@ impl Scenario {
         Self::parse_at_most(Self::BYTES_MAX, name, origin, text, files, sets)
     }
 
-    /// Reads the text of [`Self::to_toml`] again, which is longer than other scenarios if it holds traces, and applies the values
-    /// of `--set key=value`.
+    /// Reads the text of [`Self::to_toml`] again, which is longer than other scenarios if it holds
+    /// traces, and applies the values of `--set key=value`.
     ///
     /// # Errors
     /// As [`Self::parse`].
@@ -223,8 +226,8 @@ impl Scenario {
         Ok(scenario)
     }
 
-    /// The scenario's name: a built-in's id, the file's name without its extension, or the title of what was read from
-    /// standard input.
+    /// The scenario's name: a built-in's id, the file's name without its extension, or the title of
+    /// what was read from standard input.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -236,7 +239,8 @@ impl Scenario {
         &self.title
     }
 
-    /// A hash over all points and seeds in hexadecimal, which is part of the name of the folder for all runs.
+    /// A hash over all points and seeds in hexadecimal, which is part of the name of the folder for
+    /// all runs.
     #[must_use]
     pub fn hash(&self) -> &str {
         &self.hash
@@ -289,7 +293,8 @@ impl Scenario {
         hash.unwrap_or_else(|| panic!("point {point} of {}", self.points()))
     }
 
-    /// The swept keys of a point with their values, or those of the place that a single run has in a sweep.
+    /// The swept keys of a point with their values, or those of the place that a single run has in
+    /// a sweep.
     #[must_use]
     pub fn named_point(&self, point: u64) -> SweepPoint {
         let named = self.sweep.named(point);
@@ -326,8 +331,8 @@ impl Scenario {
         }
     }
 
-    /// The text of `scenario.toml` in a run's folder: this run alone, in the canonical spelling. Reading it gives the same
-    /// run, except for its name and its point of the sweep.
+    /// The text of `scenario.toml` in a run's folder: this run alone, in the canonical spelling.
+    /// Reading it gives the same run, except for its name and its point of the sweep.
     ///
     /// # Panics
     /// If there is no such run.
@@ -339,15 +344,16 @@ impl Scenario {
         if idle.is_any() { format!("{IDLE}{text}") } else { text }
     }
 
-    /// The text of `scenario.toml` in a sweep's folder: all of the scenario as it is run, with every `--set` applied and
-    /// its traces in it. Reading it gives the same runs, except for the scenario's name.
+    /// The text of `scenario.toml` in a sweep's folder: all of the scenario as it is run, with
+    /// every `--set` applied and its traces in it. Reading it gives the same runs, except for the
+    /// scenario's name.
     #[must_use]
     pub fn to_toml(&self) -> String {
         whole::to_toml(&self.tree, &self.sweep, &self.traces)
     }
 
-    /// The keys of `[stack]`, `[bottleneck]` and `[access]` in a run, given or not, with their values as TOML; `None` for a
-    /// key without a value.
+    /// The keys of `[stack]`, `[bottleneck]` and `[access]` in a run, given or not, with their
+    /// values as TOML; `None` for a key without a value.
     ///
     /// # Panics
     /// If there is no such run.
@@ -515,7 +521,8 @@ fn apply_set(
     }
 }
 
-/// Turns a text into a part of a file's name: at most so many letters, digits, `.` and `-`; never hidden, never a path.
+/// Turns a text into a part of a file's name: at most so many letters, digits, `.` and `-`; never
+/// hidden, never a path.
 #[must_use]
 pub fn plain_name(text: &str, most: usize) -> String {
     let kept = text

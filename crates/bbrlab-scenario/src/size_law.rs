@@ -1,4 +1,5 @@
-//! Sizes given by points of their cumulative distribution: in the scenario, in a file, or by a name.
+//! Sizes given by points of their cumulative distribution: in the scenario, in a file, or by a
+//! name.
 
 use std::sync::Arc;
 
@@ -8,8 +9,9 @@ use crate::decimal::Decimal;
 use crate::document::{Node, Value};
 use crate::reader::{Keys, Reader, found};
 
-/// Sizes of flows in a data centre's web search, in bytes and percent: the workload of [dctcp-paper] as the simulations of HPCC
-/// (Li et al., SIGCOMM 2019) give it out, `traffic_gen/WebSearch_distribution.txt`.
+/// Sizes of flows in a data centre's web search, in bytes and percent: the workload of
+/// [dctcp-paper] as the simulations of HPCC (Li et al., SIGCOMM 2019) give it out,
+/// `traffic_gen/WebSearch_distribution.txt`.
 const WEB_SEARCH: [(u64, u32); 12] = [
     (0, 0),
     (10_000, 15),
@@ -40,8 +42,8 @@ fn random(cdf: Cdf) -> Random {
     Random { law: Law::Cdf(Arc::new(cdf)), mean, max }
 }
 
-/// Reads the points: as a list, from a file, or as `{ trace = "FILE", rows = [...] }`, the form in which the folder of a sweep stores
-/// what was in the file.
+/// Reads the points: as a list, from a file, or as `{ trace = "FILE", rows = [...] }`, the form in
+/// which the folder of a sweep stores what was in the file.
 pub(crate) fn read(reader: &mut Reader<'_>, keys: &mut Keys<'_>) -> Option<Random> {
     let Some(node) = keys.take("points") else {
         reader.missing(keys, "points", POINTS);

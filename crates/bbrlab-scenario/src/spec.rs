@@ -1,4 +1,5 @@
-//! One point of a scenario in its own terms, with defaults filled in: the stage between the file and the [`Run`].
+//! One point of a scenario in its own terms, with defaults filled in: the stage between the file
+//! and the [`Run`].
 //!
 //! [`Run`]: crate::Run
 
@@ -28,7 +29,8 @@ const LINKS_MAX: usize = 100_000;
 /// The longest run: a day of simulated time is 86,400 s; this is some 11 days.
 const DURATION_MAX: Span = Span(1_000_000 * NS_PER_S);
 
-/// Replaces a duration that could not be read, so that no flow's start is reported as a second mistake.
+/// Replaces a duration that could not be read, so that no flow's start is reported as a second
+/// mistake.
 const MISREAD: Span = Span(u64::MAX);
 
 /// A scenario at one point of its sweep.
@@ -282,7 +284,8 @@ impl Spec {
         self.flows.iter().map(|flow| flow.count).sum()
     }
 
-    /// Whether time series of each flow are kept: with more than 1,000 flows only if `sample` is given.
+    /// Whether time series of each flow are kept: with more than 1,000 flows only if `sample` is
+    /// given.
     pub(crate) fn flow_series(&self) -> bool {
         self.sample() != Sample::Off && (self.sample.is_some() || self.flow_count() <= 1000)
     }
@@ -301,7 +304,8 @@ impl Spec {
         sha256(&out.finish())
     }
 
-    /// With a seed, the text of a scenario of one run; without one, everything except the seed that determines its outcome.
+    /// With a seed, the text of a scenario of one run; without one, everything except the seed that
+    /// determines its outcome.
     fn write(&self, out: &mut Writer, seed: Option<u64>) {
         for row in TOP_KEYS {
             match (row.name, seed) {

@@ -99,8 +99,8 @@ impl Default for StackSpec {
 
 const SOCKET_BUFFER: Form = Form::Any(&[Form::Choice(|| vec!["auto"]), Form::Bytes]);
 
-/// The key of a family of algorithms: a table of their parameters. A macro, since readers of keys are functions, which
-/// cannot hold the family.
+/// The key of a family of algorithms: a table of their parameters. A macro, since readers of keys
+/// are functions, which cannot hold the family.
 macro_rules! family {
     ($key:literal, $family:ident, $help:literal) => {
         key(

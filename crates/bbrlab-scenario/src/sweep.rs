@@ -1,4 +1,5 @@
-//! `[sweep]`: lists of values, of which all combinations are run, and `points`, whose values are changed together.
+//! `[sweep]`: lists of values, of which all combinations are run, and `points`, whose values are
+//! changed together.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -103,7 +104,8 @@ impl Sweep {
         sweep
     }
 
-    /// Drops the lists of the keys that are set, and refuses what a point of the sweep would set anew.
+    /// Drops the lists of the keys that are set, and refuses what a point of the sweep would set
+    /// anew.
     fn fix(&mut self, reader: &mut Reader<'_>, root: &Table, sets: &[Setting]) {
         for set in sets {
             let path = numbered(root, &set.path);
@@ -138,8 +140,8 @@ impl Sweep {
         }
     }
 
-    /// Two keys that one point sets, in the order in which it sets them, of which one contains the other: the point would
-    /// name a value that is not simulated.
+    /// Two keys that one point sets, in the order in which it sets them, of which one contains the
+    /// other: the point would name a value that is not simulated.
     fn nested(&self, root: &Table) -> Option<(&Setting, &Setting)> {
         /// Only so many keys are compared with each other, to keep checking cheap.
         const CHECKED: usize = 300;
@@ -172,7 +174,8 @@ impl Sweep {
         None
     }
 
-    /// Whether a swept key is only ever the name of a queue discipline, which leaves each parameter to be set after it.
+    /// Whether a swept key is only ever the name of a queue discipline, which leaves each parameter
+    /// to be set after it.
     fn only_names(&self, setting: &Setting) -> bool {
         let is_queue = |step: &Step| matches!(step.key.as_str(), "queue" | "reverse_queue");
         let all = self.axes.iter().flat_map(|axis| axis.choices.iter().flatten());
@@ -245,7 +248,8 @@ impl Sweep {
     }
 }
 
-/// The entries of a table and of the tables in it, with their full names: `bottleneck.rate` may be without quotes.
+/// The entries of a table and of the tables in it, with their full names: `bottleneck.rate` may be
+/// without quotes.
 fn flattened(table: &Table) -> Vec<(String, &Entry)> {
     let mut flat = Vec::new();
     flatten_into(&mut flat, "", table, 0);
@@ -369,20 +373,23 @@ fn numbered(root: &Table, path: &[Step]) -> Vec<Step> {
     named().unwrap_or_else(|| path.to_vec())
 }
 
-/// Whether one path leads to a part of what the other leads to. A list without an index is all of its elements.
+/// Whether one path leads to a part of what the other leads to. A list without an index is all of
+/// its elements.
 fn overlap(one: &[Step], other: &[Step]) -> bool {
     one.iter().zip(other).all(|(a, b)| {
         a.key == b.key && (a.index.is_none() || b.index.is_none() || a.index == b.index)
     })
 }
 
-/// Whether a point that sets one path would set anew what was set at the other, or a part of it that the value has.
+/// Whether a point that sets one path would set anew what was set at the other, or a part of it
+/// that the value has.
 fn sets_anew(swept: &[Step], path: &[Step], value: &Value) -> bool {
     let inner = swept.get(path.len()..).unwrap_or_default();
     overlap(swept, path) && (inner.is_empty() || has(value, inner))
 }
 
-/// Whether a value has something at a path. The name of a queue discipline stands for a table that has only that.
+/// Whether a value has something at a path. The name of a queue discipline stands for a table that
+/// has only that.
 fn has(value: &Value, path: &[Step]) -> bool {
     let Some((step, rest)) = path.split_first() else { return true };
     match value {
@@ -396,7 +403,8 @@ fn has(value: &Value, path: &[Step]) -> bool {
 
 /// Refuses equal values, which would be the same run twice.
 fn refuse_twins(reader: &mut Reader<'_>, name: &str, values: &[Arc<Node>]) {
-    /// Only so many values from the start of a list are compared with each other, to keep checking cheap.
+    /// Only so many values from the start of a list are compared with each other, to keep checking
+    /// cheap.
     const CHECKED: usize = 300;
     let values = &values[..values.len().min(CHECKED)];
     for (index, value) in values.iter().enumerate() {

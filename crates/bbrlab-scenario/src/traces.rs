@@ -1,5 +1,5 @@
-//! The trace files of a scenario: those of paths, and Mahimahi's with a delivery opportunity of 1,500 bytes per line, in
-//! milliseconds.
+//! The trace files of a scenario: those of paths, and Mahimahi's with a delivery opportunity of
+//! 1,500 bytes per line, in milliseconds.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,8 +11,8 @@ use crate::cdf_file;
 use crate::document::At;
 use crate::path_trace::{self, PathTrace};
 
-/// Reads a file that a scenario names, by the name that is in the scenario. The error completes a sentence that begins with
-/// "the file".
+/// Reads a file that a scenario names, by the name that is in the scenario. The error completes a
+/// sentence that begins with "the file".
 pub type ReadFile<'a> = &'a dyn Fn(&str) -> Result<String, String>;
 
 /// The largest trace file.
@@ -107,7 +107,8 @@ fn read<T>(
     result
 }
 
-/// Checks the size of a file that a scenario names, so that a [`ReadFile`] need not read what is too large.
+/// Checks the size of a file that a scenario names, so that a [`ReadFile`] need not read what is
+/// too large.
 ///
 /// # Errors
 /// If it is too large; the error completes a sentence that begins with "the file".

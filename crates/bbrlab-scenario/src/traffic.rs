@@ -11,7 +11,8 @@ use crate::link::HEADERS;
 use crate::quantity::{parse_frequency, show_rate, show_span};
 use crate::reader::{Keys, Reader};
 
-/// Flows that may be under way at once if the scenario says nothing: with what a flow needs, some 60 MB.
+/// Flows that may be under way at once if the scenario says nothing: with what a flow needs, some
+/// 60 MB.
 const AT_MOST: u32 = 10_000;
 
 /// The highest rate of arrivals, in flows per second.
@@ -93,7 +94,8 @@ impl ArrivalsSpec {
         matches!(self.pace, Pace::Load(_))
     }
 
-    /// The process of flows with these sizes, whose packets have `mss` bytes of payload and cross a link of this rate.
+    /// The process of flows with these sizes, whose packets have `mss` bytes of payload and cross a
+    /// link of this rate.
     pub(crate) fn arrivals(
         &self,
         size: Random,

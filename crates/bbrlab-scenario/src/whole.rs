@@ -1,8 +1,10 @@
-//! The text of a whole scenario, sweep included, which is stored as `scenario.toml` in a sweep's folder.
+//! The text of a whole scenario, sweep included, which is stored as `scenario.toml` in a sweep's
+//! folder.
 //!
-//! It is what was read, with every `--set` applied and without comments: tables in a fixed order, keys and lists in the
-//! order of the file, values as they were spelled, because the spelling of a swept value names its runs. The files of
-//! traces are part of it, so that it can be read wherever it lies.
+//! It is what was read, with every `--set` applied and without comments: tables in a fixed order,
+//! keys and lists in the order of the file, values as they were spelled, because the spelling of a
+//! swept value names its runs. The files of traces are part of it, so that it can be read wherever
+//! it lies.
 
 use crate::canonical::{Writer, inline_table, toml_key, toml_string};
 use crate::document::{Step, Table, Value};
@@ -25,7 +27,8 @@ const ORDER: [&str; 11] = [
     "flows",
 ];
 
-/// Tables with links, whose rates and paths may be traces, and the keys of these rates and of the path.
+/// Tables with links, whose rates and paths may be traces, and the keys of these rates and of the
+/// path.
 const OF_LINKS: [&str; 3] = ["bottleneck", "access", "links"];
 const RATES: [&str; 2] = ["rate", "reverse_rate"];
 const PATH: &str = "trace";

@@ -35,13 +35,15 @@ impl Token {
     }
 }
 
-/// The write times of a constant-rate or periodic source: piece k is written at `origin` plus k intervals. Where the source
-/// pauses, `origin` moves on, so that over any number of periods it writes its rate times the time that it was on.
+/// The write times of a constant-rate or periodic source: piece k is written at `origin` plus k
+/// intervals. Where the source pauses, `origin` moves on, so that over any number of periods it
+/// writes its rate times the time that it was on.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pieces {
     origin: Time,
     written: u64,
-    /// When the next piece is due. Reset by `start`, so that events scheduled before it have no effect.
+    /// When the next piece is due. Reset by `start`, so that events scheduled before it have no
+    /// effect.
     due: Time,
     /// When the period ends in which pieces are written; while the source pauses, when it ended.
     until: Time,
@@ -52,7 +54,8 @@ impl Pieces {
         *self = Self { origin: now, written: 0, due: Time::NEVER, until: Time::NEVER };
     }
 
-    /// The first period begins, and with it the first piece is due. Without an end it is the only one.
+    /// The first period begins, and with it the first piece is due. Without an end it is the only
+    /// one.
     pub(crate) fn begin_periods(&mut self, now: Time, length: Option<Span>) {
         let until = length.map_or(Time::NEVER, |length| now + length);
         *self = Self { origin: now, written: 0, due: now, until };
@@ -81,7 +84,8 @@ impl Pieces {
         self.due <= now
     }
 
-    /// Counts one piece as written; returns the time of the next, with pieces of `bytes` at `bits_per_s`.
+    /// Counts one piece as written; returns the time of the next, with pieces of `bytes` at
+    /// `bits_per_s`.
     pub(crate) fn next_at_rate(&mut self, bytes: u32, bits_per_s: u64) -> Time {
         self.written += 1;
         let ns = u128::from(self.written) * u128::from(bytes) * 8 * u128::from(NS_PER_S)

@@ -1,9 +1,10 @@
 //! Flows that come and go: a class of them draws when the next one comes and how many bytes it has.
 //!
-//! A flow that comes takes the place of one that is over: the number that the engine knows it by, its timers and its
-//! memory. Packets of the one before that are still in the network are told by their numbers, as those of a train's
-//! earlier connections are, and reach nobody. What a flow did is added to its class when it is over, so a run needs
-//! memory for the flows that are under way at once, however many come.
+//! A flow that comes takes the place of one that is over: the number that the engine knows it by,
+//! its timers and its memory. Packets of the one before that are still in the network are told by
+//! their numbers, as those of a train's earlier connections are, and reach nobody. What a flow did
+//! is added to its class when it is over, so a run needs memory for the flows that are under way at
+//! once, however many come.
 
 use bbrlab_net::FlowLosses;
 use bbrlab_run::{Arrivals, TransferRow};
@@ -16,7 +17,8 @@ use crate::histogram::Histogram;
 use crate::meter::Meter;
 use crate::slowdown::Ideal;
 
-/// So many flows of a class have a row of their own in the table of transfers: those that are over first.
+/// So many flows of a class have a row of their own in the table of transfers: those that are over
+/// first.
 const ROWS_MAX: usize = 10_000;
 
 /// Memory for percentiles is that of a run with so many flows, and they are as exact as there.
@@ -137,8 +139,8 @@ impl Population {
         self.places.push(place);
     }
 
-    /// The run ended at `now`: adds what the flows at all places have counted to the counts of the hub's, whose active time ended
-    /// with the last flow if nobody came any more.
+    /// The run ended at `now`: adds what the flows at all places have counted to the counts of the
+    /// hub's, whose active time ended with the last flow if nobody came any more.
     pub(crate) fn gather(&mut self, flows: &mut [Flow], losses: &mut [FlowLosses], now: Time) {
         let hub = self.hub as usize;
         let (head, tail) = flows.split_at_mut(hub + 1);

@@ -1,5 +1,5 @@
-//! A client that asks again and again on one connection, a player among them, and random bursts: what they draw and what
-//! they remember.
+//! A client that asks again and again on one connection, a player among them, and random bursts:
+//! what they draw and what they remember.
 
 use bbrlab_run::{Bursts, Pause, Random, Requests, Source};
 use bbrlab_units::{Span, Time};
@@ -95,7 +95,8 @@ impl Asks {
         self.wanted
     }
 
-    /// Answer number `n`, counted from 1, has been read at `now`: when the client asks for the next.
+    /// Answer number `n`, counted from 1, has been read at `now`: when the client asks for the
+    /// next.
     pub(crate) fn after(&mut self, n: usize, now: Time) -> Option<Time> {
         let at = match &mut self.pause {
             Wait::None => now,

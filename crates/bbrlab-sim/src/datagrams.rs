@@ -1,7 +1,7 @@
 //! Datagrams at a rate that does not back off: no connection, no ACK, no retransmission.
 //!
-//! A packet of a flow of datagrams counts as late at the receiver's end, as one of an earlier connection does, so that the
-//! way of a segment there has no question more to answer.
+//! A packet of a flow of datagrams counts as late at the receiver's end, as one of an earlier
+//! connection does, so that the way of a segment there has no question more to answer.
 
 use bbrlab_net::{Outgoing, Port, Side};
 use bbrlab_run::{Bursts, FlowClass, Source};
@@ -18,7 +18,8 @@ const HEADERS: u32 = 28;
 pub(crate) const AHEAD: u32 = 1 << 30;
 
 impl Flow {
-    /// What the application of a flow of datagrams does. Returns whether the flow's active time has ended.
+    /// What the application of a flow of datagrams does. Returns whether the flow's active time has
+    /// ended.
     pub(crate) fn act_with_datagrams(
         &mut self,
         port: &mut Port<'_, Payload>,

@@ -1,10 +1,12 @@
 //! Draws from the laws of random traffic, with integers only: the same on every machine.
 //!
-//! Logarithms are to base 2 with 32 bits after the point, found by squaring: the square of a number in [1, 2) is at least
-//! 2 where the next bit of its logarithm is 1. Powers of two are products of the roots 2^(1/2), 2^(1/4) ... Both are right
-//! to some parts in 10^9; `laws_have_their_quantiles` shows it.
+//! Logarithms are to base 2 with 32 bits after the point, found by squaring: the square of a number
+//! in [1, 2) is at least 2 where the next bit of its logarithm is 1. Powers of two are products of
+//! the roots 2^(1/2), 2^(1/4) ... Both are right to some parts in 10^9; `laws_have_their_quantiles`
+//! shows it.
 //!
-//! Sources: inversion for the exponential and the Pareto law, the polar method for the normal law (Marsaglia and Bray 1964).
+//! Sources: inversion for the exponential and the Pareto law, the polar method for the normal law
+//! (Marsaglia and Bray 1964).
 
 use bbrlab_net::Rng;
 use bbrlab_run::{Law, Random};
@@ -103,7 +105,8 @@ impl Draws {
             let drawn = self.rng.next_u64();
             let [x, y] = [drawn >> 32, drawn & 0xffff_ffff].map(|half| half.abs_diff(ONE));
             let square = x * x + y * y;
-            // Inside the unit circle, and not so near to its centre that the quotient below would not fit.
+            // Inside the unit circle, and not so near to its centre that the quotient below would
+            // not fit.
             if !(1 << 32..ONE * ONE).contains(&square) {
                 continue;
             }
@@ -150,10 +153,11 @@ fn times_power(number: u128, power: i128) -> u128 {
     }
 }
 
-/// The least value of a Pareto law with [`SCALE_BITS`] after the point, so that the mean of what is drawn, with what is
-/// larger than the largest value cut to it, is the given one.
+/// The least value of a Pareto law with [`SCALE_BITS`] after the point, so that the mean of what is
+/// drawn, with what is larger than the largest value cut to it, is the given one.
 ///
-/// With least value l, largest value h and shape a that mean is l (a - (l / h)^(a - 1)) / (a - 1), which rises with l.
+/// With least value l, largest value h and shape a that mean is l (a - (l / h)^(a - 1)) / (a - 1),
+/// which rises with l.
 fn least(random: &Random, shape: u32) -> u128 {
     let (shape, milli) = (u128::from(shape), u128::from(MILLI));
     let wanted = u128::from(random.mean) << SCALE_BITS;
@@ -211,7 +215,8 @@ mod tests {
         assert_eq!(times_power(3, -(200 << 32)), 0);
     }
 
-    /// 200,000 draws: a share of them is within 0.4 % of its expectation, at four standard deviations.
+    /// 200,000 draws: a share of them is within 0.4 % of its expectation, at four standard
+    /// deviations.
     #[test]
     fn laws_have_their_quantiles() {
         let mean = 1_000_000.0_f64;
@@ -271,7 +276,8 @@ mod tests {
         }
     }
 
-    /// What is drawn from points has their quantiles and their mean, within four standard deviations.
+    /// What is drawn from points has their quantiles and their mean, within four standard
+    /// deviations.
     #[test]
     fn points_of_a_distribution_are_drawn() {
         let percent = |share: u32| share * (Cdf::ONE / 100);

@@ -1,8 +1,9 @@
 //! A connection on which both ends write: a client asks, the flow's sender answers.
 //!
-//! Most flows carry data one way and have half a socket at each end. Here each end is a whole socket: the flow's sender with
-//! a receiving half for the requests, and its receiver with a sending half that sends them. A request is data like any
-//! other: it carries the ACK that is due, waits in the queues of the way back, and is sent again if it is lost.
+//! Most flows carry data one way and have half a socket at each end. Here each end is a whole
+//! socket: the flow's sender with a receiving half for the requests, and its receiver with a
+//! sending half that sends them. A request is data like any other: it carries the ACK that is due,
+//! waits in the queues of the way back, and is sent again if it is lost.
 
 use std::sync::Arc;
 
@@ -25,8 +26,8 @@ pub(crate) struct Duplex {
 }
 
 impl Duplex {
-    /// The halves of a new connection. The client has Linux's default congestion control, whose window its requests never
-    /// fill.
+    /// The halves of a new connection. The client has Linux's default congestion control, whose
+    /// window its requests never fill.
     pub(crate) fn new(sender: &Arc<SenderConfig>, receiver: &Arc<ReceiverConfig>) -> Self {
         let cc = Algorithm::Cubic.build(&Vec::new()).expect("the defaults are in range");
         Self {
@@ -41,7 +42,8 @@ impl Duplex {
         Halves::active(&mut self.client, receiver)
     }
 
-    /// Whether the client has written something that did not fit, or could not be sent before the connection was open.
+    /// Whether the client has written something that did not fit, or could not be sent before the
+    /// connection was open.
     pub(crate) fn client_is_ready(&self) -> bool {
         self.client.app_is_ready()
     }
@@ -51,7 +53,8 @@ impl Duplex {
         Halves::passive(sender, &mut self.server)
     }
 
-    /// Whether the server has read a whole request that it has not answered; it counts as answered then.
+    /// Whether the server has read a whole request that it has not answered; it counts as answered
+    /// then.
     pub(crate) fn take_request(&mut self) -> bool {
         let is_whole = self.server.stats().bytes_read >= self.answered_bytes + REQUEST_BYTES;
         self.answered_bytes += if is_whole { REQUEST_BYTES } else { 0 };

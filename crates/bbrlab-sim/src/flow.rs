@@ -114,17 +114,18 @@ enum Phase {
     Open,
     /// The application writes no more, but not all that it wrote is acknowledged.
     Stopped,
-    /// Everything written is acknowledged and read, and nothing more is written. The two ends remain: a late
-    /// duplicate still triggers an ACK, and timers that are still armed fire once. Where flows come and go, the next
-    /// one takes this one's place.
+    /// Everything written is acknowledged and read, and nothing more is written. The two ends
+    /// remain: a late duplicate still triggers an ACK, and timers that are still armed fire once.
+    /// Where flows come and go, the next one takes this one's place.
     Over,
 }
 
 /// A flow of the run.
 ///
-/// With ten thousand flows each event finds its flow outside the cache, so what a segment's arrival touches lies side by side,
-/// and so does what an ACK's arrival touches: five cache lines from the beginning to the midst of `receiver`; those that
-/// [`Sender`] tells, and two from the time of the pacing timer in `sender_end` to the recent values in `meter`.
+/// With ten thousand flows each event finds its flow outside the cache, so what a segment's arrival
+/// touches lies side by side, and so does what an ACK's arrival touches: five cache lines from the
+/// beginning to the midst of `receiver`; those that [`Sender`] tells, and two from the time of the
+/// pacing timer in `sender_end` to the recent values in `meter`.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Flow {
@@ -244,8 +245,9 @@ impl Flow {
         self.client.as_deref().and_then(|client| client.stalled(now))
     }
 
-    /// Ends the active time: nothing later counts for rates and shares. So far `wire_bytes` of the flow have
-    /// departed from the last link with a rate. Returns `false` if the active time had ended before.
+    /// Ends the active time: nothing later counts for rates and shares. So far `wire_bytes` of the
+    /// flow have departed from the last link with a rate. Returns `false` if the active time had
+    /// ended before.
     pub(crate) fn freeze(&mut self, now: Time, wire_bytes: u64) -> bool {
         if self.at_end.is_some() {
             return false;
@@ -261,7 +263,8 @@ impl Flow {
         true
     }
 
-    /// A packet reaches the receiver; returns until when the application has read. The transfer may be over then.
+    /// A packet reaches the receiver; returns until when the application has read. The transfer may
+    /// be over then.
     #[inline]
     pub(crate) fn at_receiver(
         &mut self,
@@ -348,8 +351,8 @@ impl Flow {
         self.receiver_end.may_end && self.receiver.stats().bytes_read >= self.transfer_bytes
     }
 
-    /// Records the end of a transfer, and schedules the next, if the last read, which ended when the host's clock
-    /// showed `until`, was the transfer's last.
+    /// Records the end of a transfer, and schedules the next, if the last read, which ended when
+    /// the host's clock showed `until`, was the transfer's last.
     pub(crate) fn check_transfer(
         &mut self,
         port: &mut Port<'_, Payload>,
@@ -463,8 +466,8 @@ impl Flow {
         self.note_reported(now, packet);
     }
 
-    /// Counts the round-trip times that wait for it. They are those of all packets, also of what is reported after the active
-    /// time.
+    /// Counts the round-trip times that wait for it. They are those of all packets, also of what is
+    /// reported after the active time.
     pub(crate) fn count_round_trips(&mut self) {
         self.round_trips.count(&mut self.meter.rtt_us);
     }
@@ -486,7 +489,8 @@ impl Flow {
         until
     }
 
-    /// A packet reaches the server, which reads and answers. Returns whether the flow's active time has ended with this.
+    /// A packet reaches the server, which reads and answers. Returns whether the flow's active time
+    /// has ended with this.
     #[cold]
     fn at_server(
         &mut self,
@@ -535,9 +539,9 @@ impl Flow {
         duplex.client(&mut self.receiver).write(now, REQUEST_BYTES, &mut end);
     }
 
-    /// The socket has become writable. The application runs when the host has handled all that comes at this instant, as a
-    /// process does that an interrupt has woken: of ACKs that come together it sees none before the last. ns-3's is called
-    /// at once.
+    /// The socket has become writable. The application runs when the host has handled all that
+    /// comes at this instant, as a process does that an interrupt has woken: of ACKs that come
+    /// together it sees none before the last. ns-3's is called at once.
     #[inline(never)]
     fn wake_app(&mut self, port: &mut Port<'_, Payload>) {
         if self.sender.calls_app() {
@@ -548,7 +552,8 @@ impl Flow {
         }
     }
 
-    /// The application, which was woken at this instant, runs. That belongs to the event which has woken it.
+    /// The application, which was woken at this instant, runs. That belongs to the event which has
+    /// woken it.
     fn run_woken_app(&mut self, port: &mut Port<'_, Payload>) {
         self.is_app_woken = false;
         port.uncount_event();
@@ -567,7 +572,8 @@ impl Flow {
         }
     }
 
-    /// Before an event of the sender: a pacing timer that is not in the event queue, and was due before, has fired.
+    /// Before an event of the sender: a pacing timer that is not in the event queue, and was due
+    /// before, has fired.
     #[inline]
     fn let_pacing_lapse(&mut self, port: &mut Port<'_, Payload>) {
         if self.sender_end.idle_pacing < port.now() {
@@ -582,7 +588,8 @@ impl Flow {
         self.sender.pacing_lapses(wire::host_time(at));
     }
 
-    /// The same if it is due by `now`, for what looks at the flow between events. Returns whether it has fired.
+    /// The same if it is due by `now`, for what looks at the flow between events. Returns whether
+    /// it has fired.
     pub(crate) fn catch_up(&mut self, now: Time) -> bool {
         let is_due = self.sender_end.idle_pacing <= now;
         if is_due {
@@ -591,7 +598,8 @@ impl Flow {
         is_due
     }
 
-    /// After an event of the sender: a pacing timer that will have something to do goes into the event queue.
+    /// After an event of the sender: a pacing timer that will have something to do goes into the
+    /// event queue.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "mostly there is none")]
     fn arm_pacing_unless_idle(&mut self, port: &mut Port<'_, Payload>) {
@@ -609,15 +617,17 @@ impl Flow {
         }
     }
 
-    /// A flow whose source has an end, or that was stopped, is over when its last byte is acknowledged. Returns
-    /// whether its active time has ended now; that of a flow that was stopped ended at the stop.
+    /// A flow whose source has an end, or that was stopped, is over when its last byte is
+    /// acknowledged. Returns whether its active time has ended now; that of a flow that was stopped
+    /// ended at the stop.
     fn check_over(&mut self, port: &mut Port<'_, Payload>, class: &FlowClass) -> bool {
         if class.source.arrivals().is_some() {
             return self.check_departure(port.now());
         }
         let is_asked = self.transfers.last().is_some_and(|transfer| transfer.done.is_none());
         let is_last = match self.phase {
-            // A request that is under way has not been answered, so there is nothing to acknowledge yet.
+            // A request that is under way has not been answered, so there is nothing to acknowledge
+            // yet.
             Phase::Open if self.duplex.is_some() && is_asked => false,
             Phase::Open => self.transfers.len() == app::transfers(&class.source) as usize,
             Phase::Stopped => true,
@@ -630,7 +640,8 @@ impl Flow {
         false
     }
 
-    /// A flow that came is over when its last byte is read and acknowledged. Returns whether that is so now.
+    /// A flow that came is over when its last byte is read and acknowledged. Returns whether that
+    /// is so now.
     fn check_departure(&mut self, now: Time) -> bool {
         let is_read = self.transfers.last().is_some_and(|transfer| transfer.done.is_some());
         if self.phase == Phase::Over || !is_read || !self.sender.is_all_acked() {
@@ -666,7 +677,8 @@ impl Flow {
         self.transfers.pop().map(|transfer| Transfer { retransmitted, ..transfer })
     }
 
-    /// Adds what another flow of the class has counted to this one's counts. Both were frozen at `now`.
+    /// Adds what another flow of the class has counted to this one's counts. Both were frozen at
+    /// `now`.
     pub(crate) fn absorb(&mut self, other: &Self, now: Time) {
         let sum = self.totals(now).and(&other.totals(now));
         self.past = Some(Box::new(sum));
@@ -685,7 +697,8 @@ impl Flow {
         }
     }
 
-    /// The pacing timer fires. It was in the event queue, and when the event is over it may be armed for what has been sent.
+    /// The pacing timer fires. It was in the event queue, and when the event is over it may be
+    /// armed for what has been sent.
     #[inline]
     pub(crate) fn on_pacing_timer(&mut self, port: &mut Port<'_, Payload>) {
         debug_assert_eq!(self.sender_end.idle_pacing, Time::NEVER);
@@ -847,7 +860,8 @@ impl Flow {
                 let mut end = self.sender_end.end(port);
                 match (self.is_on, rate) {
                     (false, None) => self.sender.stop_writing(),
-                    // What did not fit in the socket was offered while on: the application writes it when there is room.
+                    // What did not fit in the socket was offered while on: the application writes
+                    // it when there is room.
                     (false, Some(_)) => {}
                     (true, None) => self.sender.write_unlimited(end.now(), &mut end),
                     (true, Some(rate)) => {
@@ -866,7 +880,8 @@ impl Flow {
         false
     }
 
-    /// The application begins, or goes from sending to not sending or back, and when it does so next if it does.
+    /// The application begins, or goes from sending to not sending or back, and when it does so
+    /// next if it does.
     pub(crate) fn begin_period(
         &mut self,
         port: &mut Port<'_, Payload>,
@@ -942,8 +957,8 @@ impl Flow {
         self.past = Some(Box::new(totals));
     }
 
-    /// The counts over all connections, once the flow's active time is over: those to the end of the run, and the times that
-    /// limited it to the end of that time.
+    /// The counts over all connections, once the flow's active time is over: those to the end of
+    /// the run, and the times that limited it to the end of that time.
     pub(crate) fn totals_at_end(&self) -> Past {
         self.totals(self.at_end.as_ref().expect("every flow was frozen when the run ended").at)
     }
@@ -1010,7 +1025,8 @@ impl Flow {
             .then_some(ctl.pacing_rate)
     }
 
-    /// What the congestion control reports about itself; nothing before the handshake, when it is not set up.
+    /// What the congestion control reports about itself; nothing before the handshake, when it is
+    /// not set up.
     pub(crate) fn info(&self) -> bbrlab_cc::Info {
         if !self.sender.is_established() {
             return bbrlab_cc::Info::default();
@@ -1042,8 +1058,8 @@ mod tests {
         assert_eq!(offset_of!(Flow, sender) % LINE, 0);
     }
 
-    /// Flows lie side by side. If their size were a multiple of a power of two, the same field of all would compete for few
-    /// sets of a cache.
+    /// Flows lie side by side. If their size were a multiple of a power of two, the same field of
+    /// all would compete for few sets of a cache.
     #[test]
     fn a_flow_has_an_odd_number_of_cache_lines() {
         let size = size_of::<Flow>();

@@ -1,4 +1,5 @@
-//! The figures of a group of flows: what they got together, and percentiles over all of their samples.
+//! The figures of a group of flows: what they got together, and percentiles over all of their
+//! samples.
 
 #![allow(
     clippy::needless_update,

@@ -1,14 +1,15 @@
 //! A histogram with logarithmic buckets: percentiles without keeping the samples.
 //!
-//! Each power of two is divided into `2^precision` buckets, so a percentile is within `2^-precision` of the exact
-//! value. Only the range of buckets in use takes memory.
+//! Each power of two is divided into `2^precision` buckets, so a percentile is within
+//! `2^-precision` of the exact value. Only the range of buckets in use takes memory.
 
 use crate::wide::Wide;
 
 /// The range of buckets in use grows by so many at least: a cache line.
 const GROWTH: usize = 16;
 
-/// Counts of values, with exact mean, minimum and maximum. Without its counts it fills a cache line.
+/// Counts of values, with exact mean, minimum and maximum. Without its counts it fills a cache
+/// line.
 #[derive(Clone, Debug)]
 pub(crate) struct Histogram {
     counts: Box<[u32]>,
@@ -125,8 +126,8 @@ impl Histogram {
         (self.total > 0).then_some(self.max)
     }
 
-    /// The value that `per_mille` thousandths of the samples do not exceed: the middle of its bucket,
-    /// within the samples' range.
+    /// The value that `per_mille` thousandths of the samples do not exceed: the middle of its
+    /// bucket, within the samples' range.
     pub(crate) fn quantile(&self, per_mille: u32) -> Option<u64> {
         if self.total == 0 {
             return None;
@@ -142,7 +143,8 @@ impl Histogram {
         Some(self.max)
     }
 
-    /// The values in ascending order with their counts. A value is that of a percentile in the bucket: see [`Self::quantile`].
+    /// The values in ascending order with their counts. A value is that of a percentile in the
+    /// bucket: see [`Self::quantile`].
     pub(crate) fn buckets(&self) -> impl Iterator<Item = (u64, u64)> {
         self.kept().map(|(bucket, count)| (self.value(bucket), u64::from(count)))
     }
@@ -180,8 +182,8 @@ impl Histogram {
 
 /// Which values have which bucket.
 ///
-/// A bucket's number is the beginning of the value as a floating-point number: its power of two and the first `precision` bits
-/// of the rest. So a small value has a bucket of its own.
+/// A bucket's number is the beginning of the value as a floating-point number: its power of two and
+/// the first `precision` bits of the rest. So a small value has a bucket of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Scale {
     precision: u32,
@@ -193,7 +195,8 @@ const FRACTION: u32 = f64::MANTISSA_DIGITS - 1;
 const EXPONENT_OF_1: u32 = 1023;
 
 impl Scale {
-    /// The number of a value's bucket. That of 0 is below all others, so it is never found among the counts at once.
+    /// The number of a value's bucket. That of 0 is below all others, so it is never found among
+    /// the counts at once.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "a thousand powers of two in a u32")]
     #[expect(clippy::cast_precision_loss, reason = "only its first bits are used")]

@@ -1,7 +1,9 @@
-//! Runs one scenario: combines the network (`net`), the hosts' TCP (`tcp`) and the measurements, step by step.
+//! Runs one scenario: combines the network (`net`), the hosts' TCP (`tcp`) and the measurements,
+//! step by step.
 //!
-//! A [`Sim`] is built from a resolved [`Run`], advanced in steps that the caller chooses, and turned into a
-//! [`RunResult`] at the end. It uses no thread, file, clock or global, so a web page or a notebook can host it.
+//! A [`Sim`] is built from a resolved [`Run`], advanced in steps that the caller chooses, and
+//! turned into a [`RunResult`] at the end. It uses no thread, file, clock or global, so a web page
+//! or a notebook can host it.
 //!
 //! | file | content |
 //! | --- | --- |
@@ -101,7 +103,8 @@ impl Sim {
         Self::with_links(run, LinkMode::VirtualClock)
     }
 
-    /// A run at time zero, with a choice of how drop-tail links are computed; results do not depend on it.
+    /// A run at time zero, with a choice of how drop-tail links are computed; results do not depend
+    /// on it.
     ///
     /// # Errors
     /// As [`Self::new`].
@@ -200,9 +203,9 @@ impl Sim {
         self.net.count_events(flows.map(|flow| u64::from(flow.catch_up(now))).sum());
     }
 
-    /// The rows of the time series since the last call, for a caller that watches the run. They are no longer in memory, and
-    /// [`Self::finish`] returns only those after the last call: all of them, put together, are the rows of a run that nobody
-    /// watches.
+    /// The rows of the time series since the last call, for a caller that watches the run. They are
+    /// no longer in memory, and [`Self::finish`] returns only those after the last call: all of
+    /// them, put together, are the rows of a run that nobody watches.
     pub fn take_rows(&mut self) -> Rows {
         let series = match &mut self.world.per_ack {
             Some(acks) => &mut acks.rows,
@@ -246,8 +249,8 @@ impl Sim {
         self.net.link_stats(self.links[link].id)
     }
 
-    /// Ends the run at the current time: asserts that every packet is accounted for, and computes the figures. The rows are
-    /// those that [`Self::take_rows`] has not taken.
+    /// Ends the run at the current time: asserts that every packet is accounted for, and computes
+    /// the figures. The rows are those that [`Self::take_rows`] has not taken.
     ///
     /// # Panics
     /// If the engine has not accounted for a packet: a bug.

@@ -1,7 +1,7 @@
 //! The measurements of a flow: updated at each event of the sender, at constant cost.
 //!
-//! The smoothed RTT is sampled at the series' period, without events for it: when it may change, the sampling
-//! times passed since the last update are counted with the old value.
+//! The smoothed RTT is sampled at the series' period, without events for it: when it may change,
+//! the sampling times passed since the last update are counted with the old value.
 
 use bbrlab_units::{Span, Time};
 
@@ -9,15 +9,17 @@ use crate::histogram::Histogram;
 use crate::samples::Samples;
 use crate::wide::Wide;
 
-/// Pairs of a largest number of flows and a precision: log2 of the buckets per power of two. With few flows,
-/// percentiles are exact to a thousandth; with more flows, each flow gets less memory.
+/// Pairs of a largest number of flows and a precision: log2 of the buckets per power of two. With
+/// few flows, percentiles are exact to a thousandth; with more flows, each flow gets less memory.
 const PRECISION: [(usize, u32); 2] = [(FEW, 10), (1000, 6)];
 /// Few flows.
 const FEW: usize = 32;
-/// Precision with more flows: 30 powers of two (a microsecond to twenty minutes) then fit into 1 KiB.
+/// Precision with more flows: 30 powers of two (a microsecond to twenty minutes) then fit into 1
+/// KiB.
 const COARSE: u32 = 3;
 
-/// How many smoothed RTTs wait to be counted: with what else an ACK touches they fill two cache lines.
+/// How many smoothed RTTs wait to be counted: with what else an ACK touches they fill two cache
+/// lines.
 const WAITING: usize = 9;
 
 /// In place of the last RTT sample before there is one: an hour is less.
@@ -52,8 +54,8 @@ pub(crate) struct Meter {
     frozen_at: Time,
 }
 
-/// The latest values, which are counted in the histograms a few at a time: those lie in four cache lines, these in two that
-/// every ACK touches.
+/// The latest values, which are counted in the histograms a few at a time: those lie in four cache
+/// lines, these in two that every ACK touches.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 struct Recent {
@@ -93,7 +95,8 @@ impl Meter {
         self.next_tick = Time(now.0.div_ceil(period).saturating_mul(period));
     }
 
-    /// Records the values after an event of the sender at `now`, with the RTT sample that it took, if it did.
+    /// Records the values after an event of the sender at `now`, with the RTT sample that it took,
+    /// if it did.
     #[inline]
     pub(crate) fn update(&mut self, now: Time, cwnd: u32, srtt_us: u32, sample_us: Option<u32>) {
         if let Some(sample_us) = sample_us
@@ -126,7 +129,8 @@ impl Meter {
         self.recent_srtts = 0;
     }
 
-    /// Counts the sampling times before `now`, and adds up the time with the cwnd of the last update.
+    /// Counts the sampling times before `now`, and adds up the time with the cwnd of the last
+    /// update.
     #[inline(never)]
     fn advance(&mut self, now: Time, cwnd: u32) {
         if self.is_frozen {
@@ -220,7 +224,8 @@ mod tests {
         let mut meter = Meter::new(Span::from_millis(10), 1);
         meter.start(Time(5 * MS));
         meter.update(Time(7 * MS), 10, 100, Some(100));
-        // The samples at 10, 20 and 30 ms are 100; the one at 40 ms is taken after the event at 40 ms.
+        // The samples at 10, 20 and 30 ms are 100; the one at 40 ms is taken after the event at 40
+        // ms.
         meter.update(Time(40 * MS), 20, 200, Some(300));
         meter.freeze(Time(50 * MS));
         meter.update(Time(60 * MS), 99, 999, Some(999));

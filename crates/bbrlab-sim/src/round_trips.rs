@@ -1,7 +1,9 @@
-//! The round-trip times of a flow's packets, each from the transmission that arrived to the ACK that reports it.
+//! The round-trip times of a flow's packets, each from the transmission that arrived to the ACK
+//! that reports it.
 //!
-//! A packet carries the time of its transmission, an ACK the number of packets that had arrived when it was sent. In between,
-//! the times wait here. An ACK that is lost or ignored reports nothing; the next one reports its packets, too.
+//! A packet carries the time of its transmission, an ACK the number of packets that had arrived
+//! when it was sent. In between, the times wait here. An ACK that is lost or ignored reports
+//! nothing; the next one reports its packets, too.
 
 use crate::histogram::Histogram;
 
@@ -10,11 +12,12 @@ const SHORTEST: usize = 32;
 /// How many round-trip times wait to be counted: together each costs less.
 const WAITING: u32 = 16;
 
-/// A ring of times in microseconds, modulo 2^32. Packets are numbered from 0 in the order of arrival, modulo 2^32.
+/// A ring of times in microseconds, modulo 2^32. Packets are numbered from 0 in the order of
+/// arrival, modulo 2^32.
 #[derive(Debug, Default)]
 pub(crate) struct RoundTrips {
-    /// A packet that was not reported has here when it was sent, one that was reported its round-trip time. It is at its
-    /// number modulo the length, a power of two.
+    /// A packet that was not reported has here when it was sent, one that was reported its
+    /// round-trip time. It is at its number modulo the length, a power of two.
     times_us: Box<[u32]>,
     /// The next packet to arrive.
     arrived: u32,
@@ -25,7 +28,8 @@ pub(crate) struct RoundTrips {
 }
 
 impl RoundTrips {
-    /// `arrived` packets have arrived by now. Those that had not before were sent together at `sent_us`.
+    /// `arrived` packets have arrived by now. Those that had not before were sent together at
+    /// `sent_us`.
     #[inline]
     pub(crate) fn arrive(&mut self, arrived: u32, sent_us: u32) {
         let new = arrived.wrapping_sub(self.arrived);

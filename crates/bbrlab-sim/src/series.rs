@@ -1,7 +1,7 @@
 //! The rows of the time series: a flow or a link at a time.
 //!
-//! A flow has rows from its start to its end, and a flow's private link until that flow's end. Flows that are over
-//! cost nothing.
+//! A flow has rows from its start to its end, and a flow's private link until that flow's end.
+//! Flows that are over cost nothing.
 
 #![allow(
     clippy::needless_update,
@@ -42,8 +42,8 @@ pub(crate) struct Sampler {
     waiting: Vec<u32>,
     /// Flows that get a row, in order, with their counts at the last one.
     flows: Vec<(u32, Before)>,
-    /// The links of single flows that have not started, as places among the links of the results, in descending order of
-    /// the start times.
+    /// The links of single flows that have not started, as places among the links of the results,
+    /// in descending order of the start times.
     waiting_links: Vec<u32>,
     /// The links that get a row, in order, as places among the links of the results.
     links: Vec<u32>,
@@ -154,7 +154,8 @@ fn per_second(bytes: u64, period: Span) -> u64 {
     u64::try_from(bits / u128::from(period.0.max(1))).unwrap_or(u64::MAX)
 }
 
-/// What held the sender most of the time since the row before; where nothing did, it had nothing to send.
+/// What held the sender most of the time since the row before; where nothing did, it had nothing to
+/// send.
 fn limited_by(limits: [Span; 5], before: &mut Before) -> &'static str {
     const NAMES: [&str; 5] = ["cwnd", "pacing", "rwnd", "sndbuf", "app"];
     let was = std::mem::replace(&mut before.limits, limits);

@@ -15,8 +15,8 @@ use crate::wiring;
 /// The settings of a class of flows.
 ///
 /// # Errors
-/// If the congestion control refuses its parameters, with which a checked scenario does not get here, or is from outside and not
-/// among `controls`.
+/// If the congestion control refuses its parameters, with which a checked scenario does not get
+/// here, or is from outside and not among `controls`.
 pub(crate) fn class(
     run: &Run,
     class: &FlowClass,
@@ -59,7 +59,8 @@ fn sender(stack: &Stack, class: &FlowClass, tick: Tick) -> SenderConfig {
     }
 }
 
-/// How the receiving host echoes marks: mark by mark if its congestion control, the same as the sender's, asks for it.
+/// How the receiving host echoes marks: mark by mark if its congestion control, the same as the
+/// sender's, asks for it.
 /// Linux: DCTCP; BBRv2 with `ecn_enable`; BBRv3 on low-latency routes.
 fn echo(class: &FlowClass, needs_ecn: bool) -> EcnEcho {
     let needs_route = class.outside.is_none() && class.cc.marks() == Marks::ShareOnRoute;

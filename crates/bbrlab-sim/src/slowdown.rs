@@ -9,7 +9,8 @@ use crate::way::Way;
 use crate::wire::DATA_HEADERS;
 use crate::wiring;
 
-/// A transfer without anybody else: its bytes on the wire at the smallest rate of its way, and a round trip, both as they are when it starts.
+/// A transfer without anybody else: its bytes on the wire at the smallest rate of its way, and a
+/// round trip, both as they are when it starts.
 #[derive(Clone, Debug)]
 pub(crate) struct Ideal {
     /// Of the links on the way.
@@ -33,7 +34,8 @@ impl Ideal {
         }
     }
 
-    /// Completion time / the time that it takes alone; `None` without a rate, and of a transfer that did not end.
+    /// Completion time / the time that it takes alone; `None` without a rate, and of a transfer
+    /// that did not end.
     #[expect(clippy::cast_precision_loss, reason = "a ratio")]
     pub(crate) fn slowdown(&self, transfer: &Transfer) -> Option<f64> {
         let took = transfer.done?.since(transfer.start);

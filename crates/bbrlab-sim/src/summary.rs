@@ -1,7 +1,7 @@
 //! The figures of a run, computed from the meters of its flows and the statistics of its links.
 //!
-//! Floating point begins here: all code before it uses integers. Figures that are computed from others are not
-//! filled in here: the records' tables have their formulas.
+//! Floating point begins here: all code before it uses integers. Figures that are computed from
+//! others are not filled in here: the records' tables have their formulas.
 
 #![allow(
     clippy::needless_update,
@@ -142,7 +142,8 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Data packets that the bottleneck has sent or, without a bottleneck, that have reached their receiver.
+/// Data packets that the bottleneck has sent or, without a bottleneck, that have reached their
+/// receiver.
 fn data_packets(run: &Run, net: &mut Network<Payload>, flows: &[Flow]) -> u64 {
     if let Some(bottleneck) = run.bottleneck {
         return net.link_stats(LinkId(bottleneck)).sent_data_packets;

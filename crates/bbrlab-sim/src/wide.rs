@@ -1,4 +1,5 @@
-//! A sum of 128 bits that is aligned like a `u64`, so that structs which contain one still fit their cache lines.
+//! A sum of 128 bits that is aligned like a `u64`, so that structs which contain one still fit
+//! their cache lines.
 
 /// The sum.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,7 +1,7 @@
 //! The spans of time that a run's figures are over, and what each flow had got at their ends.
 //!
-//! The *traffic* lasts from the first start to the last flow's end: the run's goodput is over it. *All are active*
-//! from the last start to the first end: Jain's index is over that.
+//! The *traffic* lasts from the first start to the last flow's end: the run's goodput is over it.
+//! *All are active* from the last start to the first end: Jain's index is over that.
 
 use bbrlab_run::Run;
 use bbrlab_units::{Span, Time};
@@ -22,7 +22,8 @@ enum Mark {
 pub(crate) struct Windows {
     pub(crate) first_start: Time,
     last_start: Time,
-    /// When the steady state begins: 5 s after the last start if the run lasts at most 30 s, else 10 s after it.
+    /// When the steady state begins: 5 s after the last start if the run lasts at most 30 s, else
+    /// 10 s after it.
     pub(crate) steady_from: Time,
     /// Marks that lie ahead, the next one last.
     ahead: Vec<(Time, Mark)>,
@@ -74,7 +75,8 @@ impl Windows {
         self.traffic_lasts(now, flows);
     }
 
-    /// Of flows that come and go the last is over at `now`. They are not among those that are active together.
+    /// Of flows that come and go the last is over at `now`. They are not among those that are
+    /// active together.
     pub(crate) fn population_ended(&mut self, now: Time, flows: &mut [Flow]) {
         for flow in &mut *flows {
             flow.bytes_in_traffic = flow.bytes_read();
@@ -121,7 +123,8 @@ impl Windows {
         (span > Span::ZERO).then_some(span)
     }
 
-    /// Whether there is a time in which all flows are active, from the last start and in the steady state.
+    /// Whether there is a time in which all flows are active, from the last start and in the steady
+    /// state.
     pub(crate) fn all_active(&self) -> [bool; 2] {
         [self.last_start, self.steady_from].map(|from| self.first_end.is_some_and(|end| end > from))
     }

@@ -1,5 +1,5 @@
-//! Conversion between segments and packets (bytes on the wire, identity for the digest), and between the time of the
-//! run and the clock of the hosts. Only this file converts times.
+//! Conversion between segments and packets (bytes on the wire, identity for the digest), and
+//! between the time of the run and the clock of the hosts. Only this file converts times.
 //!
 //! Sources: design of the scenario format: wire size = payload + 52 B (IP 20, TCP 20, timestamps 12) +
 //! framing; 12, 20 or 28 B more for one, two or three SACK blocks. A SYN carries 20 B of options.
@@ -29,8 +29,8 @@ const SACK_BLOCK: u32 = 8;
 
 /// How long the hosts have been up when a run begins.
 ///
-/// The kernel's clock is never 0, and in several places a stamp of 0 means "unset". The value is a multiple of
-/// every slot length of the timer wheel, so that it moves no timer.
+/// The kernel's clock is never 0, and in several places a stamp of 0 means "unset". The value is a
+/// multiple of every slot length of the timer wheel, so that it moves no timer.
 const UPTIME: Span = Span::from_millis(1 << 15);
 
 /// The hosts' clock at the run's time `now`.
@@ -52,17 +52,18 @@ fn run_time_at_an_end(host: Time) -> Time {
     if host == Time::NEVER { host } else { Time::ZERO }
 }
 
-/// The payload of a packet in the network: a segment without its SACK blocks, which only some ACKs have and which lie
-/// aside. With what the network itself keeps of a packet it fills a cache line, so two fields have two uses.
+/// The payload of a packet in the network: a segment without its SACK blocks, which only some ACKs
+/// have and which lie aside. With what the network itself keeps of a packet it fills a cache line,
+/// so two fields have two uses.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Payload {
     seq: u32,
-    /// Of a packet with data, its bytes. Of another, how many data packets had arrived when it was sent
-    /// ([`Segment::arrived`]).
+    /// Of a packet with data, its bytes. Of another, how many data packets had arrived when it was
+    /// sent ([`Segment::arrived`]).
     len_or_arrived: u32,
     ack: u32,
-    /// Of a packet with data, when it was sent: the hosts' clock in microseconds, modulo 2^32. A host that only sends
-    /// advertises the same window in all of these. Of another, the window.
+    /// Of a packet with data, when it was sent: the hosts' clock in microseconds, modulo 2^32. A
+    /// host that only sends advertises the same window in all of these. Of another, the window.
     wnd_or_sent_us: u32,
     tsval: u32,
     tsecr: u32,
@@ -76,8 +77,8 @@ pub(crate) struct Payload {
 const HAS_TS: u8 = 1 << 7;
 /// In [`Payload::options`]: whether the segment has no data of the flow.
 const HAS_NO_DATA: u8 = 1 << 6;
-/// In [`Payload::options`]: whether the segment has data and also a window or a count of its own, because both ends write.
-/// What the payload has no room for is then aside, at [`BOTH`].
+/// In [`Payload::options`]: whether the segment has data and also a window or a count of its own,
+/// because both ends write. What the payload has no room for is then aside, at [`BOTH`].
 const HAS_BOTH: u8 = 1 << 5;
 /// The place of a SACK block that no segment with timestamps has.
 const BOTH: usize = 3;
@@ -178,7 +179,8 @@ impl Payload {
         if self.has_data() { self.len_or_arrived } else { 0 }
     }
 
-    /// Of a segment with data, when it was sent, as [`stamp_us`] has it. Of another nobody needs it.
+    /// Of a segment with data, when it was sent, as [`stamp_us`] has it. Of another nobody needs
+    /// it.
     #[inline]
     pub(crate) fn sent_us(&self) -> u32 {
         self.wnd_or_sent_us
@@ -247,7 +249,8 @@ impl Incoming for Arriving<'_> {
     }
 }
 
-/// The segment as it arrives, with the CE mark that a link may have set. A segment with data advertises the window `wnd`.
+/// The segment as it arrives, with the CE mark that a link may have set. A segment with data
+/// advertises the window `wnd`.
 #[inline]
 pub(crate) fn arrived(packet: &Arrival<'_, Payload>, wnd: u32) -> Segment {
     let payload = packet.payload();
@@ -306,7 +309,8 @@ fn unusual_headers(is_syn: bool, has_ts: bool, blocks: u32, tcp_options: TcpOpti
         if is_packed { SYN_OPTIONS_PACKED } else { SYN_OPTIONS }
     } else {
         let timestamps = if has_ts { TIMESTAMP_OPTION } else { 0 };
-        // Of the bytes beside the blocks, the padding of the timestamps has room for those that are not padding.
+        // Of the bytes beside the blocks, the padding of the timestamps has room for those that are
+        // not padding.
         let head = if is_packed && has_ts { 0 } else { SACK_OPTION };
         timestamps + if blocks > 0 { head + SACK_BLOCK * blocks } else { 0 }
     };
@@ -319,7 +323,8 @@ pub(crate) struct End<'a, E: FlowEnd> {
     kept: &'a mut E,
 }
 
-/// What one end of a flow keeps between events. Each end has its own, where it touches a cache line anyway.
+/// What one end of a flow keeps between events. Each end has its own, where it touches a cache line
+/// anyway.
 pub(crate) trait FlowEnd: Sized {
     /// Which end it is.
     const SIDE: Side;
@@ -344,7 +349,8 @@ pub(crate) trait FlowEnd: Sized {
 #[derive(Debug)]
 pub(crate) struct Endpoint {
     pub(crate) flow: FlowId,
-    /// The number of the flow's first packet of the current connection: a train opens one after the other.
+    /// The number of the flow's first packet of the current connection: a train opens one after the
+    /// other.
     pub(crate) first_packet: u32,
     /// Link-layer bytes around a packet of this end.
     pub(crate) framing: u32,
@@ -368,7 +374,8 @@ impl Endpoint {
 #[repr(C)]
 pub(crate) struct SenderEnd {
     pub(crate) rng: Rng,
-    /// When the pacing timer fires, if it is not in the event queue because it will have nothing to do; else `NEVER`.
+    /// When the pacing timer fires, if it is not in the event queue because it will have nothing to
+    /// do; else `NEVER`.
     pub(crate) idle_pacing: Time,
     pub(crate) endpoint: Endpoint,
 }
@@ -424,8 +431,8 @@ impl<E: FlowEnd> End<'_, E> {
 }
 
 impl<E: FlowEnd> End<'_, E> {
-    /// A segment with payload. Its way is compiled apart from that of other segments: what it does at a link, and in
-    /// which lane it lies, differs.
+    /// A segment with payload. Its way is compiled apart from that of other segments: what it does
+    /// at a link, and in which lane it lies, differs.
     #[inline(never)]
     fn transmit_data(&mut self, segment: &Segment) {
         self.send(segment, true, segment.seq);

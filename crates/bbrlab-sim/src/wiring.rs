@@ -11,7 +11,8 @@ use bbrlab_units::Time;
 
 use crate::wire::{DATA_HEADERS, Payload};
 
-/// A link of the results, with its name there: one with a rate, or one that lets not all packets through.
+/// A link of the results, with its name there: one with a rate, or one that lets not all packets
+/// through.
 #[derive(Clone, Debug)]
 pub(crate) struct ReportedLink {
     pub(crate) id: LinkId,
@@ -98,7 +99,8 @@ fn burst_size(run: &Run, class: &FlowClass) -> BurstSize {
     BurstSize { headers, payload }
 }
 
-/// Link-layer bytes around a packet on a route: those of its first link with a rate, or Ethernet's if there is none.
+/// Link-layer bytes around a packet on a route: those of its first link with a rate, or Ethernet's
+/// if there is none.
 pub(crate) fn framing(run: &Run, class: &FlowClass, route: &[Hop]) -> u32 {
     let first = route
         .iter()

@@ -12,8 +12,8 @@ fn peak_bytes() -> Option<u64> {
     line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
-/// A flow that is over leaves its place to the next and only counts behind, so that a run needs memory for the flows that
-/// are under way at once, here some dozens.
+/// A flow that is over leaves its place to the next and only counts behind, so that a run needs
+/// memory for the flows that are under way at once, here some dozens.
 #[test]
 fn a_hundred_thousand_short_flows_take_less_than_a_hundred_megabytes() {
     let result = result(

@@ -1,7 +1,8 @@
-//! How a host's TCP is set up, as plain data. A scenario's `[stack]` is read into these types, and sender and receiver
-//! use them unchanged.
+//! How a host's TCP is set up, as plain data. A scenario's `[stack]` is read into these types, and
+//! sender and receiver use them unchanged.
 //!
-//! This crate has no behaviour. The doc comment of each type says what its values mean; `tcp` implements them.
+//! This crate has no behaviour. The doc comment of each type says what its values mean; `tcp`
+//! implements them.
 
 mod socket;
 mod switches;
@@ -49,8 +50,8 @@ pub struct Stack {
     pub min_rto: Span,
     /// Initial cwnd in segments.
     pub initial_cwnd: u32,
-    /// The step of the clocks of all hosts and links: an event due between two steps happens at the later one. One
-    /// nanosecond, unless a test bed with a coarser clock is imitated.
+    /// The step of the clocks of all hosts and links: an event due between two steps happens at the
+    /// later one. One nanosecond, unless a test bed with a coarser clock is imitated.
     pub clock_step: Span,
 }
 
@@ -90,8 +91,8 @@ pub enum SocketBuffer {
 }
 
 impl SocketBuffer {
-    /// The size of a fixed buffer, in what `sockbuf` counts: the kernel doubles what an application asks for. Linux:
-    /// `sock_setsockopt`.
+    /// The size of a fixed buffer, in what `sockbuf` counts: the kernel doubles what an application
+    /// asks for. Linux: `sock_setsockopt`.
     #[must_use]
     pub fn fixed_size(self, sockbuf: Sockbuf) -> Option<u32> {
         let Self::Fixed(Bytes(asked)) = self else { return None };
@@ -116,7 +117,8 @@ pub enum SenderQdisc {
 /// How bursts reach the network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tso {
-    /// The stack sends bursts, which are cut into packets before the first link. The packets leave back to back.
+    /// The stack sends bursts, which are cut into packets before the first link. The packets leave
+    /// back to back.
     #[default]
     Cut,
     /// A burst crosses the network as one segment of several MSS.
@@ -131,8 +133,8 @@ pub enum Recovery {
     /// Linux's state machine, with RACK-TLP, undo and Linux's PRR.
     #[default]
     Linux,
-    /// ns-3's state machine, which marks a packet lost when three above it are SACKed and retransmits it once; cwnd is
-    /// set to ssthresh at once.
+    /// ns-3's state machine, which marks a packet lost when three above it are SACKed and
+    /// retransmits it once; cwnd is set to ssthresh at once.
     Classic,
     /// The same with ns-3's PRR since 3.43 (RFC 6937bis).
     Prr,
@@ -143,14 +145,15 @@ pub enum Recovery {
 /// When the receiver acknowledges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DelAck {
-    /// Linux: quick ACKs at the start, then every second segment (by the segment size rule) or after the adaptive
-    /// timeout; ping-pong mode, compressed SACKs.
+    /// Linux: quick ACKs at the start, then every second segment (by the segment size rule) or
+    /// after the adaptive timeout; ping-pong mode, compressed SACKs.
     #[default]
     Linux,
     /// As `Linux`, but with an ACK for every segment. Linux: the route's `quickack 1`.
     Quick,
-    /// After `every` segments, or `timer` after the first unacknowledged one (RFC 1122, as in ns-3): at once for the
-    /// first segment of a connection, a duplicate, a segment above a gap, and one that fills a gap.
+    /// After `every` segments, or `timer` after the first unacknowledged one (RFC 1122, as in
+    /// ns-3): at once for the first segment of a connection, a duplicate, a segment above a gap,
+    /// and one that fills a gap.
     Every {
         /// Segments per ACK.
         every: u32,
@@ -169,7 +172,8 @@ pub enum EcnMode {
     On,
     /// Negotiated, with Linux's low-latency route feature (`ECN_LOW`), which BBRv3 needs.
     Low,
-    /// As `Low`, and packets carry ECT(1), by which a queue knows senders that answer marks by their share. RFC 9331, 4.1.
+    /// As `Low`, and packets carry ECT(1), by which a queue knows senders that answer marks by
+    /// their share. RFC 9331, 4.1.
     L4s,
 }
 

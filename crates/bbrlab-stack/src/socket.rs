@@ -1,5 +1,5 @@
-//! What ns-3's sockets do differently from Linux's in buffers, windows, headers, handshake and RTT samples: one field a
-//! difference.
+//! What ns-3's sockets do differently from Linux's in buffers, windows, headers, handshake and RTT
+//! samples: one field a difference.
 //!
 //! Each default is what Linux does, and each value is valid beside any other.
 
@@ -12,8 +12,9 @@ pub struct SocketSwitches {
     pub nagle: bool,
     /// Whether the receiver reports duplicates (RFC 2883).
     pub dsack: bool,
-    /// Whether both ends ignore segments whose timestamp is older than that of an earlier one (PAWS, RFC 7323). If it is not
-    /// given, they do with Linux's handshake: see [`Self::has_paws`].
+    /// Whether both ends ignore segments whose timestamp is older than that of an earlier one
+    /// (PAWS, RFC 7323). If it is not given, they do with Linux's handshake: see
+    /// [`Self::has_paws`].
     pub paws: Option<bool>,
     /// How options fill the TCP header.
     pub tcp_options: TcpOptions,
@@ -54,23 +55,25 @@ impl Default for SocketSwitches {
 /// What the buffers of a socket count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sockbuf {
-    /// Memory: twice what the application asks for, overhead of the skbs included. The window that a receiver
-    /// advertises grows.
+    /// Memory: twice what the application asks for, overhead of the skbs included. The window that
+    /// a receiver advertises grows.
     #[default]
     Memory,
-    /// Bytes of payload: of what was sent and not acknowledged and what waits, or of what was not read. The receiver
-    /// advertises the rest of its buffer from the start, out-of-order data not subtracted (ns-3).
+    /// Bytes of payload: of what was sent and not acknowledged and what waits, or of what was not
+    /// read. The receiver advertises the rest of its buffer from the start, out-of-order data not
+    /// subtracted (ns-3).
     Payload,
 }
 
 /// How options fill the TCP header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TcpOptions {
-    /// Each is padded to a multiple of four bytes, and a SYN announces the MSS: 20 bytes on a SYN, 4 + 8 n for n SACK
-    /// blocks beside 12 of timestamps (Linux).
+    /// Each is padded to a multiple of four bytes, and a SYN announces the MSS: 20 bytes on a SYN,
+    /// 4 + 8 n for n SACK blocks beside 12 of timestamps (Linux).
     #[default]
     Aligned,
-    /// They follow each other, and only their sum is padded: 16 bytes on a SYN, 8 n for n SACK blocks (ns-3).
+    /// They follow each other, and only their sum is padded: 16 bytes on a SYN, 8 n for n SACK
+    /// blocks (ns-3).
     Packed,
 }
 
@@ -90,8 +93,8 @@ pub enum RttClock {
     /// The sender's records in microseconds; timestamps only where those are ambiguous.
     #[default]
     Exact,
-    /// Timestamps in whole milliseconds, on ACKs of new data: the difference of two truncated clocks. Zero counts as 1 us
-    /// (ns-3 since 3.37).
+    /// Timestamps in whole milliseconds, on ACKs of new data: the difference of two truncated
+    /// clocks. Zero counts as 1 us (ns-3 since 3.37).
     Milliseconds,
     /// The same, but zero is no sample (ns-3 3.27 and 3.28).
     PositiveMilliseconds,

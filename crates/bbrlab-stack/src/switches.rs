@@ -1,25 +1,29 @@
-//! What ns-3's sender does differently from Linux's in loss recovery, rate sampling and pacing: one field a difference.
+//! What ns-3's sender does differently from Linux's in loss recovery, rate sampling and pacing: one
+//! field a difference.
 //!
 //! Each default is what Linux does, and each value is valid beside any other.
 
 use bbrlab_units::Bytes;
 
-/// How losses are found and repaired, in detail. [`Recovery`](crate::Recovery) says which of the two state machines
-/// does it.
+/// How losses are found and repaired, in detail. [`Recovery`](crate::Recovery) says which of the
+/// two state machines does it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LossSwitches {
-    /// Loss detection by RACK, and its reordering timer. `None`: with `Recovery::Linux` only. Without it a packet is
-    /// lost when three above it are SACKed; a lost retransmission then costs a timeout.
+    /// Loss detection by RACK, and its reordering timer. `None`: with `Recovery::Linux` only.
+    /// Without it a packet is lost when three above it are SACKed; a lost retransmission then costs
+    /// a timeout.
     pub rack: Option<bool>,
     /// Tail loss probes. `None`: with `Recovery::Linux` only.
     pub tlp: Option<bool>,
-    /// Undo of reductions that prove spurious, F-RTO, adaptation to reordering. `None`: with `Recovery::Linux` only.
+    /// Undo of reductions that prove spurious, F-RTO, adaptation to reordering. `None`: with
+    /// `Recovery::Linux` only.
     pub undo: Option<bool>,
     /// What a sender in recovery retransmits when no loss is left to repair and no new data waits.
     pub rule3: Rule3,
     /// What the peer's window bounds.
     pub rwnd_bounds: RwndBounds,
-    /// A retransmitted packet that is then SACKed counts as in flight until it is acknowledged cumulatively.
+    /// A retransmitted packet that is then SACKed counts as in flight until it is acknowledged
+    /// cumulatively.
     pub pipe_keeps_sacked_retrans: bool,
     /// What a partial ACK in recovery sends at once, beyond cwnd and pacing.
     pub partial_ack: PartialAck,
@@ -29,7 +33,8 @@ pub struct LossSwitches {
     pub rto_impatient: bool,
     /// How the timeout follows from RTT samples.
     pub rto_estimate: RtoEstimate,
-    /// Recovery ends with cwnd = ssthresh, whatever the algorithm, and no algorithm restores cwnd after a timeout.
+    /// Recovery ends with cwnd = ssthresh, whatever the algorithm, and no algorithm restores cwnd
+    /// after a timeout.
     pub exit_sets_ssthresh: bool,
     /// Whether a cwnd that is not filled may grow, and whether it decays.
     pub cwnd_validation: CwndValidation,
@@ -54,8 +59,8 @@ impl Default for LossSwitches {
     }
 }
 
-/// Rule 3 of RFC 6675's `NextSeg`: in recovery, with no loss to repair and no new data, retransmit packets that are
-/// neither SACKed nor marked lost, each once.
+/// Rule 3 of RFC 6675's `NextSeg`: in recovery, with no loss to repair and no new data, retransmit
+/// packets that are neither SACKed nor marked lost, each once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Rule3 {
     /// No such retransmission.
@@ -63,7 +68,8 @@ pub enum Rule3 {
     Off,
     /// Only below the highest SACKed packet; losses above it wait as well (ns-3 since 3.43).
     BelowHighSack,
-    /// Anything not SACKed (ns-3 up to 3.42): a sender whose buffer is the limit sends its whole flight again.
+    /// Anything not SACKed (ns-3 up to 3.42): a sender whose buffer is the limit sends its whole
+    /// flight again.
     Any,
 }
 
@@ -73,9 +79,11 @@ pub enum PartialAck {
     /// Nothing.
     #[default]
     Nothing,
-    /// Unless the head is retransmitted already: the first lost segment, else new data, else the head (ns-3).
+    /// Unless the head is retransmitted already: the first lost segment, else new data, else the
+    /// head (ns-3).
     Segment,
-    /// Unless it is retransmitted already, the head, which counts as lost (ns-3 3.27, which sends it in any case).
+    /// Unless it is retransmitted already, the head, which counts as lost (ns-3 3.27, which sends
+    /// it in any case).
     Head,
 }
 
@@ -97,7 +105,8 @@ pub enum Rto {
     /// With RACK, the head and what was sent long enough ago. The pacing of later packets goes on.
     #[default]
     Linux,
-    /// All that is not SACKed, retransmissions included; with `Pacing::Timer` the timer is cancelled (ns-3).
+    /// All that is not SACKed, retransmissions included; with `Pacing::Timer` the timer is
+    /// cancelled (ns-3).
     MarkAllKeepSack,
 }
 
@@ -107,14 +116,16 @@ pub enum RtoEstimate {
     /// Linux's estimator; `min_rto` is the lower bound of the variance term; at most 120 s.
     #[default]
     Linux,
-    /// srtt + max(1 ms, 4 rttvar) of RFC 6298; `min_rto` is the lower bound of the sum; at most 60 s (ns-3).
+    /// srtt + max(1 ms, 4 rttvar) of RFC 6298; `min_rto` is the lower bound of the sum; at most 60
+    /// s (ns-3).
     Rfc6298,
 }
 
 /// Whether a cwnd that is not filled may grow, and whether it decays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CwndValidation {
-    /// Linux's rules: growth if cwnd was filled within the round; decay while it is not, and after idle times.
+    /// Linux's rules: growth if cwnd was filled within the round; decay while it is not, and after
+    /// idle times.
     #[default]
     Linux,
     /// Growth if the last packet sent left room for less than one more; no decay (ns-3 since 3.42).
@@ -128,8 +139,8 @@ pub enum CwndValidation {
 pub struct RateSwitches {
     /// Where the ACK phase of a sample begins.
     pub ack_interval: AckInterval,
-    /// An ACK that delivers no packet newer than the last sample's keeps that sample's interval, while the count of
-    /// what was delivered goes on.
+    /// An ACK that delivers no packet newer than the last sample's keeps that sample's interval,
+    /// while the count of what was delivered goes on.
     pub is_sticky: bool,
     /// What the loss of a sample counts.
     pub loss: LossCount,
@@ -137,7 +148,8 @@ pub struct RateSwitches {
     pub invalid: InvalidSample,
     /// The RTT below which an interval makes a sample invalid.
     pub min_rtt: SampleBound,
-    /// No sample is ever valid, so that an algorithm that models the path learns nothing of its rate.
+    /// No sample is ever valid, so that an algorithm that models the path learns nothing of its
+    /// rate.
     pub is_blind: bool,
 }
 
@@ -159,8 +171,8 @@ pub enum AckInterval {
     /// With the latest delivery before the sampled packet was sent.
     #[default]
     This,
-    /// With the same of the packet sampled before it, or with the start of the connection if that sample was invalid
-    /// (ns-3 up to 3.40).
+    /// With the same of the packet sampled before it, or with the start of the connection if that
+    /// sample was invalid (ns-3 up to 3.40).
     Previous,
 }
 
@@ -189,13 +201,14 @@ pub enum SampleBound {
 pub struct PacingSwitches {
     /// Which timer paces.
     pub pacing: Pacing,
-    /// Whether a packet takes the time of its headers too. In neither Linux (`tcp_update_skb_after_send`, whose
-    /// departure times `fq` keeps) nor ns-3 it does.
+    /// Whether a packet takes the time of its headers too. In neither Linux
+    /// (`tcp_update_skb_after_send`, whose departure times `fq` keeps) nor ns-3 it does.
     pub counts_headers: bool,
     /// Whether the initial window is paced.
     pub pace_initial_window: bool,
-    /// An application without end writes so much at a time, and each write is checked for being application-limited
-    /// after its bytes are in the buffer (ns-3). `None`: 1 MiB at a time, checked before, as Linux does.
+    /// An application without end writes so much at a time, and each write is checked for being
+    /// application-limited after its bytes are in the buffer (ns-3). `None`: 1 MiB at a time,
+    /// checked before, as Linux does.
     pub app_write: Option<Bytes>,
 }
 
@@ -205,7 +218,7 @@ pub enum Pacing {
     /// Linux's: departure times, with up to half a packet's time of credit for lateness.
     #[default]
     Linux,
-    /// ns-3's: one timer from each packet to the next, no credit, at most 4 Gbit/s. What is sent while the timer runs
-    /// (the first retransmission of a recovery) does not restart it.
+    /// ns-3's: one timer from each packet to the next, no credit, at most 4 Gbit/s. What is sent
+    /// while the timer runs (the first retransmission of a recovery) does not restart it.
     Timer,
 }

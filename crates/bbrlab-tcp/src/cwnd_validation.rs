@@ -1,7 +1,7 @@
 //! Congestion window validation: whether cwnd is in use, and how it decays while it is not.
 //!
-//! A window that the sender did not fill proves nothing about the path, so it must not grow. After an idle
-//! time longer than the RTO it is halved once for every RTO but the first.
+//! A window that the sender did not fill proves nothing about the path, so it must not grow. After
+//! an idle time longer than the RTO it is halved once for every RTO but the first.
 //!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_cwnd_validate`, `tcp_cwnd_application_limited`,
 //! `tcp_cwnd_restart`; [rfc2861].
@@ -11,7 +11,8 @@ use bbrlab_cc::linux_int::before;
 use bbrlab_cc::reno::{current_ssthresh, is_cwnd_limited};
 use bbrlab_cc::{CaState, Conn};
 
-/// How much of cwnd the sender used recently. The result is in [`Conn`]: `is_cwnd_limited`, `max_packets_out`.
+/// How much of cwnd the sender used recently. The result is in [`Conn`]: `is_cwnd_limited`,
+/// `max_packets_out`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CwndUsage {
     /// The round in which usage is recorded ends when this sequence number is acknowledged.
@@ -45,10 +46,11 @@ pub struct Decay {
 }
 
 impl CwndUsage {
-    /// Records usage after data was sent; `is_limited` says whether cwnd held back more. Linux: `tcp_cwnd_validate`.
+    /// Records usage after data was sent; `is_limited` says whether cwnd held back more. Linux:
+    /// `tcp_cwnd_validate`.
     ///
-    /// Within a round the strongest evidence is kept: that cwnd was the limit, or else the largest number of
-    /// packets out.
+    /// Within a round the strongest evidence is kept: that cwnd was the limit, or else the largest
+    /// number of packets out.
     #[must_use]
     pub fn validate(
         &mut self,
@@ -89,8 +91,8 @@ impl CwndUsage {
         false
     }
 
-    /// The last part, for an algorithm that does not set its window itself: what becomes of a cwnd that is not in
-    /// use.
+    /// The last part, for an algorithm that does not set its window itself: what becomes of a cwnd
+    /// that is not in use.
     pub(crate) fn decay_if_unused(
         &mut self,
         conn: &Conn,
@@ -122,9 +124,9 @@ impl CwndUsage {
         decay
     }
 
-    /// Data is sent after `idle_jiffies` without any, longer than the RTO: cwnd is halved for every RTO but
-    /// the first, not below the initial window. The caller has already raised `CwndRestart`. Linux:
-    /// `tcp_cwnd_restart`.
+    /// Data is sent after `idle_jiffies` without any, longer than the RTO: cwnd is halved for every
+    /// RTO but the first, not below the initial window. The caller has already raised
+    /// `CwndRestart`. Linux: `tcp_cwnd_restart`.
     #[must_use]
     pub fn restart(
         &mut self,

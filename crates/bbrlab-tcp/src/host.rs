@@ -28,11 +28,12 @@ impl TimerId {
 
 /// What a connection needs from its host: transmission, timers, random integers.
 pub trait Host: Draw {
-    /// Transmits a segment now. Segments transmitted during one event leave in the order of the calls.
+    /// Transmits a segment now. Segments transmitted during one event leave in the order of the
+    /// calls.
     fn transmit(&mut self, segment: Segment);
 
-    /// Transmits new data: a segment with payload that is sent for the first time. The same as [`Self::transmit`], by a
-    /// shorter way if the host has one.
+    /// Transmits new data: a segment with payload that is sent for the first time. The same as
+    /// [`Self::transmit`], by a shorter way if the host has one.
     #[inline]
     fn transmit_new(&mut self, segment: &DataSegment) {
         self.transmit(segment.segment());
@@ -58,7 +59,8 @@ pub trait Host: Draw {
         self.transmit(ack.segment());
     }
 
-    /// Transmits an ACK that would be a pure one without its `sack_count` SACK blocks, as [`Self::transmit`] would.
+    /// Transmits an ACK that would be a pure one without its `sack_count` SACK blocks, as
+    /// [`Self::transmit`] would.
     #[inline]
     fn transmit_sack(&mut self, ack: &PureAck, sack: &[SackBlock; 4], sack_count: u8) {
         self.transmit(Segment { sack: *sack, sack_count, ..ack.segment() });
@@ -67,10 +69,11 @@ pub trait Host: Draw {
     /// Arms `timer` for `at`; replaces an earlier deadline.
     fn arm(&mut self, timer: TimerId, at: Time);
 
-    /// Arms the pacing timer for `at` while cwnd is full: unless the sender has an event before, all that it will do then is
-    /// to note that cwnd limits it. The host may call [`Sender::pacing_lapses`] in place of the timer, any time after `at` and
-    /// before the sender's next event. If that is before `at`, and [`Sender::is_idle_until`] no longer holds after it, the
-    /// host has to arm the timer.
+    /// Arms the pacing timer for `at` while cwnd is full: unless the sender has an event before,
+    /// all that it will do then is to note that cwnd limits it. The host may call
+    /// [`Sender::pacing_lapses`] in place of the timer, any time after `at` and before the sender's
+    /// next event. If that is before `at`, and [`Sender::is_idle_until`] no longer holds after it,
+    /// the host has to arm the timer.
     ///
     /// [`Sender::pacing_lapses`]: crate::Sender::pacing_lapses
     /// [`Sender::is_idle_until`]: crate::Sender::is_idle_until

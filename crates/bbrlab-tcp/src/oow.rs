@@ -2,7 +2,8 @@
 //!
 //! Without it two hosts that disagree about the window would answer each other's ACKs without end.
 //!
-//! Sources: [linux] `net/ipv4/tcp_input.c`: `__tcp_oow_rate_limited`; `sysctl_tcp_invalid_ratelimit`.
+//! Sources: [linux] `net/ipv4/tcp_input.c`: `__tcp_oow_rate_limited`;
+//! `sysctl_tcp_invalid_ratelimit`.
 //! Deviations: none.
 
 /// When the last such answer was sent. Linux: `last_oow_ack_time`.
@@ -13,7 +14,8 @@ pub(crate) struct OowLimit {
 }
 
 impl OowLimit {
-    /// Whether the answer due at `now`, in jiffies of which a second has `hz`, must be left out. If not, it counts as sent.
+    /// Whether the answer due at `now`, in jiffies of which a second has `hz`, must be left out. If
+    /// not, it counts as sent.
     pub(crate) fn holds_back(&mut self, now: u32, hz: u32) -> bool {
         if self.last != 0 && now.wrapping_sub(self.last) < hz / 2 {
             return true;

@@ -1,4 +1,5 @@
-//! Pacing: the rate of window-based algorithms, the size of a burst, and when the next one may leave.
+//! Pacing: the rate of window-based algorithms, the size of a burst, and when the next one may
+//! leave.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_update_pacing_rate`; `net/ipv4/tcp_output.c`:
 //! `tcp_tso_autosize`, `tcp_update_skb_after_send`.
@@ -35,7 +36,8 @@ pub struct Window {
 }
 
 impl Window {
-    /// The pacing rate in bytes per second, at most `max_pacing_rate`. Linux: `tcp_update_pacing_rate`.
+    /// The pacing rate in bytes per second, at most `max_pacing_rate`. Linux:
+    /// `tcp_update_pacing_rate`.
     #[inline]
     #[must_use]
     pub fn pacing_rate(self, max_pacing_rate: u64) -> u64 {
@@ -62,7 +64,8 @@ pub struct Burst {
 }
 
 impl Burst {
-    /// The burst size in segments of `mss_now` bytes, at least `min_segs`. Linux: `tcp_tso_autosize`.
+    /// The burst size in segments of `mss_now` bytes, at least `min_segs`. Linux:
+    /// `tcp_tso_autosize`.
     #[inline]
     #[must_use]
     pub fn segs(self, mss_now: u32, min_segs: u32) -> u32 {
@@ -103,9 +106,10 @@ impl BurstSize {
     }
 }
 
-/// How much later, in nanoseconds, the next burst may leave after `len` bytes were sent at `pacing_rate`.
-/// `lag_ns` is how far the departure stamp was behind the clock; it is credited, up to half of the time that
-/// `len` bytes take. `data_segs_out` counts the segments sent before this burst.
+/// How much later, in nanoseconds, the next burst may leave after `len` bytes were sent at
+/// `pacing_rate`. `lag_ns` is how far the departure stamp was behind the clock; it is credited, up
+/// to half of the time that `len` bytes take. `data_segs_out` counts the segments sent before this
+/// burst.
 /// Linux: `tcp_update_skb_after_send`.
 #[must_use]
 pub fn departure_step_ns(len: u32, pacing_rate: u64, lag_ns: u64, data_segs_out: u32) -> u64 {
@@ -131,11 +135,12 @@ fn credit(len_ns: u64, lag_ns: u64) -> u64 {
     len_ns - lag_ns.min(len_ns / 2)
 }
 
-/// [`departure_step_ns`] for one burst after the other. Most are of the same length, at a rate that changes at most
-/// once an ACK, so the quotient is kept.
+/// [`departure_step_ns`] for one burst after the other. Most are of the same length, at a rate that
+/// changes at most once an ACK, so the quotient is kept.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pace {
-    /// The rate and the length of the last burst that was paced; 0 for one that takes longer than `len_ns` can tell.
+    /// The rate and the length of the last burst that was paced; 0 for one that takes longer than
+    /// `len_ns` can tell.
     rate: u64,
     len: u32,
     /// How long it takes.
@@ -143,8 +148,8 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// [`departure_step_ns`] of a burst that is as long as the last that was paced, at the same rate. What was paced
-    /// before is paced now.
+    /// [`departure_step_ns`] of a burst that is as long as the last that was paced, at the same
+    /// rate. What was paced before is paced now.
     #[inline]
     pub(crate) fn same_step_ns(&self, len: u32, pacing_rate: u64, lag_ns: u64) -> Option<u64> {
         let is_same = len == self.len && pacing_rate == self.rate;

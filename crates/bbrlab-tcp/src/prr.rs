@@ -1,8 +1,9 @@
 //! Proportional rate reduction: how cwnd falls to ssthresh in CWR and in recovery.
 //!
-//! While inflight is above ssthresh, the sender sends ssthresh / prior cwnd packets for every packet
-//! delivered, so the window shrinks over one round trip instead of at once. Below ssthresh it sends as many
-//! packets as are delivered, and one more per ACK that advances `snd_una` without new losses.
+//! While inflight is above ssthresh, the sender sends ssthresh / prior cwnd packets for every
+//! packet delivered, so the window shrinks over one round trip instead of at once. Below ssthresh
+//! it sends as many packets as are delivered, and one more per ACK that advances `snd_una` without
+//! new losses.
 //!
 //! Not used with algorithms that implement `cong_control`.
 //!
@@ -23,8 +24,8 @@ pub struct Prr {
 }
 
 impl Prr {
-    /// The new cwnd after an ACK that delivered `newly_acked_sacked` packets: inflight plus the packets that may
-    /// be sent now. `None` means no change. Linux: `tcp_cwnd_reduction`.
+    /// The new cwnd after an ACK that delivered `newly_acked_sacked` packets: inflight plus the
+    /// packets that may be sent now. `None` means no change. Linux: `tcp_cwnd_reduction`.
     pub fn on_ack(
         &mut self,
         conn: &Conn,
@@ -53,8 +54,8 @@ impl Prr {
         Some(conn.inflight.wrapping_add(may_leave.cast_unsigned()))
     }
 
-    /// The new cwnd at the end of the reduction: ssthresh, unless the episode was undone. The caller raises
-    /// `CompleteCwr` afterwards. Linux: `tcp_end_cwnd_reduction`.
+    /// The new cwnd at the end of the reduction: ssthresh, unless the episode was undone. The
+    /// caller raises `CompleteCwr` afterwards. Linux: `tcp_end_cwnd_reduction`.
     #[must_use]
     pub fn leave(conn: &Conn, can_undo: bool) -> Option<u32> {
         let is_set = conn.ctl.ssthresh < Control::INFINITE_SSTHRESH;

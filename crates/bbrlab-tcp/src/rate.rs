@@ -1,9 +1,10 @@
 //! The delivery-rate sampler: how fast the network delivered what this ACK acknowledges.
 //!
-//! Each packet is stamped when it is sent with the number of packets delivered so far and the time of the
-//! latest delivery. When it is ACKed or SACKed, the packets delivered since then and the time since then are a
-//! rate sample. That time is the longer of the send phase and the ACK phase, because ACKs may be compressed.
-//! A sample is marked application-limited if the sender ran out of data during it.
+//! Each packet is stamped when it is sent with the number of packets delivered so far and the time
+//! of the latest delivery. When it is ACKed or SACKed, the packets delivered since then and the
+//! time since then are a rate sample. That time is the longer of the send phase and the ACK phase,
+//! because ACKs may be compressed. A sample is marked application-limited if the sender ran out of
+//! data during it.
 //!
 //! ```text
 //! a packet is sent      skb_sent        -> SkbStamps, kept in the packet's record
@@ -14,8 +15,8 @@
 //!
 //! A stack whose switches differ from Linux goes through [`switched`].
 //!
-//! Sources: [linux] `net/ipv4/tcp_rate.c`; [linux-v3] the same file (32-bit stamps; `lost` and packets in
-//! flight recorded per packet); [delivery-rate].
+//! Sources: [linux] `net/ipv4/tcp_rate.c`; [linux-v3] the same file (32-bit stamps; `lost` and
+//! packets in flight recorded per packet); [delivery-rate].
 //! Deviations: none.
 
 mod switched;
@@ -26,10 +27,12 @@ use bbrlab_stack::RateSwitches;
 
 use switched::Switched;
 
-/// Largest number of packets in flight that a packet's record can hold. Linux: `TCPCB_IN_FLIGHT_MAX`, 20 bits.
+/// Largest number of packets in flight that a packet's record can hold. Linux:
+/// `TCPCB_IN_FLIGHT_MAX`, 20 bits.
 const IN_FLIGHT_MAX: u32 = (1 << 20) - 1;
 
-/// The bits of `delivered_ce` that a packet's record holds. Linux: `TCPCB_DELIVERED_CE_MASK`, 20 bits.
+/// The bits of `delivered_ce` that a packet's record holds. Linux: `TCPCB_DELIVERED_CE_MASK`, 20
+/// bits.
 const DELIVERED_CE_MASK: u32 = (1 << 20) - 1;
 
 /// Memory charged for an skb with one byte of payload. Linux: `SKB_TRUESIZE(1)` on x86-64.
@@ -41,7 +44,8 @@ pub enum SamplerVersion {
     /// Mainline Linux: stamps of 64 bits.
     #[default]
     V1,
-    /// The BBRv2 and BBRv3 trees: stamps of 32 bits; `lost` and packets in flight recorded per packet.
+    /// The BBRv2 and BBRv3 trees: stamps of 32 bits; `lost` and packets in flight recorded per
+    /// packet.
     V3,
 }
 
@@ -73,7 +77,8 @@ impl SamplerVersion {
 pub struct SkbStamps {
     /// Start of the send phase that ends with this packet, in microseconds.
     pub first_tx_mstamp: u64,
-    /// Time of the latest delivery before the packet was sent, in microseconds; 0 once the packet was sampled.
+    /// Time of the latest delivery before the packet was sent, in microseconds; 0 once the packet
+    /// was sampled.
     pub delivered_mstamp: u64,
     /// Packets delivered when the packet was sent.
     pub delivered: u32,
@@ -99,13 +104,14 @@ impl Notes {
     pub const NONE: Self = Self { lost: 0, in_flight: 0, delivered_ce: 0 };
 }
 
-/// [`SkbStamps`] without the notes, with times relative to the packet's departure: in the sender's record of an skb
-/// they take 12 bytes and a bit.
+/// [`SkbStamps`] without the notes, with times relative to the packet's departure: in the sender's
+/// record of an skb they take 12 bytes and a bit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PackedStamps {
     /// Microseconds from the start of the send phase to the departure.
     pub(crate) first_tx_ago_us: u32,
-    /// Microseconds from the latest delivery to the departure; [`Self::USED_UP`] where the kernel's stamp is 0.
+    /// Microseconds from the latest delivery to the departure; [`Self::USED_UP`] where the kernel's
+    /// stamp is 0.
     pub(crate) delivered_ago_us: u32,
     /// Packets delivered when the packet was sent.
     pub(crate) delivered: u32,
@@ -117,7 +123,8 @@ impl PackedStamps {
     /// In place of the time since the latest delivery: the packet was sampled.
     pub(crate) const USED_UP: u32 = u32::MAX;
 
-    /// Packs the result of [`RateSampler::skb_sent`], but for the notes, for a packet that departed at `tx_mstamp`.
+    /// Packs the result of [`RateSampler::skb_sent`], but for the notes, for a packet that departed
+    /// at `tx_mstamp`.
     #[inline]
     #[must_use]
     pub const fn pack(stamps: &SkbStamps, tx_mstamp: u64) -> Self {
@@ -133,8 +140,8 @@ impl PackedStamps {
         }
     }
 
-    /// The stamps that were packed. Differences are kept in 32 bits: a stamp more than 71 minutes before the
-    /// departure is unpacked wrongly, as a later time.
+    /// The stamps that were packed. Differences are kept in 32 bits: a stamp more than 71 minutes
+    /// before the departure is unpacked wrongly, as a later time.
     #[inline]
     #[must_use]
     pub const fn unpack(self, notes: Notes, tx_mstamp: u64) -> SkbStamps {
@@ -162,7 +169,8 @@ impl PackedStamps {
 /// What the sampler needs to know of a packet that was just ACKed or SACKed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeliveredSkb {
-    /// Its departure time in microseconds, which pacing may put after the time at which TCP sent it.
+    /// Its departure time in microseconds, which pacing may put after the time at which TCP sent
+    /// it.
     pub tx_mstamp: u64,
     /// One past its last byte.
     pub end_seq: u32,
@@ -172,7 +180,8 @@ pub struct DeliveredSkb {
     pub is_retrans: bool,
 }
 
-/// The sample of the ACK that is being processed. Linux: `struct rate_sample`, zeroed for every ACK.
+/// The sample of the ACK that is being processed. Linux: `struct rate_sample`, zeroed for every
+/// ACK.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AckRate {
     /// The part that the congestion control sees.
@@ -232,8 +241,8 @@ impl RateSampler {
         self.is_switched
     }
 
-    /// Stamps a packet of `pcount` segments that departs at `tx_mstamp` microseconds; `packets_out` does not
-    /// include it yet. Linux: `tcp_rate_skb_sent`.
+    /// Stamps a packet of `pcount` segments that departs at `tx_mstamp` microseconds; `packets_out`
+    /// does not include it yet. Linux: `tcp_rate_skb_sent`.
     #[inline]
     pub fn skb_sent(
         &mut self,
@@ -268,8 +277,8 @@ impl RateSampler {
         Notes { lost, in_flight, delivered_ce: conn.delivered_ce & DELIVERED_CE_MASK }
     }
 
-    /// [`Self::skb_sent`], packed, of a packet that departs while others are out, so that both phases have begun; but for
-    /// what [`Self::notes_behind_others`] says.
+    /// [`Self::skb_sent`], packed, of a packet that departs while others are out, so that both
+    /// phases have begun; but for what [`Self::notes_behind_others`] says.
     #[inline]
     pub(crate) fn skb_sent_behind_others(&self, conn: &Conn, tx_mstamp: u64) -> PackedStamps {
         debug_assert!(conn.delivered_mstamp != 0, "the first packet out has set it");
@@ -281,7 +290,8 @@ impl RateSampler {
         }
     }
 
-    /// The notes of such a packet, and whether it counts as sampled: once in 71 minutes a stamp of v3's kernel is 0.
+    /// The notes of such a packet, and whether it counts as sampled: once in 71 minutes a stamp of
+    /// v3's kernel is 0.
     #[inline]
     pub(crate) fn notes_behind_others(&self, conn: &Conn, pcount: u32) -> (Notes, bool) {
         let is_stamp_0 =
@@ -289,9 +299,11 @@ impl RateSampler {
         (self.notes(conn, pcount), is_stamp_0)
     }
 
-    /// A packet is `SACKed` or cumulatively ACKed for the first time. Linux: `tcp_rate_skb_delivered`.
+    /// A packet is `SACKed` or cumulatively ACKed for the first time. Linux:
+    /// `tcp_rate_skb_delivered`.
     ///
-    /// The sample of an ACK uses the packet sent last: the latest departure, then the highest sequence number.
+    /// The sample of an ACK uses the packet sent last: the latest departure, then the highest
+    /// sequence number.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "mostly each field is used at once")]
     pub fn skb_delivered(&mut self, ack: &mut AckRate, stamps: &mut SkbStamps, skb: DeliveredSkb) {
@@ -311,8 +323,8 @@ impl RateSampler {
         }
     }
 
-    /// [`Self::skb_delivered`] of a packet whose stamps are packed, and which is not marked `SACKed`, for a sampler without
-    /// switches.
+    /// [`Self::skb_delivered`] of a packet whose stamps are packed, and which is not marked
+    /// `SACKed`, for a sampler without switches.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "mostly each field is used at once")]
     pub(crate) fn packed_delivered(
@@ -355,8 +367,9 @@ impl RateSampler {
         ack.rs.interval_us = i64::from(self.version.delta(skb.tx_mstamp, stamps.first_tx_mstamp));
     }
 
-    /// Completes the sample of an ACK that newly acknowledged `delivered` packets (cumulatively or by SACK) and
-    /// marked `lost` packets lost. An unusable sample has an interval of -1. Linux: `tcp_rate_gen`.
+    /// Completes the sample of an ACK that newly acknowledged `delivered` packets (cumulatively or
+    /// by SACK) and marked `lost` packets lost. An unusable sample has an interval of -1. Linux:
+    /// `tcp_rate_gen`.
     pub fn generate(
         &mut self,
         conn: &mut Conn,
@@ -391,8 +404,8 @@ impl RateSampler {
         }
     }
 
-    /// The same for a sampler without switches, but for the lengths of the two phases, which it returns if the sample is usable
-    /// so far.
+    /// The same for a sampler without switches, but for the lengths of the two phases, which it
+    /// returns if the sample is usable so far.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for each way of an ACK")]
     pub(crate) fn generate_plainly(
@@ -418,9 +431,10 @@ impl RateSampler {
         Some((snd_us, ack_us))
     }
 
-    /// The sample of an ACK that delivers packets of which the newest, never retransmitted, departed at `tx_mstamp` with
-    /// `tx` and `notes`, for a sampler without switches: [`Self::skb_delivered`] of all of them, and what [`Self::generate`]
-    /// computes, but for what [`Self::complete_newest`] does in its place. `conn` has counted them as delivered.
+    /// The sample of an ACK that delivers packets of which the newest, never retransmitted,
+    /// departed at `tx_mstamp` with `tx` and `notes`, for a sampler without switches:
+    /// [`Self::skb_delivered`] of all of them, and what [`Self::generate`] computes, but for what
+    /// [`Self::complete_newest`] does in its place. `conn` has counted them as delivered.
     #[inline]
     pub(crate) fn sample_newest(
         &mut self,
@@ -498,7 +512,8 @@ impl RateSampler {
     #[inline]
     fn judge(&mut self, rs: &mut RateSample, bound_us: u32) {
         let interval_us = trunc_u32(rs.interval_us.cast_unsigned());
-        // Shorter than the minimum RTT: the ACK of an original was probably attributed to its retransmission.
+        // Shorter than the minimum RTT: the ACK of an original was probably attributed to its
+        // retransmission.
         if interval_us < bound_us {
             rs.interval_us = -1;
             return;
@@ -510,7 +525,8 @@ impl RateSampler {
         }
     }
 
-    /// Whether `delivered` packets in `interval_us` are at least the reported rate; compares cross products.
+    /// Whether `delivered` packets in `interval_us` are at least the reported rate; compares cross
+    /// products.
     fn is_at_least_as_fast(&self, delivered: i32, interval_us: u32) -> bool {
         let new =
             i64::from(delivered).cast_unsigned().wrapping_mul(u64::from(self.rate_interval_us));
@@ -530,7 +546,8 @@ fn note_counts(now: u64, conn: &mut Conn, ack: &mut AckRate, delivered: u32, los
     ack.rs.losses = lost.cast_signed();
 }
 
-/// Everything sent before the end of the application-limited period may have been delivered: then it is over.
+/// Everything sent before the end of the application-limited period may have been delivered: then
+/// it is over.
 #[inline]
 fn end_app_limited(conn: &mut Conn) {
     if conn.ctl.app_limited != 0 && after(conn.delivered, conn.ctl.app_limited) {
@@ -543,7 +560,8 @@ fn end_app_limited(conn: &mut Conn) {
 pub struct Backlog {
     /// Bytes written, but not sent yet.
     pub unsent_bytes: u32,
-    /// Memory charged for skbs that wait in the host's queues, in bytes. Linux: `sk_wmem_alloc_get`.
+    /// Memory charged for skbs that wait in the host's queues, in bytes. Linux:
+    /// `sk_wmem_alloc_get`.
     pub wmem_alloc: u32,
     /// Packets marked lost.
     pub lost_out: u32,

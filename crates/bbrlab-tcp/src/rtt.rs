@@ -1,8 +1,10 @@
-//! Round-trip time: the smoothed RTT, its deviation, the retransmission timeout and the windowed minimum.
+//! Round-trip time: the smoothed RTT, its deviation, the retransmission timeout and the windowed
+//! minimum.
 //!
-//! Jacobson's estimator with the kernel's refinements: a falling RTT changes the deviation eight times more
-//! slowly, and the timeout uses the largest deviation of the last round trip, which decays by a quarter of
-//! the excess per round trip. The minimum of 200 ms applies to that deviation, not to the timeout.
+//! Jacobson's estimator with the kernel's refinements: a falling RTT changes the deviation eight
+//! times more slowly, and the timeout uses the largest deviation of the last round trip, which
+//! decays by a quarter of the excess per round trip. The minimum of 200 ms applies to that
+//! deviation, not to the timeout.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_rtt_estimator`, `__tcp_set_rto`, `tcp_bound_rto`,
 //! `tcp_update_rtt_min`; [jacobson]; [rfc6298].
@@ -96,8 +98,8 @@ impl RttEstimator {
 
     /// Updates the windowed minimum with a sample. Linux: `tcp_update_rtt_min`.
     ///
-    /// A sample above the minimum is ignored if a delayed ACK may have lengthened it: it would become the
-    /// minimum when the window expires.
+    /// A sample above the minimum is ignored if a delayed ACK may have lengthened it: it would
+    /// become the minimum when the window expires.
     #[inline]
     pub fn update_min(&mut self, rtt_us: u32, is_ack_maybe_delayed: bool, jiffies: u32, hz: u32) {
         if is_ack_maybe_delayed && rtt_us > self.rtt_min.get() {
@@ -131,8 +133,8 @@ impl RttEstimator {
     }
 }
 
-/// The timeout of RFC 6298 in nanoseconds: srtt + max(1 ms, 4 rttvar), with a lower bound. Sources: [ns3]
-/// `rtt-estimator.cc`: `RttMeanDeviation`; `tcp-socket-base.cc`: `EstimateRtt`.
+/// The timeout of RFC 6298 in nanoseconds: srtt + max(1 ms, 4 rttvar), with a lower bound. Sources:
+/// [ns3] `rtt-estimator.cc`: `RttMeanDeviation`; `tcp-socket-base.cc`: `EstimateRtt`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rfc6298 {
     srtt_ns: u64,

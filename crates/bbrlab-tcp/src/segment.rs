@@ -1,6 +1,7 @@
 //! A TCP segment without its payload bytes.
 //!
-//! Sources: RFC 9293 (header), RFC 7323 (timestamps), RFC 2018 and 2883 (SACK, DSACK), RFC 3168 (ECN).
+//! Sources: RFC 9293 (header), RFC 7323 (timestamps), RFC 2018 and 2883 (SACK, DSACK), RFC 3168
+//! (ECN).
 
 use bbrlab_cc::linux_int::{after, before};
 use bbrlab_units::Ecn;
@@ -65,7 +66,8 @@ pub struct Segment {
     pub tsval: u32,
     /// Echoed timestamp in milliseconds.
     pub tsecr: u32,
-    /// SACK blocks as sent, `sack_count` of them; the first may be a DSACK. What lies behind them has no meaning.
+    /// SACK blocks as sent, `sack_count` of them; the first may be a DSACK. What lies behind them
+    /// has no meaning.
     pub sack: [SackBlock; 4],
     /// How many entries of `sack` are set.
     pub sack_count: u8,
@@ -77,8 +79,8 @@ pub struct Segment {
     pub has_ts: bool,
     /// How many times these bytes were sent before (0 for the first transmission), modulo 2^16.
     pub retransmission: u16,
-    /// In an ACK: how many data packets had arrived when it was sent, without duplicates, modulo 2^32. The headers of TCP
-    /// have no such field; nothing in this crate reads it.
+    /// In an ACK: how many data packets had arrived when it was sent, without duplicates, modulo
+    /// 2^32. The headers of TCP have no such field; nothing in this crate reads it.
     pub arrived: u32,
 }
 
@@ -107,7 +109,8 @@ pub struct DataSegment {
     pub has_ts: bool,
 }
 
-/// A segment that is an ACK and nothing else: no payload, no SACK blocks, and of the flags only ACK, perhaps with PSH.
+/// A segment that is an ACK and nothing else: no payload, no SACK blocks, and of the flags only
+/// ACK, perhaps with PSH.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PureAck {
     /// Sequence number.

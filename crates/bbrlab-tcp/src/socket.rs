@@ -1,9 +1,9 @@
 //! A whole socket: a sending half and a receiving half.
 //!
-//! Most simulated connections carry data one way and need one half at each end. Where both ends write,
-//! each end is a [`Socket`]. The receiving half fills in its fields (ACK number, window, timestamp echo, SACK
-//! blocks, ECE) in every segment of the sending half, so that segment also serves as an ACK. Both halves
-//! process the segments that arrive.
+//! Most simulated connections carry data one way and need one half at each end. Where both ends
+//! write, each end is a [`Socket`]. The receiving half fills in its fields (ACK number, window,
+//! timestamp echo, SACK blocks, ECE) in every segment of the sending half, so that segment also
+//! serves as an ACK. Both halves process the segments that arrive.
 //!
 //! ```text
 //!            on_segment                      transmit
@@ -13,10 +13,11 @@
 //! ```
 //!
 //! Sources: [linux] `tcp_input.c` (`tcp_rcv_established`, `tcp_rcv_state_process`,
-//! `tcp_rcv_synsent_state_process`, `tcp_ack`), `tcp_output.c` (`__tcp_transmit_skb`, `tcp_event_data_sent`).
+//! `tcp_rcv_synsent_state_process`, `tcp_ack`), `tcp_output.c` (`__tcp_transmit_skb`,
+//! `tcp_event_data_sent`).
 //! Deviations:
-//! 1. Data is queued before the segment's ACK is processed, as on the kernel's fast path. On the kernel's slow
-//!    path a retransmission triggered by that ACK still carries the old ACK number.
+//! 1. Data is queued before the segment's ACK is processed, as on the kernel's fast path. On the
+//!    kernel's slow path a retransmission triggered by that ACK still carries the old ACK number.
 //! 2. A SYN without ACK that answers ours is ignored: no simultaneous open.
 
 use bbrlab_cc::{Draw, Lent};
@@ -137,8 +138,8 @@ impl<'s> Halves<'s> {
         self.with_sender(now, host, |sender, wire| sender.connect(now, wire));
     }
 
-    /// A segment arrives from the peer. The caller then checks [`Self::wants_read`] and the sender's
-    /// [`Sender::app_is_ready`]. Returns whether its acknowledgement was processed.
+    /// A segment arrives from the peer. The caller then checks [`Self::wants_read`] and the
+    /// sender's [`Sender::app_is_ready`]. Returns whether its acknowledgement was processed.
     pub fn on_segment(&mut self, now: Time, segment: &Segment, host: &mut impl Host) -> bool {
         let was_established = self.receiver.is_established();
         if segment.has(flag::SYN) && !was_established && !self.is_passive {

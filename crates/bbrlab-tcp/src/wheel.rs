@@ -1,19 +1,21 @@
 //! The kernel's tick and its timer wheel, which decide when a timer set for a jiffy actually fires.
 //!
-//! Retransmission, probe and delayed-ACK timers count in jiffies. They are kept in a timer wheel whose slots
-//! are coarser the farther away they are: a timer never fires early, and up to an eighth of its length late.
+//! Retransmission, probe and delayed-ACK timers count in jiffies. They are kept in a timer wheel
+//! whose slots are coarser the farther away they are: a timer never fires early, and up to an
+//! eighth of its length late.
 //!
 //! Sources: [linux] `kernel/time/timer.c`: `calc_wheel_index`, `calc_index`, `__mod_timer`.
 //! Deviations:
-//! 1. The wheel's clock always equals the current jiffy; in the kernel it may be one jiffy ahead within a
-//!    tick that has just been handled.
+//! 1. The wheel's clock always equals the current jiffy; in the kernel it may be one jiffy ahead
+//!    within a tick that has just been handled.
 
 use bbrlab_units::{NS_PER_S, Span, Time};
 
 /// Bits of the wheel that one level adds. Linux: `LVL_CLK_SHIFT`.
 const LEVEL_SHIFT: u32 = 3;
 
-/// Smallest distance in jiffies that belongs to level 1; each further level starts eight times as far away.
+/// Smallest distance in jiffies that belongs to level 1; each further level starts eight times as
+/// far away.
 /// Linux: `LVL_START(1)`.
 const LEVEL_1_START: u32 = 63;
 
@@ -31,11 +33,12 @@ pub struct Tick {
 }
 
 impl Tick {
-    /// The tick of a host with `hz` ticks per second. At t = 0 its jiffies are `jiffies0`, and the last tick was
-    /// `phase` ago.
+    /// The tick of a host with `hz` ticks per second. At t = 0 its jiffies are `jiffies0`, and the
+    /// last tick was `phase` ago.
     ///
     /// # Panics
-    /// If `hz` does not divide 1000 (the kernel's 100, 250 and 1000 do), or the phase is a tick or longer.
+    /// If `hz` does not divide 1000 (the kernel's 100, 250 and 1000 do), or the phase is a tick or
+    /// longer.
     #[must_use]
     pub fn new(hz: u32, jiffies0: u32, phase: Span) -> Self {
         assert!(hz > 0 && 1000 % hz == 0, "HZ divides 1000");
@@ -112,8 +115,8 @@ impl WheelTimer {
 
     /// Sets the timer for the jiffy `expires`; returns the jiffy of its slot if that changed.
     ///
-    /// A pending timer that is set for the same jiffy again keeps its slot, which was chosen earlier and may be
-    /// coarser. Linux: `__mod_timer`.
+    /// A pending timer that is set for the same jiffy again keeps its slot, which was chosen
+    /// earlier and may be coarser. Linux: `__mod_timer`.
     #[inline]
     pub fn set(&mut self, expires: u32, now_jiffies: u32) -> Option<u32> {
         if self.keeps(expires) { None } else { self.set_anew(expires, now_jiffies) }
@@ -134,8 +137,9 @@ impl WheelTimer {
         is_moved.then_some(slot)
     }
 
-    /// Makes the next [`Self::set`], which is at `now_jiffies` too, choose a new slot even for the same jiffy, as if the
-    /// timer had been set for another jiffy in between. One that was chosen now would be chosen again.
+    /// Makes the next [`Self::set`], which is at `now_jiffies` too, choose a new slot even for the
+    /// same jiffy, as if the timer had been set for another jiffy in between. One that was chosen
+    /// now would be chosen again.
     #[inline]
     pub fn forget_expiry(&mut self, now_jiffies: u32) {
         self.is_expiry_forgotten = self.chosen != now_jiffies;
@@ -205,7 +209,8 @@ mod tests {
 
     #[test]
     fn a_slot_is_aligned_to_the_hosts_jiffies_not_to_the_run() {
-        // SYN at 100.0005 ms with a timeout of 1000 jiffies: retransmitted at 1104 ms if t = 0 is jiffy 1008.
+        // SYN at 100.0005 ms with a timeout of 1000 jiffies: retransmitted at 1104 ms if t = 0 is
+        // jiffy 1008.
         let tick = Tick::new(1000, 1008, Span::ZERO);
         let now = Time(100_000_500);
         let slot = slot_of(tick.jiffies(now) + 1000, tick.jiffies(now));

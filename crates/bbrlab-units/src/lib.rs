@@ -1,7 +1,8 @@
 //! Integers with a name: the quantities that pass from one crate to another.
 //!
-//! The engine computes in integer nanoseconds and bytes. A newtype says which; a file that follows the
-//! kernel bit for bit uses plain integers of the kernel's width instead, with the unit in the name.
+//! The engine computes in integer nanoseconds and bytes. A newtype says which; a file that follows
+//! the kernel bit for bit uses plain integers of the kernel's width instead, with the unit in the
+//! name.
 
 mod ecn;
 

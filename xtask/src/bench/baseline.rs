@@ -1,5 +1,5 @@
-//! The baseline of speed, `results/bench.json`: what a packet costs, and with which compiler that was measured.
-//! The gate holds two short runs against it.
+//! The baseline of speed, `results/bench.json`: what a packet costs, and with which compiler that
+//! was measured. The gate holds two short runs against it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,11 +12,12 @@ use super::valgrind::{self, Measured, Tool};
 /// Where it is kept.
 pub(super) const KEPT: &str = "results/bench.json";
 
-/// How far instructions a packet may be from the baseline. A compiler of the same version gives the same code for the
-/// same sources; what differs is the C library's part.
+/// How far instructions a packet may be from the baseline. A compiler of the same version gives the
+/// same code for the same sources; what differs is the C library's part.
 const TOLERANCE: f64 = 0.03;
 
-/// The gate's runs: case, and simulated milliseconds of the shorter of two lengths. All four take some 10 seconds.
+/// The gate's runs: case, and simulated milliseconds of the shorter of two lengths. All four take
+/// some 10 seconds.
 const SHORT: [(&str, u32); 2] = [("a", 5000), ("b", 250)];
 
 /// What came of comparing with the baseline.
@@ -26,7 +27,8 @@ pub(super) enum Verdict {
     Outside(String),
 }
 
-/// The compiler, by release, commit and processor: `1.95.0 (59807616e 2026-04-14) x86_64-unknown-linux-gnu`.
+/// The compiler, by release, commit and processor:
+/// `1.95.0 (59807616e 2026-04-14) x86_64-unknown-linux-gnu`.
 pub(super) fn compiler(root: &Path) -> Result<String, String> {
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let output = Command::new(rustc)
@@ -56,7 +58,8 @@ pub(super) fn read(path: &Path) -> Result<Value, String> {
     }
 }
 
-/// A step of the gate. Where nothing can be compared it says why, in a line that begins with `skipped: speed`.
+/// A step of the gate. Where nothing can be compared it says why, in a line that begins with
+/// `skipped: speed`.
 pub(super) fn gate(root: &Path, binary: &Path) -> Result<(), String> {
     let baseline = read(&root.join(KEPT))?;
     let compiler = compiler(root)?;
@@ -126,7 +129,8 @@ fn compare(baseline: &Value, now: &[Value]) -> Result<Verdict, String> {
     )))
 }
 
-/// Writes `cases` into the baseline, and the gate's runs anew. Cases that were not measured stay as they are.
+/// Writes `cases` into the baseline, and the gate's runs anew. Cases that were not measured stay as
+/// they are.
 pub(super) fn bless(root: &Path, binary: &Path, cases: &[Value]) -> Result<PathBuf, String> {
     let path = root.join(KEPT);
     let compiler = compiler(root)?;

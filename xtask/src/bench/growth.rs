@@ -1,5 +1,5 @@
-//! `cargo xtask growth`: what a packet costs as flows become more, and as one flow becomes faster. Writes
-//! `results/growth.json`, of which `docs/performance.md` and its picture are made.
+//! `cargo xtask growth`: what a packet costs as flows become more, and as one flow becomes faster.
+//! Writes `results/growth.json`, of which `docs/performance.md` and its picture are made.
 
 use std::fs;
 use std::path::Path;
@@ -21,7 +21,8 @@ const FLOWS: [u32; 16] =
     [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000];
 const QUICK_FLOWS: u32 = 1000;
 
-/// Both lengths of these, in milliseconds: every flow then has 166 packets in the first and as many in the difference.
+/// Both lengths of these, in milliseconds: every flow then has 166 packets in the first and as many
+/// in the difference.
 const FLOWS_MS: [u32; 2] = [200, 400];
 
 /// Rates of one flow, in Mbit/s.
@@ -29,8 +30,9 @@ const RATES_MBPS: [u32; 16] =
     [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000];
 const QUICK_RATE_MBPS: u32 = 5000;
 
-/// Data packets of the shorter of two lengths, and its least time: 30 RTTs, of which start-up takes half at 100 Gbit/s. While the
-/// window of the socket grows, over some 60,000 packets, Linux acknowledges each of them: what follows is counted.
+/// Data packets of the shorter of two lengths, and its least time: 30 RTTs, of which start-up takes
+/// half at 100 Gbit/s. While the window of the socket grows, over some 60,000 packets, Linux
+/// acknowledges each of them: what follows is counted.
 const RATE_PACKETS: u32 = 100_000;
 const RATE_LEAST_MS: u32 = 300;
 

@@ -1,4 +1,5 @@
-//! `cargo xtask bench`: the speed table of `bbrlab bench`, with what valgrind counts and with ns-3 beside it.
+//! `cargo xtask bench`: the speed table of `bbrlab bench`, with what valgrind counts and with ns-3
+//! beside it.
 
 mod baseline;
 mod binary;

@@ -14,8 +14,8 @@ const FOLDER: &str = "/usr/lib/x86_64-linux-gnu";
 const NEEDED: [&str; 5] = ["core", "network", "internet", "point-to-point", "applications"];
 const THEIRS: [&str; 4] = ["traffic-control", "bridge", "mpi", "stats"];
 
-/// A case of the speed table as the program's arguments: rate, RTT in milliseconds, flows, seconds. Seconds are fewer than
-/// ours, for ns-3 needs some hundred times as long.
+/// A case of the speed table as the program's arguments: rate, RTT in milliseconds, flows, seconds.
+/// Seconds are fewer than ours, for ns-3 needs some hundred times as long.
 const CASES: [(&str, [&str; 4]); 3] = [
     ("a", ["50Mbps", "30", "1", "30"]),
     ("b", ["1Gbps", "10", "16", "2"]),

@@ -1,5 +1,6 @@
-//! `cargo xtask overheads`: what is done beside the packets costs: series, the files of a run, pictures, a second
-//! worker, the memory of a sweep. Writes `results/overheads.json`, of which `docs/performance.md` is made.
+//! `cargo xtask overheads`: what is done beside the packets costs: series, the files of a run,
+//! pictures, a second worker, the memory of a sweep. Writes `results/overheads.json`, of which
+//! `docs/performance.md` is made.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,7 +26,8 @@ const SAMPLES: [&str; 3] = ["off", "10ms", "ack"];
 /// A run that is over at once: what remains is what every run costs.
 const SHORT_RUN: &str = "duration = \"100ms\"\n[bottleneck]\nrate = \"1Mbit/s\"\nbuffer = \"20packets\"\n\
                          [[flows]]\ncc = \"bbr1\"\nrtt = \"20ms\"\n";
-/// Sizes of sweeps of such runs: points, and seeds of each. The largest comes last: a disk is slow after it.
+/// Sizes of sweeps of such runs: points, and seeds of each. The largest comes last: a disk is slow
+/// after it.
 const SWEEPS: [(u64, u64); 7] =
     [(1, 100), (1, 1000), (1000, 1), (1, 10_000), (1000, 10), (10_000, 1), (1, 100_000)];
 /// Sizes of sweeps of which callgrind counts the difference.
@@ -148,8 +150,8 @@ impl Lab {
         Ok((counted(many)?.saturating_sub(counted(few)?)) / (many - few))
     }
 
-    /// CPU seconds of the same runs by one worker, by two, and by two programs of one worker each side by side: what the second
-    /// program costs is the machine's.
+    /// CPU seconds of the same runs by one worker, by two, and by two programs of one worker each
+    /// side by side: what the second program costs is the machine's.
     fn workers(&self) -> Result<Value, String> {
         let scenario = self.scenario("long", LONG_RUN)?;
         let measure = |programs: u64, jobs: u64| {
@@ -235,7 +237,8 @@ impl Lab {
     }
 }
 
-/// CPU seconds of some processes together, until all have ended, and the most memory that one of them was seen to hold.
+/// CPU seconds of some processes together, until all have ended, and the most memory that one of
+/// them was seen to hold.
 fn cpu_and_peak(
     start: impl FnOnce() -> Result<Vec<std::process::Child>, String>,
 ) -> Result<(f64, u64), String> {

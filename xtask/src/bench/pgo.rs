@@ -1,8 +1,9 @@
-//! `cargo xtask pgo`: a release binary built with the profile of a training run. It computes the same, somewhat faster;
-//! nothing needs it.
+//! `cargo xtask pgo`: a release binary built with the profile of a training run. It computes the
+//! same, somewhat faster; nothing needs it.
 //!
-//! Three steps, each in a folder of `target/pgo/`: an instrumented build, a training on cases of the speed table and on
-//! a scenario with losses, and the build that uses what the training recorded.
+//! Three steps, each in a folder of `target/pgo/`: an instrumented build, a training on cases of
+//! the speed table and on a scenario with losses, and the build that uses what the training
+//! recorded.
 
 use std::env;
 use std::fs;
@@ -12,8 +13,9 @@ use std::process::Command;
 use super::binary;
 use super::valgrind::{self, Costs, Measured, Tool};
 
-/// The training: arguments of the instrumented binary. Beside the plain cases those with losses, segments that are cut,
-/// and other congestion controls, so that their paths are not taken for cold.
+/// The training: arguments of the instrumented binary. Beside the plain cases those with losses,
+/// segments that are cut, and other congestion controls, so that their paths are not taken for
+/// cold.
 const TRAINING: &[&[&str]] = &[
     &["bench-case", "a", "--duration-ms", "20000"],
     &["bench-case", "b", "--duration-ms", "1000"],
@@ -154,7 +156,8 @@ fn why_none(needed: u32, found: &[(String, Option<u32>)]) -> String {
     )
 }
 
-/// Builds the command with an additional flag for rustc. Naming the target keeps the flag from build scripts.
+/// Builds the command with an additional flag for rustc. Naming the target keeps the flag from
+/// build scripts.
 fn build(root: &Path, compiler: &Compiler, folder: &str, flag: &str) -> Result<PathBuf, String> {
     let host = compiler.host.as_str();
     let mut flags = env::var("RUSTFLAGS").unwrap_or_default();

@@ -1,7 +1,9 @@
-//! `cargo xtask profile CASE`: where the instructions of a packet go, by group of source files and by file.
+//! `cargo xtask profile CASE`: where the instructions of a packet go, by group of source files and
+//! by file.
 //!
-//! Counted by callgrind over the difference of two lengths, like the whole. An inlined function counts where it is
-//! written; the standard library's, where the function is written that it was inlined into.
+//! Counted by callgrind over the difference of two lengths, like the whole. An inlined function
+//! counts where it is written; the standard library's, where the function is written that it was
+//! inlined into.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -110,11 +112,13 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// Instructions by source file in what callgrind has written, those of called functions not included.
+/// Instructions by source file in what callgrind has written, those of called functions not
+/// included.
 fn by_file(text: &str) -> BTreeMap<String, u64> {
     let mut names: BTreeMap<&str, &str> = BTreeMap::new();
     let mut costs: BTreeMap<String, u64> = BTreeMap::new();
-    // The file of the function, and that of the lines that follow, which may be inlined from another one.
+    // The file of the function, and that of the lines that follow, which may be inlined from
+    // another one.
     let (mut of_function, mut of_lines) = ("", "");
     let mut is_of_call = false;
     for line in text.lines() {

@@ -1,7 +1,9 @@
-//! Counts what a data packet costs by valgrind, which simulates the processor: instructions by callgrind, misses of the
-//! data caches by cachegrind. Unlike seconds, both figures do not depend on what else the machine is doing.
+//! Counts what a data packet costs by valgrind, which simulates the processor: instructions by
+//! callgrind, misses of the data caches by cachegrind. Unlike seconds, both figures do not depend
+//! on what else the machine is doing.
 //!
-//! A case is run twice, the second time twice as long; what counts is the difference, in which set-up cancels.
+//! A case is run twice, the second time twice as long; what counts is the difference, in which
+//! set-up cancels.
 
 use std::path::Path;
 use std::process::Command;
@@ -13,7 +15,8 @@ use serde_json::{Value, json};
 /// What to say where it is missing.
 pub(super) const MISSING: &str = "valgrind is not installed (Debian: `apt install valgrind`)";
 
-/// The modelled caches, of which cachegrind's last level stands for L2: bytes, ways, bytes of a line.
+/// The modelled caches, of which cachegrind's last level stands for L2: bytes, ways, bytes of a
+/// line.
 const CACHES: [&str; 3] = ["--cache-sim=yes", "--D1=49152,12,64", "--LL=2097152,16,64"];
 
 /// A case of `bbrlab bench-case` in two lengths.

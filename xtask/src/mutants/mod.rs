@@ -1,11 +1,14 @@
-//! `cargo xtask mutants --sample N --seed S`: how many of N random changes of the code do the tests notice?
+//! `cargo xtask mutants --sample N --seed S`: how many of N random changes of the code do the tests
+//! notice?
 //!
-//! cargo-mutants lists every change that it can make to the product code; a seed draws some of them. Each is
-//! made in a copy of the project under `target/mutants/`. Then tests run until one fails: first those of the
-//! changed crate, then those of the crates that import it. A change that no test notices is printed with its
-//! place: it needs a test, or a sentence that says why no test can tell the difference.
+//! cargo-mutants lists every change that it can make to the product code; a seed draws some of
+//! them. Each is made in a copy of the project under `target/mutants/`. Then tests run until one
+//! fails: first those of the changed crate, then those of the crates that import it. A change that
+//! no test notices is printed with its place: it needs a test, or a sentence that says why no test
+//! can tell the difference.
 //!
-//! Not part of the gate: sixty mutants take an hour or two. `--shard 1/3` takes every third one of the sample.
+//! Not part of the gate: sixty mutants take an hour or two. `--shard 1/3` takes every third one of
+//! the sample.
 
 mod draw;
 mod list;

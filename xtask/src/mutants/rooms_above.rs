@@ -1,4 +1,5 @@
-//! Which crates' tests run a crate's code: its own, then those of the crates that import it, nearest first.
+//! Which crates' tests run a crate's code: its own, then those of the crates that import it,
+//! nearest first.
 
 use std::collections::BTreeMap;
 use std::path::Path;

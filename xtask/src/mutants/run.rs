@@ -39,7 +39,8 @@ impl fmt::Display for Outcome {
 pub(super) struct Limits(BTreeMap<String, Duration>);
 
 impl Limits {
-    /// Runs the unchanged tests of `room` once. They must pass, or all mutants would seem to be caught.
+    /// Runs the unchanged tests of `room` once. They must pass, or all mutants would seem to be
+    /// caught.
     #[expect(clippy::disallowed_methods, reason = "the limit is the tests' own time")]
     pub(super) fn measure(&mut self, tree: &Tree, room: &str) -> Result<(), String> {
         if self.0.contains_key(room) {

@@ -8,7 +8,8 @@ use std::process::Command;
 use super::list::Mutant;
 use crate::source;
 
-/// The copy. It is kept between calls, with its build results, so that only the first call builds everything.
+/// The copy. It is kept between calls, with its build results, so that only the first call builds
+/// everything.
 pub(super) struct Tree {
     pub(super) root: PathBuf,
     pub(super) target: PathBuf,

@@ -1,8 +1,9 @@
 //! ACK aggregation: an allowance in the window for ACKs that come late and all at once.
 //!
-//! Wi-Fi, cable modems and offloading receivers hold ACKs back. With a window of two BDPs the sender
-//! would fall silent between two bunches. So the window is enlarged by the excess of acknowledged packets
-//! over what the bandwidth estimate explains: its maximum over the last 5 to 10 rounds.
+//! Wi-Fi, cable modems and offloading receivers hold ACKs back. With a window of two BDPs the
+//! sender would fall silent between two bunches. So the window is enlarged by the excess of
+//! acknowledged packets over what the bandwidth estimate explains: its maximum over the last 5 to
+//! 10 rounds.
 //!
 //! Sources: [linux] `tcp_bbr.c`, `bbr_update_ack_aggregation`, `bbr_ack_aggregation_cwnd`.
 //! Deviations: none. `extra_acked` has 16 bits, as in the kernel.
@@ -21,7 +22,8 @@ const SLOT_AGE_MAX: u8 = 31;
 /// An epoch with this many packets is too old. Linux: `bbr_ack_epoch_acked_reset_thresh`.
 const EPOCH_ACKED_RESET: u32 = 1 << 20;
 
-/// The allowance is at most what the bandwidth delivers in this time. Linux: `bbr_extra_acked_max_us`.
+/// The allowance is at most what the bandwidth delivers in this time. Linux:
+/// `bbr_extra_acked_max_us`.
 pub(super) const ALLOWANCE_MAX_US: u64 = 100_000;
 
 /// The current epoch, and the largest excess of the last two slots. Fields as in the kernel.
@@ -40,7 +42,8 @@ impl Aggregation {
         Self { ack_epoch_mstamp: now_us, ..Self::default() }
     }
 
-    /// Begins an epoch at `now_us`, also after an idle time: that silence is the sender's, not the path's.
+    /// Begins an epoch at `now_us`, also after an idle time: that silence is the sender's, not the
+    /// path's.
     pub(super) fn restart_epoch(&mut self, now_us: u64) {
         self.ack_epoch_mstamp = now_us;
         self.ack_epoch_acked = 0;

@@ -1,23 +1,26 @@
-//! BBR-ACD, BBR with advanced congestion detection: judges by the RTT whether a loss was congestion.
+//! BBR-ACD, BBR with advanced congestion detection: judges by the RTT whether a loss was
+//! congestion.
 //!
-//! BBR v1 treats every loss alike. A full queue shows in the RTT: it is long, or it stays the same from
-//! ACK to ACK because the queue cannot grow. So the path is congested when
+//! BBR v1 treats every loss alike. A full queue shows in the RTT: it is long, or it stays the same
+//! from ACK to ACK because the queue cannot grow. So the path is congested when
 //!
 //! ```text
 //! the last three RTTs differ by at most alpha from one to the next, above the minimum   (alpha = 1 ms)
 //! or the last RTT > 2 min_rtt
 //! ```
 //!
-//! A recovery that begins while the path is congested halves cwnd, to one BDP at most, holds it for a round
-//! trip, and keeps it at or below one BDP until the recovery is over. Any other loss is taken as a
-//! transmission error and changes nothing. After recovery cwnd is at least what it was before.
+//! A recovery that begins while the path is congested halves cwnd, to one BDP at most, holds it for
+//! a round trip, and keeps it at or below one BDP until the recovery is over. Any other loss is
+//! taken as a transmission error and changes nothing. After recovery cwnd is at least what it was
+//! before.
 //!
-//! Sources: [mahmud] 4; [acd-linux] and [acd-ns3], the authors' two programs, for what the text leaves
-//! open and for the parameters `halving` and `detection`.
+//! Sources: [mahmud] 4; [acd-linux] and [acd-ns3], the authors' two programs, for what the text
+//! leaves open and for the parameters `halving` and `detection`.
 //! Deviations:
-//! 1. One BDP is BBR v1's inflight target with gain 1, with the budget for three bursts ([acd-linux]).
-//! 2. RTTs at or below the minimum are never "identical" ([acd-linux]); otherwise any loss on a path without
-//!    a queue would be congestion.
+//! 1. One BDP is BBR v1's inflight target with gain 1, with the budget for three bursts
+//!    ([acd-linux]).
+//! 2. RTTs at or below the minimum are never "identical" ([acd-linux]); otherwise any loss on a
+//!    path without a queue would be congestion.
 //! 3. ACKs without an RTT sample are ignored.
 
 use crate::{CaState, Conn, Control, Draw, ParamError, ParamSpec, ParamTable, Params, RateSample};

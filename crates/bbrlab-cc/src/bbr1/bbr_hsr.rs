@@ -1,15 +1,15 @@
 //! BBR+, tuned for high-speed rail. Not to be confused with "BBRPlus" (`bbrplus`).
 //!
-//! A train at 300 km/h changes cells every few seconds: bandwidth comes and goes, and the RTT varies for
-//! reasons other than a queue. So BBR+ probes harder, and allows for the variation:
+//! A train at 300 km/h changes cells every few seconds: bandwidth comes and goes, and the RTT
+//! varies for reasons other than a queue. So BBR+ probes harder, and allows for the variation:
 //!
 //! ```text
 //! gains  = 1.5, 0.5, 1.5, 0.5, 1.5, 0.5, 1.5, 0.5
 //! rtprop = min(rtt) + lambda * sqrt(Var(rtt)),  over the same window of 10 s
 //! ```
 //!
-//! The minimum is kept apart from the second term. If samples were compared with the sum, as in the thesis's
-//! code, nearly every one would be a new minimum, and PROBE_RTT would hardly ever come.
+//! The minimum is kept apart from the second term. If samples were compared with the sum, as in the
+//! thesis's code, nearly every one would be a new minimum, and PROBE_RTT would hardly ever come.
 //!
 //! Sources: [lanigan] 2.2.5.3, listing 3.1, 3.3.2, after [wang].
 //! Deviations:
@@ -128,7 +128,8 @@ struct Moments {
 impl Moments {
     fn add(&mut self, rtt_us: u32) {
         let rtt_us = u64::from(rtt_us.min(RTT_US_MAX));
-        // Reached at half a billion ACKs per second for five seconds: stop counting rather than wrap.
+        // Reached at half a billion ACKs per second for five seconds: stop counting rather than
+        // wrap.
         if self.count < u32::MAX >> 1 {
             self.count += 1;
             self.sum += rtt_us;

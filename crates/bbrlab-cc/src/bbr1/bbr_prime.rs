@@ -1,12 +1,13 @@
 //! BBR': the drain phase ends when the queue is drained, and not before.
 //!
-//! BBR v1 leaves the 0.75 phase after a minimum RTT even if the queue is still there. BBR' stays in it,
-//! without a time limit, for as long as other flows keep the queue full.
+//! BBR v1 leaves the 0.75 phase after a minimum RTT even if the queue is still there. BBR' stays in
+//! it, without a time limit, for as long as other flows keep the queue full.
 //!
 //! Sources: [lanigan] 2.2.5.1 (after Zhang 2019 and the BBR draft of 2016), listing 2.1.
 //! Deviations:
-//! 1. "Inflight at the estimated BDP" is Linux's test for it: packets in the network when the next one
-//!    leaves, against the BDP with the budget for three bursts. [lanigan] counts bytes and has no TSO.
+//! 1. "Inflight at the estimated BDP" is Linux's test for it: packets in the network when the next
+//!    one leaves, against the BDP with the budget for three bursts. [lanigan] counts bytes and has
+//!    no TSO.
 
 use crate::{Conn, Control, Draw, RateSample};
 

@@ -1,16 +1,18 @@
-//! BBRPlus: gain cycles of random length, and a drain as soon as something is lost. Not to be confused
-//! with "BBR+" (`bbr_hsr`).
+//! BBRPlus: gain cycles of random length, and a drain as soon as something is lost. Not to be
+//! confused with "BBR+" (`bbr_hsr`).
 //!
-//! A cycle lasts 2 to 8 minimum RTTs, drawn for each cycle. It begins with a gain of 1.25, goes on with 0.75
-//! when inflight has exceeded 1.25 BDP or a packet was lost, and with 1 when inflight is down to the BDP.
+//! A cycle lasts 2 to 8 minimum RTTs, drawn for each cycle. It begins with a gain of 1.25, goes on
+//! with 0.75 when inflight has exceeded 1.25 BDP or a packet was lost, and with 1 when inflight is
+//! down to the BDP.
 //!
-//! Sources: [lanigan] 2.2.5.2, listing 2.2. The Linux module of that name (dog250, cx9208) is similar.
+//! Sources: [lanigan] 2.2.5.2, listing 2.2. The Linux module of that name (dog250, cx9208) is
+//! similar.
 //! Deviations:
-//! 1. "Inflight" is Linux's: packets in the network when the next one leaves, against the BDP with the
-//!    budget for three bursts.
-//! 2. `PROBE_BW` begins in the phase with gain 1 and a cycle length just drawn; the listing does not say.
-//!    The Linux module does the same, and it keeps the flows' phases apart, as BBR v1's random first phase
-//!    does.
+//! 1. "Inflight" is Linux's: packets in the network when the next one leaves, against the BDP with
+//!    the budget for three bursts.
+//! 2. `PROBE_BW` begins in the phase with gain 1 and a cycle length just drawn; the listing does
+//!    not say. The Linux module does the same, and it keeps the flows' phases apart, as BBR v1's
+//!    random first phase does.
 
 use crate::{Conn, Control, Draw, ParamError, ParamSpec, ParamTable, Params, RateSample};
 
@@ -65,9 +67,9 @@ impl BbrPlus {
 impl Variant for BbrPlus {
     type Steps = Ns3Steps;
 
-    /// The listing's tests, in its order and without a return between the second and the third. So a loss
-    /// prolongs the 0.75 phase, and an ACK that begins a cycle with inflight above 1.25 BDP goes straight on
-    /// to 0.75. While the gain is 1, a loss changes nothing.
+    /// The listing's tests, in its order and without a return between the second and the third. So
+    /// a loss prolongs the 0.75 phase, and an ACK that begins a cycle with inflight above 1.25 BDP
+    /// goes straight on to 0.75. While the gain is 1, a loss changes nothing.
     #[inline]
     fn update_cycle_phase(
         bbr: &mut Bbr<Self>,
@@ -111,8 +113,8 @@ impl Variant for BbrPlus {
 }
 
 impl Bbr<BbrPlus> {
-    /// [lanigan-code] `DrainToTargetCycling`: one test at an ACK, and the comparison that ends the 1.25 phase the other
-    /// way round.
+    /// [lanigan-code] `DrainToTargetCycling`: one test at an ACK, and the comparison that ends the
+    /// 1.25 phase the other way round.
     #[cold]
     fn update_phase_as_in_code(
         &mut self,

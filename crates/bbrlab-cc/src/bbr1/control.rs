@@ -1,9 +1,10 @@
 //! From the model to what the sender may do: pacing rate and cwnd.
 //!
-//! Sources: [linux] `tcp_bbr.c`: `bbr_rate_bytes_per_sec`, `bbr_set_pacing_rate`, `bbr_tso_segs_goal`,
-//! `bbr_bdp`, `bbr_quantization_budget`, `bbr_packets_in_net_at_edt`, `bbr_set_cwnd`.
-//! Deviations: none. Products of 64 bits wrap as in the kernel; an MSS of 0, which the kernel cannot
-//! have, counts as 1.
+//! Sources: [linux] `tcp_bbr.c`: `bbr_rate_bytes_per_sec`, `bbr_set_pacing_rate`,
+//! `bbr_tso_segs_goal`, `bbr_bdp`, `bbr_quantization_budget`, `bbr_packets_in_net_at_edt`,
+//! `bbr_set_cwnd`.
+//! Deviations: none. Products of 64 bits wrap as in the kernel; an MSS of 0, which the kernel
+//! cannot have, counts as 1.
 
 use crate::linux_int::trunc_u32;
 use crate::{Conn, Control, RateSample};
@@ -27,7 +28,8 @@ const TSO_SEGS_MAX: u32 = 127;
 /// Linux: `TCP_INIT_CWND`.
 const INIT_CWND: u32 = 10;
 
-/// The pacing rate, in bytes per second, for a bandwidth and a gain, of which `paced_ppm` millionths are used.
+/// The pacing rate, in bytes per second, for a bandwidth and a gain, of which `paced_ppm`
+/// millionths are used.
 /// Linux: `bbr_rate_bytes_per_sec`.
 #[inline]
 pub(super) fn rate_bytes_per_sec(bw: u32, gain_q8: u32, mss: u32, paced_ppm: u32) -> u64 {
@@ -100,8 +102,8 @@ impl<V: Variant> Bbr<V> {
         trunc_u32((bdp + ((1 << BW_SCALE) - 1)) >> BW_SCALE)
     }
 
-    /// Adds a burst in the sender's queue, one in its offload engine and one in the receiver's, and makes the
-    /// sum even for receivers that acknowledge every other packet.
+    /// Adds a burst in the sender's queue, one in its offload engine and one in the receiver's, and
+    /// makes the sum even for receivers that acknowledge every other packet.
     #[inline]
     pub(super) fn with_three_bursts(conn: &Conn, ctl: &Control, cwnd: u32) -> u32 {
         cwnd.wrapping_add(3 * tso_segs_goal(conn, ctl)).wrapping_add(1) & !1
@@ -131,9 +133,9 @@ impl<V: Variant> Bbr<V> {
         self.quantization_budget(conn, ctl, self.bdp(bw, gain_q8))
     }
 
-    /// How many packets will be in the network at the departure time that pacing gives the next one: what
-    /// is in flight now, less what the bandwidth delivers until then. While inflight is meant to grow, the
-    /// next burst counts too. Linux: `bbr_packets_in_net_at_edt`.
+    /// How many packets will be in the network at the departure time that pacing gives the next
+    /// one: what is in flight now, less what the bandwidth delivers until then. While inflight is
+    /// meant to grow, the next burst counts too. Linux: `bbr_packets_in_net_at_edt`.
     #[inline]
     pub(super) fn packets_in_net_at_edt(
         &self,

@@ -1,8 +1,9 @@
 //! PROBE_BW's gain cycle: find more bandwidth, drain what that queued, cruise.
 //!
-//! A phase lasts a minimum RTT by the clock, with two exceptions. The 1.25 phase goes on until inflight
-//! has really reached 1.25 BDP, which may take longer on a short path, or until something is lost: then
-//! the buffer is too small to hold that much. The 0.75 phase ends early when inflight is down to the BDP.
+//! A phase lasts a minimum RTT by the clock, with two exceptions. The 1.25 phase goes on until
+//! inflight has really reached 1.25 BDP, which may take longer on a short path, or until something
+//! is lost: then the buffer is too small to hold that much. The 0.75 phase ends early when inflight
+//! is down to the BDP.
 //!
 //! Sources: [linux] `tcp_bbr.c`, `bbr_is_next_cycle_phase`, `bbr_advance_cycle_phase`,
 //! `bbr_reset_probe_bw_mode`.
@@ -14,11 +15,13 @@ use crate::{Conn, Control, Draw, RateSample};
 use super::variant::{CYCLE_LEN, Steps as _, Variant};
 use super::{Bbr, GAIN_UNIT};
 
-/// Where in the cycle we are, and since when. Packed, so that what an ACK needs of [`Bbr`] fills few cache lines.
+/// Where in the cycle we are, and since when. Packed, so that what an ACK needs of [`Bbr`] fills
+/// few cache lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(Rust, packed(4))]
 pub(super) struct GainCycle {
-    /// Start of the phase in microseconds, on the clock of `delivered_mstamp`. Linux: `cycle_mstamp`.
+    /// Start of the phase in microseconds, on the clock of `delivered_mstamp`. Linux:
+    /// `cycle_mstamp`.
     pub(super) mstamp: u64,
     /// The phase, `0..8`. Linux: `cycle_idx`.
     pub(super) idx: u8,

@@ -7,22 +7,26 @@
 //! congested  = srtt > beta base_rtt, in PROBE_BW       (beta = 1.2)
 //! ```
 //!
-//! A back-off is a visit to PROBE_RTT: with the pacing rate at 0.75 of the bandwidth, or with the window
-//! at 0.75 BDP, until inflight is below the BDP. It comes when the path is congested or when the minimum
-//! RTT is 10 s old, as in BBR v1, except that any sample within 1/8 of the minimum resets that age.
+//! A back-off is a visit to PROBE_RTT: with the pacing rate at 0.75 of the bandwidth, or with the
+//! window at 0.75 BDP, until inflight is below the BDP. It comes when the path is congested or when
+//! the minimum RTT is 10 s old, as in BBR v1, except that any sample within 1/8 of the minimum
+//! resets that age.
 //!
 //! Sources: [lanigan] 2.2.5.4, 3.3.4, appendix A2, after [zhang-delay].
 //! Deviations:
-//! 1. Only samples of packets sent since the latest of these count: the start of a back-off, its end, the end
-//!    of DRAIN; `srtt` is reset at each. The listing resets at the start, the text of 3.3.4 at the end, the
-//!    thesis's code after DRAIN; any one of these alone would mistake the old queue for a new one.
-//! 2. The exit is tested from the second ACK of a visit on, so that there is a visit; and a BDP below
-//!    four packets counts as four, the smallest window that BBR aims at.
-//! 3. A visit ends after 200 ms and a round trip at the latest, as in BBR v1. If it lasted that long and was
-//!    made because the minimum had expired, its smallest RTT becomes the new minimum; no listing ever raises
-//!    the minimum, and on a path that has become longer inflight would never fall below the old BDP.
+//! 1. Only samples of packets sent since the latest of these count: the start of a back-off, its
+//!    end, the end of DRAIN; `srtt` is reset at each. The listing resets at the start, the text of
+//!    3.3.4 at the end, the thesis's code after DRAIN; any one of these alone would mistake the old
+//!    queue for a new one.
+//! 2. The exit is tested from the second ACK of a visit on, so that there is a visit; and a BDP
+//!    below four packets counts as four, the smallest window that BBR aims at.
+//! 3. A visit ends after 200 ms and a round trip at the latest, as in BBR v1. If it lasted that
+//!    long and was made because the minimum had expired, its smallest RTT becomes the new minimum;
+//!    no listing ever raises the minimum, and on a path that has become longer inflight would never
+//!    fall below the old BDP.
 //! 4. If the pipe was not yet full, the visit ends in STARTUP, as in BBR v1.
-//! 5. Gains are multiples of 1/256 (284/256 = 1.109, 230/256 = 0.898), `alpha` and `beta` of 1/65536.
+//! 5. Gains are multiples of 1/256 (284/256 = 1.109, 230/256 = 0.898), `alpha` and `beta` of
+//!    1/65536.
 
 use crate::linux_int::before;
 use crate::{Conn, Control, Draw, ParamError, ParamSpec, ParamTable, Params, RateSample};
@@ -35,7 +39,8 @@ use super::{Bbr, CWND_GAIN_Q8, CWND_MIN_TARGET, GAIN_UNIT, State};
 /// What a back-off reduces to: 0.75.
 const BACK_OFF_GAIN_Q8: u32 = 192;
 
-/// What the thesis's code adds to three quarters of the BDP, in packets. [lanigan-code] `tcp-bbr.cc`, `InFlight`.
+/// What the thesis's code adds to three quarters of the BDP, in packets. [lanigan-code]
+/// `tcp-bbr.cc`, `InFlight`.
 const CODE_QUANTA: u32 = 3;
 
 /// How a back-off reduces.
@@ -52,8 +57,9 @@ enum BackOff {
 enum Form {
     /// The thesis's text.
     Text,
-    /// The thesis's code. Its `alpha` and `beta` are integer quotients, 0 and 1, so that delay never signals congestion, and
-    /// a visit to `PROBE_RTT` is BBR v1's with three quarters of the BDP and three packets for four packets.
+    /// The thesis's code. Its `alpha` and `beta` are integer quotients, 0 and 1, so that delay
+    /// never signals congestion, and a visit to `PROBE_RTT` is BBR v1's with three quarters of the
+    /// BDP and three packets for four packets.
     Code,
 }
 
@@ -156,13 +162,15 @@ impl DelayBbr {
 const GAIN_ONE_Q16: u64 = 1 << 16;
 
 impl Bbr<DelayBbr> {
-    /// Holds until inflight is below the BDP, but no longer than BBR v1 would hold its four packets.
+    /// Holds until inflight is below the BDP, but no longer than BBR v1 would hold its four
+    /// packets.
     fn hold_back_off(&mut self, conn: &Conn, ctl: &mut Control, draw: &mut impl Draw) {
         let bdp = self.bdp(self.current_bw(), GAIN_UNIT);
         if conn.inflight < bdp || conn.inflight <= CWND_MIN_TARGET {
             self.leave_probe_rtt(conn, ctl, draw);
         } else if self.is_probe_rtt_over(conn) {
-            // Three quarters of the bandwidth still fill more than the BDP: the path has become longer.
+            // Three quarters of the bandwidth still fill more than the BDP: the path has become
+            // longer.
             if self.variant.is_min_expired && self.variant.base_rtt_us != MinRtt::NONE {
                 self.min_rtt.us = self.variant.base_rtt_us;
             }

@@ -46,7 +46,8 @@ impl FullPipe {
         Self { full_bw_cnt, full_bw_reached: full_bw_cnt >= FULL_BW_CNT, ..self }
     }
 
-    /// The state after a spurious loss: the search for the plateau restarts, but a full pipe stays full.
+    /// The state after a spurious loss: the search for the plateau restarts, but a full pipe stays
+    /// full.
     /// Linux: `bbr_undo_cwnd`.
     pub(super) fn after_undo(self) -> Self {
         Self { full_bw: 0, full_bw_cnt: 0, ..self }

@@ -9,8 +9,9 @@
 //! cwnd        = max(cwnd_gain * bw * min_rtt + aggregation + 3 bursts, 4)
 //! ```
 //!
-//! Losses and delays as such change nothing, with two exceptions: recovery conserves packets for one
-//! round trip, and a path that looks policed is paced at the rate that the policer lets through.
+//! Losses and delays as such change nothing, with two exceptions: recovery conserves packets for
+//! one round trip, and a path that looks policed is paced at the rate that the policer lets
+//! through.
 //!
 //! ```text
 //!           init
@@ -27,15 +28,16 @@
 //!
 //! * STARTUP doubles the rate every round trip until the bandwidth estimate stops growing.
 //! * DRAIN sends slower, by the same factor, until the queue that STARTUP made is gone.
-//! * PROBE_BW is the steady state: one `min_rtt` at 1.25 times the estimate to find more, one at 0.75 to
-//!   drain what that queued, six at the estimate. The first phase is random, so that flows differ.
-//! * PROBE_RTT shrinks the window to four packets for 200 ms, so that the queue empties and `min_rtt` can
-//!   be seen. It comes only when no sample within 10 s was as low as the minimum.
+//! * PROBE_BW is the steady state: one `min_rtt` at 1.25 times the estimate to find more, one at
+//!   0.75 to drain what that queued, six at the estimate. The first phase is random, so that flows
+//!   differ.
+//! * PROBE_RTT shrinks the window to four packets for 200 ms, so that the queue empties and
+//!   `min_rtt` can be seen. It comes only when no sample within 10 s was as low as the minimum.
 //!
 //! Sources: [linux] `net/ipv4/tcp_bbr.c` (6.1 and 6.12 give the same numbers); [bbr-queue].
-//! Deviations: none. Bandwidth is the kernel's packets per microsecond `<< 24` in a `u32`, gains are
-//! `<< 8`, and every field, stale values included, is compared with the kernel's after each call
-//! (`bbrlab validate golden`, folder `bbr1`).
+//! Deviations: none. Bandwidth is the kernel's packets per microsecond `<< 24` in a `u32`, gains
+//! are `<< 8`, and every field, stale values included, is compared with the kernel's after each
+//! call (`bbrlab validate golden`, folder `bbr1`).
 
 mod aggregation;
 mod bbr_acd;
@@ -80,7 +82,8 @@ use crate::{CaState, CongestionControl, Conn, Control, CwndEvent, Draw, Hooks, I
 /// 1.0 as a gain. Linux: `BBR_UNIT`.
 const GAIN_UNIT: u32 = 1 << 8;
 
-/// 2/ln 2 = 2.885: the smallest pacing gain that doubles the rate every round trip. Linux: `bbr_high_gain`.
+/// 2/ln 2 = 2.885: the smallest pacing gain that doubles the rate every round trip. Linux:
+/// `bbr_high_gain`.
 const HIGH_GAIN_Q8: u32 = 256 * 2885 / 1000 + 1;
 
 /// The inverse of the high gain drains in one round what that queued. Linux: `bbr_drain_gain`.
@@ -127,8 +130,8 @@ pub type Bbr1 = Bbr<Plain>;
 
 /// BBR v1 with some steps replaced by those of `V`. Linux: `struct bbr`, grouped by idea.
 ///
-/// With a thousand flows an ACK finds this outside the cache, so what each ACK needs lies side by side, in
-/// [`Bbr1::HOT`] bytes from the beginning to the midst of `policer`.
+/// With a thousand flows an ACK finds this outside the cache, so what each ACK needs lies side by
+/// side, in [`Bbr1::HOT`] bytes from the beginning to the midst of `policer`.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Bbr<V: Variant> {
@@ -141,7 +144,8 @@ pub struct Bbr<V: Variant> {
     full_pipe: FullPipe,
     recovery: Recovery,
     state: State,
-    /// Set when sending resumes after an application-limited idle time, until something is delivered.
+    /// Set when sending resumes after an application-limited idle time, until something is
+    /// delivered.
     idle_restart: bool,
     /// Whether the initial pacing rate came from a measured RTT.
     has_seen_rtt: bool,
@@ -220,7 +224,8 @@ impl<V: Variant> Bbr<V> {
         self.update_gains();
     }
 
-    /// Gives a valid sample to the policer model and the bandwidth filter. Linux: the rest of `bbr_update_bw`.
+    /// Gives a valid sample to the policer model and the bandwidth filter. Linux: the rest of
+    /// `bbr_update_bw`.
     #[inline]
     fn update_bw(&mut self, conn: &Conn, rs: &RateSample, draw: &mut impl Draw) {
         if self.model.is_round_start() {
@@ -326,7 +331,8 @@ impl<V: Variant> CongestionControl for Bbr<V> {
         Hooks { cong_control: true, min_tso_segs: true, ..Hooks::default() }
     }
 
-    /// Linux: `bbr_init`. The gains keep their values, zero in a fresh instance, until the first ACK.
+    /// Linux: `bbr_init`. The gains keep their values, zero in a fresh instance, until the first
+    /// ACK.
     fn init(&mut self, conn: &Conn, _draw: &mut impl Draw) -> Control {
         let mut ctl = conn.ctl;
         ctl.ssthresh = Control::INFINITE_SSTHRESH;

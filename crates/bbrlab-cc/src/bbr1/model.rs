@@ -1,10 +1,11 @@
 //! The model of the path: maximum bandwidth, minimum RTT, and the counting of rounds.
 //!
-//! A round trip is counted in packets, not in seconds: it ends when a packet that was sent after the round
-//! began is acknowledged. So a round lasts as long as the path needs, and an idle sender has none.
+//! A round trip is counted in packets, not in seconds: it ends when a packet that was sent after
+//! the round began is acknowledged. So a round lasts as long as the path needs, and an idle sender
+//! has none.
 //!
-//! An application-limited sample shows what was written, not what the path can carry, and may only raise
-//! the bandwidth estimate.
+//! An application-limited sample shows what was written, not what the path can carry, and may only
+//! raise the bandwidth estimate.
 //!
 //! Sources: [linux] `tcp_bbr.c`, `bbr_update_bw`, `bbr_update_min_rtt`.
 //! Deviations: none.
@@ -134,7 +135,8 @@ impl MinRtt {
         after(conn.jiffies, self.stamp.wrapping_add(MIN_RTT_WINDOW_S.wrapping_mul(conn.hz)))
     }
 
-    /// Whether a sample replaces it: one that is smaller or, once the minimum has expired, one whose ACK was not delayed.
+    /// Whether a sample replaces it: one that is smaller or, once the minimum has expired, one
+    /// whose ACK was not delayed.
     #[inline]
     pub(super) fn is_new(self, rs: &RateSample, is_expired: bool) -> bool {
         rs.rtt_us < i64::from(self.us) || (is_expired && !rs.is_ack_delayed)

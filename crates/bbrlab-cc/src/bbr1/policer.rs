@@ -1,12 +1,12 @@
 //! The policer model: "long-term" bandwidth behind a token bucket.
 //!
-//! A policer lets a burst through and then drops whatever exceeds its rate. The bandwidth filter would
-//! remember the burst and go on losing packets. Two sampling intervals in a row with at least 20 % loss
-//! each and nearly the same throughput are the sign of a policer. Their mean throughput is then used as
-//! bandwidth for 48 rounds, after which the path is probed again.
+//! A policer lets a burst through and then drops whatever exceeds its rate. The bandwidth filter
+//! would remember the burst and go on losing packets. Two sampling intervals in a row with at least
+//! 20 % loss each and nearly the same throughput are the sign of a policer. Their mean throughput
+//! is then used as bandwidth for 48 rounds, after which the path is probed again.
 //!
-//! An interval begins at the first loss, when the tokens have run out, ends with a loss, and lasts 4 to
-//! 16 rounds.
+//! An interval begins at the first loss, when the tokens have run out, ends with a loss, and lasts
+//! 4 to 16 rounds.
 //!
 //! Sources: [linux] `tcp_bbr.c`, `bbr_lt_bw_sampling`, `bbr_lt_bw_interval_done`; Flach et al., "An
 //! Internet-Wide Analysis of Traffic Policing", SIGCOMM 2016.
@@ -31,7 +31,8 @@ const LOSS_THRESH_Q8: u32 = 50;
 /// Two bandwidths count as the same if they differ by at most 1/8. Linux: `bbr_lt_bw_ratio`.
 const BW_RATIO_Q8: u32 = 256 / 8;
 
-/// They also do if they differ by at most 4 kbit/s, here in bytes per second. Linux: `bbr_lt_bw_diff`.
+/// They also do if they differ by at most 4 kbit/s, here in bytes per second. Linux:
+/// `bbr_lt_bw_diff`.
 const BW_DIFF_BYTES_PER_SEC: u64 = 4000 / 8;
 
 /// Rounds for which a policed rate is used. Linux: `bbr_lt_bw_max_rtts`.

@@ -1,12 +1,12 @@
 //! PROBE_RTT: entering, holding and leaving the dip that makes the minimum RTT visible.
 //!
-//! The dip lasts 200 ms and a round trip, counted from the moment when no more than four packets are in
-//! flight. Flows that share a queue see it empty together, find the minimum at the same time, and so dip
-//! together again ten seconds later.
+//! The dip lasts 200 ms and a round trip, counted from the moment when no more than four packets
+//! are in flight. Flows that share a queue see it empty together, find the minimum at the same
+//! time, and so dip together again ten seconds later.
 //!
 //! Sources: [linux] `tcp_bbr.c`, `bbr_update_min_rtt`, `bbr_check_probe_rtt_done`.
-//! Deviations: none. As in the kernel, the dip begins even if the sample that finds the minimum expired also
-//! renews it, and a `done_stamp` that happens to be 0 counts as unset.
+//! Deviations: none. As in the kernel, the dip begins even if the sample that finds the minimum
+//! expired also renews it, and a `done_stamp` that happens to be 0 counts as unset.
 
 use crate::linux_int::{after, msecs_to_jiffies};
 use crate::{Conn, Control, Draw, RateSample};
@@ -20,7 +20,8 @@ const PROBE_RTT_MS: u32 = 200;
 /// How far the dip has progressed. As in Linux, both values stay when it is over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ProbeRtt {
-    /// Jiffies when the dip may end; 0 while inflight has not come down. Linux: `probe_rtt_done_stamp`.
+    /// Jiffies when the dip may end; 0 while inflight has not come down. Linux:
+    /// `probe_rtt_done_stamp`.
     pub(super) done_stamp: u32,
     /// Whether a round has passed since it came down. Linux: `probe_rtt_round_done`.
     round_done: bool,

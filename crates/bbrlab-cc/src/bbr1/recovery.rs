@@ -1,8 +1,8 @@
 //! Loss recovery: conserve packets for a round, and restore the window afterwards.
 //!
-//! To BBR a loss is a reason to be careful, not to slow down: in the first round of a recovery it sends as
-//! many packets as are delivered, after that at most twice as many. The cwnd from before a recovery, a
-//! timeout or PROBE_RTT is remembered and restored.
+//! To BBR a loss is a reason to be careful, not to slow down: in the first round of a recovery it
+//! sends as many packets as are delivered, after that at most twice as many. The cwnd from before a
+//! recovery, a timeout or PROBE_RTT is remembered and restored.
 //!
 //! Sources: [linux] `tcp_bbr.c`, `bbr_set_cwnd_to_recover_or_restore`, `bbr_save_cwnd`.
 //! Deviations: none.
@@ -51,7 +51,8 @@ impl Recovery {
 }
 
 impl<V: Variant> Bbr<V> {
-    /// Saves cwnd or, if a recovery or PROBE_RTT may have cut it, the larger of it and the one saved before.
+    /// Saves cwnd or, if a recovery or PROBE_RTT may have cut it, the larger of it and the one
+    /// saved before.
     /// Linux: `bbr_save_cwnd`, which finds the mode already set on entering PROBE_RTT.
     pub(super) fn save_cwnd(&mut self, cwnd: u32) {
         let is_cut = V::Steps::was_cut(self) || self.state == State::ProbeRtt;
@@ -67,7 +68,8 @@ impl<V: Variant> Bbr<V> {
         rs: &RateSample,
         cwnd: u32,
     ) -> Recovered {
-        // Mostly no recovery begins or ends, and packets are not conserved: then losses are all that counts.
+        // Mostly no recovery begins or ends, and packets are not conserved: then losses are all
+        // that counts.
         if self.recovery.goes_on(conn) {
             return Recovered::Grow(without_losses(cwnd, rs.losses));
         }

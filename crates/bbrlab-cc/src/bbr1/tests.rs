@@ -1,9 +1,10 @@
-//! Whole-algorithm tests: BBR v1 and its variants on a path of one packet per millisecond and 20 ms, so
-//! that one BDP is 20 packets. One ACK for one packet comes every millisecond; each test decides how much
-//! is in flight, what the RTT is and what was lost.
+//! Whole-algorithm tests: BBR v1 and its variants on a path of one packet per millisecond and 20
+//! ms, so that one BDP is 20 packets. One ACK for one packet comes every millisecond; each test
+//! decides how much is in flight, what the RTT is and what was lost.
 //!
-//! With the budget for three bursts of two packets, inflight targets are 26 (gain 1) and 34 (1.25, with
-//! the two packets of a probing phase); cwnd is 50 while probing, one packet of aggregation included.
+//! With the budget for three bursts of two packets, inflight targets are 26 (gain 1) and 34 (1.25,
+//! with the two packets of a probing phase); cwnd is 50 while probing, one packet of aggregation
+//! included.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -124,7 +125,8 @@ impl<V: Variant> Flow<V> {
         self.conn.ca_state = CaState::Open;
     }
 
-    /// The pacing gain now, and for how many of these ACKs it lasts, including the one that changes it.
+    /// The pacing gain now, and for how many of these ACKs it lasts, including the one that changes
+    /// it.
     fn phase(&mut self, ack: Ack) -> String {
         let gain_q8 = self.bbr.pacing_gain_q8;
         let before = self.bbr.cycle;
@@ -454,7 +456,8 @@ fn bbr_acd(params: &Params) -> Flow<BbrAcd> {
     flow
 }
 
-/// cwnd after each of the first ACKs of a recovery that follows the ACKs `before`, and after the next ACK.
+/// cwnd after each of the first ACKs of a recovery that follows the ACKs `before`, and after the
+/// next ACK.
 fn recovery_cwnds(params: &Params, before: &[Ack]) -> Vec<u32> {
     let mut flow = bbr_acd(params);
     for &ack in before {
@@ -549,14 +552,16 @@ fn settled_cwnd(params: &Params) -> u32 {
 
 #[test]
 fn the_window_holds_three_bursts_or_three_segments() {
-    // Two BDP of 20 packets, three bursts of two; one packet of aggregation, rounded up to an even number.
+    // Two BDP of 20 packets, three bursts of two; one packet of aggregation, rounded up to an even
+    // number.
     assert_eq!(settled_cwnd(&Params::new()), 48);
     let plain = param("extra_acked", text("off"));
     assert_eq!(settled_cwnd(&plain), 46);
     let mut segments = plain.clone();
     segments.extend(param("quantum", text("segment")));
     assert_eq!(settled_cwnd(&segments), 43);
-    // An epoch of 4096 bytes ends with the third segment of 1448 bytes, so it never has more than two.
+    // An epoch of 4096 bytes ends with the third segment of 1448 bytes, so it never has more than
+    // two.
     let mut broken = param("extra_acked", text("ns3"));
     broken.extend(param("quantum", text("segment")));
     assert_eq!(settled_cwnd(&broken), 45);

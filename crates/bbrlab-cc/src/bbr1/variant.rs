@@ -1,10 +1,13 @@
-//! The steps of BBR v1 that published variants replace, and those that other hosts take in another way.
+//! The steps of BBR v1 that published variants replace, and those that other hosts take in another
+//! way.
 //!
-//! A [`Variant`] is a type that overrides what its paper changes; the defaults are BBR v1 itself. [`Steps`] is a type that overrides
-//! what another host does; the defaults are Linux's, each the step of that name in the file of its idea. Any variant may run on any
-//! host. Everything is resolved at compile time: `Bbr<Plain>` holds no trace of these traits.
+//! A [`Variant`] is a type that overrides what its paper changes; the defaults are BBR v1 itself.
+//! [`Steps`] is a type that overrides what another host does; the defaults are Linux's, each the
+//! step of that name in the file of its idea. Any variant may run on any host. Everything is
+//! resolved at compile time: `Bbr<Plain>` holds no trace of these traits.
 //!
-//! Nine hooks are enough for a variant. One that needs a tenth is an algorithm of its own and gets its own folder.
+//! Nine hooks are enough for a variant. One that needs a tenth is an algorithm of its own and gets
+//! its own folder.
 
 use std::fmt::Debug;
 
@@ -16,7 +19,8 @@ use super::{Bbr, CWND_MIN_TARGET, GAIN_UNIT, PROBE_EXTRA};
 /// Phases of a cycle. Linux: `CYCLE_LEN`.
 pub(super) const CYCLE_LEN: u8 = 8;
 
-/// A gain cycle starts at a random phase of the last so many: never at the second, which drains. Linux: `bbr_cycle_rand`.
+/// A gain cycle starts at a random phase of the last so many: never at the second, which drains.
+/// Linux: `bbr_cycle_rand`.
 pub(super) const CYCLE_RAND: u8 = 7;
 
 /// What recovery does to cwnd at an ACK.
@@ -49,7 +53,8 @@ pub trait Variant: Clone + Debug + Sized {
         bbr.min_rtt.us
     }
 
-    /// An ACK in PROBE_BW: goes on to the next phase if it is time. Linux: `bbr_update_cycle_phase`.
+    /// An ACK in PROBE_BW: goes on to the next phase if it is time. Linux:
+    /// `bbr_update_cycle_phase`.
     #[inline]
     fn update_cycle_phase(
         bbr: &mut Bbr<Self>,
@@ -107,7 +112,8 @@ impl Variant for Plain {
     type Steps = LinuxSteps;
 }
 
-/// What a host may do in another way than Linux. What it needs to know for that are the implementing type's fields.
+/// What a host may do in another way than Linux. What it needs to know for that are the
+/// implementing type's fields.
 pub trait Steps: Copy + Debug + Default {
     /// Pacing in millionths of the bandwidth. Linux: `bbr_pacing_margin_percent`.
     #[inline]
@@ -149,7 +155,8 @@ pub trait Steps: Copy + Debug + Default {
         bbr.on_ack(conn, rs, draw)
     }
 
-    /// Counts rounds; returns whether the sample is valid. Linux: the first half of `bbr_update_bw`.
+    /// Counts rounds; returns whether the sample is valid. Linux: the first half of
+    /// `bbr_update_bw`.
     #[inline]
     fn update_round<V: Variant<Steps = Self>>(
         bbr: &mut Bbr<V>,
@@ -170,7 +177,8 @@ pub trait Steps: Copy + Debug + Default {
         bbr.police(conn, rs, draw);
     }
 
-    /// The excess of aggregated ACKs, after an ACK with a valid sample. Linux: `bbr_update_ack_aggregation`.
+    /// The excess of aggregated ACKs, after an ACK with a valid sample. Linux:
+    /// `bbr_update_ack_aggregation`.
     #[inline]
     fn update_aggregation<V: Variant<Steps = Self>>(
         bbr: &mut Bbr<V>,
@@ -201,7 +209,8 @@ pub trait Steps: Copy + Debug + Default {
     #[inline]
     fn after_initial_rate<V: Variant<Steps = Self>>(_bbr: &mut Bbr<V>, _bw: u32) {}
 
-    /// How many packets will be in the network when the next one leaves. Linux: `bbr_packets_in_net_at_edt`.
+    /// How many packets will be in the network when the next one leaves. Linux:
+    /// `bbr_packets_in_net_at_edt`.
     #[inline]
     fn packets_in_net<V: Variant<Steps = Self>>(
         bbr: &Bbr<V>,

@@ -7,7 +7,8 @@ use crate::bbr_bounded::{Sock, UNSET};
 use crate::linux_int::before;
 
 impl<V: Variant> Bbr2<V> {
-    /// Updates the round's signals from an ACK; at the end of a loss round, adapts the lower bounds.
+    /// Updates the round's signals from an ACK; at the end of a loss round, adapts the lower
+    /// bounds.
     /// Linux: `bbr2_update_congestion_signals`.
     pub(super) fn update_congestion_signals(
         &mut self,
@@ -35,7 +36,8 @@ impl<V: Variant> Bbr2<V> {
         self.model.signals.restart_latest(rs, sample_bw);
     }
 
-    /// Cuts the lower bounds for loss and for marks; where both cut a bound, the deeper cut applies.
+    /// Cuts the lower bounds for loss and for marks; where both cut a bound, the deeper cut
+    /// applies.
     /// Linux: `bbr2_adapt_lower_bounds`.
     fn adapt_lower_bounds(&mut self, sk: &Sock<'_>) {
         if self.model.is_probing_bandwidth() {
@@ -56,8 +58,8 @@ impl<V: Variant> Bbr2<V> {
         lower.bw_lo = lower.bw_lo.min(ecn_bw_lo);
     }
 
-    /// Once a round, updates the average share of marks. Marks count once the path has turned out to be
-    /// short enough. Linux: `bbr2_update_ecn_alpha`.
+    /// Once a round, updates the average share of marks. Marks count once the path has turned out
+    /// to be short enough. Linux: `bbr2_update_ecn_alpha`.
     pub(super) fn update_ecn_alpha(&mut self, sk: &Sock<'_>) {
         let model = &mut self.model;
         if model.params.ecn_factor == 0 {

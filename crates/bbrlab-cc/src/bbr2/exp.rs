@@ -3,14 +3,16 @@
 //! Differs from BBRv2 in that marks also cut bandwidths, not inflight alone:
 //!
 //! - in each round with marks `bw_lo` falls by the same factor as `inflight_lo`;
-//! - a second, long-term bound `bw_hi` caps the bandwidth. A probe with excess cuts it, unless the same
-//!   probe had a safe sample before; safe samples raise it to their own bandwidth.
+//! - a second, long-term bound `bw_hi` caps the bandwidth. A probe with excess cuts it, unless the
+//!   same probe had a safe sample before; safe samples raise it to their own bandwidth.
 //!
-//! Sources: [linux-v2exp] `tcp_bbr2.c`; [lanigan] 3.3.5.7, whose ECN factor of 1/2 is `ecn_factor = 128`.
+//! Sources: [linux-v2exp] `tcp_bbr2.c`; [lanigan] 3.3.5.7, whose ECN factor of 1/2 is
+//! `ecn_factor = 128`.
 //! Deviations:
-//! 1. [lanigan] gives the rule after marks have ceased as `inflight_hi + 1`, `bw_hi + bw_hi/RTprop`; the
-//!    kernel's file instead starts the slope of `inflight_hi` at `ecn_reprobe_gain` of it, off by default.
-//!    This follows the kernel's file. `ecn_reprobe_gain` and `refill_add_inc` give something similar.
+//! 1. [lanigan] gives the rule after marks have ceased as `inflight_hi + 1`,
+//!    `bw_hi + bw_hi/RTprop`; the kernel's file instead starts the slope of `inflight_hi` at
+//!    `ecn_reprobe_gain` of it, off by default. This follows the kernel's file. `ecn_reprobe_gain`
+//!    and `refill_add_inc` give something similar.
 
 use super::variant::Variant;
 use crate::bbr_bounded::{Model, UNSET, scaled};

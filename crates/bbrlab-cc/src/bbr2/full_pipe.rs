@@ -1,7 +1,8 @@
 //! STARTUP's exit: has it found all the bandwidth there is, or too much loss?
 //!
-//! Three rounds in a row in which the maximum of the bandwidth stays below 1.25 times the last plateau
-//! mean a full pipe. One flat round proves little: the receiver may be enlarging its window.
+//! Three rounds in a row in which the maximum of the bandwidth stays below 1.25 times the last
+//! plateau mean a full pipe. One flat round proves little: the receiver may be enlarging its
+//! window.
 
 use super::variant::Variant;
 use super::{Bbr2, ECN_EXCESS};
@@ -9,8 +10,8 @@ use crate::RateSample;
 use crate::bbr_bounded::{BBR_UNIT, Sock};
 
 impl<V: Variant> Bbr2<V> {
-    /// Looks for the plateau, once a round. Application-limited rounds show what was written, not what
-    /// the path can carry. Linux: `bbr_check_full_bw_reached`.
+    /// Looks for the plateau, once a round. Application-limited rounds show what was written, not
+    /// what the path can carry. Linux: `bbr_check_full_bw_reached`.
     pub(super) fn check_full_bw_reached(&mut self, rs: &RateSample) {
         let model = &mut self.model;
         if model.full_bw_reached || !model.round.round_start || rs.is_app_limited {

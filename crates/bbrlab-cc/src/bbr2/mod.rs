@@ -1,7 +1,7 @@
 //! `bbr2`: BBRv2 alpha, and `bbr2_exp`: BBRv2-EXP.
 //!
-//! Sends at `pacing_gain · bw` with at most `cwnd_gain · bw · min_rtt` in flight, as BBR v1 does, but
-//! within bounds learnt from loss and ECN marks:
+//! Sends at `pacing_gain · bw` with at most `cwnd_gain · bw · min_rtt` in flight, as BBR v1 does,
+//! but within bounds learnt from loss and ECN marks:
 //!
 //! ```text
 //! bw     = min(max_bw, bw_lo)                      max_bw over one to two probing cycles
@@ -32,9 +32,10 @@
 //!                             └────────────────────────────────────────────────────────┘
 //! ```
 //!
-//! STARTUP doubles the rate in each round to find the bandwidth; DRAIN empties the queue that this left.
-//! DOWN yields to others and empties the probe's queue, CRUISE keeps the pipe filled but leaves headroom,
-//! REFILL uses up the headroom, UP goes beyond it. PROBE_RTT shows the path without this flow's queue.
+//! STARTUP doubles the rate in each round to find the bandwidth; DRAIN empties the queue that this
+//! left. DOWN yields to others and empties the probe's queue, CRUISE keeps the pipe filled but
+//! leaves headroom, REFILL uses up the headroom, UP goes beyond it. PROBE_RTT shows the path
+//! without this flow's queue.
 //!
 //! What v2 and v3 share is in `bbr_bounded`. Here:
 //!
@@ -53,10 +54,11 @@
 //! Sources: [linux-v2] `tcp_bbr2.c` of google/bbr, branch v2alpha; `bbr2_exp`: the same file at
 //! 0487ade5; [lanigan] 2.2.5.5 and 3.3.5; [song] III.
 //! Deviations:
-//! 1. `fast_ack_mode` has no effect: with 2, the kernel's receiver acknowledges at once after a mark; with
-//!    1 and 2 it may acknowledge before the application has read. The receiver's rules are the stack's.
-//! 2. `GSO_MAX_SIZE` is 65,536 bytes, as in the 5.x trees that the alpha was written for; a port to a
-//!    kernel from 5.19 on that keeps the name gets 524,280.
+//! 1. `fast_ack_mode` has no effect: with 2, the kernel's receiver acknowledges at once after a
+//!    mark; with 1 and 2 it may acknowledge before the application has read. The receiver's rules
+//!    are the stack's.
+//! 2. `GSO_MAX_SIZE` is 65,536 bytes, as in the 5.x trees that the alpha was written for; a port to
+//!    a kernel from 5.19 on that keeps the name gets 524,280.
 
 mod congestion_signals;
 mod cycle;
@@ -135,8 +137,8 @@ impl<V: Variant> Bbr2<V> {
         self.model.update_min_rtt(sk, rs, EqualRtt::Refreshes, draw);
     }
 
-    /// Whether nothing more is to be done for the ACK: it was application-limited and brought no news. If it
-    /// did bring news, the model is up to date all the same. Linux: `bbr2_fast_path`.
+    /// Whether nothing more is to be done for the ACK: it was application-limited and brought no
+    /// news. If it did bring news, the model is up to date all the same. Linux: `bbr2_fast_path`.
     fn run_fast_path(
         &mut self,
         sk: &mut Sock<'_>,

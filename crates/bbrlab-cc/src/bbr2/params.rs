@@ -39,7 +39,8 @@ impl Module {
         }
     }
 
-    /// The module with the values of a scenario; parameters that it does not name have the list's defaults.
+    /// The module with the values of a scenario; parameters that it does not name have the list's
+    /// defaults.
     pub(super) fn from_params(params: &Params) -> Result<Self, ParamError> {
         let table = ParamTable::new(MODULE_PARAMS, params);
         let byte = |name, max: u8| {

@@ -1,7 +1,7 @@
 //! The maximum of the bandwidth over a number of rounds, which the thesis of 2020 kept from BBR v1.
 //!
-//! The alpha forgets with each probing cycle. The thesis's cycle does not end while cwnd, at one BDP, keeps UP from
-//! reaching 1.25 of it: what forgets there is this filter.
+//! The alpha forgets with each probing cycle. The thesis's cycle does not end while cwnd, at one
+//! BDP, keeps UP from reaching 1.25 of it: what forgets there is this filter.
 //!
 //! Sources: [lanigan-code] `tcp-bbr.cc`, `BwWindowLength`.
 
@@ -27,7 +27,8 @@ impl RoundFilter {
         self.round = self.round.wrapping_add(1);
     }
 
-    /// Adds a sample to the maximum of the model: to this one over rounds, if there are any, else to the cycle's.
+    /// Adds a sample to the maximum of the model: to this one over rounds, if there are any, else
+    /// to the cycle's.
     #[inline]
     pub(super) fn take(&mut self, max_bw: &mut MaxBw, bw: u32) {
         if self.window == 0 {

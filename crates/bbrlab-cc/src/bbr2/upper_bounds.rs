@@ -1,7 +1,7 @@
 //! `inflight_hi`: the inflight that the path tolerated when it was last probed.
 //!
-//! It is set to the flight at which a probe met too much loss or too many marks, and raised whenever a
-//! larger flight turns out to be safe.
+//! It is set to the flight at which a probe met too much loss or too many marks, and raised
+//! whenever a larger flight turns out to be safe.
 
 use super::variant::Variant;
 use super::{Bbr2, ECN_EXCESS};
@@ -32,8 +32,9 @@ impl<V: Variant> Bbr2<V> {
         false
     }
 
-    /// A probe met too much loss or too many marks: `inflight_hi` becomes its flight, though not much
-    /// below the BDP, and UP ends. Application-limited flights do not show what the path tolerates.
+    /// A probe met too much loss or too many marks: `inflight_hi` becomes its flight, though not
+    /// much below the BDP, and UP ends. Application-limited flights do not show what the path
+    /// tolerates.
     /// Linux: `bbr2_handle_inflight_too_high`.
     pub(super) fn handle_inflight_too_high(
         &mut self,
@@ -64,8 +65,8 @@ impl<V: Variant> Bbr2<V> {
         }
     }
 
-    /// UP is safe so far: raises `inflight_hi`, if that is what limits the flow, by an amount that doubles
-    /// each round. Linux: `bbr2_probe_inflight_hi_upward`.
+    /// UP is safe so far: raises `inflight_hi`, if that is what limits the flow, by an amount that
+    /// doubles each round. Linux: `bbr2_probe_inflight_hi_upward`.
     fn probe_inflight_hi_upward(&mut self, sk: &Sock<'_>, rs: &RateSample) {
         let model = &mut self.model;
         if model.params.is_inflight_hi_frozen {

@@ -10,15 +10,18 @@ pub trait Variant: Clone + Debug + Default {
     /// The traces' names of the two slots of the bandwidth filter.
     const FILTER_NAMES: [&'static str; 2] = ["bw_hi0", "bw_hi1"];
 
-    /// The ceiling of the bandwidth before `init`, when the block is all zero; unset for a form without one.
+    /// The ceiling of the bandwidth before `init`, when the block is all zero; unset for a form
+    /// without one.
     const CEILING_BEFORE_INIT: u32 = UNSET;
 
-    /// The flag by which the sender sets ECT on retransmissions and pure ACKs too, if ECN is negotiated.
+    /// The flag by which the sender sets ECT on retransmissions and pure ACKs too, if ECN is
+    /// negotiated.
     fn permanent_ect(flags: u8) -> u8 {
         if flags & ecn_flags::OK == 0 { 0 } else { ecn_flags::ECT_PERMANENT_V2 }
     }
 
-    /// `inflight_lo` after a retransmission timeout, which has cut cwnd to what is in flight plus 1.
+    /// `inflight_lo` after a retransmission timeout, which has cut cwnd to what is in flight plus
+    /// 1.
     fn inflight_lo_after_rto(cwnd: u32, prior_cwnd: u32) -> u32 {
         cwnd.max(prior_cwnd)
     }

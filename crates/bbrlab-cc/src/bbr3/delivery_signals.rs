@@ -1,7 +1,8 @@
 //! What was delivered, lost and marked in the round; the lower bounds; the average share of marks.
 //!
-//! Unlike v2, it updates the round's maxima on the fast path too, and restarts them only at the end of the
-//! call: the code that ends STARTUP, or judges a tail loss, still sees those of the old round.
+//! Unlike v2, it updates the round's maxima on the fast path too, and restarts them only at the end
+//! of the call: the code that ends STARTUP, or judges a tail loss, still sees those of the old
+//! round.
 
 use super::Bbr3;
 use super::can_use_ecn;
@@ -30,8 +31,8 @@ impl<N: Numbers> Bbr3<N> {
         }
     }
 
-    /// Restarts the maxima for the round that has begun, except at the ACK of a tail-loss probe, so that what
-    /// the path delivered before the tail was lost remains known.
+    /// Restarts the maxima for the round that has begun, except at the ACK of a tail-loss probe, so
+    /// that what the path delivered before the tail was lost remains known.
     /// Linux: `bbr_advance_latest_delivery_signals`.
     pub(super) fn advance_latest_delivery_signals(&mut self, rs: &RateSample, sample_bw: u32) {
         if self.model.signals.loss_round_start && !rs.is_tlp_ack {
@@ -64,7 +65,8 @@ impl<N: Numbers> Bbr3<N> {
         }
     }
 
-    /// Cuts the lower bounds for loss and for marks; where both cut `inflight_lo`, the deeper cut applies.
+    /// Cuts the lower bounds for loss and for marks; where both cut `inflight_lo`, the deeper cut
+    /// applies.
     /// Linux: `bbr_adapt_lower_bounds`.
     #[inline(never)]
     fn adapt_lower_bounds(&mut self, sk: &Sock<'_>) {
@@ -83,8 +85,8 @@ impl<N: Numbers> Bbr3<N> {
         model.lower.bw_lo = model.lower.bw_lo.max(1);
     }
 
-    /// Once a round, updates the average share of marks, if marks count: once the path has turned out to be
-    /// short enough. Linux: `bbr_update_ecn_alpha`.
+    /// Once a round, updates the average share of marks, if marks count: once the path has turned
+    /// out to be short enough. Linux: `bbr_update_ecn_alpha`.
     #[inline(never)]
     pub(super) fn update_ecn_alpha(&mut self, sk: &Sock<'_>) {
         let model = &mut self.model;

@@ -1,16 +1,16 @@
 //! The plateau of the bandwidth: has STARTUP, or a probe, found all there is?
 //!
-//! Three rounds in a row in which no sample reaches 1.25 times the last plateau mean a full pipe. Unlike v2,
-//! it looks at the sample of every ACK, not at the filter at the start of a round; only the counting is by
-//! round. The first plateau ends STARTUP, each later one an UP.
+//! Three rounds in a row in which no sample reaches 1.25 times the last plateau mean a full pipe.
+//! Unlike v2, it looks at the sample of every ACK, not at the filter at the start of a round; only
+//! the counting is by round. The first plateau ends STARTUP, each later one an UP.
 
 use super::{Bbr3, ECN_EXCESS};
 use crate::RateSample;
 use crate::bbr_bounded::{BBR_UNIT, Numbers, Sock};
 
 impl<N: Numbers> Bbr3<N> {
-    /// Looks for the plateau. Application-limited samples show what was written, not what the path can
-    /// carry. Linux: `bbr_check_full_bw_reached`.
+    /// Looks for the plateau. Application-limited samples show what was written, not what the path
+    /// can carry. Linux: `bbr_check_full_bw_reached`.
     pub(super) fn check_full_bw_reached(&mut self, rs: &RateSample, sample_bw: u32) {
         if self.full_bw_now || rs.is_app_limited {
             return;
@@ -49,8 +49,8 @@ impl<N: Numbers> Bbr3<N> {
         }
     }
 
-    /// STARTUP has overfilled the pipe: `inflight_hi` becomes the BDP, or what the path delivered if that was
-    /// more. Linux: `bbr_handle_queue_too_high_in_startup`.
+    /// STARTUP has overfilled the pipe: `inflight_hi` becomes the BDP, or what the path delivered
+    /// if that was more. Linux: `bbr_handle_queue_too_high_in_startup`.
     #[inline(never)]
     pub(super) fn handle_queue_too_high_in_startup(&mut self, sk: &Sock<'_>) {
         self.model.full_bw_reached = true;

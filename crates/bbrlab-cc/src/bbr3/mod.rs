@@ -1,8 +1,8 @@
 //! `bbr3`: BBRv3 as in Linux.
 //!
-//! BBRv2 whose probes go on until they find something: a plateau of the bandwidth, too much loss, or too
-//! many marks. BBRv2 ended its probes as soon as a quarter BDP more was in flight, and with a cwnd of two
-//! BDP a slow flow behind a deep buffer could not even get there.
+//! BBRv2 whose probes go on until they find something: a plateau of the bandwidth, too much loss,
+//! or too many marks. BBRv2 ended its probes as soon as a quarter BDP more was in flight, and with
+//! a cwnd of two BDP a slow flow behind a deep buffer could not even get there.
 //!
 //! ```text
 //! bw     = min(max_bw, bw_lo)                      max_bw over one to two probing cycles
@@ -34,9 +34,10 @@
 //!                             └────────────────────────────────────────────────────────┘
 //! ```
 //!
-//! STARTUP doubles the rate in each round to find the bandwidth; DRAIN empties the queue that this left.
-//! DOWN yields to others and empties the probe's queue, CRUISE keeps the pipe filled but leaves headroom,
-//! REFILL uses up the headroom, UP goes beyond it. PROBE_RTT shows the path without this flow's queue.
+//! STARTUP doubles the rate in each round to find the bandwidth; DRAIN empties the queue that this
+//! left. DOWN yields to others and empties the probe's queue, CRUISE keeps the pipe filled but
+//! leaves headroom, REFILL uses up the headroom, UP goes beyond it. PROBE_RTT shows the path
+//! without this flow's queue.
 //!
 //! What v2 and v3 share is in `bbr_bounded`. Here:
 //!
@@ -51,8 +52,8 @@
 //!
 //! Sources: [linux-v3] `tcp_bbr.c` of google/bbr, branch v3; [piotrowska] 3.3.
 //! Deviations:
-//! 1. No PLB: a flow has one path here, so there is no flow label to change. PLB is off by default in the
-//!    kernel, and affects no output.
+//! 1. No PLB: a flow has one path here, so there is no flow label to change. PLB is off by default
+//!    in the kernel, and affects no output.
 
 mod cycle;
 mod delivery_signals;
@@ -122,8 +123,9 @@ impl<N: Numbers> Bbr3<N> {
         self.model.update_min_rtt(sk, rs, EqualRtt::IsIgnored, draw);
     }
 
-    /// Whether nothing more is to be done for the ACK: it was application-limited and brought no news. If it
-    /// did bring news, the model is up to date all the same. Linux: `bbr_run_fast_path`.
+    /// Whether nothing more is to be done for the ACK: it was application-limited and brought no
+    /// news. If it did bring news, the model is up to date all the same. Linux:
+    /// `bbr_run_fast_path`.
     #[inline(never)]
     fn run_fast_path(
         &mut self,

@@ -1,7 +1,7 @@
 //! `inflight_hi`: the inflight that the path tolerated when it was last probed.
 //!
-//! It is set to the flight at which a probe met too much loss or too many marks, and raised whenever a
-//! larger flight turns out to be safe.
+//! It is set to the flight at which a probe met too much loss or too many marks, and raised
+//! whenever a larger flight turns out to be safe.
 
 use super::{Bbr3, ECN_EXCESS};
 use crate::bbr_bounded::{BBR_UNIT, Flight, Numbers, Phase, Sock, UNSET, scaled};
@@ -35,8 +35,9 @@ impl<N: Numbers> Bbr3<N> {
         false
     }
 
-    /// A probe met too much loss or too many marks: `inflight_hi` becomes its flight, though not much
-    /// below the BDP, and UP ends. Application-limited flights do not show what the path tolerates.
+    /// A probe met too much loss or too many marks: `inflight_hi` becomes its flight, though not
+    /// much below the BDP, and UP ends. Application-limited flights do not show what the path
+    /// tolerates.
     /// Linux: `bbr_handle_inflight_too_high`.
     #[inline(never)]
     pub(super) fn handle_inflight_too_high(
@@ -56,8 +57,8 @@ impl<N: Numbers> Bbr3<N> {
         }
     }
 
-    /// UP is safe so far: raises `inflight_hi`, if that is what limits the flow, by an amount that doubles
-    /// each round. Linux: `bbr_probe_inflight_hi_upward`.
+    /// UP is safe so far: raises `inflight_hi`, if that is what limits the flow, by an amount that
+    /// doubles each round. Linux: `bbr_probe_inflight_hi_upward`.
     #[inline(never)]
     fn probe_inflight_hi_upward(&mut self, sk: &Sock<'_>, rs: &RateSample) {
         let model = &mut self.model;

@@ -27,7 +27,8 @@ impl ExtraAcked {
         self.extra_acked_delivered = 0;
     }
 
-    /// An idle time is over: the draft moves the start of the interval, but keeps what was delivered in it.
+    /// An idle time is over: the draft moves the start of the interval, but keeps what was
+    /// delivered in it.
     pub(super) fn restart_interval(&mut self, now_us: u64) {
         self.extra_acked_interval_start_us = now_us;
     }

@@ -1,7 +1,7 @@
 //! 5.3.1.2: has the delivery rate stopped growing?
 //!
-//! Three rounds that are not application-limited, each less than a quarter above the last plateau, mean
-//! that the pipe is full. That ends Startup for good, and later each UP.
+//! Three rounds that are not application-limited, each less than a quarter above the last plateau,
+//! mean that the pipe is full. That ends Startup for good, and later each UP.
 
 use super::sample::Sample;
 

@@ -1,8 +1,8 @@
 //! `bbr3_ietf`: BBRv3 as the IETF draft writes it.
 //!
 //! The same algorithm as `bbr3`, from the other source: the pseudocode and prose of
-//! draft-ietf-ccwg-bbr-06, step by step, in its names, bytes and seconds. Where the draft differs from
-//! Linux, this follows the draft; `docs/algorithms/bbr3_ietf.md` has the list.
+//! draft-ietf-ccwg-bbr-06, step by step, in its names, bytes and seconds. Where the draft differs
+//! from Linux, this follows the draft; `docs/algorithms/bbr3_ietf.md` has the list.
 //!
 //! ```text
 //! bw     = min(max_bw, bw_shortterm)               max_bw over the last two probing cycles
@@ -53,22 +53,26 @@
 //!
 //! Sources: [draft-bbr], sections as above.
 //! Deviations:
-//! 1. Integers: bytes, microseconds, bytes per second, gains in percent, all rounded down. cwnd goes to the
-//!    sender in whole packets, while the bytes beyond them are kept; the sender's delivery-rate sample is in
-//!    packets.
-//! 2. The state for an undo is saved once per loss episode, before its first loss is judged. Taken literally,
-//!    `HandleLostPacket`, `NoteLoss` and `OnEnterFastRecovery` save it up to three times, each time
-//!    forgetting the state to return to; 5.5.11.1 says "when a loss recovery episode starts".
-//! 3. The `ProbeBW` phases set the gains of the table in 5.6.1: the pseudocode sets them only on entering
-//!    `ProbeBW` from Drain, and would leave cwnd's gain at 0.5 after `ProbeRTT`.
-//! 4. `max_bw` has two slots, as 5.5.6 describes; the windowed filter that 5.5.5 names would keep three.
-//! 5. `TargetInflight` is compared with 63 in packets: 5.3.3.8.2 calls the bound "round trips" of a Reno
-//!    flow, which adds a packet per round.
+//! 1. Integers: bytes, microseconds, bytes per second, gains in percent, all rounded down. cwnd
+//!    goes to the sender in whole packets, while the bytes beyond them are kept; the sender's
+//!    delivery-rate sample is in packets.
+//! 2. The state for an undo is saved once per loss episode, before its first loss is judged. Taken
+//!    literally, `HandleLostPacket`, `NoteLoss` and `OnEnterFastRecovery` save it up to three
+//!    times, each time forgetting the state to return to; 5.5.11.1 says "when a loss recovery
+//!    episode starts".
+//! 3. The `ProbeBW` phases set the gains of the table in 5.6.1: the pseudocode sets them only on
+//!    entering `ProbeBW` from Drain, and would leave cwnd's gain at 0.5 after `ProbeRTT`.
+//! 4. `max_bw` has two slots, as 5.5.6 describes; the windowed filter that 5.5.5 names would keep
+//!    three.
+//! 5. `TargetInflight` is compared with 63 in packets: 5.3.3.8.2 calls the bound "round trips" of a
+//!    Reno flow, which adds a packet per round.
 //! 6. An ACK without a reliable delivery rate does not count as a flat round.
-//! 7. `C.has_selective_acks` is always true: our connections have SACK unless a scenario switches it off.
+//! 7. `C.has_selective_acks` is always true: our connections have SACK unless a scenario switches
+//!    it off.
 //! 8. A CE mark is treated as a loss in the round (3.7: "MUST treat any CE marks as congestion", no
 //!    response given).
-//! 9. The initial pacing rate is computed again when the first RTT is known, as the prose of 5.6.2 says.
+//! 9. The initial pacing rate is computed again when the first RTT is known, as the prose of 5.6.2
+//!    says.
 
 mod aggregation;
 mod control;

@@ -8,7 +8,8 @@ const OFFLOAD_QUANTA: u64 = 3;
 /// `BBR.MinPipeCwnd` in segments: two in flight, and ACKs for two, with delayed ACKs.
 const MIN_PIPE_CWND_SEGMENTS: u64 = 4;
 
-/// `BBR.max_bw_filter`: the maxima of the previous cycle and of the current one, in bytes per second.
+/// `BBR.max_bw_filter`: the maxima of the previous cycle and of the current one, in bytes per
+/// second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct MaxBw {
     previous: u64,
@@ -38,8 +39,8 @@ pub(super) fn percent_of(value: u64, percent: u64) -> u64 {
 }
 
 impl Bbr3Ietf {
-    /// Draft: `UpdateMaxBw`. Application-limited samples count only if they show that the estimate is
-    /// too low.
+    /// Draft: `UpdateMaxBw`. Application-limited samples count only if they show that the estimate
+    /// is too low.
     pub(super) fn update_max_bw(&mut self, c: &Transport<'_>, rs: &Sample) {
         self.update_round(c, rs);
         let is_informative = rs.delivery_rate >= self.max_bw.get() || !rs.is_app_limited;
@@ -86,7 +87,8 @@ impl Bbr3Ietf {
         if self.state == State::ProbeBwUp { cap.saturating_add(2 * c.smss()) } else { cap }
     }
 
-    /// Draft: `Inflight(gain)`, defined there with the gain alone but called with a bandwidth as well.
+    /// Draft: `Inflight(gain)`, defined there with the gain alone but called with a bandwidth as
+    /// well.
     pub(super) fn inflight(&self, c: &Transport<'_>, bw: u64, gain_percent: u64) -> u64 {
         self.quantization_budget(c, self.bdp_multiple(bw, gain_percent))
     }

@@ -136,7 +136,8 @@ impl Bbr3Ietf {
         self.bdp_multiple(self.bw, PROBE_RTT_CWND_GAIN_PERCENT).max(Self::min_pipe_cwnd(c))
     }
 
-    /// Draft: `HandleRestartFromIdle`. The sender calls it when it sends data and nothing is in flight.
+    /// Draft: `HandleRestartFromIdle`. The sender calls it when it sends data and nothing is in
+    /// flight.
     pub(super) fn handle_restart_from_idle(&mut self, c: &mut Transport<'_>, draw: &mut impl Draw) {
         if c.ctl.app_limited == 0 {
             return;

@@ -1,8 +1,8 @@
 //! The draft's RS and C, in its units: where packets become bytes.
 //!
-//! The sender counts in packets of one size, and records per packet what the draft's sampler records. Volumes
-//! are multiplied by the segment size here, once per ACK; the counts whose wrapping comparison matters
-//! (`C.delivered` as the end of a round) stay the sender's 32-bit ones.
+//! The sender counts in packets of one size, and records per packet what the draft's sampler
+//! records. Volumes are multiplied by the segment size here, once per ACK; the counts whose
+//! wrapping comparison matters (`C.delivered` as the end of a round) stay the sender's 32-bit ones.
 
 use crate::{Conn, LostSkb, RateSample};
 
@@ -36,8 +36,8 @@ impl Sample {
         let bytes = |packets: i32| u64::from(packets.max(0).cast_unsigned()) * mss;
         let delivered = bytes(rs.delivered);
         Self {
-            // The sender's sample is -1 where nothing was delivered. An interval shorter than any RTT
-            // leaves the volume valid, but not the rate.
+            // The sender's sample is -1 where nothing was delivered. An interval shorter than any
+            // RTT leaves the volume valid, but not the rate.
             has_data: rs.delivered >= 0,
             delivery_rate: rate(delivered, rs.interval_us),
             delivered,
@@ -83,9 +83,9 @@ pub(super) struct Transport<'a> {
 }
 
 impl<'a> Transport<'a> {
-    /// At the beginning of a call, given the cwnd in bytes that the last call left. The sender keeps whole
-    /// packets; unless it has changed cwnd since, the bytes beyond them still count: a cwnd that is bounded
-    /// by `inflight_longterm` must compare equal to it.
+    /// At the beginning of a call, given the cwnd in bytes that the last call left. The sender
+    /// keeps whole packets; unless it has changed cwnd since, the bytes beyond them still count: a
+    /// cwnd that is bounded by `inflight_longterm` must compare equal to it.
     pub(super) fn new(conn: &'a Conn, last_cwnd: u64) -> Self {
         let mss = u64::from(conn.mss.max(1));
         let packets = u64::from(conn.ctl.cwnd);

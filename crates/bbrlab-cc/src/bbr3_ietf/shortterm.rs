@@ -1,4 +1,5 @@
-//! 5.5.10.3: `bw_shortterm` and `inflight_shortterm`, what the path has tolerated since loss was seen.
+//! 5.5.10.3: `bw_shortterm` and `inflight_shortterm`, what the path has tolerated since loss was
+//! seen.
 
 use super::longterm::BETA_PERCENT;
 use super::model::percent_of;

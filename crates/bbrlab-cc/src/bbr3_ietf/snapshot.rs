@@ -4,8 +4,8 @@ use super::{Bbr3Ietf, INFINITY, State};
 use crate::{Conn, Info};
 
 impl Bbr3Ietf {
-    /// The whole state: bytes, microseconds, bytes per second, gains in percent; Infinity is -1. Names
-    /// are the draft's without `BBR.`.
+    /// The whole state: bytes, microseconds, bytes per second, gains in percent; Infinity is -1.
+    /// Names are the draft's without `BBR.`.
     pub(super) fn draft_snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {
         let mut put = |name, value: u64| field(name, value.cast_signed());
         put("state", self.state as u64);

@@ -63,8 +63,9 @@ impl Bbr3Ietf {
         }
     }
 
-    /// Draft: `CheckStartupHighLoss`, given as prose in 5.3.1.3: a full round in fast recovery, more than
-    /// 2 % of a round's packets lost, in at least six places. The round is the loss round.
+    /// Draft: `CheckStartupHighLoss`, given as prose in 5.3.1.3: a full round in fast recovery,
+    /// more than 2 % of a round's packets lost, in at least six places. The round is the loss
+    /// round.
     fn check_startup_high_loss(&mut self, c: &Transport<'_>, rs: &Sample) {
         if !self.shortterm.loss_round_start {
             return;

@@ -1,8 +1,9 @@
 //! ACK aggregation: how many more packets than expected are acknowledged at once.
 //!
-//! Wi-Fi, cable modems and receivers that coalesce ACKs acknowledge in bursts, with silence between them. To
-//! keep the sender going in the silence, cwnd is enlarged by the excess of a burst over what the bandwidth
-//! would have delivered. The excess is measured per epoch; its maximum over two slots of rounds is kept.
+//! Wi-Fi, cable modems and receivers that coalesce ACKs acknowledge in bursts, with silence between
+//! them. To keep the sender going in the silence, cwnd is enlarged by the excess of a burst over
+//! what the bandwidth would have delivered. The excess is measured per epoch; its maximum over two
+//! slots of rounds is kept.
 
 use super::Sock;
 use super::rate::delivered_in;

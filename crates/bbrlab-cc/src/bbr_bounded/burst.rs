@@ -34,8 +34,9 @@ impl PlannedBurst {
 }
 
 impl<N: Numbers> Model<N> {
-    /// Allows for three bursts of `segs` packets: in the sender's queue, in its offload engine and in the receiver's. In UP
-    /// it adds two packets, so that a small BDP can be exceeded. Linux: `bbr_quantization_budget`.
+    /// Allows for three bursts of `segs` packets: in the sender's queue, in its offload engine and
+    /// in the receiver's. In UP it adds two packets, so that a small BDP can be exceeded. Linux:
+    /// `bbr_quantization_budget`.
     #[inline]
     pub(super) fn with_burst_budget(&self, cwnd: u32, segs: u32) -> u32 {
         if self.params.plans_segments {
@@ -75,8 +76,8 @@ impl<N: Numbers> Model<N> {
         segs
     }
 
-    /// The burst in packets: what the rate sends in a millisecond, and more on short paths, where host
-    /// processing weighs more than queueing. Linux: `bbr_tso_segs_generic`.
+    /// The burst in packets: what the rate sends in a millisecond, and more on short paths, where
+    /// host processing weighs more than queueing. Linux: `bbr_tso_segs_generic`.
     #[inline]
     pub(crate) fn tso_segs(&self, sk: &Sock<'_>, mss: u32, gso_max_size: u32) -> u32 {
         let mut bytes = sk.ctl.pacing_rate.checked_shr(sk.conn.pacing_shift).unwrap_or(0);

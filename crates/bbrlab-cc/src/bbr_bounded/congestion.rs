@@ -1,7 +1,7 @@
 //! What this round trip delivered and lost, and the short-term lower bounds that follow from it.
 //!
-//! Outside probes, each round with loss or marks cuts `bw_lo` and `inflight_lo` by a factor; after loss, not
-//! below what the round delivered, since the path has just carried that much.
+//! Outside probes, each round with loss or marks cuts `bw_lo` and `inflight_lo` by a factor; after
+//! loss, not below what the round delivered, since the path has just carried that much.
 
 use super::rate::scaled;
 use super::{BBR_UNIT, Model, Numbers, Sock, UNSET};
@@ -55,8 +55,8 @@ impl Signals {
         self.inflight_latest = 0;
     }
 
-    /// A packet was lost. The first loss of a round begins a new loss round, which then sees everything that
-    /// the path delivers in a round trip.
+    /// A packet was lost. The first loss of a round begins a new loss round, which then sees
+    /// everything that the path delivers in a round trip.
     pub(crate) fn note_loss(&mut self, delivered: u32) {
         if !self.loss_in_round {
             self.loss_round_delivered = delivered;

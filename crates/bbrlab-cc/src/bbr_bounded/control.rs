@@ -93,7 +93,8 @@ impl<N: Numbers> Model<N> {
         measured.min(delivered_in(bw, EXTRA_ACKED_MAX_US))
     }
 
-    /// cwnd follows its target: once the pipe is full it is cut down to it, before that it only grows.
+    /// cwnd follows its target: once the pipe is full it is cut down to it, before that it only
+    /// grows.
     /// Linux: `bbr_set_cwnd`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK passes here")]
@@ -135,7 +136,8 @@ impl<N: Numbers> Model<N> {
         cwnd.max(u32::from(self.params.cwnd_min_target))
     }
 
-    /// Keeps cwnd within the bounds: a probe may use all of `inflight_hi`, cruising leaves headroom.
+    /// Keeps cwnd within the bounds: a probe may use all of `inflight_hi`, cruising leaves
+    /// headroom.
     /// Linux: `bbr_bound_cwnd_for_inflight_model`.
     pub(crate) fn bound_cwnd(&self, sk: &mut Sock<'_>) {
         if !self.initialized {
@@ -150,8 +152,8 @@ impl<N: Numbers> Model<N> {
         sk.ctl.cwnd = sk.ctl.cwnd.min(cap);
     }
 
-    /// Sending resumes after an application-limited idle time: pacing at the estimate is fast enough, and a
-    /// visit to PROBE_RTT may have ended while nothing was sent.
+    /// Sending resumes after an application-limited idle time: pacing at the estimate is fast
+    /// enough, and a visit to PROBE_RTT may have ended while nothing was sent.
     pub(crate) fn restart_from_idle(&mut self, sk: &mut Sock<'_>, draw: &mut impl crate::Draw) {
         if sk.ctl.app_limited == 0 {
             return;

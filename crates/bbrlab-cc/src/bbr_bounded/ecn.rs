@@ -1,7 +1,7 @@
 //! ECN as in DCTCP: the share of marked packets as a moving average, and an exact echo of marks.
 //!
-//! The receiver's half acknowledges each run of packets with equal CE state separately; the sender's half
-//! averages, once a round, the share of delivered packets that were marked.
+//! The receiver's half acknowledges each run of packets with equal CE state separately; the
+//! sender's half averages, once a round, the share of delivered packets that were marked.
 
 use super::{BBR_UNIT, Params, Sock};
 use crate::linux_int::trunc_u32;
@@ -31,8 +31,8 @@ pub(crate) struct Ecn {
 }
 
 impl Ecn {
-    /// The packets delivered since the last update, and how many of them were marked; `None` if there is
-    /// nothing to divide by, or a counter seems to have gone back.
+    /// The packets delivered since the last update, and how many of them were marked; `None` if
+    /// there is nothing to divide by, or a counter seems to have gone back.
     pub(crate) fn since_last_update(&self, sk: &Sock<'_>) -> Option<(u32, u32)> {
         let delivered = sk.conn.delivered.wrapping_sub(self.alpha_last_delivered);
         let delivered_ce = sk.conn.delivered_ce.wrapping_sub(self.alpha_last_delivered_ce);

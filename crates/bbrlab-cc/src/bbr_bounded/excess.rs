@@ -14,8 +14,8 @@ pub(crate) enum EcnExcess {
     AboveThreshold,
 }
 
-/// What must be known of a flight of packets to judge whether it was too large: from a rate sample, or
-/// reconstructed for a packet that was lost.
+/// What must be known of a flight of packets to judge whether it was too large: from a rate sample,
+/// or reconstructed for a packet that was lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_field_names, reason = "the kernel's names")]
 pub(crate) struct Flight {
@@ -44,7 +44,8 @@ impl From<&RateSample> for Flight {
 }
 
 impl Flight {
-    /// The flight of a packet that was lost; `lost` is the connection's count, this packet included.
+    /// The flight of a packet that was lost; `lost` is the connection's count, this packet
+    /// included.
     pub(crate) fn of_lost(skb: &LostSkb, lost: u32) -> Self {
         Self {
             tx_in_flight: skb.in_flight,
@@ -57,7 +58,8 @@ impl Flight {
     /// The flight up to the packet within the lost burst at which the loss rate became too high.
     ///
     /// With `i` packets in flight and `l` of them lost before this burst, the loss rate reaches the
-    /// threshold `t` after `x` packets of it, where (l + x) / (i + x) = t; so x = (t·i − l) / (1 − t).
+    /// threshold `t` after `x` packets of it, where (l + x) / (i + x) = t; so x = (t·i − l) / (1 −
+    /// t).
     /// Linux: `bbr_inflight_hi_from_lost_skb`.
     pub(crate) fn up_to_excess(self, pcount: u32, loss_thresh: u8) -> Self {
         Self { tx_in_flight: self.prefix(pcount, loss_thresh), ..self }
@@ -116,7 +118,8 @@ mod tests {
 
     #[test]
     fn a_lost_burst_is_cut_where_the_loss_rate_became_too_high() {
-        // 80 packets before the burst allow 2 losses (1.56 rounded up); the burst's first two use them up.
+        // 80 packets before the burst allow 2 losses (1.56 rounded up); the burst's first two use
+        // them up.
         let flight = Flight { tx_in_flight: 100, lost: 20, ..Flight::default() };
         assert_eq!(flight.up_to_excess(20, LOSS_THRESH).tx_in_flight, 82);
     }

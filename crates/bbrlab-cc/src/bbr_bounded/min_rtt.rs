@@ -1,7 +1,8 @@
 //! The minimum RTT: two filters; entering, holding and leaving PROBE_RTT.
 //!
-//! The short filter schedules the visits to PROBE_RTT: if five seconds bring no smaller RTT, the flow may be
-//! measuring its own queue, and goes there to find out. The model uses the long filter, of ten seconds.
+//! The short filter schedules the visits to PROBE_RTT: if five seconds bring no smaller RTT, the
+//! flow may be measuring its own queue, and goes there to find out. The model uses the long filter,
+//! of ten seconds.
 
 use super::congestion::LowerBounds;
 use super::{AckPhase, Mode, Model, Numbers, Params, Sock};
@@ -79,7 +80,8 @@ pub(super) struct ProbeRtt {
 }
 
 impl<N: Numbers> Model<N> {
-    /// Takes an RTT sample, and checks whether to enter or leave PROBE_RTT. Linux: `bbr_update_min_rtt`.
+    /// Takes an RTT sample, and checks whether to enter or leave PROBE_RTT. Linux:
+    /// `bbr_update_min_rtt`.
     #[inline]
     pub(crate) fn update_min_rtt(
         &mut self,
@@ -100,7 +102,8 @@ impl<N: Numbers> Model<N> {
         }
     }
 
-    /// It is time for PROBE_RTT: enters it, if it is used at all and sending does not just restart from idle.
+    /// It is time for PROBE_RTT: enters it, if it is used at all and sending does not just restart
+    /// from idle.
     #[inline(never)]
     fn visit_probe_rtt(&mut self, sk: &Sock<'_>) {
         let may_enter = self.params.probe_rtt_mode_ms > 0 && !self.idle_restart;
@@ -115,7 +118,8 @@ impl<N: Numbers> Model<N> {
         self.round.restart(sk.conn.delivered);
     }
 
-    /// Keeps inflight small for 200 ms and a round. Samples from that time say little about the bandwidth.
+    /// Keeps inflight small for 200 ms and a round. Samples from that time say little about the
+    /// bandwidth.
     #[inline(never)]
     fn hold_probe_rtt(&mut self, sk: &mut Sock<'_>, draw: &mut impl Draw) {
         let conn = sk.conn;
@@ -146,8 +150,8 @@ impl<N: Numbers> Model<N> {
         self.exit_probe_rtt(sk, draw);
     }
 
-    /// Back to probing for bandwidth. More inflight may cause loss, so the wait for the next probe starts
-    /// over; and inflight is small, so the flow can cruise. Linux: `bbr_exit_probe_rtt`.
+    /// Back to probing for bandwidth. More inflight may cause loss, so the wait for the next probe
+    /// starts over; and inflight is small, so the flow can cruise. Linux: `bbr_exit_probe_rtt`.
     fn exit_probe_rtt(&mut self, sk: &Sock<'_>, draw: &mut impl Draw) {
         self.lower = LowerBounds::UNSET;
         if !self.full_bw_reached {

@@ -1,7 +1,7 @@
 //! What BBRv2 and BBRv3 share: BBR whose model also has bounds.
 //!
-//! BBR v1 models a path by two numbers, its bandwidth and its minimum RTT. Versions 2 and 3 add a range
-//! in which the flow operates, learnt from loss and from ECN marks:
+//! BBR v1 models a path by two numbers, its bandwidth and its minimum RTT. Versions 2 and 3 add a
+//! range in which the flow operates, learnt from loss and from ECN marks:
 //!
 //! ```text
 //! upper, long-term    inflight_hi          what the path tolerated when it was last probed
@@ -9,8 +9,8 @@
 //! ```
 //!
 //! [`Model`] is the state that both versions keep, with the steps in which they agree; the lists of
-//! steps, and the steps in which they differ, are in [`crate::bbr2`] and [`crate::bbr3`]. One file here is
-//! one idea:
+//! steps, and the steps in which they differ, are in [`crate::bbr2`] and [`crate::bbr3`]. One file
+//! here is one idea:
 //!
 //! | file | idea |
 //! |---|---|
@@ -34,9 +34,9 @@
 //!
 //! Sources: [linux-v2] `tcp_bbr2.c`; [linux-v3] `tcp_bbr.c`. Units are theirs: packets,
 //! microseconds, jiffies, bandwidth in packets per microsecond `<< 24`, gains and ratios in 1/256.
-//! Deviations: none. `bbrlab-oracle` replays the kernel's traces of all forms (its `tests/all/golden.rs`):
-//! 505,030 rows of `bbr2`, 52,383 of its form of 2020, 104,000 of `bbr2_exp` and 452,856 of `bbr3`, without
-//! any difference.
+//! Deviations: none. `bbrlab-oracle` replays the kernel's traces of all forms (its
+//! `tests/all/golden.rs`): 505,030 rows of `bbr2`, 52,383 of its form of 2020, 104,000 of
+//! `bbr2_exp` and 452,856 of `bbr3`, without any difference.
 
 mod ack_aggregation;
 mod burst;
@@ -221,7 +221,8 @@ impl<N: Numbers> Model<N> {
         rate::bdp(bw, self.min_rtt.min_rtt_us, gain)
     }
 
-    /// The same for cwnd. Where cwnd is in bytes and only whole segments leave, a part of one has no effect.
+    /// The same for cwnd. Where cwnd is in bytes and only whole segments leave, a part of one has
+    /// no effect.
     #[inline]
     fn cwnd_bdp(&self, bw: u32, gain: u32) -> u32 {
         if self.params.plans_segments && self.min_rtt.min_rtt_us != u32::MAX {
@@ -236,13 +237,15 @@ impl<N: Numbers> Model<N> {
         self.with_burst_budget(self.bdp(bw, gain), self.tso_segs_goal(sk))
     }
 
-    /// What to have in flight: the BDP, unless congestion has cut cwnd. Linux: `bbr_target_inflight`.
+    /// What to have in flight: the BDP, unless congestion has cut cwnd. Linux:
+    /// `bbr_target_inflight`.
     pub(crate) fn target_inflight(&self, sk: &Sock<'_>) -> u32 {
         self.inflight(sk, self.bw(), BBR_UNIT).min(sk.ctl.cwnd)
     }
 
-    /// How many packets will be in the network when the next one departs: packets that have a departure
-    /// time in the future count as in flight, but have not left yet. Linux: `bbr_packets_in_net_at_edt`.
+    /// How many packets will be in the network when the next one departs: packets that have a
+    /// departure time in the future count as in flight, but have not left yet. Linux:
+    /// `bbr_packets_in_net_at_edt`.
     #[inline]
     pub(crate) fn packets_in_net_at_edt(&self, sk: &Sock<'_>, inflight_now: u32) -> u32 {
         let ahead_us = sk.conn.wstamp_ns.saturating_sub(sk.conn.clock_ns) / 1000;

@@ -1,7 +1,8 @@
 //! The numbers that are module parameters in BBRv2 and constants in BBRv3.
 //!
-//! Names and widths are those of the kernel's parameters; gains, thresholds and factors are in 1/256. A model takes them from
-//! its [`Numbers`]: where they are constants, what depends on them is decided when the algorithm is compiled.
+//! Names and widths are those of the kernel's parameters; gains, thresholds and factors are in
+//! 1/256. A model takes them from its [`Numbers`]: where they are constants, what depends on them
+//! is decided when the algorithm is compiled.
 
 use std::fmt::Debug;
 use std::ops::Deref;
@@ -28,7 +29,8 @@ impl Numbers for Given<Params> {
     }
 }
 
-/// The parameters of one connection. The default is all zero, as a BBRv2 connection is before `init`.
+/// The parameters of one connection. The default is all zero, as a BBRv2 connection is before
+/// `init`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "the kernel's independent switches")]
 pub struct Params {
@@ -51,8 +53,8 @@ pub struct Params {
     pub(crate) drain_gain: u16,
     /// cwnd gain of PROBE_BW.
     pub(crate) cwnd_gain: u16,
-    /// What `cwnd_gain` becomes when PROBE_RTT is left; 0 means no change. Not in the kernel: the thesis's code of BBRv2 sets
-    /// the gain in STARTUP and PROBE_RTT only ([lanigan]).
+    /// What `cwnd_gain` becomes when PROBE_RTT is left; 0 means no change. Not in the kernel: the
+    /// thesis's code of BBRv2 sets the gain in STARTUP and PROBE_RTT only ([lanigan]).
     pub(crate) cwnd_gain_after_probe_rtt: u16,
     /// What PROBE_BW's UP adds to `cwnd_gain`.
     pub(crate) bw_probe_cwnd_gain: u16,
@@ -92,14 +94,16 @@ pub struct Params {
     pub(crate) ecn_thresh: u8,
     /// Largest minimum RTT at which marks count, in microseconds; 0 means any.
     pub(crate) ecn_max_rtt_us: u32,
-    /// If marks have ceased in a cycle without loss, probe at once, by this share of `inflight_hi`; 0 means no.
+    /// If marks have ceased in a cycle without loss, probe at once, by this share of `inflight_hi`;
+    /// 0 means no.
     pub(crate) ecn_reprobe_gain: u16,
     /// Whether the receiver acknowledges each run of equal CE state separately, as DCTCP does.
     pub(crate) precise_ece_ack: bool,
 
     /// Inflight, as a multiple of the BDP, that ends v2's UP.
     pub(crate) bw_probe_pif_gain: u16,
-    /// Rounds between probes as a multiple of the inflight in packets; 0 means just `bw_probe_max_rounds`.
+    /// Rounds between probes as a multiple of the inflight in packets; 0 means just
+    /// `bw_probe_max_rounds`.
     pub(crate) bw_probe_reno_gain: u16,
     /// The most rounds between probes.
     pub(crate) bw_probe_max_rounds: u8,
@@ -122,15 +126,18 @@ pub struct Params {
 
     /// Pacing rate in bytes per second below which bursts may be single packets.
     pub(crate) min_tso_rate: u32,
-    /// The burst allowance for short paths halves per 2^this microseconds of minimum RTT; 0 means none.
+    /// The burst allowance for short paths halves per 2^this microseconds of minimum RTT; 0 means
+    /// none.
     pub(crate) tso_rtt_shift: u8,
     /// The burst allowance on the shortest paths, and the largest burst to plan for, in bytes.
     pub(crate) gso_max_size: u32,
     /// Whether three bursts are cwnd's floor (true), or are added to it as in v1.
     pub(crate) cwnd_tso_budget: bool,
-    /// Whether the target is the BDP and three segments, whatever the bursts are. Not in the kernel.
+    /// Whether the target is the BDP and three segments, whatever the bursts are. Not in the
+    /// kernel.
     pub(crate) plans_segments: bool,
-    /// Pace this much below the estimate, in percent, so that queues drain. Linux: `bbr_pacing_margin_percent`.
+    /// Pace this much below the estimate, in percent, so that queues drain. Linux:
+    /// `bbr_pacing_margin_percent`.
     pub(crate) pacing_margin_percent: u8,
     /// Whether the growth of cwnd stops at twice what was in flight.
     pub(crate) usage_based_cwnd: bool,

@@ -1,7 +1,7 @@
 //! Bandwidth probes: their clock, their bookkeeping, and the entries of PROBE_BW's phases.
 //!
-//! A probe risks loss, so it is made rarely: after two to three seconds, or, for the sake of Reno flows,
-//! after as many rounds as a Reno flow of the same inflight would need between two losses.
+//! A probe risks loss, so it is made rarely: after two to three seconds, or, for the sake of Reno
+//! flows, after as many rounds as a Reno flow of the same inflight would need between two losses.
 
 use super::congestion::LowerBounds;
 use super::rate::scaled;
@@ -60,7 +60,8 @@ impl Probing {
         self.bw_probe_samples = false;
     }
 
-    /// Doubles the growth of `inflight_hi` for the next round: one packet per this many delivered ones.
+    /// Doubles the growth of `inflight_hi` for the next round: one packet per this many delivered
+    /// ones.
     /// Linux: `bbr_raise_inflight_hi_slope`.
     pub(crate) fn raise_slope(&mut self, cwnd: u32) {
         let growth_this_round = 1_u32 << self.bw_probe_up_rounds;
@@ -79,9 +80,9 @@ impl Probing {
 }
 
 impl<N: Numbers> Model<N> {
-    /// At the start of a round, moves on in the feedback of the probe. At the end of the feedback the cycle's
-    /// bandwidth is known best, so the previous cycle is forgotten. Returns whether to probe again at once:
-    /// the probe stopped at `inflight_hi` out of caution, but met no excess.
+    /// At the start of a round, moves on in the feedback of the probe. At the end of the feedback
+    /// the cycle's bandwidth is known best, so the previous cycle is forgotten. Returns whether to
+    /// probe again at once: the probe stopped at `inflight_hi` out of caution, but met no excess.
     pub(crate) fn note_ack_phase(&mut self, rs: &RateSample) -> bool {
         let probing = &mut self.probing;
         if probing.ack_phase == AckPhase::ProbeStarting {
@@ -114,8 +115,8 @@ impl<N: Numbers> Model<N> {
         self.start_down(sk, draw);
     }
 
-    /// Fills the pipe at the estimated bandwidth. Without that, a probe into a shallow buffer meets loss
-    /// before the pipe is full, and underestimates it. Linux: `bbr_start_bw_probe_refill`.
+    /// Fills the pipe at the estimated bandwidth. Without that, a probe into a shallow buffer meets
+    /// loss before the pipe is full, and underestimates it. Linux: `bbr_start_bw_probe_refill`.
     #[inline(never)]
     pub(crate) fn start_refill(&mut self, sk: &Sock<'_>, up_rounds: u8) {
         self.lower = LowerBounds::UNSET;
@@ -190,7 +191,8 @@ impl<N: Numbers> Model<N> {
         is_due.then_some(0)
     }
 
-    /// Whether the cycle had marks but no loss, and no recovery is under way: cross traffic may have left.
+    /// Whether the cycle had marks but no loss, and no recovery is under way: cross traffic may
+    /// have left.
     #[inline]
     fn marks_have_ceased(&self, sk: &Sock<'_>) -> bool {
         self.params.ecn_reprobe_gain != 0
@@ -200,15 +202,16 @@ impl<N: Numbers> Model<N> {
             && sk.conn.ca_state == CaState::Open
     }
 
-    /// Whether a Reno flow with this inflight would have met its next loss by now: it adds a packet per
-    /// round, so it takes as many rounds as it has packets in flight.
+    /// Whether a Reno flow with this inflight would have met its next loss by now: it adds a packet
+    /// per round, so it takes as many rounds as it has packets in flight.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly every ACK asks")]
     fn is_reno_coexistence_probe_time(&self, sk: &Sock<'_>) -> bool {
         let mut rounds = u32::from(self.params.bw_probe_max_rounds);
         if self.params.bw_probe_reno_gain != 0 {
             let gain = u32::from(self.params.bw_probe_reno_gain);
-            // What is allowed for bursts only adds to the target, and mostly it is not time even without it.
+            // What is allowed for bursts only adds to the target, and mostly it is not time even
+            // without it.
             let bdp = self.bdp(self.bw(), BBR_UNIT);
             let least = rounds.min(scaled(bdp.min(sk.ctl.cwnd), gain));
             if bdp < 1 << 31 && u32::from(self.probing.rounds_since_probe) < least {

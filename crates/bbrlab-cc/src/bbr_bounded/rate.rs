@@ -1,7 +1,7 @@
 //! Bandwidth samples, pacing rates and BDP: the fixed-point arithmetic.
 //!
-//! Bandwidth is in packets per microsecond `<< 24`, so that a `u32` holds 0.06 packets a second as well
-//! as 256 packets a microsecond. Products wrap in 64 bits where the kernel's do.
+//! Bandwidth is in packets per microsecond `<< 24`, so that a `u32` holds 0.06 packets a second as
+//! well as 256 packets a microsecond. Products wrap in 64 bits where the kernel's do.
 
 use crate::linux_int::trunc_u32;
 use crate::{Conn, RateSample};
@@ -68,7 +68,8 @@ pub(crate) fn scaled(value: u32, gain: u32) -> u32 {
     trunc_u32((u64::from(value) * u64::from(gain)) >> BBR_SCALE)
 }
 
-/// Linux: `bbr_rate_bytes_per_sec`; the order of the factors keeps 64 bits from overflowing at 2.9 Tbit/s.
+/// Linux: `bbr_rate_bytes_per_sec`; the order of the factors keeps 64 bits from overflowing at 2.9
+/// Tbit/s.
 fn with_margin(bw: u32, gain: u32, mss: u32, margin_percent: u64) -> u64 {
     let rate =
         u64::from(bw).wrapping_mul(u64::from(mss)).wrapping_mul(u64::from(gain)) >> BBR_SCALE;

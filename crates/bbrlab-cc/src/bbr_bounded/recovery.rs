@@ -19,7 +19,8 @@ pub(crate) struct Recovery {
 }
 
 impl<N: Numbers> Model<N> {
-    /// Saves cwnd or, if recovery or PROBE_RTT may have cut it, the larger of it and the one saved before.
+    /// Saves cwnd or, if recovery or PROBE_RTT may have cut it, the larger of it and the one saved
+    /// before.
     /// Linux: `bbr_save_cwnd`.
     pub(super) fn save_cwnd(&mut self, sk: &Sock<'_>) {
         let is_good =

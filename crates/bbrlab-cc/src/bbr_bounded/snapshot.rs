@@ -5,8 +5,8 @@ use super::{Model, Numbers, UNSET, state};
 use crate::{Conn, Info};
 
 impl<N: Numbers> Model<N> {
-    /// Reports every field except those that a version keeps itself; `filter` holds the version's names for
-    /// the slots of the bandwidth filter.
+    /// Reports every field except those that a version keeps itself; `filter` holds the version's
+    /// names for the slots of the bandwidth filter.
     pub(crate) fn snapshot(
         &self,
         filter: [&'static str; 2],

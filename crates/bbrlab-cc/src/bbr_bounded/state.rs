@@ -80,7 +80,8 @@ impl State {
         self.mode = Mode::Drain;
     }
 
-    /// STARTUP's queue is drained, or the visit to PROBE_RTT is over. The caller must enter a phase next.
+    /// STARTUP's queue is drained, or the visit to PROBE_RTT is over. The caller must enter a phase
+    /// next.
     pub(super) fn enter_probe_bw(&mut self) {
         assert!(
             matches!(self.mode, Mode::Drain | Mode::ProbeRtt),
@@ -107,7 +108,8 @@ impl State {
         let follows = match phase {
             Phase::Up => self.phase == Phase::Refill,
             Phase::Cruise => self.phase == Phase::Down,
-            // DOWN also begins PROBE_BW, whatever stale phase is left; REFILL may interrupt any phase.
+            // DOWN also begins PROBE_BW, whatever stale phase is left; REFILL may interrupt any
+            // phase.
             Phase::Down | Phase::Refill => true,
         };
         assert!(follows, "UP follows REFILL, and CRUISE follows DOWN");

@@ -1,11 +1,12 @@
 //! CUBIC's integer cube root: a table for the leading bits, then one step of Newton's method.
 //!
-//! The result is within a few tenths of a percent, and that error is part of the algorithm: the window
-//! depends on it.
+//! The result is within a few tenths of a percent, and that error is part of the algorithm: the
+//! window depends on it.
 //!
-//! Sources: [linux] `net/ipv4/tcp_cubic.c`, `cubic_root`: the steps. The table is fitted: from 8 on, each
-//! entry is the only byte that reproduces the recorded roots (`golden/core/cubicroot`, 12,500 arguments);
-//! below 8, where an entry decides the root of one number only, it is the root times 64, less 10.
+//! Sources: [linux] `net/ipv4/tcp_cubic.c`, `cubic_root`: the steps. The table is fitted: from 8
+//! on, each entry is the only byte that reproduces the recorded roots (`golden/core/cubicroot`,
+//! 12,500 arguments); below 8, where an entry decides the root of one number only, it is the root
+//! times 64, less 10.
 //! Deviations: none.
 
 use crate::linux_int::trunc_u32;

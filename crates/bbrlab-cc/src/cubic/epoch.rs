@@ -66,7 +66,8 @@ impl Epoch {
         self.epoch_start != 0 && age < conn.hz.cast_signed()
     }
 
-    /// Sending resumes after an idle time, in which the curve stands still. Linux: `cubictcp_cwnd_event`.
+    /// Sending resumes after an idle time, in which the curve stands still. Linux:
+    /// `cubictcp_cwnd_event`.
     pub(super) fn skip_idle(&mut self, conn: &Conn) {
         let idle = conn.jiffies.wrapping_sub(conn.lsndtime).cast_signed();
         if self.epoch_start != 0 && idle > 0 {
@@ -89,7 +90,8 @@ impl Epoch {
         (cwnd.wrapping_mul(params.beta) / BETA_SCALE).max(2)
     }
 
-    /// Recalculates `cnt` for `cwnd` after `acked` packets, if it is time to. Linux: `bictcp_update`.
+    /// Recalculates `cnt` for `cwnd` after `acked` packets, if it is time to. Linux:
+    /// `bictcp_update`.
     #[inline]
     pub(super) fn update(
         &mut self,
@@ -145,8 +147,8 @@ impl Epoch {
         (self.k, self.origin_cwnd) = inflection(self.last_max_cwnd, cwnd, params);
     }
 
-    /// The curve's window one minimum RTT from now. All products wrap, as in the kernel: after a very
-    /// long time the target is arbitrary.
+    /// The curve's window one minimum RTT from now. All products wrap, as in the kernel: after a
+    /// very long time the target is arbitrary.
     fn target(&self, conn: &Conn, delay_min_us: u32, params: &CubicParams) -> u32 {
         let age =
             i64::from(conn.jiffies.wrapping_sub(self.epoch_start).cast_signed()).cast_unsigned();
@@ -164,7 +166,8 @@ impl Epoch {
         }
     }
 
-    /// Reno with CUBIC's reduction would gain a packet per `cwnd * beta_scale / 8` acknowledged packets.
+    /// Reno with CUBIC's reduction would gain a packet per `cwnd * beta_scale / 8` acknowledged
+    /// packets.
     fn keep_up_with_reno(&mut self, cwnd: u32, beta_scale: u32) {
         let step = cwnd.wrapping_mul(beta_scale) >> 3;
         if self.ack_cnt > step && step != 0 {

@@ -1,9 +1,9 @@
 //! HyStart: slow start ends before it overruns the path.
 //!
-//! From a window of 16 packets on, it looks for two signs. *ACK train*: ACKs that follow each other within
-//! 2 ms have been coming for as long as the minimum RTT, so a whole round trip is in flight. *Delay*: after
-//! the first eight samples of a round its lowest RTT exceeds the connection's lowest by an eighth of that
-//! (4 to 16 ms), so a queue is building up.
+//! From a window of 16 packets on, it looks for two signs. *ACK train*: ACKs that follow each other
+//! within 2 ms have been coming for as long as the minimum RTT, so a whole round trip is in flight.
+//! *Delay*: after the first eight samples of a round its lowest RTT exceeds the connection's lowest
+//! by an eighth of that (4 to 16 ms), so a queue is building up.
 //!
 //! Sources: [linux] `net/ipv4/tcp_cubic.c`: `hystart_update`, `hystart_ack_delay`; [hystart].
 //! Deviations: none.
@@ -122,8 +122,8 @@ impl HyStart {
     }
 }
 
-/// How much large bursts lengthen a train of ACKs: the time that four of the largest take at the pacing
-/// rate, which slow start doubles. Linux: `hystart_ack_delay`.
+/// How much large bursts lengthen a train of ACKs: the time that four of the largest take at the
+/// pacing rate, which slow start doubles. Linux: `hystart_ack_delay`.
 fn ack_delay_us(conn: &Conn) -> u32 {
     let burst = u64::from(conn.gso_max_size) * 4 * 1_000_000;
     trunc_u32(burst.checked_div(conn.ctl.pacing_rate).unwrap_or(0).min(ACK_DELAY_US_MAX))

@@ -6,16 +6,18 @@
 //! on loss: Wmax = cwnd (a little less if the last Wmax was not reached), cwnd = 0.7 cwnd
 //! ```
 //!
-//! So it quickly returns to the window of the last loss, lingers around it, and then probes ever faster.
-//! Growth depends on time, not on the RTT. HyStart ends slow start before the loss, when ACKs show that a
-//! whole round trip's worth of packets is in flight or that a queue builds up.
+//! So it quickly returns to the window of the last loss, lingers around it, and then probes ever
+//! faster. Growth depends on time, not on the RTT. HyStart ends slow start before the loss, when
+//! ACKs show that a whole round trip's worth of packets is in flight or that a queue builds up.
 //!
-//! The units are the kernel's: time in 1/1024 s, windows in packets, C = 41/1024 * 10 packets per s^3.
+//! The units are the kernel's: time in 1/1024 s, windows in packets, C = 41/1024 * 10 packets per
+//! s^3.
 //!
-//! Sources: [linux] `net/ipv4/tcp_cubic.c` (6.1 and 6.12 give the same numbers); [rfc9438]; [cubic].
+//! Sources: [linux] `net/ipv4/tcp_cubic.c` (6.1 and 6.12 give the same numbers); [rfc9438];
+//! [cubic].
 //! Deviations:
-//! 1. Where the kernel's friendliness loop would never end (its step wraps to zero at some windows above two
-//!    billion packets) that step is skipped.
+//! 1. Where the kernel's friendliness loop would never end (its step wraps to zero at some windows
+//!    above two billion packets) that step is skipped.
 
 mod cube_root;
 mod epoch;

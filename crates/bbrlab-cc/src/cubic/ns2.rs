@@ -2,8 +2,9 @@
 //!
 //! ns-2's code is Linux's of 2006. What a reader of `epoch.rs` finds different:
 //!
-//! - Growth counts ACKs, not segments: slow start adds a segment an ACK, and above ssthresh a segment is added by the ACK
-//!   after `cnt` others. `cnt` is divided by the segments per ACK, a moving average over 16 ACKs.
+//! - Growth counts ACKs, not segments: slow start adds a segment an ACK, and above ssthresh a
+//!   segment is added by the ACK after `cnt` others. `cnt` is divided by the segments per ACK, a
+//!   moving average over 16 ACKs.
 //! - Beyond the plateau the window grows by 16 segments in 100 ms at most.
 //! - The lowest RTT comes from ACKs above ssthresh alone, and there is no HyStart.
 //! - A timeout is a loss like any other; only a second one in a row forgets the curve.
@@ -11,9 +12,10 @@
 //!
 //! Time is in whole milliseconds, whatever `hz` is.
 //!
-//! Sources: [lanigan-code] `src/internet/model/tcp-cubic.cc`, a port of ns-2's to ns-3.27; `tcp-congestion-ops.cc`,
-//! `TcpNewReno::IncreaseWindow`.
-//! Deviations: beta is an integer, not a double; the threshold is the same below four million packets.
+//! Sources: [lanigan-code] `src/internet/model/tcp-cubic.cc`, a port of ns-2's to ns-3.27;
+//! `tcp-congestion-ops.cc`, `TcpNewReno::IncreaseWindow`.
+//! Deviations: beta is an integer, not a double; the threshold is the same below four million
+//! packets.
 
 use super::epoch::inflection;
 use super::params::{BETA_SCALE, CubicParams};
@@ -101,7 +103,8 @@ impl CubicNs2 {
         *self = Self { acks_needed, cwnd_cnt, delayed_ack, rtt_ms, k, ..Self::new(params) };
     }
 
-    /// Delays right after a reduction still come from the queue that led to it. Port: `measure_delay`.
+    /// Delays right after a reduction still come from the queue that led to it. Port:
+    /// `measure_delay`.
     fn measure_delay(&mut self, now: u32) {
         if now.wrapping_sub(self.epoch_start_ms) < HZ {
             return;
@@ -173,7 +176,8 @@ impl CubicNs2 {
         cnt
     }
 
-    /// Reno with CUBIC's reduction would gain a packet per `cwnd * beta_scale / 8` ACKs. Port: `CubicTcpFriendliness`.
+    /// Reno with CUBIC's reduction would gain a packet per `cwnd * beta_scale / 8` ACKs. Port:
+    /// `CubicTcpFriendliness`.
     fn keep_up_with_reno(&mut self, cwnd: u32, cnt: u32) -> u32 {
         let step = cwnd.wrapping_mul(self.params.beta_scale) >> 3;
         if self.ack_cnt > step && step != 0 {
@@ -215,8 +219,8 @@ impl CongestionControl for CubicNs2 {
         reno::undo_cwnd(conn)
     }
 
-    /// An ACK for `acked` segments: one segment more below ssthresh, a step on the curve from there on; the ACK that reaches
-    /// ssthresh counts for both. ns-3: `TcpNewReno::IncreaseWindow`.
+    /// An ACK for `acked` segments: one segment more below ssthresh, a step on the curve from there
+    /// on; the ACK that reaches ssthresh counts for both. ns-3: `TcpNewReno::IncreaseWindow`.
     fn cong_avoid(&mut self, conn: &Conn, _ack: u32, acked: u32) -> Control {
         let mut ctl = conn.ctl;
         let mut left = acked;

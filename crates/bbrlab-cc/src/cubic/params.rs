@@ -95,7 +95,8 @@ pub struct CubicParams {
     pub hystart_ack_delta_us: i32,
     /// Initial slow start threshold in packets if HyStart is off; 0 for none.
     pub initial_ssthresh: u32,
-    /// Eight times the windows in which Reno, with CUBIC's reduction, gains a packet. Linux: `beta_scale`.
+    /// Eight times the windows in which Reno, with CUBIC's reduction, gains a packet. Linux:
+    /// `beta_scale`.
     pub(super) beta_scale: u32,
     /// `1024 C / RTT` for the nominal RTT of 100 ms. Linux: `cube_rtt_scale`.
     pub(super) cube_rtt_scale: u64,

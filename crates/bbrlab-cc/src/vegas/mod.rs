@@ -6,8 +6,8 @@
 //! slow start ends when diff > gamma
 //! ```
 //!
-//! `rtt` is the lowest of the last round trip, `base_rtt` the lowest ever. With two samples or fewer in a
-//! round trip, or outside the Open state, it is Reno.
+//! `rtt` is the lowest of the last round trip, `base_rtt` the lowest ever. With two samples or
+//! fewer in a round trip, or outside the Open state, it is Reno.
 //!
 //! Sources: [linux] `net/ipv4/tcp_vegas.c`; [vegas].
 //! Deviations: none.
@@ -54,7 +54,8 @@ pub const PARAMS: &[ParamSpec] = &[
 /// No RTT sample yet.
 const NO_RTT_US: u32 = 0x7fff_ffff;
 
-/// A round trip is judged only if it has more samples than this: fewer may all come from delayed ACKs.
+/// A round trip is judged only if it has more samples than this: fewer may all come from delayed
+/// ACKs.
 const RTT_SAMPLES_MIN: u16 = 2;
 
 /// RTT samples of a round trip and the lowest ever. Linux: `struct vegas`, which YeAH uses too.

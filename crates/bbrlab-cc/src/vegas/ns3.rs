@@ -1,7 +1,7 @@
 //! What ns-3's `TcpVegas` does differently.
 //!
-//! - The window grows by one segment an ACK, however many it acknowledges, up to ssthresh and where there are too few
-//!   samples: `TcpNewReno::SlowStart`, `CongestionAvoidance`.
+//! - The window grows by one segment an ACK, however many it acknowledges, up to ssthresh and where
+//!   there are too few samples: `TcpNewReno::SlowStart`, `CongestionAvoidance`.
 //! - A round trip ends with the ACK for the last segment of the one before, not with the next one.
 //! - ssthresh is at most one segment below cwnd, and a loss sets it to that, not to half.
 //!
@@ -22,8 +22,8 @@ pub(super) fn slow_start(ctl: &mut Control) {
     ctl.cwnd = ctl.cwnd.wrapping_add(1).min(ctl.cwnd_clamp);
 }
 
-/// One segment for an ACK below ssthresh, one for cwnd ACKs from there on; an ACK for several segments that reaches
-/// ssthresh counts for both. ns-3: `TcpNewReno::IncreaseWindow`.
+/// One segment for an ACK below ssthresh, one for cwnd ACKs from there on; an ACK for several
+/// segments that reaches ssthresh counts for both. ns-3: `TcpNewReno::IncreaseWindow`.
 pub(super) fn increase_like_reno(mut ctl: Control, acked: u32) -> Control {
     let mut left = acked;
     if ctl.cwnd < ctl.ssthresh && left > 0 {
@@ -37,7 +37,8 @@ pub(super) fn increase_like_reno(mut ctl: Control, acked: u32) -> Control {
     ctl
 }
 
-/// ssthresh, one segment below cwnd if it was above that; at least two. ns-3: `TcpVegas::GetSsThresh`.
+/// ssthresh, one segment below cwnd if it was above that; at least two. ns-3:
+/// `TcpVegas::GetSsThresh`.
 pub(super) fn ssthresh(ctl: &Control) -> u32 {
     ctl.ssthresh.min(ctl.cwnd.saturating_sub(1)).max(2)
 }

@@ -1,13 +1,14 @@
 //! What every congestion control owes its sender, whatever the network does to it.
 //!
-//! Every property is tested for every algorithm of `Algorithm::ALL`, so a new algorithm is covered as soon
-//! as it is listed. There are two kinds of test:
+//! Every property is tested for every algorithm of `Algorithm::ALL`, so a new algorithm is covered
+//! as soon as it is listed. There are two kinds of test:
 //!
-//! * hostile but legal histories, made by proptest: ACKs for any subset at any time, losses, timeouts,
-//!   spurious reductions, idle times of ten minutes, application limits, marks, rates from 1 kbit/s to
-//!   100 Gbit/s, counters about to wrap. After every call: cwnd is at least 1 and within its clamp, the
-//!   pacing rate within its bound (and at least 1 B/s for BBRv2 and v3; BBRv1 may reach 0, which means
-//!   no pacing), a burst is at least one packet. No panic and no overflow anywhere.
+//! * hostile but legal histories, made by proptest: ACKs for any subset at any time, losses,
+//!   timeouts, spurious reductions, idle times of ten minutes, application limits, marks, rates
+//!   from 1 kbit/s to 100 Gbit/s, counters about to wrap. After every call: cwnd is at least 1 and
+//!   within its clamp, the pacing rate within its bound (and at least 1 B/s for BBRv2 and v3; BBRv1
+//!   may reach 0, which means no pacing), a burst is at least one packet. No panic and no overflow
+//!   anywhere.
 //! * one flow on a clean path after something terrible: it must fill the path again.
 //!
 //! Histories that once failed are kept in [`FORMER_FAILURES`]; proptest saves new ones in
@@ -51,8 +52,8 @@ enum Op {
     AppLimit,
     /// A CE-marked packet arrives, or an unmarked one.
     Mark { ce: bool },
-    /// For `acks` ACKs: a bottleneck that delivers two packets per `gap_us`, with a queue before it that
-    /// holds the rest of the window.
+    /// For `acks` ACKs: a bottleneck that delivers two packets per `gap_us`, with a queue before it
+    /// that holds the rest of the window.
     Bottleneck { acks: u16, gap_us: u64 },
     /// `rounds` times: a window leaves, and is acknowledged after `rtt_us`.
     Rounds { rounds: u8, rtt_us: u64 },
@@ -252,7 +253,8 @@ fn contract_holds_under_hostile_but_legal_histories() {
         .unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// The states that 400 histories lead through. A test of the test: tame histories would prove nothing.
+/// The states that 400 histories lead through. A test of the test: tame histories would prove
+/// nothing.
 fn states_reached(algorithm: Algorithm) -> Vec<&'static str> {
     let mut runner = TestRunner::new(config());
     let mut states = BTreeSet::new();
@@ -321,9 +323,10 @@ fn same_history_gives_the_same_connection() {
     }
 }
 
-/// The file has a line for each configuration: packets delivered in 30 histories, the cwnds at their ends, summed, and a
-/// digest of what the algorithm set and of its state after each operation. No kernel trace covers the algorithms that
-/// are not Linux's, and no commit changes them unless it means to. `cargo xtask bless` writes the file anew.
+/// The file has a line for each configuration: packets delivered in 30 histories, the cwnds at
+/// their ends, summed, and a digest of what the algorithm set and of its state after each
+/// operation. No kernel trace covers the algorithms that are not Linux's, and no commit changes
+/// them unless it means to. `cargo xtask bless` writes the file anew.
 #[test]
 fn histories_end_as_they_did() {
     let mut runner = TestRunner::new(config());
@@ -355,7 +358,8 @@ const EASY: Link = Link { rate_bps: 10_000_000, rtt_ns: 20_000_000, buffer_pkts:
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// What a clean path carries in the last 10 of the 30 s after `disruption`, as a share of its capacity.
+/// What a clean path carries in the last 10 of the 30 s after `disruption`, as a share of its
+/// capacity.
 fn share_after(
     algorithm: Algorithm,
     params: &Params,
@@ -374,8 +378,8 @@ fn share_after(
     f64::from(u32::try_from(delivered).unwrap()) / f64::from(u32::try_from(capacity).unwrap())
 }
 
-/// At least nine tenths: PROBE_RTT costs BBR two hundredths, and Reno loses nothing by halving a window of
-/// three BDPs.
+/// At least nine tenths: PROBE_RTT costs BBR two hundredths, and Reno loses nothing by halving a
+/// window of three BDPs.
 fn check_fills_the_path(what: &str, disruption: impl Fn(&mut Sender, &mut Path)) {
     let mut failures = Vec::new();
     for (algorithm, params) in configurations() {

@@ -1,4 +1,5 @@
-//! The stubs of the Python package and the page about fields are made from the core's table of fields.
+//! The stubs of the Python package and the page about fields are made from the core's table of
+//! fields.
 
 use std::fmt::Write as _;
 

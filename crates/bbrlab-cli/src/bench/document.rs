@@ -17,7 +17,8 @@ pub(super) struct Document {
     #[serde(flatten)]
     pub(super) origin: Origin,
     pub(super) cases: Vec<BenchResult>,
-    /// With `--against`: the origin of the earlier document. That of an earlier comparison is not read.
+    /// With `--against`: the origin of the earlier document. That of an earlier comparison is not
+    /// read.
     #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
     pub(super) against: Option<Origin>,
     /// With `--against`: a ratio per figure, now to then.
@@ -28,7 +29,8 @@ pub(super) struct Document {
     pub(super) not_compared: Vec<String>,
 }
 
-/// What was measured, and where. Documents of `cargo xtask bench --bless` name compiler and processor only.
+/// What was measured, and where. Documents of `cargo xtask bench --bless` name compiler and
+/// processor only.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Origin {
     #[serde(default)]
@@ -89,8 +91,8 @@ pub(super) struct Ratios {
     pub(super) l1_misses_per_packet: Option<f64>,
     pub(super) l2_misses_per_packet: Option<f64>,
     pub(super) data_packets_per_cpu_s: Option<f64>,
-    /// By which share the median process took longer than the fastest, the larger of now and then; null where one of both
-    /// had one process.
+    /// By which share the median process took longer than the fastest, the larger of now and then;
+    /// null where one of both had one process.
     pub(super) noise: Option<f64>,
     pub(super) peak_rss_bytes: Option<f64>,
     /// Whether the same was computed.
@@ -204,7 +206,8 @@ fn check(document: &Document) -> Result<(), String> {
     Ok(())
 }
 
-/// Refuses documents that agree in a digest and not in what was counted: one of both was changed by hand.
+/// Refuses documents that agree in a digest and not in what was counted: one of both was changed by
+/// hand.
 pub(super) fn check_counts(
     path: &Path,
     now: &[BenchResult],

@@ -1,4 +1,5 @@
-//! `bbrlab validate queues`: compares what our queue disciplines do with each packet with what Linux's did.
+//! `bbrlab validate queues`: compares what our queue disciplines do with each packet with what
+//! Linux's did.
 
 use std::fmt::Write as _;
 

@@ -1,5 +1,6 @@
-//! Folders of results are used again: `run`, `check`, `plot`, `report` and `export` take a run's folder, a sweep's, or one
-//! with such folders in it; and several processes on one folder share its runs.
+//! Folders of results are used again: `run`, `check`, `plot`, `report` and `export` take a run's
+//! folder, a sweep's, or one with such folders in it; and several processes on one folder share its
+//! runs.
 
 #![cfg(unix)]
 
@@ -28,7 +29,8 @@ rtt = "20ms"
 "flows.cc" = ["bbr1", "cubic"]
 "#;
 
-/// A scratch folder with a folder of results: `all/one`, a run, and `all/deep/four`, a sweep of a changed scenario.
+/// A scratch folder with a folder of results: `all/one`, a run, and `all/deep/four`, a sweep of a
+/// changed scenario.
 fn shell(name: &str) -> Shell {
     let shell = Shell::new(&format!("again-{name}"));
     shell.write("one.toml", ONE);
@@ -149,7 +151,8 @@ fn of_another_commit(all: &Path) {
     }
 }
 
-/// Changes the results, says `run` on a folder, and compares what that says; in the end every file is as it was.
+/// Changes the results, says `run` on a folder, and compares what that says; in the end every file
+/// is as it was.
 #[test]
 fn a_folder_is_continued_under_its_own_name() {
     type Change = fn(&Path);
@@ -388,8 +391,8 @@ fn two_processes_on_one_run_compute_it_once() {
     assert_eq!(both, [(0, 1), (1, 0)]);
 }
 
-/// While one process is at a run that does not end, the other computes the rest, and then waits for it; when the first is
-/// killed, the other begins that run anew.
+/// While one process is at a run that does not end, the other computes the rest, and then waits for
+/// it; when the first is killed, the other begins that run anew.
 #[test]
 fn the_rest_is_computed_beside_a_long_run_and_that_after_a_kill() {
     let shell = shared("beside");
@@ -408,7 +411,8 @@ fn the_rest_is_computed_beside_a_long_run_and_that_after_a_kill() {
     wait_for(|| (runs(&out).len() == 2).then_some(()));
     assert!(fs::File::open(&lock).unwrap().try_lock().is_err(), "the first is still at it");
     first.kill();
-    // The second takes it over; before that it may still hold the lock of the run that it has just completed.
+    // The second takes it over; before that it may still hold the lock of the run that it has just
+    // completed.
     wait_for(|| locked(&out).filter(|held| *held == lock));
     assert!(!second.has_ended());
     second.kill();
@@ -434,7 +438,8 @@ fn wait_for<T>(what: impl Fn() -> Option<T>) -> T {
     panic!("not after two minutes");
 }
 
-/// One of two is killed within a run: the other takes that run over, and what the killed one had completed is kept.
+/// One of two is killed within a run: the other takes that run over, and what the killed one had
+/// completed is kept.
 #[test]
 fn what_a_killed_process_was_at_is_taken_over() {
     let shell = shared("killed");
@@ -450,7 +455,8 @@ fn what_a_killed_process_was_at_is_taken_over() {
         killed.kill();
         let (computed, found) = shares(&survivor.output());
         assert_eq!(computed + found, 16, "{complete}");
-        // What the killed one has left of files and locks is removed by the next command, if not by the survivor.
+        // What the killed one has left of files and locks is removed by the next command, if not by
+        // the survivor.
         assert!(fine(&shell, line).contains(" 0 runs computed, 16 runs found complete"));
         let left = files(&out);
         assert!(left == fresh, "{complete}: {:?}", left.keys());

@@ -1,9 +1,11 @@
-//! What happens to folders of results when something goes wrong: commands that are killed or interrupted, a
-//! full disk, two commands at once, and folders that are damaged or belong to somebody else.
+//! What happens to folders of results when something goes wrong: commands that are killed or
+//! interrupted, a full disk, two commands at once, and folders that are damaged or belong to
+//! somebody else.
 //!
-//! All tests check the same: the command, run again, produces the files of an undisturbed run, keeps what was
-//! complete, and changes no other files. No test depends on how fast the machine is: the states that a crash
-//! leaves are constructed, and where a process must be caught at work the test waits for what it has written.
+//! All tests check the same: the command, run again, produces the files of an undisturbed run,
+//! keeps what was complete, and changes no other files. No test depends on how fast the machine is:
+//! the states that a crash leaves are constructed, and where a process must be caught at work the
+//! test waits for what it has written.
 
 #![cfg(unix)]
 
@@ -15,7 +17,8 @@ use std::time::Duration;
 
 use crate::shell::{FOUR, ONE, Shell, Started, files, told};
 
-/// Two short runs, and one that no test waits for: it takes the better part of an hour, but little memory.
+/// Two short runs, and one that no test waits for: it takes the better part of an hour, but little
+/// memory.
 const ENDLESS: &str = r#"
 title = "One of three does not end"
 sample = "100s"
@@ -58,7 +61,8 @@ fn complete(folder: &Path) -> Vec<PathBuf> {
     runs
 }
 
-/// Waits until that many runs are complete. The process must not end before that, and the wait has a limit.
+/// Waits until that many runs are complete. The process must not end before that, and the wait has
+/// a limit.
 fn wait_for(command: &mut Started, folder: &Path, runs: usize) {
     for _ in 0..120_000 {
         if complete(folder).len() >= runs {
@@ -274,8 +278,8 @@ fn what_reads_a_damaged_folder_says_so_and_does_not_panic() {
     }
 }
 
-/// A figure changed by hand is not drawn or compared, in whichever file: the sweep's summary is held by those of its
-/// runs, which are held by their hashes.
+/// A figure changed by hand is not drawn or compared, in whichever file: the sweep's summary is
+/// held by those of its runs, which are held by their hashes.
 #[test]
 fn a_summary_that_says_something_else_than_its_runs_is_not_used() {
     let shell = shell("altered");
@@ -334,7 +338,8 @@ fn a_folder_of_somebody_else_is_left_alone() {
     }
 }
 
-/// A file of somebody else is not overwritten just because it has the name of one of a sweep's files.
+/// A file of somebody else is not overwritten just because it has the name of one of a sweep's
+/// files.
 #[test]
 fn a_summary_of_somebody_else_is_not_written_over_by_a_sweep() {
     let shell = shell("summary");
@@ -383,7 +388,8 @@ fn another_run_in_the_folder_is_left_alone() {
     assert!(all(&out) != before);
 }
 
-/// No complete run is left out of the summary in silence: a sweep may add points and seeds to another, not replace it.
+/// No complete run is left out of the summary in silence: a sweep may add points and seeds to
+/// another, not replace it.
 #[test]
 fn another_sweep_in_the_folder_is_left_alone_unless_it_is_added_to() {
     let shell = shell("other-sweep");
@@ -403,9 +409,8 @@ fn another_sweep_in_the_folder_is_left_alone_unless_it_is_added_to() {
     assert_fine(&shell.output(&[&four_with("flows.rtt=30ms")[..], &["--force"]].concat()));
 }
 
-/// Killed with that many runs complete, with one job and with two: what is complete stays, and the rest is
-/// computed.
-/// A process that computes a sweep holds a shared lock on its `sweep.json`.
+/// Killed with that many runs complete, with one job and with two: what is complete stays, and the
+/// rest is computed. A process that computes a sweep holds a shared lock on its `sweep.json`.
 #[test]
 fn another_sweep_is_not_begun_beside_one_that_is_being_computed() {
     let shell = shell("in-use");
@@ -448,8 +453,8 @@ fn a_sweep_killed_at_any_moment_goes_on_where_it_was() {
     }
 }
 
-/// Interrupted in the middle, by Ctrl-C or by `kill`: complete runs stay and are in the summary; incomplete
-/// ones are not.
+/// Interrupted in the middle, by Ctrl-C or by `kill`: complete runs stay and are in the summary;
+/// incomplete ones are not.
 #[test]
 fn an_interrupted_sweep_keeps_its_complete_runs() {
     for signal in ["-INT", "-TERM"] {
@@ -508,20 +513,22 @@ fn a_command_killed_beside_another_does_it_no_harm() {
     assert_fine(&survivor.output());
     let told = shell.transcript(&aloud(&RUN_FOUR));
     assert_computed(&told, 0, 4);
-    // Files that the killed command left unfinished were removed when the folder was next written or read, or
-    // they are still there under hidden names.
+    // Files that the killed command left unfinished were removed when the folder was next written
+    // or read, or they are still there under hidden names.
     let mut left = files(&out);
     left.retain(|name, _| !name.to_string_lossy().contains(".99999999."));
     left.retain(|name, _| !name.to_string_lossy().ends_with(".partial"));
     assert!(left == files(&shell.folder().join("fresh")));
 }
 
-/// A limit on the size of files simulates a full disk: the system rejects a write in the middle of a file.
+/// A limit on the size of files simulates a full disk: the system rejects a write in the middle of
+/// a file.
 #[test]
 fn a_write_that_is_refused_leaves_no_half_of_a_file() {
     let shell = shell("limit");
     let mut seen_refused = 0;
-    // In units of 512 bytes: from too small even for the scenario to enough for all but the largest file.
+    // In units of 512 bytes: from too small even for the scenario to enough for all but the largest
+    // file.
     for blocks in [0, 1, 2, 4, 8, 12] {
         let _ = fs::remove_dir_all(shell.folder().join("out"));
         // Without the trap the system would kill the process instead of rejecting the write.

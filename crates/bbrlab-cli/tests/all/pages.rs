@@ -1,4 +1,5 @@
-//! The commands that pages show in blocks of `sh` do what the pages say: each line succeeds, in their order.
+//! The commands that pages show in blocks of `sh` do what the pages say: each line succeeds, in
+//! their order.
 
 #![cfg(unix)]
 

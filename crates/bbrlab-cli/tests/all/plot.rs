@@ -80,7 +80,8 @@ fn chosen_pictures_have_names_of_their_own_and_wrong_choices_say_what_there_is()
     refused(&["--format", "gif"], "known are svg, png, pdf");
 }
 
-/// A link whose rate falls to a tenth for a second, with a buffer that takes more than a second to empty then.
+/// A link whose rate falls to a tenth for a second, with a buffer that takes more than a second to
+/// empty then.
 const SLOW_FOR_A_SECOND: &str = r#"
 duration = "6s"
 [bottleneck]
@@ -128,7 +129,8 @@ fn distributions_have_the_percentiles_of_the_table_and_what_packets_waited() {
         }
         longest.push((rows.last().unwrap().0, total));
     }
-    // Bytes over the momentary rate are more than a second: 200 packets at 2 Mbit/s. No packet waited so long.
+    // Bytes over the momentary rate are more than a second: 200 packets at 2 Mbit/s. No packet
+    // waited so long.
     let (waited_ms, packets) = longest[0];
     let rtt_max_ms = run["flows"][0]["rtt_ms"]["max"].as_f64().unwrap();
     assert!(

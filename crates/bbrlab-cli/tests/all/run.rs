@@ -13,8 +13,9 @@ use expect_test::{Expect, expect};
 
 const SIXTEEN: &str = include_str!("../data/sixteen-unequal.toml");
 
-/// Checks what is printed, with all figures as `#` and hashes as `HASH`: the engine's own tests check those.
-/// Runs of blanks and of rules are reduced to one, since their length depends on the figures.
+/// Checks what is printed, with all figures as `#` and hashes as `HASH`: the engine's own tests
+/// check those. Runs of blanks and of rules are reduced to one, since their length depends on the
+/// figures.
 fn check_shape(shell: &Shell, args: &[&str], expected: &Expect) {
     let mut shape = String::new();
     for line in shell.transcript(args).lines() {

@@ -1,4 +1,5 @@
-//! `bbrlab validate golden` on the excerpts that the repository holds: right, altered, cut off, missing.
+//! `bbrlab validate golden` on the excerpts that the repository holds: right, altered, cut off,
+//! missing.
 
 #![cfg(unix)]
 

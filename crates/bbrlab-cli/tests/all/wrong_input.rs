@@ -1,8 +1,10 @@
-//! The answers to wrong input: the decisive lines and the exit status (misuse 2, a failed write 1). None panics, and none
-//! takes more than a second of CPU or 200 MB of address space: the shell kills what does.
+//! The answers to wrong input: the decisive lines and the exit status (misuse 2, a failed write 1).
+//! None panics, and none takes more than a second of CPU or 200 MB of address space: the shell
+//! kills what does.
 //!
-//! A row of a table is the input and the exit status; below it are the decisive lines of the error, or what went to
-//! standard output. `each_kind_of_message_in_full` compares the whole output, once for each kind of message.
+//! A row of a table is the input and the exit status; below it are the decisive lines of the error,
+//! or what went to standard output. `each_kind_of_message_in_full` compares the whole output, once
+//! for each kind of message.
 
 #![cfg(unix)]
 
@@ -40,7 +42,8 @@ fn run_file(shell: &Shell, text: &str) -> String {
 
 /// Gives the input of each row to `answer` and compares the answers with the rest of the table.
 ///
-/// Nothing but the inputs is read: to add a row, write `INPUT | exit 2` and run with `UPDATE_EXPECT=1`.
+/// Nothing but the inputs is read: to add a row, write `INPUT | exit 2` and run with
+/// `UPDATE_EXPECT=1`.
 fn check(table: &Expect, mut answer: impl FnMut(&str) -> String) {
     let mut answers = String::new();
     for row in table.data().lines() {
@@ -55,8 +58,8 @@ fn check(table: &Expect, mut answer: impl FnMut(&str) -> String) {
     table.assert_eq(&answers);
 }
 
-/// The lines of an error without the quoted line of the file, the usage and empty lines. The label of the quoted line
-/// follows the position.
+/// The lines of an error without the quoted line of the file, the usage and empty lines. The label
+/// of the quoted line follows the position.
 fn decisive(error: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for line in error.lines().map(str::trim_start) {
@@ -79,7 +82,8 @@ fn decisive(error: &str) -> Vec<String> {
     lines
 }
 
-/// Checks scenario files: `A -> B` is the good file with B in place of A, `= LINES` is another file. `;` ends a line.
+/// Checks scenario files: `A -> B` is the good file with B in place of A, `= LINES` is another
+/// file. `;` ends a line.
 #[test]
 fn speed_tables() {
     let shell = Shell::new("bench");

@@ -46,8 +46,8 @@ pub(super) fn compare(
         #[expect(clippy::cast_precision_loss, reason = "a handful of flows")]
         let mean =
             |run: &RunSummary, pick: OfFlow| sum(run, pick).map(|sum| sum / members.len() as f64);
-        // For a train of transfers, goodput is their size over their mean duration, which the completion time
-        // already covers.
+        // For a train of transfers, goodput is their size over their mean duration, which the
+        // completion time already covers.
         if flows[0].fct_ms.mean.is_none() {
             add(Metric::Goodput, flow, &|run| sum(run, |flow| flow.goodput_mbps));
         }

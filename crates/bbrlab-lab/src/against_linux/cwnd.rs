@@ -1,10 +1,10 @@
 //! Compares cwnd sample by sample: in how many samples of a run ours is near Linux's.
 //!
-//! Only runs in which both should have the same cwnd are compared: a single flow without random loss.
-//! Congestion controls that use no random numbers are compared over the whole run. BBR draws the phase of its
-//! gain cycle, so only its first seconds are compared, with several of our seeds, of which the best counts.
-//! With a buffer below half a BDP, BBR is not compared: its start-up already depends on which packet of a burst
-//! is lost.
+//! Only runs in which both should have the same cwnd are compared: a single flow without random
+//! loss. Congestion controls that use no random numbers are compared over the whole run. BBR draws
+//! the phase of its gain cycle, so only its first seconds are compared, with several of our seeds,
+//! of which the best counts. With a buffer below half a BDP, BBR is not compared: its start-up
+//! already depends on which packet of a burst is lost.
 
 use std::path::Path;
 
@@ -25,7 +25,8 @@ const BBR_SEEDS: u64 = 10;
 /// The smallest buffer with which BBR is compared, in BDP.
 const BBR_BUFFER_BDP_MIN: f64 = 0.5;
 
-/// Our cwnd is near Linux's if it differs by at most this many packets, or by this share if that is more.
+/// Our cwnd is near Linux's if it differs by at most this many packets, or by this share if that is
+/// more.
 const NEAR_PACKETS: f64 = 2.0;
 const NEAR_SHARE: f64 = 0.05;
 

@@ -67,7 +67,8 @@ impl Metric {
         }
     }
 
-    /// The largest difference with which a point passes: the project's aim is that 95 of 100 points pass.
+    /// The largest difference with which a point passes: the project's aim is that 95 of 100 points
+    /// pass.
     #[must_use]
     pub const fn tolerance(self) -> f64 {
         match self {
@@ -79,8 +80,8 @@ impl Metric {
         }
     }
 
-    /// The smallest value that a difference is divided by: two packets in the queue instead of one should not
-    /// count as 100 %. `None` where differences are not divided.
+    /// The smallest value that a difference is divided by: two packets in the queue instead of one
+    /// should not count as 100 %. `None` where differences are not divided.
     const fn floor(self) -> Option<f64> {
         match self {
             Self::MeanQueue => Some(5.0),

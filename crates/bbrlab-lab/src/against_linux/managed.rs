@@ -1,9 +1,10 @@
 //! Settings in the words of `tc`: a queue discipline, a policer, slots.
 //!
-//! The bottleneck is an exact serialiser with the discipline inside: the packet in service is not in the discipline, as at
-//! our links. A policer stands in front of it. With two bottlenecks the discipline is in both; flow 0 passes both, flow 1
-//! the first and flow 2 the second. With slots the delay of the data's way or of the ACKs' is that of a `netem` which opens in
-//! slots; then the delay is the link's, not the flow's.
+//! The bottleneck is an exact serialiser with the discipline inside: the packet in service is not
+//! in the discipline, as at our links. A policer stands in front of it. With two bottlenecks the
+//! discipline is in both; flow 0 passes both, flow 1 the first and flow 2 the second. With slots
+//! the delay of the data's way or of the ACKs' is that of a `netem` which opens in slots; then the
+//! delay is the link's, not the flow's.
 
 use std::fmt::Write as _;
 
@@ -18,7 +19,8 @@ pub(super) fn link(words: &str, rate_mbps: f64, policer: Option<&str>) -> Result
         return Err(format!("found {words:?}, expected a queue discipline"));
     };
     if let Queue::Red(red) = &mut queue {
-        // `tc` from 5.7 on passes it in an attribute that the kernel does not look at before it starts the timer.
+        // `tc` from 5.7 on passes it in an attribute that the kernel does not look at before it
+        // starts the timer.
         red.adaptive = false;
     }
     let has_shaper = matches!(queue, Queue::Cake(cake) if cake.bandwidth.is_some());

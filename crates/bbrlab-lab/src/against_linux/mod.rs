@@ -1,13 +1,13 @@
 //! Compares our stack with a real one: runs every scenario of a reference folder.
 //!
-//! A point is a kernel and a scenario. Linux's value is the mean over the seeds of the reference; ours is the
-//! mean over ten seeds, which use the start times of Linux's seeds in turn. Only what exceeds twice the
-//! standard error of a difference counts: two BBR flows can settle in different modes, and a microsecond
-//! decides which.
+//! A point is a kernel and a scenario. Linux's value is the mean over the seeds of the reference;
+//! ours is the mean over ten seeds, which use the start times of Linux's seeds in turn. Only what
+//! exceeds twice the standard error of a difference counts: two BBR flows can settle in different
+//! modes, and a microsecond decides which.
 //!
-//! Queues and smoothed RTTs are means of samples on both sides, at the reference's period: its queue statistics
-//! are samples, not time integrals. Where an application writes at a multiple of the period, these two kinds of
-//! mean differ.
+//! Queues and smoothed RTTs are means of samples on both sides, at the reference's period: its
+//! queue statistics are samples, not time integrals. Where an application writes at a multiple of
+//! the period, these two kinds of mean differ.
 //!
 //! | file | idea |
 //! | --- | --- |
@@ -225,7 +225,8 @@ fn settings_of(dir: &Path, point: &ReferencePoint) -> Result<Settings, LinuxErro
     })
 }
 
-/// Whether we can run a point. If we lack its congestion control by design, the point is added to `skipped`.
+/// Whether we can run a point. If we lack its congestion control by design, the point is added to
+/// `skipped`.
 fn is_ours(dir: &Path, point: &ReferencePoint, skipped: &mut Skipped) -> Result<bool, LinuxError> {
     let path = reference::summary_path(dir);
     for flow in &point.seeds[0].flows {

@@ -1,5 +1,5 @@
-//! Pictures of cwnd, RTT, throughput and queue of Linux's seed 1 and of our first run, one drawn over the
-//! other.
+//! Pictures of cwnd, RTT, throughput and queue of Linux's seed 1 and of our first run, one drawn
+//! over the other.
 
 use std::path::{Path, PathBuf};
 

@@ -1,8 +1,8 @@
 //! What a real Linux stack did: the summary rows of a reference folder.
 //!
-//! A reference folder holds `summary.csv`, one row per run and flow. Rows of one kernel and scenario are a
-//! *point*; its seeds are repetitions of it. A run becomes the same record as our runs; what the file does not
-//! contain is `None`.
+//! A reference folder holds `summary.csv`, one row per run and flow. Rows of one kernel and
+//! scenario are a *point*; its seeds are repetitions of it. A run becomes the same record as our
+//! runs; what the file does not contain is `None`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,7 +20,8 @@ const BYTES_MAX: u64 = 64 << 20;
 const NEEDED: [&str; 8] =
     ["kernel", "scenario", "family", "seed", "flow", "cc", "start_s", "flow_rtt_ms"];
 
-/// The setting that gives the rate of a second bottleneck, to which the columns `rev_*` then belong.
+/// The setting that gives the rate of a second bottleneck, to which the columns `rev_*` then
+/// belong.
 pub(super) const SECOND_RATE: &str = "rate2_mbps";
 
 /// Settings that give the rate of a second link, to which the columns `rev_*` belong.
@@ -180,7 +181,8 @@ fn seed_run(row: &Row<'_>, point: &ReferencePoint, seed: u64) -> Result<RunSumma
     })
 }
 
-/// `police.drops` of the counters in `qdisc_stats`; `None` if there is no policer. Counters that are 0 are left out.
+/// `police.drops` of the counters in `qdisc_stats`; `None` if there is no policer. Counters that
+/// are 0 are left out.
 fn policer_drops(row: &Row<'_>) -> Result<Option<u64>, LinuxError> {
     let counters = row.optional_text("qdisc_stats").unwrap_or_default();
     let mut of_police = counters.split(';').filter_map(|pair| pair.strip_prefix("police."));

@@ -1,13 +1,16 @@
-//! Turns a reference point into a scenario of ours: its row, its settings and what its family implies.
+//! Turns a reference point into a scenario of ours: its row, its settings and what its family
+//! implies.
 //!
-//! In the reference's network, a flow passes sender, router, bottleneck, router and receiver. Half of the RTT
-//! lies behind the bottleneck and the other half on the way back, so the left access delay is 0. netem's queue
-//! limit includes the packet in service, ours does not: `buffer_pkts` counts only packets that wait. When the
-//! rate changes, netem keeps the departure times of packets that it has already accepted.
+//! In the reference's network, a flow passes sender, router, bottleneck, router and receiver. Half
+//! of the RTT lies behind the bottleneck and the other half on the way back, so the left access
+//! delay is 0. netem's queue limit includes the packet in service, ours does not: `buffer_pkts`
+//! counts only packets that wait. When the rate changes, netem keeps the departure times of packets
+//! that it has already accepted.
 //!
-//! Where the way back has a rate, or flows have slots of their own, the two ways are spelled out as paths. A flow's two
-//! delays are then links of its own: the right one, between the second router and the host on the right, has the random
-//! loss and the reordering of the reference, and the left one only a delay. Whatever crosses a link gets what the link has.
+//! Where the way back has a rate, or flows have slots of their own, the two ways are spelled out as
+//! paths. A flow's two delays are then links of its own: the right one, between the second router
+//! and the host on the right, has the random loss and the reordering of the reference, and the left
+//! one only a delay. Whatever crosses a link gets what the link has.
 
 use std::fmt::Write as _;
 
@@ -24,8 +27,8 @@ const PHASE_US: [f64; 4] = [137.3, 411.9, 733.1, 288.7];
 /// Families whose seed 2 was recorded before phases were set: only seeds 3 to 5 have one.
 const SEED_2_WITHOUT_PHASE: [&str; 5] = ["2_loss", "3_two", "4_vs", "5_rtt", "7_many"];
 
-/// One step of the rig's clock in nanoseconds. Timers are rounded up to it, so an application that writes at a
-/// multiple of the sampling period writes just after the sample of that instant.
+/// One step of the rig's clock in nanoseconds. Timers are rounded up to it, so an application that
+/// writes at a multiple of the sampling period writes just after the sample of that instant.
 const CLOCK_STEP_NS: u32 = 256;
 
 /// How long after the tick the flows of that seed start, in seconds.
@@ -38,7 +41,8 @@ fn phase_s(point: &ReferencePoint, seed: u64) -> f64 {
     }
 }
 
-/// A point as a run of ours with seed `seed` and the start times of the reference's run `reference`.
+/// A point as a run of ours with seed `seed` and the start times of the reference's run
+/// `reference`.
 pub(super) fn run(
     point: &ReferencePoint,
     reference: &RunSummary,
@@ -84,7 +88,8 @@ enum Layout {
 
 impl Layout {
     fn of(settings: &Settings, flows: usize) -> Self {
-        // A `netem` with slots is that of one flow; the dumbbell's slots are the same for all flows, and its two delays are equal.
+        // A `netem` with slots is that of one flow; the dumbbell's slots are the same for all
+        // flows, and its two delays are equal.
         let has_slots = settings.data_slot.is_some() || settings.ack_slot.is_some();
         if let QueueKind::Discipline { second_rate_mbps: Some(_), .. } = settings.queue {
             Self::TwoHops
@@ -316,12 +321,13 @@ fn application(application: Application) -> String {
     }
 }
 
-/// The parameters of `cc`: those with which its module was loaded, and those that follow from the kernel's
-/// version.
+/// The parameters of `cc`: those with which its module was loaded, and those that follow from the
+/// kernel's version.
 fn cc_params(point: &ReferencePoint, settings: &Settings, cc: &str) -> String {
     let mut params = Vec::new();
     if cc.starts_with("bbr2") {
-        // The port of the BBRv2 alpha uses a kernel constant that became eight times as large in 5.19.
+        // The port of the BBRv2 alpha uses a kernel constant that became eight times as large in
+        // 5.19.
         if !point.kernel.starts_with("5.") {
             params.push("gso_max_size = 524280".to_owned());
         }

@@ -1,7 +1,8 @@
 //! The settings of a point: how it deviates from the reference's dumbbell, read and checked.
 //!
-//! Settings combine, as they do in life. What cannot be combined, and a value that is not understood, is an error: a setting
-//! that is left out without a word would make the comparison one of two different networks.
+//! Settings combine, as they do in life. What cannot be combined, and a value that is not
+//! understood, is an error: a setting that is left out without a word would make the comparison one
+//! of two different networks.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -102,7 +103,8 @@ pub(super) enum QueueKind {
     Tbf,
     /// A token bucket with `codel` inside that marks above this sojourn.
     TbfCodel { ce_threshold_ms: f64 },
-    /// An exact serialiser with a discipline inside, in the words of `tc`; with a second one of this rate behind it.
+    /// An exact serialiser with a discipline inside, in the words of `tc`; with a second one of
+    /// this rate behind it.
     Discipline { words: String, second_rate_mbps: Option<f64> },
 }
 
@@ -208,7 +210,8 @@ impl Settings {
         self.ecn != Ecn::Off
     }
 
-    /// Whether the bottleneck drops packets before its buffer is full: a law of the discipline, or a policer.
+    /// Whether the bottleneck drops packets before its buffer is full: a law of the discipline, or
+    /// a policer.
     pub(super) fn drops_early(&self) -> bool {
         let tail_drop = ["pfifo", "fq", "sfq"];
         match &self.queue {

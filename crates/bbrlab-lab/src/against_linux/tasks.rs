@@ -101,8 +101,8 @@ pub(super) fn run_all(
 }
 
 impl PlannedPoint {
-    /// Whether chance has no say in it. The families with disciplines have one seed there, and the others have reasons of
-    /// their own for having one.
+    /// Whether chance has no say in it. The families with disciplines have one seed there, and the
+    /// others have reasons of their own for having one.
     fn is_certain(&self) -> bool {
         self.point.family.starts_with("9_") && self.point.seeds.len() == 1
     }
@@ -113,7 +113,8 @@ impl PlannedPoint {
     }
 }
 
-/// Our run number `place` of a point, counted from 0, with the mean queue computed as in the reference.
+/// Our run number `place` of a point, counted from 0, with the mean queue computed as in the
+/// reference.
 fn run_one(point: &ReferencePoint, place: u64) -> Result<RunSummary, LinuxError> {
     let turn = usize::try_from(place).unwrap_or(usize::MAX) % point.seeds.len();
     let mut run = scenario_text::run(point, &point.seeds[turn], place + 1)?;
@@ -129,9 +130,9 @@ fn run_one(point: &ReferencePoint, place: u64) -> Result<RunSummary, LinuxError>
     Ok(summary)
 }
 
-/// The mean of the samples of the first link, from `from_s` on. The reference has this mean, not the time
-/// integral: where an application writes every 50 ms, samples taken every 10 ms always fall on the same moments
-/// between two writes.
+/// The mean of the samples of the first link, from `from_s` on. The reference has this mean, not
+/// the time integral: where an application writes every 50 ms, samples taken every 10 ms always
+/// fall on the same moments between two writes.
 fn sampled_mean(queue: &QueueSeries, from_s: f64) -> Option<f64> {
     let rows = (0..queue.len()).filter(|&row| queue.link[row] == 0 && queue.time_s[row] >= from_s);
     #[expect(clippy::cast_precision_loss, reason = "a count of packets")]

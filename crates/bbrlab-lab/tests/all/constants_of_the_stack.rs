@@ -1,5 +1,5 @@
-//! Compares the list of constants in `docs/fidelity.md` with the code: none may differ, be missing or be left
-//! over.
+//! Compares the list of constants in `docs/fidelity.md` with the code: none may differ, be missing
+//! or be left over.
 
 use std::collections::BTreeMap;
 use std::fs;

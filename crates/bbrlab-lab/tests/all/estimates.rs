@@ -1,8 +1,10 @@
-//! What is estimated before a run, compared with the run: data packets, events, rows of the series, bytes on disk.
+//! What is estimated before a run, compared with the run: data packets, events, rows of the series,
+//! bytes on disk.
 //!
-//! A figure that is told as an estimate must be right within a factor of two, and one that is told as an upper bound must not
-//! be exceeded. Memory, which no test can measure without depending on the system, is rows, flows and packets times the
-//! sizes of their records; these counts are compared here.
+//! A figure that is told as an estimate must be right within a factor of two, and one that is told
+//! as an upper bound must not be exceeded. Memory, which no test can measure without depending on
+//! the system, is rows, flows and packets times the sizes of their records; these counts are
+//! compared here.
 
 use std::fs;
 use std::path::Path;
@@ -70,8 +72,8 @@ fn compare(name: &str, text: &str) -> Vec<Compared> {
     ]
 }
 
-/// A scenario of 6 s with a 20 Mbit/s bottleneck. The flow's RTT is 40 ms; `link` and `flow` change it, with `;` at the
-/// ends of lines.
+/// A scenario of 6 s with a 20 Mbit/s bottleneck. The flow's RTT is 40 ms; `link` and `flow` change
+/// it, with `;` at the ends of lines.
 fn dumbbell(link: &str, flow: &str) -> String {
     let lines = |text: &str| text.replace("; ", "\n");
     let rate = if link.starts_with("rate =") { "" } else { "rate = \"20Mbit/s\"\n" };
@@ -82,7 +84,8 @@ fn dumbbell(link: &str, flow: &str) -> String {
     )
 }
 
-/// Name, keys of the bottleneck, keys of the flows and of what follows them, what is an upper bound.
+/// Name, keys of the bottleneck, keys of the flows and of what follows them, what is an upper
+/// bound.
 #[rustfmt::skip]
 const TABLE: &[(&str, &str, &str, &str)] = &[
     // A link that is filled.

@@ -66,8 +66,9 @@ fn eight_points_drawn_at_random_agree_with_a_real_stack_in_every_metric() {
     assert_eq!(beyond(&report), Vec::<String>::new());
 }
 
-/// Linux has five seeds, in which flows that compete may differ by chance from the mean of many: of a hundred comparisons of a
-/// metric three may be beyond its tolerance, of Jain's index, of which there are 28, one.
+/// Linux has five seeds, in which flows that compete may differ by chance from the mean of many: of
+/// a hundred comparisons of a metric three may be beyond its tolerance, of Jain's index, of which
+/// there are 28, one.
 #[test]
 fn sixty_points_drawn_at_random_agree_with_a_real_stack() {
     let Some(reference) =
@@ -113,7 +114,8 @@ fn lone_flows_agree_from_one_bdp_of_buffer_on() {
     else {
         return;
     };
-    // With half a BDP of buffer or less, only 87 to 92 % of the samples of cwnd agree: `docs/fidelity.md`.
+    // With half a BDP of buffer or less, only 87 to 92 % of the samples of cwnd agree:
+    // `docs/fidelity.md`.
     let only = [
         "1_reno_10M_20ms_b2",
         "1_reno_10M_20ms_b4",

@@ -2,7 +2,8 @@
 
 use bbrlab_units::{BitRate, Bytes, Span};
 
-/// The parameters of `cake`, with `tc`'s names and defaults. The link's buffer is a limit besides that of memory; `tc` has none.
+/// The parameters of `cake`, with `tc`'s names and defaults. The link's buffer is a limit besides
+/// that of memory; `tc` has none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CakeParams {
     /// The rate of its own shaper; without it, packets leave when the link asks for them.
@@ -65,7 +66,8 @@ impl CakeParams {
 /// The memory that is granted at least if there is a rate.
 const MEMORY_MIN: u64 = 4 << 20;
 
-/// Without `memlimit` the memory is at most that of so many bytes in full packets. Linux: `sch->limit` of `psched_mtu`.
+/// Without `memlimit` the memory is at most that of so many bytes in full packets. Linux:
+/// `sch->limit` of `psched_mtu`.
 const MEMORY_MAX: u64 = 10_240 * 1514;
 
 /// Which ACKs are dropped for newer ones of their flow that wait behind them.

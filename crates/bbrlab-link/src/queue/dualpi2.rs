@@ -21,10 +21,11 @@ pub struct DualPi2Params {
     pub min_qlen_step: u32,
     /// The share of the link, in percent, that the classic queue gets at least. At most 100.
     pub classic_protection: u8,
-    /// Whether packets of the L queue are dropped, too, when the probability of a mark would exceed 1 (`drop_on_overload`).
-    /// If not, the queue may overflow (`overflow`).
+    /// Whether packets of the L queue are dropped, too, when the probability of a mark would exceed
+    /// 1 (`drop_on_overload`). If not, the queue may overflow (`overflow`).
     pub drop_on_overload: bool,
-    /// Whether packets are dropped and marked on arrival (`drop_enqueue`), not when they leave (`drop_dequeue`).
+    /// Whether packets are dropped and marked on arrival (`drop_enqueue`), not when they leave
+    /// (`drop_dequeue`).
     pub drop_enqueue: bool,
     /// Whether ECT(0) belongs to the L queue, too (`any_ect`), not only ECT(1) and CE (`l4s_ect`).
     pub any_ect: bool,

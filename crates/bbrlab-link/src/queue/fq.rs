@@ -2,8 +2,8 @@
 
 use bbrlab_units::{Bytes, Span};
 
-/// The parameters of `fq` in a router, where it paces nothing, with `tc`'s names and defaults. `tc`'s `limit` is the link's
-/// buffer, by default 10,000 packets of each band.
+/// The parameters of `fq` in a router, where it paces nothing, with `tc`'s names and defaults.
+/// `tc`'s `limit` is the link's buffer, by default 10,000 packets of each band.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FqParams {
     /// Packets of one flow that may wait.

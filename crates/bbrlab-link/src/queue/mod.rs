@@ -36,7 +36,8 @@ pub enum Buffer {
 }
 
 impl Buffer {
-    /// Whether a packet of `wire_bytes` fits into the queue, given the packets and bytes that wait already.
+    /// Whether a packet of `wire_bytes` fits into the queue, given the packets and bytes that wait
+    /// already.
     #[inline]
     #[must_use]
     pub fn admits(self, waiting_packets: u64, waiting_bytes: u64, wire_bytes: u32) -> bool {
@@ -61,19 +62,24 @@ pub enum Queue {
     Pie(PieParams),
     /// `fq_pie`: a queue for each flow, served in turn, each under `pie`'s law.
     FqPie(FqPieParams),
-    /// `red`: one queue that drops arriving packets with a probability that follows its average length.
+    /// `red`: one queue that drops arriving packets with a probability that follows its average
+    /// length.
     Red(RedParams),
     /// `dualpi2`: a queue for scalable senders (L4S) and one for all others, under a common law.
     DualPi2(DualPi2Params),
-    /// `sfq`: a queue for each flow, served in turn; the longest loses packets when the limit is exceeded.
+    /// `sfq`: a queue for each flow, served in turn; the longest loses packets when the limit is
+    /// exceeded.
     Sfq(SfqParams),
-    /// `fq` in a router, which paces nothing: a queue for each flow, served in turn, each with a limit.
+    /// `fq` in a router, which paces nothing: a queue for each flow, served in turn, each with a
+    /// limit.
     Fq(FqParams),
-    /// `cake`: a shaper, tins for classes of traffic, in each a queue for each flow with a law of its own.
+    /// `cake`: a shaper, tins for classes of traffic, in each a queue for each flow with a law of
+    /// its own.
     Cake(CakeParams),
     /// `prio`: bands, of which one is served only when those before it are empty.
     Prio(PrioParams),
-    /// `netem`'s slots: packets wait for a delay and for the next slot, in which all that are due leave together.
+    /// `netem`'s slots: packets wait for a delay and for the next slot, in which all that are due
+    /// leave together.
     Slots(SlotParams),
     /// Packets wait for grants of what was asked for.
     Grants(GrantParams),
@@ -84,9 +90,10 @@ pub enum Queue {
 pub enum EcnThreshold {
     /// On arrival the packet finds more than this many packets, including the one in service.
     Packets(Packets),
-    /// On arrival the packet finds more than this many bytes on the wire, including those of the packet in service.
+    /// On arrival the packet finds more than this many bytes on the wire, including those of the
+    /// packet in service.
     Bytes(Bytes),
-    /// The packet waits longer than this until it is the next to leave. This is the sojourn time to which `CoDel` applies
-    /// `ce_threshold`.
+    /// The packet waits longer than this until it is the next to leave. This is the sojourn time to
+    /// which `CoDel` applies `ce_threshold`.
     Wait(Span),
 }

@@ -13,7 +13,8 @@ pub struct PieParams {
     pub alpha: u32,
     /// Weight of the change of the wait, in 1/16 per second. `tc` accepts 0 to 32.
     pub beta: u32,
-    /// Whether ECN-capable packets are marked where others are dropped, up to a probability of 10 %.
+    /// Whether ECN-capable packets are marked where others are dropped, up to a probability of 10
+    /// %.
     pub ecn: bool,
     /// Whether small packets are dropped with smaller probability.
     pub bytemode: bool,
@@ -43,7 +44,8 @@ pub struct FqPieParams {
     pub flows: u32,
     /// Bytes that a queue may send in a turn.
     pub quantum: Bytes,
-    /// Up to this probability, in percent, ECN-capable packets are marked and not dropped, with `ecn`.
+    /// Up to this probability, in percent, ECN-capable packets are marked and not dropped, with
+    /// `ecn`.
     pub ecn_prob: u32,
 }
 

@@ -1,6 +1,7 @@
 //! The parameters of `prio`.
 
-/// The parameters of `prio`, with `tc`'s names and defaults. The link's buffer is that of each band, by default 1,000 packets.
+/// The parameters of `prio`, with `tc`'s names and defaults. The link's buffer is that of each
+/// band, by default 1,000 packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PrioParams {
     /// Bands, of which the first is served first: 2 to 16.

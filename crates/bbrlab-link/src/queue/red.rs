@@ -6,14 +6,15 @@ use crate::loss::Probability;
 
 /// The parameters of `red`, with `tc`'s names. `None` is what `tc` computes from the others.
 ///
-/// `tc` wants a limit and `avpkt`, and takes 10 Mbit/s for `bandwidth` if it is not given. A link's own are better: its
-/// rate for `bandwidth`, and [`Self::limit`] without a `buffer`.
+/// `tc` wants a limit and `avpkt`, and takes 10 Mbit/s for `bandwidth` if it is not given. A link's
+/// own are better: its rate for `bandwidth`, and [`Self::limit`] without a `buffer`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "flags of `tc`")]
 pub struct RedParams {
     /// Below this average nothing is dropped. `None`: a third of `max`.
     pub min: Option<Bytes>,
-    /// From this average on everything is dropped. `None`: three times `min`, else a quarter of the limit.
+    /// From this average on everything is dropped. `None`: three times `min`, else a quarter of the
+    /// limit.
     pub max: Option<Bytes>,
     /// The mean size of packets.
     pub avpkt: Bytes,
@@ -30,8 +31,8 @@ pub struct RedParams {
     pub harddrop: bool,
     /// With `ecn`: whether packets that cannot be marked are let through.
     pub nodrop: bool,
-    /// Whether `probability` is adapted, between 1 and 50 %, so that the average stays in the middle between `min` and
-    /// `max`.
+    /// Whether `probability` is adapted, between 1 and 50 %, so that the average stays in the
+    /// middle between `min` and `max`.
     pub adaptive: bool,
 }
 
@@ -51,8 +52,8 @@ impl RedParams {
         adaptive: false,
     };
 
-    /// The limit of a link that has no `buffer`: what it sends in 300 ms, at least 60 packets. Then `min` is 25 ms
-    /// and `max` 75 ms, at least 5 and 15 packets.
+    /// The limit of a link that has no `buffer`: what it sends in 300 ms, at least 60 packets. Then
+    /// `min` is 25 ms and `max` 75 ms, at least 5 and 15 packets.
     #[must_use]
     pub fn limit(&self, rate: BitRate) -> Bytes {
         let sent = u128::from(rate.0) * 300 / 8000;

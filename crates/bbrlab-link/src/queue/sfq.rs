@@ -2,7 +2,8 @@
 
 use bbrlab_units::{Bytes, Span};
 
-/// The parameters of `sfq`, with `tc`'s names and defaults. `tc`'s `limit` is the link's buffer, by default 127 packets.
+/// The parameters of `sfq`, with `tc`'s names and defaults. `tc`'s `limit` is the link's buffer, by
+/// default 127 packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SfqParams {
     /// Packets that a slot holds at most: 1 to 127.

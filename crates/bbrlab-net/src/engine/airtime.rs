@@ -1,8 +1,10 @@
 //! Links that share a medium take turns.
 //!
-//! A turn begins when a packet reaches a link while nobody sends, or with the end of another turn, if packets wait then. Of several
-//! links with packets the one after the last sender is next, so two that always have some alternate. A turn sends what waits at its
-//! link when it begins, as far as its bounds let it; what comes later waits for another turn, although the link may have the next one.
+//! A turn begins when a packet reaches a link while nobody sends, or with the end of another turn,
+//! if packets wait then. Of several links with packets the one after the last sender is next, so
+//! two that always have some alternate. A turn sends what waits at its link when it begins, as far
+//! as its bounds let it; what comes later waits for another turn, although the link may have the
+//! next one.
 
 use bbrlab_link::Airtime;
 use bbrlab_units::Time;
@@ -64,7 +66,8 @@ impl<P: Load> Network<P> {
         self.links[id.0 as usize].medium = Some(place);
     }
 
-    /// The next packet of a turn goes into service, or the first one of the next turn. `id` has a packet and none in service.
+    /// The next packet of a turn goes into service, or the first one of the next turn. `id` has a
+    /// packet and none in service.
     #[inline(never)]
     pub(super) fn serve_in_turn(&mut self, id: LinkId, place: u32, from: Time) {
         let due = self.due;
@@ -88,7 +91,8 @@ impl<P: Load> Network<P> {
         self.next_turn(id, place, others, start);
     }
 
-    /// The turn of the next link with a packet, of so many others behind `id` and of `id` as the last one.
+    /// The turn of the next link with a packet, of so many others behind `id` and of `id` as the
+    /// last one.
     fn next_turn(&mut self, id: LinkId, place: u32, others: usize, start: Time) {
         let Medium { airtime, links, .. } = &self.media[place as usize];
         let Airtime { overhead, packets, time, .. } = *airtime;
@@ -116,7 +120,8 @@ impl<P: Load> Network<P> {
         }
     }
 
-    /// Whether a packet goes into service, which then occupies the medium. Otherwise the queue has none.
+    /// Whether a packet goes into service, which then occupies the medium. Otherwise the queue has
+    /// none.
     fn occupies(&mut self, id: LinkId, place: u32, from: Time) -> bool {
         self.serve_next(id, from);
         let Line::Events { in_service, .. } = &self.links[id.0 as usize].line else {

@@ -11,7 +11,8 @@ use crate::packet::{FlowId, LinkId, Load, Ticket};
 use crate::route::{Leg, NO_LANE, Onward, RouteId, RouteStep, Source, Target};
 
 impl<P: Load> Network<P> {
-    /// Adds a link. `mode` matters only for drop-tail. The link's delay is part of the leg that follows it on a route.
+    /// Adds a link. `mode` matters only for drop-tail. The link's delay is part of the leg that
+    /// follows it on a route.
     ///
     /// # Panics
     /// With more than 2^24 links, or a schedule of rates that is empty or does not ascend.
@@ -51,7 +52,8 @@ impl<P: Load> Network<P> {
         }
     }
 
-    /// Says from which host to which the packets on a route are sent. Without, each flow has hosts of its own.
+    /// Says from which host to which the packets on a route are sent. Without, each flow has hosts
+    /// of its own.
     pub fn set_hosts(&mut self, route: RouteId, hosts: Hosts) {
         for leg in &mut self.legs[route.0 as usize..] {
             leg.hosts = hosts;

@@ -1,19 +1,22 @@
-//! The clock of a machine that emulates a network: it is read in steps, and its timers fire between them.
+//! The clock of a machine that emulates a network: it is read in steps, and its timers fire between
+//! them.
 //!
-//! Time passes between two steps too, but no reading shows it. A timer is set for the time that is left by the reading, so it
-//! fires as far behind its due time as the present was past the reading when it was set: the phase. If the step that is read then
-//! is still before the due time, the timer is set again, for at least [`MIN_DELTA`], and with steps of 256 ns it is mostly
-//! noticed a step later than it could have been. Where a queue is so short that a packet arrives in the same microsecond in which
-//! another departs, these steps decide which comes first.
+//! Time passes between two steps too, but no reading shows it. A timer is set for the time that is
+//! left by the reading, so it fires as far behind its due time as the present was past the reading
+//! when it was set: the phase. If the step that is read then is still before the due time, the
+//! timer is set again, for at least [`MIN_DELTA`], and with steps of 256 ns it is mostly noticed a
+//! step later than it could have been. Where a queue is so short that a packet arrives in the same
+//! microsecond in which another departs, these steps decide which comes first.
 //!
-//! Sources: [linux] `kernel/time/hrtimer.c`, `hrtimer_interrupt`; `kernel/time/clockevents.c`, `clockevents_program_event`;
-//! `arch/um/kernel/time.c`, `timer_read` and `um_setup_timer`.
+//! Sources: [linux] `kernel/time/hrtimer.c`, `hrtimer_interrupt`; `kernel/time/clockevents.c`,
+//! `clockevents_program_event`; `arch/um/kernel/time.c`, `timer_read` and `um_setup_timer`.
 //! Deviations:
 //! 1. Other timers of the machine change the phase; here only those of the network do.
 
 use bbrlab_units::{Span, Time};
 
-/// The shortest time for which a timer can be set, in nanoseconds. Linux: `timer_clockevent.min_delta_ns` of User-Mode Linux.
+/// The shortest time for which a timer can be set, in nanoseconds. Linux:
+/// `timer_clockevent.min_delta_ns` of User-Mode Linux.
 const MIN_DELTA: u64 = 500;
 
 /// A clock with steps.

@@ -44,8 +44,9 @@ impl<P: Load> Network<P> {
         count
     }
 
-    /// Asserts that each packet sent was delivered, was dropped or is still in the network (counted by walking over it),
-    /// and that each link's counts agree with its contents. Returns the four counts.
+    /// Asserts that each packet sent was delivered, was dropped or is still in the network (counted
+    /// by walking over it), and that each link's counts agree with its contents. Returns the four
+    /// counts.
     ///
     /// # Panics
     /// If a packet is missing or counted twice: a bug in the engine.

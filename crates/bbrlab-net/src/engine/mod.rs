@@ -55,8 +55,8 @@ struct Flow {
 
 /// A network with its clock: hosts in pairs (flows), links, routes, timers.
 ///
-/// Built by `add_link`, `add_forward_route`, `add_reverse_route` and `add_flow`, then run by `advance`. `P` is the
-/// payload.
+/// Built by `add_link`, `add_forward_route`, `add_reverse_route` and `add_flow`, then run by
+/// `advance`. `P` is the payload.
 #[derive(Debug)]
 pub struct Network<P: Load> {
     /// The time that hosts and queues see: the first step of the clock at or after `due`.
@@ -89,7 +89,8 @@ pub struct Network<P: Load> {
 }
 
 impl<P: Load> Network<P> {
-    /// An empty network. All random numbers derive from `seed`; each end of a flow has timers `0..timers_per_end`.
+    /// An empty network. All random numbers derive from `seed`; each end of a flow has timers
+    /// `0..timers_per_end`.
     ///
     /// # Panics
     /// If `timers_per_end` exceeds [`TIMERS_MAX`].
@@ -127,11 +128,12 @@ impl<P: Load> Network<P> {
         }
     }
 
-    /// Makes the clock advance in steps of `step` nanoseconds: a departure, an arrival or a timer that is due between
-    /// two steps happens at the later one, or, with steps below 500 ns, often at the one after that. Events keep the
-    /// order in which they were due, except that what is due to leave a queue has left it before anything
-    /// arrives, and a link still serves at its exact rate. This is how a machine behaves that emulates a network with
-    /// timers of that granularity. Call it before links are added.
+    /// Makes the clock advance in steps of `step` nanoseconds: a departure, an arrival or a timer
+    /// that is due between two steps happens at the later one, or, with steps below 500 ns, often
+    /// at the one after that. Events keep the order in which they were due, except that what is due
+    /// to leave a queue has left it before anything arrives, and a link still serves at its exact
+    /// rate. This is how a machine behaves that emulates a network with timers of that granularity.
+    /// Call it before links are added.
     ///
     /// # Panics
     /// If `step` is 0, or there are links.
@@ -142,19 +144,22 @@ impl<P: Load> Network<P> {
         self.clock = (step.0 > 1).then(|| StepClock::new(step, phase));
     }
 
-    /// Says which timer, of one end of every flow, is armed for almost every packet. Its cost then does not depend on what
-    /// else is under way; nothing else does. Call it before the first flow is added.
+    /// Says which timer, of one end of every flow, is armed for almost every packet. Its cost then
+    /// does not depend on what else is under way; nothing else does. Call it before the first flow
+    /// is added.
     pub fn set_swift_timer(&mut self, side: Side, timer: u8) {
         self.queue.set_tournament_timer(timer_id(side, timer));
     }
 
-    /// Says which timer, of one end of every flow, is armed often, for times that are about as far ahead everywhere. Its cost then
-    /// depends little on what else is under way; nothing else does. Call it before the first flow is added.
+    /// Says which timer, of one end of every flow, is armed often, for times that are about as far
+    /// ahead everywhere. Its cost then depends little on what else is under way; nothing else does.
+    /// Call it before the first flow is added.
     pub fn set_even_timer(&mut self, side: Side, timer: u8) {
         self.queue.set_calendar_timer(timer_id(side, timer));
     }
 
-    /// Schedules a call of [`Handler::on_application`] with `token` at `at` (now if that has passed).
+    /// Schedules a call of [`Handler::on_application`] with `token` at `at` (now if that has
+    /// passed).
     ///
     /// Calls at the same time are ordered by flow, then by token.
     pub fn schedule(&mut self, flow: FlowId, at: Time, token: u32) {
@@ -201,18 +206,20 @@ impl<P: Load> Network<P> {
         &self.links[id.0 as usize].name
     }
 
-    /// The names of the tins of a link's queue discipline, in the order of [`LinkStats::tins`]; none if it has no tins.
+    /// The names of the tins of a link's queue discipline, in the order of [`LinkStats::tins`];
+    /// none if it has no tins.
     pub fn tin_names(&self, id: LinkId) -> Vec<String> {
         self.links[id.0 as usize].tins.as_ref().map_or_else(Vec::new, Tins::names)
     }
 
-    /// Bits that a link could have sent between two times, rounded down; `None` for a link without a rate.
+    /// Bits that a link could have sent between two times, rounded down; `None` for a link without
+    /// a rate.
     pub fn capacity_bits(&self, id: LinkId, from: Time, to: Time) -> Option<u128> {
         self.links[id.0 as usize].server.capacity_bits(from, to)
     }
 
-    /// Wire bytes of a flow that have departed from the last link with a rate on its forward route so far. Zero for a
-    /// route without such a link. Settles no other link.
+    /// Wire bytes of a flow that have departed from the last link with a rate on its forward route
+    /// so far. Zero for a route without such a link. Settles no other link.
     pub fn flow_wire_bytes(&mut self, flow: FlowId) -> u64 {
         if let Some(id) = self.last_rated_link(flow) {
             let link = &mut self.links[id.0 as usize];
@@ -293,8 +300,8 @@ impl<P: Load> Network<P> {
         self.now = if self.clock.is_none() { due } else { self.notice(due, self.now) };
     }
 
-    /// When an event that is due at `due` happens, at `now` or later. Apart from the event loop, of which it is no part in most
-    /// runs.
+    /// When an event that is due at `due` happens, at `now` or later. Apart from the event loop, of
+    /// which it is no part in most runs.
     #[cold]
     #[inline(never)]
     fn notice(&mut self, due: Time, now: Time) -> Time {
@@ -306,7 +313,8 @@ impl<P: Load> Network<P> {
         }
     }
 
-    /// Removes all events, and the packets in lanes with their memory: the run is over, and only its statistics are asked for.
+    /// Removes all events, and the packets in lanes with their memory: the run is over, and only
+    /// its statistics are asked for.
     pub fn end(&mut self) {
         self.queue = EventQueue::new(self.timers_per_end);
         self.lanes = Lanes::new();

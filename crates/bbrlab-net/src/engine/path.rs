@@ -43,7 +43,8 @@ impl<P: Load> Network<P> {
             self.enter_lane(lane, self.now + delay, packed);
             return;
         }
-        // Handled at once: as an arrival at the current time it would be the next event in any case.
+        // Handled at once: as an arrival at the current time it would be the next event in any
+        // case.
         let Target::Link(id) = leg.target else { unreachable!("only a link is reached at once") };
         // Few routes have a link where ACKs begin.
         let link = &mut self.links[id.0 as usize];
@@ -226,7 +227,8 @@ impl<P: Load> Network<P> {
         if self.clock.is_none() { self.due } else { self.now }
     }
 
-    /// Sends a packet that departs from link `id` at `departs` to its next leg, of which the one to the link says so much.
+    /// Sends a packet that departs from link `id` at `departs` to its next leg, of which the one to
+    /// the link says so much.
     #[inline]
     fn forward(&mut self, id: LinkId, packet: &Packet<P>, departs: Time, onward: Onward) {
         let departed =
@@ -322,8 +324,8 @@ impl<P: Load> Network<P> {
         }
     }
 
-    /// Takes the next packet into service. Service begins at its arrival, at `from`, or when the packet before it has
-    /// departed, whichever is last.
+    /// Takes the next packet into service. Service begins at its arrival, at `from`, or when the
+    /// packet before it has departed, whichever is last.
     pub(super) fn serve_next(&mut self, id: LinkId, from: Time) {
         let (due, now) = (self.due, self.now);
         let link = &mut self.links[id.0 as usize];
@@ -365,7 +367,8 @@ impl<P: Load> Network<P> {
         self.queue.insert(Key::new(departs, tie), id.0);
     }
 
-    /// The packet in service departs, if `sequence` is still its number; the next one goes into service.
+    /// The packet in service departs, if `sequence` is still its number; the next one goes into
+    /// service.
     pub(super) fn departure(&mut self, id: LinkId, sequence: u32) {
         let due = self.due;
         let link = &mut self.links[id.0 as usize];
@@ -460,7 +463,8 @@ impl<P: Load> Network<P> {
             return;
         };
         let asked_for = queue.timer();
-        // While a packet is in service, one that may leave already waits for its departure, which arms the timer anew.
+        // While a packet is in service, one that may leave already waits for its departure, which
+        // arms the timer anew.
         let waits_for_departure = asked_for <= self.due && in_service.is_some();
         if asked_for == Time::NEVER || waits_for_departure {
             return;
@@ -487,8 +491,8 @@ fn passes_front<P: Load>(
     link.front.is_none() || !stops_in_front(link, (id, due, now), packet, recorded, accounts)
 }
 
-/// Whether a packet gets no further than to the front of a link: lost at random, above the policer's rate, or one of several
-/// ACKs.
+/// Whether a packet gets no further than to the front of a link: lost at random, above the
+/// policer's rate, or one of several ACKs.
 fn stops_in_front<P: Load>(
     Link { front, stats, .. }: &mut Link,
     (id, due, now): (LinkId, Time, Time),

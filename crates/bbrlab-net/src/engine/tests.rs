@@ -96,9 +96,9 @@ fn the_timer_of_a_links_queue_comes_before_departures_and_arrivals_of_its_instan
     let mut hosts = OneWay::default();
     net.advance(Time(10 * MS), &mut hosts);
     net.check_conservation();
-    // The first tick opens the queue, and packet 0 goes into service. At 2 ms the tick drops packet 1, before packet 0
-    // departs and packet 1 would go into service. At 4 ms the queue is empty: packets 3 and 4 arrive after the tick. At
-    // 5 ms packet 4 is dropped.
+    // The first tick opens the queue, and packet 0 goes into service. At 2 ms the tick drops packet
+    // 1, before packet 0 departs and packet 1 would go into service. At 4 ms the queue is empty:
+    // packets 3 and 4 arrive after the tick. At 5 ms packet 4 is dropped.
     assert_eq!(hosts.arrived, [(2 * MS, 0), (3 * MS, 2), (5 * MS, 3)]);
     let stats = net.link_stats(LinkId(0));
     assert_eq!((stats.drops_aqm, stats.drops_full, stats.backlog_packets()), (2, 0, 0));
@@ -116,11 +116,13 @@ fn a_links_queue_has_its_own_timer_and_its_own_draws() {
     let mut own = Rng::new(7, "l.queue");
     let mut high_half = || (own.next_u64() >> 32) as u32;
     assert_eq!(ticking.draws, [high_half(), high_half()]);
-    // The application's call, three ticks, and departure and arrival of the packet that no tick dropped.
+    // The application's call, three ticks, and departure and arrival of the packet that no tick
+    // dropped.
     assert_eq!(net.events(), 6);
 }
 
-/// Arms the only timer of each flow for the times that the application's token selects; records which fire when.
+/// Arms the only timer of each flow for the times that the application's token selects; records
+/// which fire when.
 #[derive(Default)]
 struct Alarms {
     fired: Vec<(u64, u32)>,

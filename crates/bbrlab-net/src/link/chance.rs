@@ -4,8 +4,8 @@ use bbrlab_queue::{Entropy, HostHashes, Queued};
 
 use crate::rng::Rng;
 
-/// A stream of random numbers, and hashes of flows keyed by its first number. Which flows collide depends on seed and
-/// link.
+/// A stream of random numbers, and hashes of flows keyed by its first number. Which flows collide
+/// depends on seed and link.
 #[derive(Clone, Debug)]
 pub(crate) struct Chance {
     rng: Rng,
@@ -47,7 +47,8 @@ impl Entropy for Chance {
     }
 }
 
-/// A multiplication spreads the flow's number over the upper half, from which disciplines take the queue.
+/// A multiplication spreads the flow's number over the upper half, from which disciplines take the
+/// queue.
 #[inline]
 fn hash(flow: u32, key: u64) -> u32 {
     let mixed = (u64::from(flow) ^ key).wrapping_mul(0x9e37_79b9_7f4a_7c15);

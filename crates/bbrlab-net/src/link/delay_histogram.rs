@@ -1,4 +1,5 @@
-//! A histogram of delays in the manner of `HdrHistogram`: exact below 128 ns, then 128 buckets per octave.
+//! A histogram of delays in the manner of `HdrHistogram`: exact below 128 ns, then 128 buckets per
+//! octave.
 
 use bbrlab_units::Span;
 
@@ -44,13 +45,15 @@ impl DelayHistogram {
         (count > 0).then(|| self.sum_ns as f64 / count as f64)
     }
 
-    /// The delays in ascending order with their counts. A delay is the middle of its bucket, as in [`Self::quantile`].
+    /// The delays in ascending order with their counts. A delay is the middle of its bucket, as in
+    /// [`Self::quantile`].
     pub fn buckets(&self) -> impl Iterator<Item = (Span, u64)> {
         let counted = self.counts.iter().enumerate().filter(|&(_, &count)| count > 0);
         counted.map(|(bucket, &count)| (Span(middle(bucket)), count))
     }
 
-    /// The delay that `per_mille` thousandths of the delays do not exceed, within 1/128: the middle of its bucket.
+    /// The delay that `per_mille` thousandths of the delays do not exceed, within 1/128: the middle
+    /// of its bucket.
     #[must_use]
     pub fn quantile(&self, per_mille: u32) -> Option<Span> {
         let wanted = u128::from(self.count()) * u128::from(per_mille.min(1000));

@@ -1,38 +1,43 @@
-//! Room in a drop-tail buffer while all packets in it have one size: the time of the last departure tells.
+//! Room in a drop-tail buffer while all packets in it have one size: the time of the last departure
+//! tells.
 //!
-//! At a constant rate, packets of one size that wait for each other depart at equal distances, but for a fraction of a
-//! nanosecond that the serialiser carries over. How many of them are still to depart then follows from how far ahead the last
-//! departure lies; nobody has to look which of them have departed. Where that is within the fraction, and where a packet of
-//! another size is among them, the entries of the ledger have to tell.
+//! At a constant rate, packets of one size that wait for each other depart at equal distances, but
+//! for a fraction of a nanosecond that the serialiser carries over. How many of them are still to
+//! depart then follows from how far ahead the last departure lies; nobody has to look which of them
+//! have departed. Where that is within the fraction, and where a packet of another size is among
+//! them, the entries of the ledger have to tell.
 
 use bbrlab_link::Buffer;
 use bbrlab_units::Time;
 
 use super::serialiser::WORK_PER_BYTE;
 
-/// From when on all packets in a buffer have one size, and how long as many of them as may wait take.
+/// From when on all packets in a buffer have one size, and how long as many of them as may wait
+/// take.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EvenPackets {
     /// Their bytes on the wire.
     wire_bytes: u32,
     /// What departs later has the size of the last packet that entered.
     since: u64,
-    /// How long this can be said from then on; 0 as long as nobody has asked since the size changed.
+    /// How long this can be said from then on; 0 as long as nobody has asked since the size
+    /// changed.
     lasts: u64,
-    /// A last departure that is this far ahead leaves room for one more, and one that is more than a nanosecond farther does
-    /// not.
+    /// A last departure that is this far ahead leaves room for one more, and one that is more than
+    /// a nanosecond farther does not.
     reach: i64,
 }
 
-/// Until this time, in nanoseconds, and for so long, 146 years, no sum or difference of two times is too large.
+/// Until this time, in nanoseconds, and for so long, 146 years, no sum or difference of two times
+/// is too large.
 const END: u64 = 1 << 62;
 
 impl EvenPackets {
     /// No packet has entered.
     pub(super) const NONE: Self = Self { wire_bytes: 0, since: 0, lasts: 0, reach: 0 };
 
-    /// Whether there is room for one more packet of `wire_bytes` at `due`, where the last of those before departs at
-    /// `free_at`; `None` if this does not tell.
+    /// Whether there is room for one more packet of `wire_bytes` at `due`, where the last of those
+    /// before departs at `free_at`; `None` if this does not tell.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a full buffer asks for each packet")]
     pub(super) fn have_room(&self, wire_bytes: u32, due: Time, free_at: Time) -> Option<bool> {
@@ -41,7 +46,8 @@ impl EvenPackets {
         }
         // Below zero where the link is idle.
         let ahead = free_at.0.wrapping_sub(due.0).cast_signed();
-        // Of n that are to depart the last is between n - 1 and n times ahead, and those times have a fraction.
+        // Of n that are to depart the last is between n - 1 and n times ahead, and those times have
+        // a fraction.
         if ahead <= self.reach { Some(true) } else { (ahead > self.reach + 1).then_some(false) }
     }
 
@@ -60,8 +66,8 @@ impl EvenPackets {
     }
 }
 
-/// How many nanoseconds as many packets of this size as may wait take, rounded down; `None` if there is no end to them or that
-/// is too long.
+/// How many nanoseconds as many packets of this size as may wait take, rounded down; `None` if
+/// there is no end to them or that is too long.
 fn reach(wire_bytes: u32, buffer: Buffer, rate: u64) -> Option<i64> {
     let packets = match buffer {
         Buffer::Packets(limit) => limit.0,
@@ -155,7 +161,8 @@ mod tests {
                 serialiser.serve_and_tell(1500, |departs| even.end(departs));
             }
         }
-        // The first packet has no size before it, and the second is the first of which one can say that it is as the others.
+        // The first packet has no size before it, and the second is the first of which one can say
+        // that it is as the others.
         assert_eq!(told[0] + told[1], 998);
         assert!(told[0] > 0);
     }

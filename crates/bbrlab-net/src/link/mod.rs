@@ -1,10 +1,11 @@
 //! A link: a queue, a server, and impairments after it (random loss, jitter, reordering).
 //!
-//! There are two implementations. With drop-tail it is known on arrival whether and when a packet departs, so the
-//! departure is computed then and there is no departure event: the *virtual clock*. Any other discipline has a
-//! *departure event* per packet, and so has drop-tail if the caller asks for it. Both draw, count and record the same
-//! at the same times, so that runs with drop-tail have equal digests. Most links by virtual clock are plain (`plain.rs`):
-//! they write down later what the others write down at once.
+//! There are two implementations. With drop-tail it is known on arrival whether and when a packet
+//! departs, so the departure is computed then and there is no departure event: the *virtual clock*.
+//! Any other discipline has a *departure event* per packet, and so has drop-tail if the caller asks
+//! for it. Both draw, count and record the same at the same times, so that runs with drop-tail have
+//! equal digests. Most links by virtual clock are plain (`plain.rs`): they write down later what
+//! the others write down at once.
 
 mod chance;
 mod delay_clock;
@@ -37,8 +38,8 @@ pub(crate) use plain::{Admission, Ledger};
 use server::Server;
 use stats::{LinkStats, TinStats};
 
-/// How drop-tail links are computed. The results are the same; tests compare the two. A link with another queue
-/// discipline always has departure events.
+/// How drop-tail links are computed. The results are the same; tests compare the two. A link with
+/// another queue discipline always has departure events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LinkMode {
     /// The departure is known on arrival: no departure event.
@@ -82,7 +83,8 @@ pub(crate) struct Impairments {
 pub(crate) enum Line {
     /// By virtual clock, and the link only queues and serves.
     Plain(Ledger),
-    /// By virtual clock: the packets themselves are already on their next leg; these are their shadows.
+    /// By virtual clock: the packets themselves are already on their next leg; these are their
+    /// shadows.
     Virtual { buffer: Buffer, shadows: chunks::Queue<Shadow> },
     /// By departure events. `chance` belongs to the queue discipline.
     Events { queue: Discipline, chance: Chance, in_service: Option<InService>, served: u32 },
@@ -174,8 +176,9 @@ impl Link {
         }
     }
 
-    /// Makes the link one of a network whose clock is read every `step`. A plain link becomes one that notes how long a packet
-    /// waits when it arrives: this does not follow from the times of arrivals and departures then.
+    /// Makes the link one of a network whose clock is read every `step`. A plain link becomes one
+    /// that notes how long a packet waits when it arrives: this does not follow from the times of
+    /// arrivals and departures then.
     pub(crate) fn set_clock_step(&mut self, step: Span) {
         self.server.set_clock_step(step);
         if let Line::Plain(ledger) = &self.line {
@@ -184,7 +187,8 @@ impl Link {
         }
     }
 
-    /// Whether the link only queues and serves; [`Self::admit_plainly`] is the way into such a link.
+    /// Whether the link only queues and serves; [`Self::admit_plainly`] is the way into such a
+    /// link.
     #[inline]
     pub(crate) fn is_plain(&self) -> bool {
         matches!(self.line, Line::Plain(_))

@@ -1,10 +1,13 @@
-//! A plain link: drop-tail by virtual clock at a constant rate, without marks, losses, jitter or reordering. Most links are.
+//! A plain link: drop-tail by virtual clock at a constant rate, without marks, losses, jitter or
+//! reordering. Most links are.
 //!
-//! What happens to a packet here is known when it arrives, and nothing else depends on when it is written down. So its
-//! arrival and its departure are entered in a ledger, and the statistics, the flow's counts and the digest are brought up
-//! to date for many packets at once: when somebody asks, or when the ledger has grown long. Entries are settled in the order
-//! of their times, departures before arrivals of the same time, as at any other link. A packet that finds the buffer full
-//! never enters the ledger: only counts and the digest note it, and neither asks in which order.
+//! What happens to a packet here is known when it arrives, and nothing else depends on when it is
+//! written down. So its arrival and its departure are entered in a ledger, and the statistics, the
+//! flow's counts and the digest are brought up to date for many packets at once: when somebody
+//! asks, or when the ledger has grown long. Entries are settled in the order of their times,
+//! departures before arrivals of the same time, as at any other link. A packet that finds the
+//! buffer full never enters the ledger: only counts and the digest note it, and neither asks in
+//! which order.
 
 use bbrlab_link::Buffer;
 use bbrlab_units::Time;
@@ -21,8 +24,8 @@ use crate::chunks::Queue;
 use crate::digest::{Digest, Record};
 use crate::packet::{FlowId, LinkId};
 
-/// From so many arrivals that wait to be settled, they are, before the next packet or burst. Their entries stay in the
-/// innermost cache.
+/// From so many arrivals that wait to be settled, they are, before the next packet or burst. Their
+/// entries stay in the innermost cache.
 const SETTLED_FROM: usize = 128;
 
 /// What a plain link asks of a packet.
@@ -35,8 +38,8 @@ pub(crate) struct Admission {
     pub(crate) counts_for_flow: bool,
 }
 
-/// An accepted packet, from its arrival until its departure is settled. How long it waits for its transmission follows from
-/// the departure before its own.
+/// An accepted packet, from its arrival until its departure is settled. How long it waits for its
+/// transmission follows from the departure before its own.
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry {
     at: Time,
@@ -72,12 +75,14 @@ impl EntryFlow {
     }
 }
 
-/// The packets of a plain link whose departures are not settled, and how many packets its buffer takes.
+/// The packets of a plain link whose departures are not settled, and how many packets its buffer
+/// takes.
 #[derive(Debug)]
 pub(crate) struct Ledger {
     buffer: Buffer,
     entries: Queue<Entry>,
-    /// From this number of entries on, arrivals are settled: [`SETTLED_FROM`] beyond those that are.
+    /// From this number of entries on, arrivals are settled: [`SETTLED_FROM`] beyond those that
+    /// are.
     settled_from: usize,
     /// The place of the last entry before these.
     settled: Option<usize>,
@@ -93,8 +98,8 @@ pub(crate) struct Ledger {
     even: EvenPackets,
 }
 
-/// How far the search for room has come in the entries: the number of one of them from the front, and its place if that is
-/// not 0.
+/// How far the search for room has come in the entries: the number of one of them from the front,
+/// and its place if that is not 0.
 #[derive(Clone, Copy, Debug, Default)]
 struct Mark {
     index: usize,
@@ -135,8 +140,8 @@ impl Ledger {
         (self.entries.len() as u64, self.bytes)
     }
 
-    /// Whether the buffer has room at `due` for a packet, after the departures of that time. The packet in service is none
-    /// that waits.
+    /// Whether the buffer has room at `due` for a packet, after the departures of that time. The
+    /// packet in service is none that waits.
     #[inline]
     fn has_room(&mut self, wire_bytes: u32, due: Time, serialiser: &Serialiser) -> bool {
         self.entries.len() < self.full_at
@@ -156,8 +161,8 @@ impl Ledger {
         if matches!(self.buffer, Buffer::Bytes(_)) {
             return self.has_room_for_bytes(wire_bytes, due);
         }
-        // There is room for one more if the last but so many has departed: what is behind it are the one in service and
-        // fewer than the buffer takes.
+        // There is room for one more if the last but so many has departed: what is behind it are
+        // the one in service and fewer than the buffer takes.
         while self.mark.index < self.entries.len() - self.full_at {
             self.move_mark();
         }
@@ -243,7 +248,8 @@ impl Ledger {
         self.settled_from - SETTLED_FROM
     }
 
-    /// Enters all arrivals, and the departures up to `until`, in the length of the queue; returns the number of departures.
+    /// Enters all arrivals, and the departures up to `until`, in the length of the queue; returns
+    /// the number of departures.
     fn settle_length(&self, until: Time, queue: &mut QueueLength) -> usize {
         let rises = self.unsettled();
         let arrival = self.first_unsettled().map_or(until, |place| self.entries.at(place).at);
@@ -317,8 +323,8 @@ impl Ledger {
     }
 }
 
-/// Accounts for the departures of these packets, except in the length of the queue; returns their bytes on the wire.
-/// `free_at` is the departure before them, and then the last of theirs.
+/// Accounts for the departures of these packets, except in the length of the queue; returns their
+/// bytes on the wire. `free_at` is the departure before them, and then the last of theirs.
 #[inline(never)]
 fn settle_departures(
     entries: &[Entry],
@@ -348,7 +354,8 @@ fn settle_departures(
 }
 
 impl Link {
-    /// Admits a packet to a plain link. Returns when the packet departs; `None` if the buffer is full.
+    /// Admits a packet to a plain link. Returns when the packet departs; `None` if the buffer is
+    /// full.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once where hosts send, once for other arrivals")]
     pub(crate) fn admit_plainly(

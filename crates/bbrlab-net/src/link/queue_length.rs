@@ -1,17 +1,20 @@
-//! The length of a queue over time: mean, standard deviation, quantiles and maximum as time integrals.
+//! The length of a queue over time: mean, standard deviation, quantiles and maximum as time
+//! integrals.
 
 use std::fmt;
 
 use bbrlab_units::Time;
 
-/// Quantiles are exact below this length; from here on lengths are told apart in 64 steps per octave.
+/// Quantiles are exact below this length; from here on lengths are told apart in 64 steps per
+/// octave.
 const EXACT: u64 = 4096;
 
 /// The time that a queue spent at each length.
 #[derive(Clone, Default)]
 pub struct QueueLength {
     place: Place,
-    /// Nanoseconds spent at each length, up to the largest length reached. That is a fraction of what so many packets take.
+    /// Nanoseconds spent at each length, up to the largest length reached. That is a fraction of
+    /// what so many packets take.
     ns: Vec<u64>,
 }
 
@@ -36,7 +39,8 @@ struct Place {
     squares: f64,
 }
 
-/// A way of rises and falls in order of time. An easy one begins in measured time and stays below `EXACT`.
+/// A way of rises and falls in order of time. An easy one begins in measured time and stays below
+/// `EXACT`.
 #[derive(Debug)]
 pub(crate) struct Walk<'a, const EASY: bool> {
     place: Place,
@@ -193,8 +197,8 @@ impl QueueLength {
         Some(((exact + long.max(0.0)) / total).sqrt())
     }
 
-    /// The smallest length that the queue did not exceed for `per_mille` thousandths of the time. Exact below 4096
-    /// packets; above, rounded up by at most 1/64.
+    /// The smallest length that the queue did not exceed for `per_mille` thousandths of the time.
+    /// Exact below 4096 packets; above, rounded up by at most 1/64.
     #[must_use]
     pub fn quantile(&self, per_mille: u32) -> Option<u64> {
         let total = self.total_ns();

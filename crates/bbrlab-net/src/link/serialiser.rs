@@ -1,23 +1,25 @@
 //! The exact serialiser, at one rate or on a schedule of rates.
 //!
-//! A packet of S bytes on an idle link of rate R takes exactly ceil(S * 8e9 / R) ns. Within a busy period the
-//! fraction of a nanosecond is carried over, so the n-th packet departs at ceil(start + n * S * 8e9 / R) and no
-//! error accumulates.
+//! A packet of S bytes on an idle link of rate R takes exactly ceil(S * 8e9 / R) ns. Within a busy
+//! period the fraction of a nanosecond is carried over, so the n-th packet departs at ceil(start +
+//! n * S * 8e9 / R) and no error accumulates.
 
 use bbrlab_units::{BitRate, NS_PER_S, Time};
 
-/// Work per byte, in bits times nanoseconds per second. In this unit a rate of R bit/s does work R in one nanosecond.
+/// Work per byte, in bits times nanoseconds per second. In this unit a rate of R bit/s does work R
+/// in one nanosecond.
 pub(super) const WORK_PER_BYTE: u64 = 8 * NS_PER_S;
 
-/// A serialiser at one rate. It is free from `free_ns` less `spare / rate` nanoseconds on, which is less than one
-/// nanosecond.
+/// A serialiser at one rate. It is free from `free_ns` less `spare / rate` nanoseconds on, which is
+/// less than one nanosecond.
 #[derive(Clone, Debug)]
 pub(crate) struct Serialiser {
     rate: u64,
     free_ns: u64,
     /// The work that the last nanosecond still has room for.
     spare: u64,
-    /// Size of the last packet and its exact time. Most packets have the same size, so this saves a division.
+    /// Size of the last packet and its exact time. Most packets have the same size, so this saves a
+    /// division.
     last_bytes: u32,
     last_ns: u64,
     last_rem: u64,

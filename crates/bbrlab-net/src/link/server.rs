@@ -1,4 +1,5 @@
-//! When a packet departs: at once, or by a serialiser (constant rate or schedule), a token bucket or a trace.
+//! When a packet departs: at once, or by a serialiser (constant rate or schedule), a token bucket
+//! or a trace.
 //!
 //! Packets depart in the order in which they are served.
 
@@ -61,7 +62,8 @@ impl Server {
         Self::Shaped { rate, free_at: Time::ZERO }
     }
 
-    /// The clock is read every `step`. All but a bucket compute when they would have served, and the engine when that is noticed.
+    /// The clock is read every `step`. All but a bucket compute when they would have served, and
+    /// the engine when that is noticed.
     pub(crate) fn set_clock_step(&mut self, step: Span) {
         if let Self::Bucket(bucket) = self {
             bucket.set_clock_step(step);
@@ -110,7 +112,8 @@ impl Server {
         }
     }
 
-    /// Whether a packet in service counts as queued until it departs: it waits for tokens or for an opportunity.
+    /// Whether a packet in service counts as queued until it departs: it waits for tokens or for an
+    /// opportunity.
     pub(crate) fn queues_until_departure(&self) -> bool {
         matches!(self, Self::Bucket(_) | Self::Trace(_))
     }
@@ -143,8 +146,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// The integral of the schedule gives the departures independently: a packet has departed as soon as the work of
-        /// its busy period up to and including it is done.
+        /// The integral of the schedule gives the departures independently: a packet has departed
+        /// as soon as the work of its busy period up to and including it is done.
         #[test]
         fn departures_of_a_busy_period_are_those_of_the_integral_of_the_rate(
             steps in prop::collection::vec((0u64..3_000_000, 0u64..2_000_000_000), 1..8),

@@ -1,4 +1,5 @@
-//! The statistics of a link. Exact where not stated otherwise, and the same in both implementations.
+//! The statistics of a link. Exact where not stated otherwise, and the same in both
+//! implementations.
 
 use bbrlab_queue::Queued;
 use bbrlab_units::{Span, Time};
@@ -11,12 +12,13 @@ use super::queue_length::QueueLength;
 pub struct LinkStats {
     /// Packets that reached the link.
     pub arrivals: u64,
-    /// Packets dropped because the buffer was full, or because they exceed the size of the token bucket.
+    /// Packets dropped because the buffer was full, or because they exceed the size of the token
+    /// bucket.
     pub drops_full: u64,
     /// Packets that the queue discipline dropped for another reason.
     pub drops_aqm: u64,
-    /// Of both, packets dropped when the link asked for the next packet; the others were dropped when one arrived. `None`
-    /// at a drop-tail link.
+    /// Of both, packets dropped when the link asked for the next packet; the others were dropped
+    /// when one arrived. `None` at a drop-tail link.
     pub drops_dequeue: Option<u64>,
     /// Packets lost at random; those lost after the queue count from their departure on.
     pub drops_random: u64,
@@ -36,10 +38,11 @@ pub struct LinkStats {
     pub backlog_bytes: u64,
     /// The number of packets in the queue and in service over time.
     pub queue: QueueLength,
-    /// Time from arrival to the start of transmission (token bucket and trace: to departure) of each packet sent; of slots
-    /// without the delay inside them.
+    /// Time from arrival to the start of transmission (token bucket and trace: to departure) of
+    /// each packet sent; of slots without the delay inside them.
     pub delay: DelayHistogram,
-    /// Of each tin of the queue discipline, in the order of [`bbrlab_queue::Tins`]; empty if it has none.
+    /// Of each tin of the queue discipline, in the order of [`bbrlab_queue::Tins`]; empty if it has
+    /// none.
     pub tins: Vec<TinStats>,
 }
 

@@ -1,4 +1,5 @@
-//! ACK thinning: of a flow's ACKs in a row that say nothing but how far data arrived, one of N passes.
+//! ACK thinning: of a flow's ACKs in a row that say nothing but how far data arrived, one of N
+//! passes.
 
 use crate::packet::{Load, Packet};
 

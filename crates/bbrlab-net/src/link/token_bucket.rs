@@ -1,12 +1,14 @@
 //! A token bucket: a packet departs as soon as there are tokens for all of it.
 //!
-//! As Linux's `tbf`: tokens accrue at the rate up to `burst` bytes, and with a peak rate in a second bucket of a full
-//! packet at that rate. Only the packet at the head waits for tokens, and it departs at once when both buckets have them.
+//! As Linux's `tbf`: tokens accrue at the rate up to `burst` bytes, and with a peak rate in a
+//! second bucket of a full packet at that rate. Only the packet at the head waits for tokens, and
+//! it departs at once when both buckets have them.
 //!
 //! Sources: [linux] `net/sched/sch_tbf.c`, `tbf_dequeue`.
 //! Deviations:
-//! 1. All times and levels are exact integers. The kernel counts tokens in whole nanoseconds, and `tc` rounds the buckets
-//!    to ticks of 64 ns. Shown by `departures_are_those_of_the_kernels_formulas`.
+//! 1. All times and levels are exact integers. The kernel counts tokens in whole nanoseconds, and
+//!    `tc` rounds the buckets to ticks of 64 ns. Shown by
+//!    `departures_are_those_of_the_kernels_formulas`.
 
 use bbrlab_link::PeakRate;
 use bbrlab_units::{Bytes, Span, Time};
@@ -19,8 +21,9 @@ pub(crate) struct TokenBucket {
     peak: Option<Box<Bucket>>,
     /// The time of the levels: that of the last departure.
     at: Time,
-    /// Nanoseconds between two readings of the clock. A packet that waits for tokens departs when one is read at which it has
-    /// them, and what has flowed over the bucket's brim by then is lost.
+    /// Nanoseconds between two readings of the clock. A packet that waits for tokens departs when
+    /// one is read at which it has them, and what has flowed over the bucket's brim by then is
+    /// lost.
     step: u64,
 }
 
@@ -126,7 +129,8 @@ mod tests {
         assert!(!bucket.admits(1601));
     }
 
-    /// A clock that is read every 2 ms: in each a packet departs, though there are tokens for one and a third.
+    /// A clock that is read every 2 ms: in each a packet departs, though there are tokens for one
+    /// and a third.
     #[test]
     fn with_a_coarse_clock_tokens_flow_over_the_brim() {
         let mut bucket = TokenBucket::new(at_8_mbps(), Bytes(1600), None);
@@ -135,7 +139,8 @@ mod tests {
         assert_eq!(departures, [0, 2, 4, 6]);
     }
 
-    /// 5 times the rate: 300 us a packet, while the large bucket lasts; the sixth packet and those behind it wait for that.
+    /// 5 times the rate: 300 us a packet, while the large bucket lasts; the sixth packet and those
+    /// behind it wait for that.
     #[test]
     fn a_burst_leaves_at_the_peak_rate_and_then_at_the_rate() {
         let peak = PeakRate { rate: BitRate(40_000_000), mtu: Bytes(1500) };

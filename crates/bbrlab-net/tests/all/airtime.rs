@@ -1,4 +1,5 @@
-//! Two links that share a medium: what a turn costs, who is next, and that nobody sends while the other does.
+//! Two links that share a medium: what a turn costs, who is next, and that nobody sends while the
+//! other does.
 
 use crate::fixed_window::{ACK_BYTES, Hosts, Seen, Toy, ToyFlow};
 use bbrlab_link::{Airtime, Buffer, Link, Rate};
@@ -19,7 +20,8 @@ fn airtime(overhead_us: u64, packets: u64, time_us: Option<u64>) -> Airtime {
     }
 }
 
-/// Two links, there and back, and flows whose data cross the first or, if `is_back`, the second one; ACKs the other.
+/// Two links, there and back, and flows whose data cross the first or, if `is_back`, the second
+/// one; ACKs the other.
 fn shared(airtime: Airtime, rates: [u64; 2], is_back: &[bool]) -> (Network<Toy>, [LinkId; 2]) {
     let mut net = Network::new(1, 1);
     let mut add = |name: &str, rate| {
@@ -68,8 +70,8 @@ fn a_turn_sends_what_waits_when_it_begins_up_to_its_bound() {
     net.advance(Time(1000 * MS), &mut hosts);
     let times = hosts.data_times();
     let gaps: Vec<u64> = times.windows(2).map(|two| two[1] - two[0]).collect();
-    // The first packet finds the medium free, and has a turn of its own; the next turn begins before its ACK comes, which waits
-    // for the others.
+    // The first packet finds the medium free, and has a turn of its own; the next turn begins
+    // before its ACK comes, which waits for the others.
     assert_eq!(&gaps[..3], &[1100 * US, 1000 * US, 1000 * US]);
     for turn in gaps[1..].chunks(16).filter(|turn| turn.len() == 16) {
         assert_eq!(turn[..15], [1000 * US; 15]);
@@ -91,7 +93,8 @@ fn no_packet_of_a_turn_begins_after_its_time() {
     }
 }
 
-/// A packet that waits for the other direction's turn is in the queue like those that wait for their own.
+/// A packet that waits for the other direction's turn is in the queue like those that wait for
+/// their own.
 #[test]
 fn a_buffer_bounds_what_waits_for_the_medium() {
     let mut net: Network<Toy> = Network::new(1, 1);
@@ -126,7 +129,8 @@ fn two_directions_that_always_have_packets_alternate() {
     assert!(there > 1000 && there.abs_diff(back) <= 2, "{there} and {back} turns");
 }
 
-/// What happened on the medium, in order: when a packet's last bit had left, in which direction, after how long.
+/// What happened on the medium, in order: when a packet's last bit had left, in which direction,
+/// after how long.
 fn departures(
     hosts: &Hosts,
     is_back: &[bool],
@@ -150,8 +154,9 @@ fn departures(
 }
 
 proptest! {
-    /// Between two departures there is room for the later packet, and with another direction for the overhead of its turn: nothing
-    /// is sent twice at a time. All packets and turns together take no longer than the run, and no turn has more packets than it may.
+    /// Between two departures there is room for the later packet, and with another direction for
+    /// the overhead of its turn: nothing is sent twice at a time. All packets and turns together
+    /// take no longer than the run, and no turn has more packets than it may.
     #[test]
     fn the_medium_carries_one_packet_at_a_time_and_each_turn_pays(
         (overhead_us, packets, time_us) in (0u64..500, 1u64..20, prop::option::of(1u64..5000)),

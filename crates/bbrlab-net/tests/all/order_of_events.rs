@@ -1,4 +1,5 @@
-//! The order of events at the same time: by kind, then flow, then sequence number; never by lane or insertion.
+//! The order of events at the same time: by kind, then flow, then sequence number; never by lane or
+//! insertion.
 
 use bbrlab_link::{Buffer, Link, Rate};
 use bbrlab_net::{Arrival, FlowId, Handler, LinkMode, Network, Outgoing, Port, RouteStep, Side};
@@ -6,7 +7,8 @@ use bbrlab_units::{BitRate, Ecn, Span, Time};
 use expect_test::{Expect, expect};
 use std::fmt::Write as _;
 
-/// Hosts that log their events. The application's token says what to do: send a packet, or arm timers.
+/// Hosts that log their events. The application's token says what to do: send a packet, or arm
+/// timers.
 #[derive(Default)]
 struct Scripted {
     log: String,
@@ -133,7 +135,8 @@ fn packets_that_reach_a_link_together_are_taken_by_kind_of_sender_then_flow_then
         &Link::new("l", Rate::Constant(BitRate(12_000_000)), Buffer::Unlimited),
         LinkMode::VirtualClock,
     );
-    // Flow 0 sends at 0 over 1001 ns, flow 1 at 500 over 501 ns, flow 2 at 1000 over 1 ns: all reach the link at 1001.
+    // Flow 0 sends at 0 over 1001 ns, flow 1 at 500 over 501 ns, flow 2 at 1000 over 1 ns: all
+    // reach the link at 1001.
     for delay in [1001, 501, 1] {
         let forward =
             net.add_forward_route(&[RouteStep::Delay(Span(delay)), RouteStep::Link(link)]);
@@ -170,7 +173,8 @@ fn packets_that_reach_a_link_together_are_taken_by_kind_of_sender_then_flow_then
 
 #[test]
 fn a_path_without_delay_does_not_let_insertion_decide() {
-    // Without any delay the ACK arrives at the time of sending, before the next call of an application.
+    // Without any delay the ACK arrives at the time of sending, before the next call of an
+    // application.
     let mut net = two_flows([(0, 0), (0, 0)]);
     net.schedule(FlowId(1), Time(10), 1);
     net.schedule(FlowId(0), Time(10), 2);

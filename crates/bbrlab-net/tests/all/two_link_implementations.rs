@@ -1,5 +1,6 @@
-//! Links by virtual clock and by departure events give equal digests, statistics and host logs; and these are what they
-//! were: `random_networks.txt` has a line for ten networks. `cargo xtask bless` writes it anew.
+//! Links by virtual clock and by departure events give equal digests, statistics and host logs; and
+//! these are what they were: `random_networks.txt` has a line for ten networks. `cargo xtask bless`
+//! writes it anew.
 
 use std::fmt::Write as _;
 
@@ -225,7 +226,8 @@ fn flow() -> impl Strategy<Value = FlowPlan> {
     let ecn = prop_oneof![Just(Ecn::NotEct), Just(Ecn::Ect0), Just(Ecn::Ect1), Just(Ecn::Ce)];
     let bytes = prop_oneof![3 => Just(1514u32), 1 => 1u32..70_000, 1 => Just(u32::MAX)];
     let start = prop_oneof![2 => Just(0u64), 1 => 0u64..5_000_000];
-    // A round trip must take time: with a flow without any delay or rate the clock would never advance.
+    // A round trip must take time: with a flow without any delay or rate the clock would never
+    // advance.
     (hops(), hops(), (delay(), 1u64..3_000_000), start, 1u64..60, bytes, ecn).prop_map(
         |(forward, reverse, last_delays_ns, start_ns, window, wire_bytes, ecn)| FlowPlan {
             forward,

@@ -1,4 +1,5 @@
-//! What can be wrong with a folder of traces. Every message says what was found and what was expected.
+//! What can be wrong with a folder of traces. Every message says what was found and what was
+//! expected.
 
 use std::fmt;
 use std::path::PathBuf;

@@ -32,11 +32,13 @@ pub struct GoldenTrace {
     pub sha256: String,
 }
 
-/// The traces under `dir`, in the order of the manifest; with names in `only`, just those algorithms and
-/// services. The manifest is the one in `dir`, or else in the nearest folder above it.
+/// The traces under `dir`, in the order of the manifest; with names in `only`, just those
+/// algorithms and services. The manifest is the one in `dir`, or else in the nearest folder above
+/// it.
 ///
 /// # Errors
-/// If there is no manifest, it cannot be read, it lists nothing under `dir`, or it lacks a name of `only`.
+/// If there is no manifest, it cannot be read, it lists nothing under `dir`, or it lacks a name of
+/// `only`.
 pub fn plan(dir: &Path, only: &[String]) -> Result<Vec<GoldenTrace>, GoldenError> {
     let dir = fs::canonicalize(dir).map_err(|error| GoldenError::Unreadable {
         path: dir.to_owned(),

@@ -1,8 +1,8 @@
 //! Replays the trace of a congestion control through the [`CongestionControl`] trait.
 //!
-//! The input columns become a [`Conn`] and the arguments of the event; `rnd*` is what the algorithm may
-//! draw; `ret`, `o_*`, the draws and `s_*` are compared. Only the algorithm's own state persists from row
-//! to row.
+//! The input columns become a [`Conn`] and the arguments of the event; `rnd*` is what the algorithm
+//! may draw; `ret`, `o_*`, the draws and `s_*` are compared. Only the algorithm's own state
+//! persists from row to row.
 
 mod call;
 mod draws;
@@ -165,8 +165,8 @@ struct Replay<'t, C> {
     fresh: &'t C,
     cc: C,
     call: Call,
-    /// The fields that a snapshot gives, in its order, with their columns, so that names are looked up only
-    /// once per trace.
+    /// The fields that a snapshot gives, in its order, with their columns, so that names are looked
+    /// up only once per trace.
     state_order: Vec<(&'static str, Option<usize>)>,
 }
 

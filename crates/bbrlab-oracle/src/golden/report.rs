@@ -81,7 +81,8 @@ pub struct Report {
 }
 
 impl Report {
-    /// Adds up outcomes. Their order decides which difference is the first, so keep the manifest's order.
+    /// Adds up outcomes. Their order decides which difference is the first, so keep the manifest's
+    /// order.
     #[must_use]
     pub fn from_outcomes(outcomes: impl IntoIterator<Item = Outcome>) -> Self {
         let mut report = Self::default();

@@ -1,6 +1,7 @@
 //! Replays the traces of the stack's services: `core` in the manifest.
 //!
-//! Each service is a [`Service`]: the columns that it reads, the columns that are compared, and one step.
+//! Each service is a [`Service`]: the columns that it reads, the columns that are compared, and one
+//! step.
 
 mod cubicroot;
 mod cwndval;
@@ -24,8 +25,8 @@ trait Service {
     /// Columns that hold what the service made of them.
     const COMPARED: &'static [&'static str];
 
-    /// One row. `input` has the values of [`Self::INPUTS`], in order; `output` receives what is to be
-    /// compared, by name.
+    /// One row. `input` has the values of [`Self::INPUTS`], in order; `output` receives what is to
+    /// be compared, by name.
     fn step(
         &mut self,
         input: &[i64],

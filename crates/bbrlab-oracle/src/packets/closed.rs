@@ -1,21 +1,22 @@
 //! Runs an episode that has no logged beginning from the connect on, in a simulated path.
 //!
-//! The path is the reference's own: a rate with a queue in front of it, half of the round trip behind it,
-//! and half of the round trip back. What makes the run hard to follow is the machine's clock. It is read in
-//! steps of 256 ns, but a timer goes off between two steps, at a phase that depends on all timers before
-//! it; if the step that is read then lies before the timer's time, the kernel sets the timer again and is a
-//! step late. One step can change an RTT sample by a microsecond and with it BBR's bandwidth by a unit, which
-//! shifts every burst of the next ten rounds.
+//! The path is the reference's own: a rate with a queue in front of it, half of the round trip
+//! behind it, and half of the round trip back. What makes the run hard to follow is the machine's
+//! clock. It is read in steps of 256 ns, but a timer goes off between two steps, at a phase that
+//! depends on all timers before it; if the step that is read then lies before the timer's time, the
+//! kernel sets the timer again and is a step late. One step can change an RTT sample by a
+//! microsecond and with it BBR's bandwidth by a unit, which shifts every burst of the next ten
+//! rounds.
 //!
-//! This rule is known and simulated here. The phase is not known: timers that are not in the log (the
-//! sampler's, the kernel's own) change it. So it is drawn again at every tick of the sampler, and of
-//! [`SEQUENCES`] sequences of draws the one nearest to the log counts. The question is whether the log is
-//! among the runs that our stack can produce, ten seconds after the connect; most sequences differ from it by
-//! several packets.
+//! This rule is known and simulated here. The phase is not known: timers that are not in the log
+//! (the sampler's, the kernel's own) change it. So it is drawn again at every tick of the sampler,
+//! and of [`SEQUENCES`] sequences of draws the one nearest to the log counts. The question is
+//! whether the log is among the runs that our stack can produce, ten seconds after the connect;
+//! most sequences differ from it by several packets.
 //!
-//! Sources: the folder's README ("Forced events", "Clock and timers"); [linux] `net/sched/sch_netem.c`,
-//! `kernel/time/hrtimer.c` (`hrtimer_interrupt`), `kernel/time/clockevents.c`
-//! (`clockevents_program_event`).
+//! Sources: the folder's README ("Forced events", "Clock and timers"); [linux]
+//! `net/sched/sch_netem.c`, `kernel/time/hrtimer.c` (`hrtimer_interrupt`),
+//! `kernel/time/clockevents.c` (`clockevents_program_event`).
 
 use std::collections::VecDeque;
 
@@ -59,7 +60,8 @@ struct Clock {
     phase: u64,
     /// What the clock event is set for: the earliest timer, and when it really goes off.
     set: Option<(Time, u64)>,
-    /// State of the generator: linear congruential (Knuth's constants), of which the upper bits are used.
+    /// State of the generator: linear congruential (Knuth's constants), of which the upper bits are
+    /// used.
     chance: u64,
 }
 

@@ -1,8 +1,8 @@
 //! Compares what our stack sent with what Linux sent.
 //!
-//! Both lists are in order of time. After a difference the two are brought back into step at the nearest
-//! place where a packet of one equals a packet of the other, so one missing packet counts once and not as
-//! a shift of all that follow.
+//! Both lists are in order of time. After a difference the two are brought back into step at the
+//! nearest place where a packet of one equals a packet of the other, so one missing packet counts
+//! once and not as a shift of all that follow.
 
 use bbrlab_tcp::Segment;
 use bbrlab_units::Time;

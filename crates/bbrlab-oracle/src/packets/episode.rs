@@ -17,8 +17,8 @@ pub enum App {
     Unlimited,
     /// At each of these times, one `send()` of so many bytes.
     Script(Vec<(Time, u64)>),
-    /// The same number of bytes on each of several connections, one after the other; both ends close 100 ms
-    /// after the receiver has read the last byte.
+    /// The same number of bytes on each of several connections, one after the other; both ends
+    /// close 100 ms after the receiver has read the last byte.
     Transfers {
         /// Connections.
         count: u32,
@@ -73,7 +73,8 @@ pub struct Episode {
     pub wscale: (u8, u8),
     /// Jiffies at time 0.
     pub jiffies0: u32,
-    /// Counts in the log: data packets sent, retransmissions among them, data packets and ACKs lost.
+    /// Counts in the log: data packets sent, retransmissions among them, data packets and ACKs
+    /// lost.
     pub counts: [(&'static str, u64); 4],
     dir: PathBuf,
 }

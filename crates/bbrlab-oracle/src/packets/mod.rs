@@ -1,13 +1,13 @@
-//! Feeds our sender and our receiver what a real Linux host received, packet by packet, and compares
-//! what they send.
+//! Feeds our sender and our receiver what a real Linux host received, packet by packet, and
+//! compares what they send.
 //!
-//! A folder of packet logs holds short episodes: each packet at the sender and at the receiver, with
-//! the hosts' own time stamps. Each `s,in` row goes to our sender at its time and each `d,in` row to our
-//! receiver, and the application's calls are made at theirs; what they send must be the `s,out` and `d,out`
-//! rows. No window and no rate is supplied. Three things are, because the packets that a host received do
-//! not determine them: BBR's random phase, the clock step at which a paced burst leaves (with the qdisc `fq`, the
-//! moment within its timer's slack), and, to the receiver, the expiries of our sender's pacing timer, since both
-//! hosts share a kernel.
+//! A folder of packet logs holds short episodes: each packet at the sender and at the receiver,
+//! with the hosts' own time stamps. Each `s,in` row goes to our sender at its time and each `d,in`
+//! row to our receiver, and the application's calls are made at theirs; what they send must be the
+//! `s,out` and `d,out` rows. No window and no rate is supplied. Three things are, because the
+//! packets that a host received do not determine them: BBR's random phase, the clock step at which
+//! a paced burst leaves (with the qdisc `fq`, the moment within its timer's slack), and, to the
+//! receiver, the expiries of our sender's pacing timer, since both hosts share a kernel.
 
 mod bench;
 mod closed;
@@ -78,8 +78,8 @@ pub fn packets(episode: &Episode) -> Result<Vec<Row>, LogError> {
     Ok(rows)
 }
 
-/// Replays the episodes `only` (all, if empty) of a folder. Episodes that ask for something unknown are left
-/// out, and the report says so.
+/// Replays the episodes `only` (all, if empty) of a folder. Episodes that ask for something unknown
+/// are left out, and the report says so.
 ///
 /// # Errors
 /// If the folder is damaged.
@@ -140,7 +140,8 @@ fn run_closed(episode: &Episode, all: &[Episode], rows: &[Row]) -> Result<Episod
     Ok(nearest.expect("at least one sequence"))
 }
 
-/// Whether `other` is logged from the connect on and was the same run, up to the first forced event.
+/// Whether `other` is logged from the connect on and was the same run, up to the first forced
+/// event.
 fn is_same_run(episode: &Episode, other: &Episode) -> bool {
     other.is_from_connect()
         && other.cc == episode.cc

@@ -35,7 +35,8 @@ pub struct EpisodeReport {
     pub receiver: SideReport,
     /// Whether it was run in a simulated path, not fed from the log.
     pub closed: bool,
-    /// Clock readings supplied: times of paced bursts, and to the receiver the pacing timer's expiries.
+    /// Clock readings supplied: times of paced bursts, and to the receiver the pacing timer's
+    /// expiries.
     pub handed: u64,
     /// The congestion control, if it is not built; the sender's side then counts nothing.
     pub unsupported: Option<Unsupported>,

@@ -24,11 +24,12 @@ pub(super) const WAKE_DELAY: Span = Span(256);
 const NEXT_DELAY: Span = Span(1_792);
 /// The first `connect()`.
 pub(super) const FIRST_CONNECT: Time = Time(100_000_000);
-/// If the log has a burst at most this long after the pacing timer is due, the timer goes off with the burst.
+/// If the log has a burst at most this long after the pacing timer is due, the timer goes off with
+/// the burst.
 const PACING_LATENESS: Span = Span(520);
 
-/// How long before the timer of the qdisc `fq` is due another timer of the machine may set it off. Linux:
-/// `timer_slack`.
+/// How long before the timer of the qdisc `fq` is due another timer of the machine may set it off.
+/// Linux: `timer_slack`.
 const FQ_SLACK: Span = Span::from_micros(10);
 
 /// The columns with which a file of sender states begins.
@@ -112,8 +113,8 @@ pub(super) struct Replayed {
     pub(super) sent: Vec<Sent>,
     /// Paced bursts whose logged time was used.
     pub(super) handed: u64,
-    /// When TCP's own pacing timer went off. The one of `fq` is no occasion for timers with a tolerance: it does not
-    /// run the soft interrupt in which they go off.
+    /// When TCP's own pacing timer went off. The one of `fq` is no occasion for timers with a
+    /// tolerance: it does not run the soft interrupt in which they go off.
     pub(super) pacing: Vec<Time>,
 }
 
@@ -172,8 +173,9 @@ pub(super) fn replay(
             arrivals.peek().map_or((Time::NEVER, 0), |(place, row)| (row.time, *place));
         let timer = next_timer(&bench, &logged, slack);
         let timer_at = timer.map_or(Time::NEVER, |timer| timer.at);
-        // At the same moment a segment comes before a timer, unless the log shows the burst first. What `fq` lets go is first in
-        // the log too, but TCP is called for it in a tasklet, which runs after the soft interrupt that brings segments.
+        // At the same moment a segment comes before a timer, unless the log shows the burst first.
+        // What `fq` lets go is first in the log too, but TCP is called for it in a tasklet, which
+        // runs after the soft interrupt that brings segments.
         let is_burst_first =
             !episode.fq && timer.is_some_and(|timer| timer.burst.is_some_and(|at| at < place));
         let call = calls.peek().map_or(Time::NEVER, |&(at, _)| at);
@@ -235,8 +237,9 @@ struct Due {
 
 /// The next timer.
 ///
-/// A paced burst leaves at one of the clock's steps after its time; only the burst itself shows in the log
-/// which one. `fq` may be called up to `slack` before its timer is due. All other timers go off when they are due.
+/// A paced burst leaves at one of the clock's steps after its time; only the burst itself shows in
+/// the log which one. `fq` may be called up to `slack` before its timer is due. All other timers go
+/// off when they are due.
 fn next_timer(bench: &Bench, logged: &[(Time, usize)], slack: Span) -> Option<Due> {
     let mut next: Option<Due> = None;
     let pacing = bench.armed(TimerId::Pacing);

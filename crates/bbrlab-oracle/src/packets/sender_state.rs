@@ -1,7 +1,8 @@
 //! Compares the sender's internal state with the kernel's, ACK by ACK.
 //!
-//! The packets show what a sender did; the logs also have its socket just before each ACK is processed. Every
-//! field that both have is compared; of the algorithm's state that is only what the socket holds.
+//! The packets show what a sender did; the logs also have its socket just before each ACK is
+//! processed. Every field that both have is compared; of the algorithm's state that is only what
+//! the socket holds.
 
 use bbrlab_tcp::Sender;
 
@@ -15,16 +16,18 @@ use crate::table::Table;
 /// The columns with which such a file begins.
 const COLUMNS: &str = "time_ns,ev,flow,ack";
 
-/// Fields that hold a time, or follow from times. If our application acts a step of the clock sooner or later
-/// than the logged one, they change by a microsecond, which changes the last digits of a pacing rate.
+/// Fields that hold a time, or follow from times. If our application acts a step of the clock
+/// sooner or later than the logged one, they change by a microsecond, which changes the last digits
+/// of a pacing rate.
 const TIMES: [&str; 5] = ["srtt_us", "mdev_us", "rack_rtt_us", "pacing_Bps", "rate_interval_us"];
 
-/// The relative error that a microsecond of an RTT causes. An absolute error of 4 passes too, since `mdev_us`
-/// is kept four times as large.
+/// The relative error that a microsecond of an RTT causes. An absolute error of 4 passes too, since
+/// `mdev_us` is kept four times as large.
 const TIME_TOLERANCE: f64 = 1e-4;
 
-/// Compares the sender's state before each ACK of an episode that is logged from the connect on. Counts the
-/// rows in which any field differs, and those that differ only in times, by a microsecond.
+/// Compares the sender's state before each ACK of an episode that is logged from the connect on.
+/// Counts the rows in which any field differs, and those that differ only in times, by a
+/// microsecond.
 ///
 /// # Errors
 /// If a file is missing or damaged.

@@ -1,7 +1,8 @@
 //! Compares the receiver's internal state with the kernel's, segment by segment.
 //!
-//! What a receiver sends shows little of what it knows; the logs have the socket's fields just before
-//! each segment is processed. A difference here is one that some other episode would show on the wire.
+//! What a receiver sends shows little of what it knows; the logs have the socket's fields just
+//! before each segment is processed. A difference here is one that some other episode would show on
+//! the wire.
 
 use bbrlab_units::Time;
 
@@ -15,8 +16,9 @@ use crate::table::Table;
 /// The columns with which such a file begins.
 const COLUMNS: &str = "time_ns,ev,flow,seq,len";
 
-/// Compares the receiver's state before each segment of the episode, one of `all` in its folder. Counts
-/// the rows in which any field differs; of an episode without a logged beginning, none are compared.
+/// Compares the receiver's state before each segment of the episode, one of `all` in its folder.
+/// Counts the rows in which any field differs; of an episode without a logged beginning, none are
+/// compared.
 ///
 /// # Errors
 /// If a file is missing or damaged.

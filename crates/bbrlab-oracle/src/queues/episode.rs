@@ -17,7 +17,8 @@ pub struct Point {
     pub name: &'static str,
     /// What handles the packets.
     pub child: Child,
-    /// Bit/s of the link that serves it; `None` if a packet leaves when the discipline hands it out.
+    /// Bit/s of the link that serves it; `None` if a packet leaves when the discipline hands it
+    /// out.
     pub rate_bps: Option<u64>,
 }
 

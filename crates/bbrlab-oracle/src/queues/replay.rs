@@ -1,7 +1,8 @@
 //! Hands a discipline the packets of a log as a link does, and keeps what becomes of each.
 //!
-//! The link is an exact serialiser: it asks for a packet when it becomes free, or when a packet arrives at an idle link,
-//! and while it is busy the next service begins at the computed end of the last, not when the timer fired.
+//! The link is an exact serialiser: it asks for a packet when it becomes free, or when a packet
+//! arrives at an idle link, and while it is busy the next service begins at the computed end of the
+//! last, not when the timer fired.
 
 use std::collections::VecDeque;
 
@@ -32,7 +33,8 @@ pub(super) enum Moment {
     Timer,
 }
 
-/// What became of each packet of `rows`, which are those of `point`. `watch` sees the discipline at each call.
+/// What became of each packet of `rows`, which are those of `point`. `watch` sees the discipline at
+/// each call.
 pub(super) fn replay(
     episode: &Episode,
     point: &Point,
@@ -73,8 +75,8 @@ pub(super) fn replay(
     }
 }
 
-/// The instants at which the link's timer fired, as far as a packet shows them: departures of a serialiser, else the
-/// instants at which packets were handed out.
+/// The instants at which the link's timer fired, as far as a packet shows them: departures of a
+/// serialiser, else the instants at which packets were handed out.
 fn fired(rows: &[Row], is_serialised: bool) -> VecDeque<Call> {
     let mut calls: Vec<Call> =
         rows.iter().filter_map(|row| if is_serialised { row.departs } else { row.taken }).collect();
@@ -132,7 +134,8 @@ impl<W: FnMut(Moment, u64, &Discipline)> Link<'_, W> {
         }
     }
 
-    /// Whether the log ends before this call: nothing arrives any more, and no departure is recorded.
+    /// Whether the log ends before this call: nothing arrives any more, and no departure is
+    /// recorded.
     fn log_has_ended(&self, call: Call, arrived: usize) -> bool {
         arrived == self.rows.len() && self.fired.back().is_none_or(|last| call.ns > last.ns)
     }
@@ -185,7 +188,8 @@ impl<W: FnMut(Moment, u64, &Discipline)> Link<'_, W> {
         self.discipline.enqueue(now, packet, idle, &mut self.chance, drop);
         (self.watch)(Moment::AfterEnqueue, drop_ns, &self.discipline);
         if idle {
-            // A packet that arrives at the very clock step of a departure counts as queued before it.
+            // A packet that arrives at the very clock step of a departure counts as queued before
+            // it.
             let (fired, ended) = self.last_service;
             let from = if row.arrives.ns == fired { ended } else { row.arrives.ns };
             self.serve(row.arrives.ns, from);

@@ -1,5 +1,5 @@
-//! Compares the inner state of a discipline with the kernel's, call by call: where the fates of packets agree, this
-//! shows that they agree for the right reasons.
+//! Compares the inner state of a discipline with the kernel's, call by call: where the fates of
+//! packets agree, this shows that they agree for the right reasons.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -119,7 +119,8 @@ impl States {
             (Moment::BeforeEnqueue, Info::Pie(pie)) => {
                 self.compare(Kind::PieEnqueue, now_ns, &pie_values(pie));
             }
-            // The average is logged when it has been computed, the rest before the packet changes it.
+            // The average is logged when it has been computed, the rest before the packet changes
+            // it.
             (Moment::BeforeEnqueue, Info::Red { qcount, qr, .. }) => {
                 self.red_before = [i64::from(qcount), i64::from(qr)];
             }

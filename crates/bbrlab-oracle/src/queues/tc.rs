@@ -138,8 +138,8 @@ pub fn police(text: &str) -> Result<Child, String> {
     }
 }
 
-/// `netem`'s slots behind a delay: `5ms 5ms`, the shortest and the longest time between two, and perhaps what ends a slot:
-/// `packets 4 bytes 5000`, of which 0 means nothing.
+/// `netem`'s slots behind a delay: `5ms 5ms`, the shortest and the longest time between two, and
+/// perhaps what ends a slot: `packets 4 bytes 5000`, of which 0 means nothing.
 ///
 /// # Errors
 /// If a word is not known, says what was found and expected.

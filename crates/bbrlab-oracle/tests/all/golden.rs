@@ -1,7 +1,8 @@
 //! The whole folder of kernel traces, one test per algorithm and service.
 //!
-//! The folder is `golden/` in the one that `BBRLAB_REFERENCE` names. `cargo test -p bbrlab-oracle
-//! --release -- golden_bbr1` replays one algorithm; the example `golden` shows a difference in its context.
+//! The folder is `golden/` in the one that `BBRLAB_REFERENCE` names.
+//! `cargo test -p bbrlab-oracle --release -- golden_bbr1` replays one algorithm; the example
+//! `golden` shows a difference in its context.
 
 use bbrlab_oracle::golden::{self, Report};
 

@@ -1,5 +1,5 @@
-//! The excerpts of the kernel traces that come with the repository: our algorithms and services reproduce
-//! every row, and altered ones do not.
+//! The excerpts of the kernel traces that come with the repository: our algorithms and services
+//! reproduce every row, and altered ones do not.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,5 @@
-//! Folders of traces with something wrong: each fault is reported exactly, and never counts as a pass.
+//! Folders of traces with something wrong: each fault is reported exactly, and never counts as a
+//! pass.
 
 use std::fs;
 use std::io::Write as _;

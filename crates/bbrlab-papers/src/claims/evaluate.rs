@@ -1,8 +1,8 @@
 //! What an expression says of some rows.
 //!
-//! The meaning is that of Python, in which the papers' data were first checked; a test holds it to that.
-//! Both sides of `and` and `or` are looked at, words are compared with words only, and several rows
-//! that match must agree.
+//! The meaning is that of Python, in which the papers' data were first checked; a test holds it to
+//! that. Both sides of `and` and `or` are looked at, words are compared with words only, and
+//! several rows that match must agree.
 
 use std::fmt;
 
@@ -40,8 +40,8 @@ pub(crate) struct Scene<'a> {
     pub(crate) metrics: &'a [&'a str],
     /// The paper's constants.
     pub(crate) constants: &'a [(String, f64)],
-    /// The decimals that the source prints of a figure, to which it is rounded where it is compared with `==`.
-    /// Figures that are not printed here are counts, and have none.
+    /// The decimals that the source prints of a figure, to which it is rounded where it is compared
+    /// with `==`. Figures that are not printed here are counts, and have none.
     pub(crate) decimals: &'a [(String, usize)],
 }
 
@@ -109,7 +109,8 @@ pub(crate) enum Fault {
     Wrong(String),
 }
 
-/// The keys that locate rows. Every other name in a row is a figure. As `papers/README.md` lists them.
+/// The keys that locate rows. Every other name in a row is a figure. As `papers/README.md` lists
+/// them.
 pub(crate) const LOCATING_KEYS: &[&str] = &[
     "algorithm",
     "opponent",
@@ -195,8 +196,8 @@ pub(crate) fn number_of(expr: &Expr, point: &Point, scene: &Scene<'_>) -> Result
     At { point, scene, trace: &mut Trace::default() }.number(expr)
 }
 
-/// The rows that carry a figure at a place: those that have all its keys, or, if there is none, those that
-/// contradict no key and have the algorithm.
+/// The rows that carry a figure at a place: those that have all its keys, or, if there is none,
+/// those that contradict no key and have the algorithm.
 pub(super) fn matching<'a>(rows: &'a [Row], metric: &str, at: &Point) -> Vec<&'a Row> {
     let with_figure = || rows.iter().filter(|row| row.figure(metric).is_some());
     let exact: Vec<&Row> = with_figure()
@@ -215,7 +216,8 @@ pub(super) fn matching<'a>(rows: &'a [Row], metric: &str, at: &Point) -> Vec<&'a
         .collect()
 }
 
-/// The place that a metric is asked for: the point's locating keys, the call's algorithm and its own keys.
+/// The place that a metric is asked for: the point's locating keys, the call's algorithm and its
+/// own keys.
 pub(super) fn place(call: &Call, point: &Point, scene: &Scene<'_>) -> Result<Point, Fault> {
     At { point, scene, trace: &mut Trace::default() }.place(call)
 }

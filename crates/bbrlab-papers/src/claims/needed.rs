@@ -39,8 +39,8 @@ impl Needed {
         Self(places)
     }
 
-    /// Whether a run at this place, with flows of these algorithms, may yield a figure that is asked for: no key that both
-    /// have differs. Rows of flows have an RTT of their own.
+    /// Whether a run at this place, with flows of these algorithms, may yield a figure that is
+    /// asked for: no key that both have differs. Rows of flows have an RTT of their own.
     pub(crate) fn has<N: AsRef<str>>(&self, run: &[(N, Key)], algorithms: &[&str]) -> bool {
         let is_of_run = |name: &str, value: &Value| match (name, value) {
             ("algorithm", Value::Word(name)) => algorithms.contains(&name.as_str()),

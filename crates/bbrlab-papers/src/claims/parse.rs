@@ -1,5 +1,5 @@
-//! Tokens as a tree. Source: "Expression language" in `papers/README.md`; precedence is Python's: `or`, `and`,
-//! `not`, comparisons (chained), `+ -`, `* /`, sign, `**` (from the right).
+//! Tokens as a tree. Source: "Expression language" in `papers/README.md`; precedence is Python's:
+//! `or`, `and`, `not`, comparisons (chained), `+ -`, `* /`, sign, `**` (from the right).
 
 use super::token::{Token, tokens};
 

@@ -1,8 +1,9 @@
 //! The points at which a claim is looked at.
 //!
-//! `forall` gives the product of its lists. An axis of the grid that a claim leaves open is looped over as well
-//! (`papers/README.md`, "How to use it", 6): where several rows fit a figure that is asked for, and differ in a key
-//! that nothing fixes, the point becomes one point for each value of that key.
+//! `forall` gives the product of its lists. An axis of the grid that a claim leaves open is looped
+//! over as well (`papers/README.md`, "How to use it", 6): where several rows fit a figure that is
+//! asked for, and differ in a key that nothing fixes, the point becomes one point for each value of
+//! that key.
 
 use super::evaluate::{Fault, Point, Row, Scene, Value, matching, place};
 use super::parse::{Call, Expr};

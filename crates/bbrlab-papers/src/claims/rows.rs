@@ -59,7 +59,8 @@ fn measured_row(row: &MeasuredRow, figure: impl Fn(&[Option<f64>]) -> Option<f64
     }
 }
 
-/// The median of the seeds that have the figure: of an even number, the mean of the two in the middle.
+/// The median of the seeds that have the figure: of an even number, the mean of the two in the
+/// middle.
 fn median(values: &[Option<f64>]) -> Option<f64> {
     let mut known: Vec<f64> = values.iter().copied().flatten().collect();
     known.sort_by(f64::total_cmp);
@@ -71,8 +72,8 @@ fn median(values: &[Option<f64>]) -> Option<f64> {
     }
 }
 
-/// The printed rows of an experiment, those calculated from them included, and the decimals that are printed of each
-/// figure.
+/// The printed rows of an experiment, those calculated from them included, and the decimals that
+/// are printed of each figure.
 pub(crate) fn printed_rows(experiment: &Experiment) -> (Vec<Row>, Vec<(String, usize)>) {
     let tables = || experiment.rows.iter().chain(&experiment.derived_rows);
     let mut decimals: Vec<(String, usize)> = Vec::new();

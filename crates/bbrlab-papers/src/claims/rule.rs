@@ -1,4 +1,5 @@
-//! The rule of a claim in a line: its expression, and where it must be true; as the data file has them.
+//! The rule of a claim in a line: its expression, and where it must be true; as the data file has
+//! them.
 
 use super::evaluate::Value;
 use super::rows::key_value;

@@ -1,7 +1,7 @@
 //! An expression's text as tokens.
 //!
-//! The spelling is Python's, of which the language is a part: decimal numbers, names, words in single or double
-//! quotes, and the operators.
+//! The spelling is Python's, of which the language is a part: decimal numbers, names, words in
+//! single or double quotes, and the operators.
 
 /// A piece of an expression.
 #[derive(Clone, Debug, PartialEq)]

@@ -48,7 +48,8 @@ impl Verdict {
 /// A claim under the setting of an artifact, or with its cause switched.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnderSetting {
-    /// What the setting is of: an artifact or, where it is said to be the cause of a failure, the claim; by id.
+    /// What the setting is of: an artifact or, where it is said to be the cause of a failure, the
+    /// claim; by id.
     pub of: String,
     /// What the setting is.
     pub setting: String,
@@ -78,7 +79,8 @@ pub struct Judged {
     pub verdict: Option<Verdict>,
     /// How it fares under `linux`.
     pub looked: Option<Looked>,
-    /// How it fares where an artifact is made on purpose; for a claim that is not thought one, where its cause is switched.
+    /// How it fares where an artifact is made on purpose; for a claim that is not thought one,
+    /// where its cause is switched.
     pub under: Vec<UnderSetting>,
     /// Exact 95 % interval of the share of seeds in which it is true.
     pub interval: Option<[f64; 2]>,
@@ -145,8 +147,8 @@ const POINTS_TOLD: usize = 3;
 /// At most so many figures are told of a claim that is true.
 const FIGURES_TOLD: usize = 8;
 
-/// Judges a claim by how it fares under `linux` and under its artifacts' settings, of which none is needed where it is
-/// true under `linux`.
+/// Judges a claim by how it fares under `linux` and under its artifacts' settings, of which none is
+/// needed where it is true under `linux`.
 pub(crate) fn judge(
     claim: &'static Claim,
     looked: Result<Looked, String>,
@@ -240,7 +242,8 @@ fn shares(looked: &Looked) -> String {
     format!("{points}, in {} of {} seeds{turns}", looked.seeds_true, looked.seeds)
 }
 
-/// The same with the figures: those of the first points at which it is false or, where there are none, the first.
+/// The same with the figures: those of the first points at which it is false or, where there are
+/// none, the first.
 fn told(looked: &Looked) -> String {
     told_with(looked, "")
 }
@@ -295,7 +298,8 @@ fn figures_told(figures: &[ClaimFigure], point: &[(String, Key)]) -> String {
     told.join(", ")
 }
 
-/// A figure with as many decimals as tell it from each of the others that is not the same; whole numbers without any.
+/// A figure with as many decimals as tell it from each of the others that is not the same; whole
+/// numbers without any.
 fn told_apart(value: f64, others: impl Iterator<Item = f64>) -> String {
     /// More than a double has behind the point of any figure that is printed.
     const MOST: usize = 17;

@@ -64,8 +64,9 @@ pub(super) fn curves(
     }
 }
 
-/// The boxes of a panel: each flow's figure with each seed, beside mean and deviation as printed. Which flow gets most differs
-/// from seed to seed, so that medians over seeds would hide what is between them.
+/// The boxes of a panel: each flow's figure with each seed, beside mean and deviation as printed.
+/// Which flow gets most differs from seed to seed, so that medians over seeds would hide what is
+/// between them.
 pub(super) fn boxes(experiment: &Experiment, rows: &Rows, along: &Along, at: &At) -> Drawing {
     let paper = experiment.id.split('.').next().unwrap_or_default();
     let rows = meant(rows, along, at, &["flow".to_owned()]);

@@ -1,4 +1,5 @@
-//! A paper's table from measured rows: in each cell what was measured, and in brackets what the paper prints.
+//! A paper's table from measured rows: in each cell what was measured, and in brackets what the
+//! paper prints.
 
 use bbrlab_report::{PaperTable, TableCell, fixed};
 
@@ -129,7 +130,8 @@ fn figure(experiment: &Experiment, row: &Row, metric: &str, is_shaded: bool) -> 
     }
 }
 
-/// The metric as measured by the paper's formula: where another one is judged, it has a name of its own.
+/// The metric as measured by the paper's formula: where another one is judged, it has a name of its
+/// own.
 pub(super) fn by_paper(row: &Row, metric: &str) -> String {
     let own = format!("paper_{metric}");
     if row.metric(&own).is_some() { own } else { metric.to_owned() }

@@ -126,7 +126,8 @@ struct OfRun<'a> {
 type Points = Vec<(f64, Option<f64>)>;
 
 impl OfRun<'_> {
-    /// The lines of a quantity, each with the name of its flow, which is empty where it says nothing.
+    /// The lines of a quantity, each with the name of its flow, which is empty where it says
+    /// nothing.
     fn lines(&self, quantity: Quantity, who: &Who) -> Vec<(String, Points)> {
         let groups: Vec<(String, Vec<u32>)> = match who {
             Who::Link => return vec![(String::new(), self.queue())],
@@ -168,8 +169,9 @@ impl OfRun<'_> {
         }
     }
 
-    /// A flow's algorithm where that tells it from the others, otherwise its name or number, with the algorithm if there are
-    /// several and it is not the one in the panel's title, so that a flow has one colour in all panels.
+    /// A flow's algorithm where that tells it from the others, otherwise its name or number, with
+    /// the algorithm if there are several and it is not the one in the panel's title, so that a
+    /// flow has one colour in all panels.
     fn name(&self, flow: &FlowSummary) -> String {
         let reported = self.flows(&Who::Flows);
         let algorithm = names::of_algorithm(self.paper, &flow.cc);
@@ -288,7 +290,8 @@ fn lost(series: &Series, row: usize) -> u64 {
     series.lost_packets[row].0.unwrap_or_default()
 }
 
-/// How much a counter grows in each bin, a second, at the middle of the bin. Nothing before the flow's first row.
+/// How much a counter grows in each bin, a second, at the middle of the bin. Nothing before the
+/// flow's first row.
 #[expect(clippy::cast_precision_loss, reason = "counters below 2^52")]
 fn binned(
     series: &Series,

@@ -3,7 +3,8 @@
 use super::declared::{At, Is};
 use crate::papers::{Key, equal};
 
-/// Keys for which a row stands that is about a part of a run. A figure that does not name such a key does not mean the row.
+/// Keys for which a row stands that is about a part of a run. A figure that does not name such a
+/// key does not mean the row.
 const PARTS: [&str; 5] = ["flow", "time_s", "phase", "sender", "reference"];
 
 /// A row's or a run's keys.

@@ -1,4 +1,5 @@
-//! Every figure and table that readers of the papers look for is declared, and what a declaration names exists.
+//! Every figure and table that readers of the papers look for is declared, and what a declaration
+//! names exists.
 
 use super::declared::{At, Body, Draws, Figure, METRIC};
 use super::{figures_of, place};
@@ -90,8 +91,8 @@ fn what_readers_look_for_is_declared_once() {
     }
 }
 
-/// Every experiment of every paper has a figure or a table, so that none is in the report without its shape. The values that
-/// Lanigan reads off figures are those of the figures of the same runs.
+/// Every experiment of every paper has a figure or a table, so that none is in the report without
+/// its shape. The values that Lanigan reads off figures are those of the figures of the same runs.
 #[test]
 fn no_experiment_is_without_a_figure() {
     for experiment in papers().iter().flat_map(|paper| &paper.experiments) {
@@ -167,8 +168,8 @@ pub(crate) fn not_found(
     missing
 }
 
-/// A declaration's experiment exists; what else it names is looked up in the rows of shortened runs, by the test of what
-/// claims ask for.
+/// A declaration's experiment exists; what else it names is looked up in the rows of shortened
+/// runs, by the test of what claims ask for.
 #[test]
 fn every_figure_is_of_an_experiment() {
     for figure in WANTED.iter().flat_map(|(paper, _)| figures_of(paper)) {

@@ -1,6 +1,6 @@
-//! `cargo xtask contradictions FOLDER...`: keeps of the results of `contradictions.*` what the tables of
-//! `docs/contradictions.md` are made of: for each point median, least and greatest of some figures over the seeds, and the first
-//! seed's digest.
+//! `cargo xtask contradictions FOLDER...`: keeps of the results of `contradictions.*` what the
+//! tables of `docs/contradictions.md` are made of: for each point median, least and greatest of
+//! some figures over the seeds, and the first seed's digest.
 
 use std::path::Path;
 

@@ -1,5 +1,6 @@
-//! `cargo xtask disciplines FOLDER...`: keeps of the results of `queues.vs-cubic` and `queues.alone` what
-//! `docs/queues/comparison.md` is made of: a line for each point, with the means over the seeds.
+//! `cargo xtask disciplines FOLDER...`: keeps of the results of `queues.vs-cubic` and
+//! `queues.alone` what `docs/queues/comparison.md` is made of: a line for each point, with the
+//! means over the seeds.
 
 use std::path::Path;
 

@@ -1,10 +1,13 @@
-//! `cargo xtask replication FILE...`: keeps of a study's document (`bbrlab reproduce --json > FILE`) what `docs/replication.md` is
-//! made of: the claims with their verdicts, and the hashes of the scenarios that were run. Figures of single points stay out.
+//! `cargo xtask replication FILE...`: keeps of a study's document
+//! (`bbrlab reproduce --json > FILE`) what `docs/replication.md` is made of: the claims with their
+//! verdicts, and the hashes of the scenarios that were run. Figures of single points stay out.
 //!
-//! `cargo xtask explanations FILE...` does the same for `--explain` and `--sensitivity`, of as many documents as they took.
+//! `cargo xtask explanations FILE...` does the same for `--explain` and `--sensitivity`, of as many
+//! documents as they took.
 //!
-//! Of several documents a later one replaces the experiments that it holds, and the first may be what is kept already, so that
-//! some experiments are renewed without the others. What is of another commit than the first document says of which.
+//! Of several documents a later one replaces the experiments that it holds, and the first may be
+//! what is kept already, so that some experiments are renewed without the others. What is of
+//! another commit than the first document says of which.
 
 use std::fs;
 use std::path::Path;
@@ -52,8 +55,9 @@ fn write(root: &Path, kept: &str, text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// What is in a list of each document, in the order of the first: where a later document has something for the same key, this
-/// stands in its place. What is of another commit than the first document gets it as `commit`.
+/// What is in a list of each document, in the order of the first: where a later document has
+/// something for the same key, this stands in its place. What is of another commit than the first
+/// document gets it as `commit`.
 fn merged(documents: &[Value], of: &str, key: &str) -> Result<Vec<Value>, String> {
     let mut all: Vec<Value> = Vec::new();
     for document in documents {

@@ -1,5 +1,5 @@
-//! What a page needs of sweeps, kept in a file below `results/`: of each folder of `bbrlab run` the scenario, its hash, the number
-//! of seeds and its points, one a line.
+//! What a page needs of sweeps, kept in a file below `results/`: of each folder of `bbrlab run` the
+//! scenario, its hash, the number of seeds and its points, one a line.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 /// Which points to keep: of a scenario's id and its `summary.json`.
 type Points = fn(&str, &Value) -> Result<Vec<Value>, String>;
 
-/// Keeps the sweeps of some folders. What the file has of the same scenarios goes; what it has of others stays.
+/// Keeps the sweeps of some folders. What the file has of the same scenarios goes; what it has of
+/// others stays.
 pub(super) fn keep(
     root: &Path,
     kept: &str,
@@ -30,7 +31,8 @@ pub(super) fn keep(
     Ok(())
 }
 
-/// Those that are known with the new ones of the same scenarios in their places, and what is of no known scenario at the end.
+/// Those that are known with the new ones of the same scenarios in their places, and what is of no
+/// known scenario at the end.
 fn renewed(known: Vec<Value>, mut read: Vec<Value>) -> Vec<Value> {
     let mut names: Vec<Value> = Vec::new();
     for one in known.iter().chain(&read) {

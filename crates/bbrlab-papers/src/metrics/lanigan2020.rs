@@ -1,10 +1,11 @@
-//! Lanigan 2020. Units and formulas: `[as_run]` of `papers/lanigan2020.toml`. The thesis divides by 1024 twice and prints
-//! Mbps.
+//! Lanigan 2020. Units and formulas: `[as_run]` of `papers/lanigan2020.toml`. The thesis divides by
+//! 1024 twice and prints Mbps.
 //!
-//! As described, a row's `throughput_mbps`, `jain` and `ratio` are over the time in which the data file's `for_simulator`
-//! wants them (all flows active and settled), and the thesis's own averages, over each flow's active time, stand beside
-//! them as `paper_…`. As run, they are the thesis's own, over the flows that it reports: all but the first. There, what
-//! the thesis reads off its figures is read in the same way, off the running mean.
+//! As described, a row's `throughput_mbps`, `jain` and `ratio` are over the time in which the data
+//! file's `for_simulator` wants them (all flows active and settled), and the thesis's own averages,
+//! over each flow's active time, stand beside them as `paper_…`. As run, they are the thesis's own,
+//! over the flows that it reports: all but the first. There, what the thesis reads off its figures
+//! is read in the same way, off the running mean.
 
 use bbrlab_lab::LabError;
 use bbrlab_run::{FlowSummary, Run, jain, mean, percentile};
@@ -47,8 +48,8 @@ pub(super) fn place(run: &Run) -> Keys {
     keys
 }
 
-/// The multiple of the BDP: as swept, or the one whose packets of 536 bytes the script gave to the queue discipline, with
-/// the BDP over one access link; 1.5 where the buffer is not swept.
+/// The multiple of the BDP: as swept, or the one whose packets of 536 bytes the script gave to the
+/// queue discipline, with the BDP over one access link; 1.5 where the buffer is not swept.
 #[expect(clippy::cast_precision_loss, reason = "parameters as papers print them")]
 fn buffer_bdp(run: &Run) -> f64 {
     let rate = locate::bottleneck(run).and_then(|link| Some((link.rate.at_start()?, link.delay)));
@@ -142,7 +143,8 @@ impl OfRun<'_> {
         rows
     }
 
-    /// What the figures of a single flow show. The RTT is the first flow's, in the thesis the unreported one.
+    /// What the figures of a single flow show. The RTT is the first flow's, in the thesis the
+    /// unreported one.
     fn traces(&self) -> Vec<RunRow> {
         let (summary, traced) = &self.flows[0];
         let (_, plotted) = &self.reported[0];
@@ -179,7 +181,8 @@ impl OfRun<'_> {
         let (rtt_mean, rtt_spread) = rtt_level_and_spread(traced, start_s(summary));
         let (up_s, down_s) = STEP_S;
         let filled = if self.is_as_run {
-            // As the thesis reads it: off the running mean, which is as good as there when it is near its last value.
+            // As the thesis reads it: off the running mean, which is as good as there when it is
+            // near its last value.
             let aim = self.running_mean_mibps(down_s).map(|last| FULL * last);
             let reaches = |at_s: f64| self.running_mean_mibps(at_s) >= aim;
             let (_, plotted) = &self.reported[0];
@@ -265,8 +268,8 @@ impl OfRun<'_> {
         (since_s > 0.0).then(|| ip_bytes * 8.0 / MEBI / since_s)
     }
 
-    /// From a moment until the flows together first deliver 95 % of what the link can carry, averaged over a second; all of
-    /// the time there is if they never do.
+    /// From a moment until the flows together first deliver 95 % of what the link can carry,
+    /// averaged over a second; all of the time there is if they never do.
     #[expect(clippy::cast_precision_loss, reason = "a rate")]
     fn fill_time_s(&self, from_s: f64, to_s: f64) -> Option<f64> {
         let rate = locate::bottleneck(self.of.run)?.rate.at(time(from_s))?.0 as f64 / 1e6;
@@ -285,7 +288,8 @@ fn time(at_s: f64) -> Time {
     Time((at_s * 1e9) as u64)
 }
 
-/// Mean of the RTT after start-up, and the width of its trace outside PROBE_RTT (95th less 5th percentile), in milliseconds.
+/// Mean of the RTT after start-up, and the width of its trace outside PROBE_RTT (95th less 5th
+/// percentile), in milliseconds.
 fn rtt_level_and_spread(traced: &OverTime<'_>, start_s: f64) -> (Option<f64>, Option<f64>) {
     let from_s = start_s + AFTER_STARTUP_S;
     let mut probing = traced.rtts_ms(from_s, false);

@@ -1,9 +1,10 @@
-//! Mahmud 2020. Counts of packets. The paper's throughput is a transmit rate, packets sent times a constant size over the
-//! run, and its goodput the same without what was sent again (mahmud2020.a01).
+//! Mahmud 2020. Counts of packets. The paper's throughput is a transmit rate, packets sent times a
+//! constant size over the run, and its goodput the same without what was sent again
+//! (mahmud2020.a01).
 //!
-//! On the testbed, packets are frames, and those sent again are retransmissions. In the simulation, packets are their
-//! payload, and all that were sent and not received as new count as lost and as sent again, duplicates included. The authors'
-//! program counts otherwise ([`Counting::Program`]).
+//! On the testbed, packets are frames, and those sent again are retransmissions. In the simulation,
+//! packets are their payload, and all that were sent and not received as new count as lost and as
+//! sent again, duplicates included. The authors' program counts otherwise ([`Counting::Program`]).
 
 use bbrlab_lab::LabError;
 use bbrlab_run::{FlowSummary, QueueSeries, Run, RunSummary, jain, mean};
@@ -15,7 +16,8 @@ use crate::known::{known, retransmitted_packets, start_s};
 use crate::locate::{self, Keys};
 use crate::papers::{Experiment, Key};
 
-/// Seconds that count as start-up; the paper speaks of it without giving a time, the data file of 5 s for drops.
+/// Seconds that count as start-up; the paper speaks of it without giving a time, the data file of 5
+/// s for drops.
 const STARTUP_S: f64 = 5.0;
 
 /// Seconds over which a sender's rate is averaged when it is judged to be in equilibrium.
@@ -86,8 +88,9 @@ fn count(flows: &[&FlowSummary]) -> Packets {
     }
 }
 
-/// What a simulator should tell beside the paper's losses: packets that were dropped, and packets that the receivers had
-/// already, both as shares of those sent. What is still on the way at the end is neither.
+/// What a simulator should tell beside the paper's losses: packets that were dropped, and packets
+/// that the receivers had already, both as shares of those sent. What is still on the way at the
+/// end is neither.
 fn true_losses(packets: &Packets) -> [(&'static str, Option<f64>); 2] {
     let share = |part: f64| (packets.sent > 0.0).then(|| part / packets.sent * 100.0);
     [("true_loss_pct", share(packets.lost)), ("duplicate_pct", packets.twice.and_then(share))]
@@ -154,8 +157,8 @@ fn testbed(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
     Ok(rows)
 }
 
-/// The first moment after the last start from which on each sender's mean over 5 s stays within 20 % of half of the total;
-/// the end of the run if there is none.
+/// The first moment after the last start from which on each sender's mean over 5 s stays within 20
+/// % of half of the total; the end of the run if there is none.
 fn equilibrium_s(senders: &[Vec<OverTime<'_>>], last_start_s: f64, end_s: f64) -> f64 {
     let is_calm = |from_s: f64| {
         let rate = |flows: &Vec<OverTime<'_>>| -> f64 {
@@ -257,7 +260,8 @@ mod tests {
 
     use super::{Counting, Measured, simulation};
 
-    /// The program's received packets advance the next expected byte themselves; what fills no hole by itself is its loss.
+    /// The program's received packets advance the next expected byte themselves; what fills no hole
+    /// by itself is its loss.
     #[test]
     fn the_program_counts_packets_above_a_hole_as_lost() {
         let sets = ["duration=30s".to_owned()];
@@ -282,8 +286,8 @@ mod tests {
         let (above, twice, drops) = (above as f64, twice as f64, drops as f64);
         assert!((program[2] - (above + twice)).abs() < 0.5, "as a line by hand says: {program:?}");
         assert!((defined[1] - program[1] - above).abs() < 0.5, "{defined:?} {program:?}");
-        // What is on its way at the end has not arrived: at most the buffer of 28 packets and the one in service, 60 ms of
-        // the link's rate, which are 14, and one on each access link.
+        // What is on its way at the end has not arrived: at most the buffer of 28 packets and the
+        // one in service, 60 ms of the link's rate, which are 14, and one on each access link.
         let waiting = defined[0] - drops - program[0];
         assert!((0.0..=50.0).contains(&waiting), "{defined:?} {program:?}");
         assert!((program[2] - (program[0] - program[1])).abs() < 1e-9);

@@ -1,6 +1,6 @@
-//! The papers' metrics by the papers' formulas and in their units, one file per paper. Sources: "How each paper
-//! computes its metrics" in `papers/README.md`, `definition` in the papers' files, and item 7 of that page for what
-//! they show in figures only.
+//! The papers' metrics by the papers' formulas and in their units, one file per paper. Sources:
+//! "How each paper computes its metrics" in `papers/README.md`, `definition` in the papers' files,
+//! and item 7 of that page for what they show in figures only.
 
 mod kato2025;
 mod lanigan2020;
@@ -110,7 +110,8 @@ pub(super) fn place_of(experiment: &Experiment, run: &Run) -> Keys {
     }
 }
 
-/// The rows that a run yields for an experiment. Every run of an experiment gives the same rows with the same metrics.
+/// The rows that a run yields for an experiment. Every run of an experiment gives the same rows
+/// with the same metrics.
 pub(super) fn rows_of_run(
     experiment: &Experiment,
     of: &Measured<'_>,

@@ -41,7 +41,8 @@ impl<'a> OverTime<'a> {
         self.rows.iter().map(|&row| self.series.time_s[row]).filter(within)
     }
 
-    /// The latest RTT sample at each row from a moment on, in milliseconds, outside PROBE_RTT or wherever.
+    /// The latest RTT sample at each row from a moment on, in milliseconds, outside PROBE_RTT or
+    /// wherever.
     pub(super) fn rtts_ms(&self, from_s: f64, with_probe_rtt: bool) -> Vec<f64> {
         let rows = self.rows.iter().filter(|&&row| self.series.time_s[row] >= from_s);
         rows.filter(|&&row| with_probe_rtt || self.series.state[row] != "PROBE_RTT")

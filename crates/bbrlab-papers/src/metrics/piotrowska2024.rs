@@ -1,6 +1,7 @@
-//! Piotrowska 2024. Overall throughput is all payload over the time that anything is sent; throughput is payload over a flow's own active time: the columns of Tables 6 to 8 add up to what 1000-byte
-//! packets carry of it. Drops are those of router A's queue, of all data packets sent. What the paper shows in figures only
-//! is measured as `papers/piotrowska2024.toml` proposes.
+//! Piotrowska 2024. Overall throughput is all payload over the time that anything is sent;
+//! throughput is payload over a flow's own active time: the columns of Tables 6 to 8 add up to what
+//! 1000-byte packets carry of it. Drops are those of router A's queue, of all data packets sent.
+//! What the paper shows in figures only is measured as `papers/piotrowska2024.toml` proposes.
 
 use bbrlab_lab::LabError;
 use bbrlab_link::Buffer;
@@ -184,8 +185,8 @@ fn nine_flows(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
     Ok(rows)
 }
 
-/// Mean queue from 10 s after the last start on, as a share of the buffer. The paper's "after start-up" and "steady" are
-/// the same time.
+/// Mean queue from 10 s after the last start on, as a share of the buffer. The paper's "after
+/// start-up" and "steady" are the same time.
 fn steady_fill(of: &Measured<'_>, queue: Option<&QueueSeries>) -> Option<f64> {
     let queue = queue?;
     let link = of.summary.links.iter().position(|link| link.name == "bottleneck")?;
@@ -199,7 +200,8 @@ fn steady_fill(of: &Measured<'_>, queue: Option<&QueueSeries>) -> Option<f64> {
     Some(mean(&packets)? / buffer_packets(of.run)?)
 }
 
-/// Two flows under test after two of CUBIC: a row for each kind, which says what that kind has, and for each flow.
+/// Two flows under test after two of CUBIC: a row for each kind, which says what that kind has, and
+/// for each flow.
 fn against_cubic(of: &Measured<'_>) -> Vec<RunRow> {
     let flows = &of.summary.flows;
     let rates = rates(of.summary);
@@ -265,8 +267,9 @@ pub(super) fn compared(experiment: &str, rows: &[Row]) -> Vec<Row> {
     }
 }
 
-/// The rows of the conclusions, from those of the experiments that they sum up. That version 1 is fairer "in numerous cases"
-/// is looked up in section 5.3, whose tables it refers to; "very short buffers" are those of 0.1 and 0.2 BDP of section 5.2.
+/// The rows of the conclusions, from those of the experiments that they sum up. That version 1 is
+/// fairer "in numerous cases" is looked up in section 5.3, whose tables it refers to; "very short
+/// buffers" are those of 0.1 and 0.2 BDP of section 5.2.
 pub(super) fn conclusions(rows: &[Row]) -> Vec<Row> {
     let fairness = ratios(rows, "bbr1", "bbr3", "jain", |row| {
         row.key("rtt_ratio").is_none() && row.key("flow").is_none()
@@ -393,7 +396,8 @@ fn queue_reductions(rows: &[Row]) -> Vec<Row> {
     reductions
 }
 
-/// By how much the index of version 3 is above those of the others; the paper does not say which one it means.
+/// By how much the index of version 3 is above those of the others; the paper does not say which
+/// one it means.
 fn improvements(rows: &[Row]) -> Vec<Row> {
     let mut improvements = Vec::new();
     for reference in ["bbr1", "bbr2"] {

@@ -1,5 +1,6 @@
-//! Song 2021. Throughput as iperf reports it, payload; retransmissions of the run, all flows together. What the paper shows
-//! in figures only is measured as `papers/song2021.toml` and item 7 of `papers/README.md` propose.
+//! Song 2021. Throughput as iperf reports it, payload; retransmissions of the run, all flows
+//! together. What the paper shows in figures only is measured as `papers/song2021.toml` and item 7
+//! of `papers/README.md` propose.
 
 use bbrlab_lab::LabError;
 use bbrlab_run::{FlowSummary, Run, RunSummary, Series, jain, mean};
@@ -68,8 +69,9 @@ pub(super) fn rows(experiment: &str, of: &Measured<'_>) -> Result<Vec<RunRow>, L
     })
 }
 
-/// Payload of all flows, with the headers that it crossed the link with, over what the link carries from the first start
-/// on. Where flows are active at different times, a sum of their own rates would exceed the link's.
+/// Payload of all flows, with the headers that it crossed the link with, over what the link carries
+/// from the first start on. Where flows are active at different times, a sum of their own rates
+/// would exceed the link's.
 fn utilisation(of: &Measured<'_>) -> Option<f64> {
     let rate = bottleneck(of.summary).and_then(|link| link.rate_mbps)?;
     Some(of.summary.goodput_mbps? / payload_share(of.run) / rate)
@@ -177,7 +179,8 @@ fn excess_bytes(of: &Measured<'_>, series: &Series) -> Option<f64> {
     Some(inflight_packets(of.summary, series)? * wire_bytes - bdp_bytes)
 }
 
-/// The first value of `inflight_hi`; 0 stands for never set, as in rows before the connection stands.
+/// The first value of `inflight_hi`; 0 stands for never set, as in rows before the connection
+/// stands.
 fn first_ceiling(trace: Option<&OverTime<'_>>) -> Option<f64> {
     let trace = trace?;
     let ceilings = trace.rows.iter().filter_map(|&row| trace.series.inflight_hi_packets[row]);

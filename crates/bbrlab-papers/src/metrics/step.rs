@@ -1,5 +1,5 @@
-//! How a flow answers a step of the bottleneck's rate: when it fills the new rate, when it settles at it, and how it
-//! probes until then.
+//! How a flow answers a step of the bottleneck's rate: when it fills the new rate, when it settles
+//! at it, and how it probes until then.
 
 use bbrlab_link::Rate;
 use bbrlab_run::{Run, Series};
@@ -17,8 +17,8 @@ const SETTLED: f64 = 0.25;
 /// The window of means, in seconds: longer than any gain cycle and any PROBE_RTT.
 const WINDOW_S: f64 = 1.0;
 
-/// A pacing rate of this many times the bandwidth estimate probes for more. The gain is 1.25 and the margin of pacing
-/// 1 %, so a probe's ratio is 1.24; everything else is at most 1.
+/// A pacing rate of this many times the bandwidth estimate probes for more. The gain is 1.25 and
+/// the margin of pacing 1 %, so a probe's ratio is 1.24; everything else is at most 1.
 const PROBING: f64 = 1.1;
 
 /// A rate of the bottleneck, from its step on.
@@ -49,7 +49,8 @@ pub(super) fn levels(run: &Run) -> Vec<Level> {
         .collect()
 }
 
-/// From the step until the mean of the last second first is 95 % of the new rate, in wire bytes that leave the bottleneck.
+/// From the step until the mean of the last second first is 95 % of the new rate, in wire bytes
+/// that leave the bottleneck.
 pub(super) fn fill_time_s(flow: &OverTime<'_>, level: &Level) -> Option<f64> {
     let mbps = |series: &Series, row: usize| series.throughput_bps[row].map_or(0.0, mega);
     let means = window_means(flow, level, mbps);
@@ -57,8 +58,8 @@ pub(super) fn fill_time_s(flow: &OverTime<'_>, level: &Level) -> Option<f64> {
     Some(full.0 - level.from_s)
 }
 
-/// From the step until the mean inflight of each second stays within 25 % of the new BDP, given in packets, to the
-/// end of the level; the level's length if it never does.
+/// From the step until the mean inflight of each second stays within 25 % of the new BDP, given in
+/// packets, to the end of the level; the level's length if it never does.
 pub(super) fn settle_time_s(flow: &OverTime<'_>, level: &Level, bdp_packets: f64) -> Option<f64> {
     let means = window_means(flow, level, inflight);
     let (last_s, _) = *means.last()?;
@@ -72,8 +73,8 @@ pub(super) fn settle_time_s(flow: &OverTime<'_>, level: &Level, bdp_packets: f64
     })
 }
 
-/// From the step until inflight first is at 90 % of the new BDP: from below after a step up; after a step down from
-/// above, 90 % being what the BDP is of it.
+/// From the step until inflight first is at 90 % of the new BDP: from below after a step up; after
+/// a step down from above, 90 % being what the BDP is of it.
 pub(super) fn reach_time_s(flow: &OverTime<'_>, level: &Level, bdp_packets: f64) -> Option<f64> {
     const REACHED: f64 = 0.9;
     let is_up = level.rate_mbps > level.before_mbps;
@@ -117,7 +118,8 @@ pub(super) fn probes(flow: &OverTime<'_>, level: &Level) -> Vec<Probe> {
     probes
 }
 
-/// Probes from the step until the bandwidth estimate is 95 % of the new rate, given as payload; `None` if it never is.
+/// Probes from the step until the bandwidth estimate is 95 % of the new rate, given as payload;
+/// `None` if it never is.
 #[expect(clippy::cast_precision_loss, reason = "some probes")]
 pub(super) fn probe_cycles(flow: &OverTime<'_>, level: &Level, full_mbps: f64) -> Option<f64> {
     let found_s = found_s(flow, level, full_mbps)?;
@@ -125,8 +127,8 @@ pub(super) fn probe_cycles(flow: &OverTime<'_>, level: &Level, full_mbps: f64) -
     Some(until.count() as f64)
 }
 
-/// The median growth of the bandwidth estimate from the beginning of one such probe to that of the next, or to the
-/// moment at which it has found the new rate.
+/// The median growth of the bandwidth estimate from the beginning of one such probe to that of the
+/// next, or to the moment at which it has found the new rate.
 pub(super) fn gain_per_cycle(flow: &OverTime<'_>, level: &Level, full_mbps: f64) -> Option<f64> {
     let found_s = found_s(flow, level, full_mbps).unwrap_or(level.to_s);
     let mut bws: Vec<f64> = probes(flow, level)
@@ -149,7 +151,8 @@ fn found_s(flow: &OverTime<'_>, level: &Level, full_mbps: f64) -> Option<f64> {
     Some(flow.series.time_s[row])
 }
 
-/// The largest bandwidth that the flow's filter holds. For versions 2 and 3 the estimate is bounded by `bw_lo`, too.
+/// The largest bandwidth that the flow's filter holds. For versions 2 and 3 the estimate is bounded
+/// by `bw_lo`, too.
 fn max_bw_mbps(series: &Series, row: usize) -> f64 {
     let bw = series.bw_hi_bps[row].or(series.bw_bps[row]);
     bw.map_or(0.0, mega)

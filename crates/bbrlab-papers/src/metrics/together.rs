@@ -1,5 +1,5 @@
-//! Flows beside each other over time: when they have converged, how much a flow's rate swings, what they have in
-//! flight together.
+//! Flows beside each other over time: when they have converged, how much a flow's rate swings, what
+//! they have in flight together.
 
 use bbrlab_run::{RunSummary, Series, mean, squares};
 
@@ -9,8 +9,9 @@ use crate::known::{known, start_s, stop_s};
 /// Fair is within this share of the flows' mean rate.
 const FAIR: f64 = 0.2;
 
-/// The window of rates, in seconds. Whole numbers of the versions' PROBE_RTT periods (10 and 5 s) go into it: in a
-/// shorter one each visit of a flow to PROBE_RTT would look like the end of convergence.
+/// The window of rates, in seconds. Whole numbers of the versions' PROBE_RTT periods (10 and 5 s)
+/// go into it: in a shorter one each visit of a flow to PROBE_RTT would look like the end of
+/// convergence.
 const WINDOW_S: f64 = 10.0;
 
 /// The step of the window.
@@ -26,8 +27,9 @@ fn all_active(summary: &RunSummary) -> (f64, f64) {
     (from_s, flows.iter().map(stop_s).fold(summary.sim_s, f64::min))
 }
 
-/// From the last start until each flow's rate over any 10 s from then on is within 20 % of the mean of all, in seconds;
-/// the whole time that all are active if that never comes, which is a lower bound.
+/// From the last start until each flow's rate over any 10 s from then on is within 20 % of the mean
+/// of all, in seconds; the whole time that all are active if that never comes, which is a lower
+/// bound.
 pub(super) fn convergence_time_s(summary: &RunSummary, series: &Series) -> Option<f64> {
     let (from_s, to_s) = all_active(summary);
     let flows: Vec<OverTime<'_>> =
@@ -51,7 +53,8 @@ pub(super) fn convergence_time_s(summary: &RunSummary, series: &Series) -> Optio
     Some(if at_s - STEP_S < from_s { 0.0 } else { at_s - from_s })
 }
 
-/// Standard deviation of a flow's rate in bins of 1 s over its whole active time, divided by its mean.
+/// Standard deviation of a flow's rate in bins of 1 s over its whole active time, divided by its
+/// mean.
 #[expect(clippy::cast_precision_loss, reason = "some bins")]
 pub(super) fn oscillation(flow: &OverTime<'_>, start_s: f64, stop_s: f64) -> Option<f64> {
     let mut rates = Vec::new();

@@ -17,7 +17,8 @@ impl Key {
         Self::Word(word.into())
     }
 
-    /// Whether it is the value that a data file prints. Numbers may differ by what their spelling loses.
+    /// Whether it is the value that a data file prints. Numbers may differ by what their spelling
+    /// loses.
     #[must_use]
     pub fn is(&self, printed: &Value) -> bool {
         match (self, printed) {

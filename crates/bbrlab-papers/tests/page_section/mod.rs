@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::{env, fs};
 
-/// Reads a page, writes its parts anew, and holds the page to that; with `UPDATE_EXPECT` the page follows.
+/// Reads a page, writes its parts anew, and holds the page to that; with `UPDATE_EXPECT` the page
+/// follows.
 pub(crate) fn hold(path: &Path, written: impl FnOnce(&str) -> String) {
     let page = fs::read_to_string(path).expect("the page is there");
     let wanted = written(&page);

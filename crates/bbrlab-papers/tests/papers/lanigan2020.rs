@@ -22,7 +22,8 @@ fn lambda(run: &Run) -> f64 {
     }
 }
 
-/// Every point with every algorithm once, BBR+ with every lambda that the experiment lists; `is_buffer` compares buffers.
+/// Every point with every algorithm once, BBR+ with every lambda that the experiment lists;
+/// `is_buffer` compares buffers.
 fn points_are_there(id: &str, of: &Table, runs: &[Run], is_buffer: impl Fn(&Run, &Table) -> bool) {
     let lambdas = of["axes"].get("hsr_lambda").and_then(toml::Value::as_array);
     let lambdas: Vec<f64> =

@@ -1,15 +1,18 @@
 //! The filter of ACKs: an ACK is dropped for a newer one of its flow that waits behind it.
 //!
-//! It looks when a packet with an ACK has joined its queue. An older pure ACK may go if it says nothing that the new
-//! packet does not say: no flags but ACK, ECE and CWR, no later timestamps, no bytes that only it selectively acknowledges, no
-//! duplicate SACK, and not the same as the new one (a duplicate ACK counts). The oldest such ACK goes if there is another
-//! one, so that two stay; the aggressive filter also takes a single one, if it is the last before the new packet and has the same
-//! ECN flags. ACKs whose ECN flags another one ends stay, for the change says how far marks reached.
+//! It looks when a packet with an ACK has joined its queue. An older pure ACK may go if it says
+//! nothing that the new packet does not say: no flags but ACK, ECE and CWR, no later timestamps, no
+//! bytes that only it selectively acknowledges, no duplicate SACK, and not the same as the new one
+//! (a duplicate ACK counts). The oldest such ACK goes if there is another one, so that two stay;
+//! the aggressive filter also takes a single one, if it is the last before the new packet and has
+//! the same ECN flags. ACKs whose ECN flags another one ends stay, for the change says how far
+//! marks reached.
 //!
-//! Sources: [linux] `net/sched/sch_cake.c`, `cake_ack_filter`, `cake_tcph_may_drop`, `cake_tcph_sack_compare`.
+//! Sources: [linux] `net/sched/sch_cake.c`, `cake_ack_filter`, `cake_tcph_may_drop`,
+//! `cake_tcph_sack_compare`.
 //! Deviations:
-//! 1. Segments of one flow in both directions through one link count as one connection's; addresses tell the kernel which
-//!    way they go.
+//! 1. Segments of one flow in both directions through one link count as one connection's; addresses
+//!    tell the kernel which way they go.
 
 use std::cmp::Ordering;
 
@@ -56,7 +59,8 @@ impl AckFilter {
         self.arriving = header;
     }
 
-    /// The packet that has arrived is the last of `list`, at `place`. Takes an older ACK out, if one may go.
+    /// The packet that has arrived is the last of `list`, at `place`. Takes an older ACK out, if
+    /// one may go.
     pub(super) fn filter(
         &mut self,
         store: &mut Store,
@@ -164,8 +168,8 @@ mod tests {
         header
     }
 
-    /// Queues the packets one by one; returns the numbers of those that are dropped, in order. A header of `None` is a packet
-    /// that is not TCP's.
+    /// Queues the packets one by one; returns the numbers of those that are dropped, in order. A
+    /// header of `None` is a packet that is not TCP's.
     fn dropped(filter: CakeAckFilter, packets: &[(u32, Option<TcpHeader>)]) -> Vec<u32> {
         let (mut store, mut list) = (Store::default(), List::default());
         let mut filter = AckFilter::new(filter).unwrap();

@@ -1,11 +1,13 @@
 //! COBALT: `CoDel`'s law and BLUE side by side, for one queue.
 //!
-//! CoDel answers flows that yield, BLUE those that do not: each time the queues overflow, BLUE drops a larger share of the fattest.
-//! In contrast to `codel` the last packet of a queue is never dropped, the roots are exact to 32 bits, times are
-//! nanoseconds, and `count` falls while the queue behaves. The reciprocal root is 0 at first, so the first signal comes with the first
+//! CoDel answers flows that yield, BLUE those that do not: each time the queues overflow, BLUE
+//! drops a larger share of the fattest. In contrast to `codel` the last packet of a queue is never
+//! dropped, the roots are exact to 32 bits, times are nanoseconds, and `count` falls while the
+//! queue behaves. The reciprocal root is 0 at first, so the first signal comes with the first
 //! packet after the target is exceeded, not an interval later.
 //!
-//! Sources: [linux] `net/sched/sch_cake.c`, `cobalt_should_drop`, `cobalt_queue_full`, `cobalt_queue_empty`.
+//! Sources: [linux] `net/sched/sch_cake.c`, `cobalt_should_drop`, `cobalt_queue_full`,
+//! `cobalt_queue_empty`.
 //! Deviations: none.
 
 use crate::entropy::Entropy;
@@ -47,7 +49,8 @@ pub(super) struct Settings {
     pub(super) mtu_time: u64,
 }
 
-/// The state of one queue. Fields as in the kernel, stale values included. Linux: `struct cobalt_vars`.
+/// The state of one queue. Fields as in the kernel, stale values included. Linux:
+/// `struct cobalt_vars`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Cobalt {
     count: u32,
@@ -89,7 +92,8 @@ impl Cobalt {
         self.p_drop == 0 && self.count == 0 && now >= self.drop_next
     }
 
-    /// Whether the packet at the head is to be dropped; it may be marked instead. Linux: `cobalt_should_drop`.
+    /// Whether the packet at the head is to be dropped; it may be marked instead. Linux:
+    /// `cobalt_should_drop`.
     pub(super) fn should_drop(
         &mut self,
         settings: &Settings,
@@ -156,7 +160,8 @@ impl Cobalt {
         self.rec_inv_sqrt = ((rest >> 2).wrapping_mul(inverse) >> (32 - 2 + 1)) as u32;
     }
 
-    /// `interval / sqrt(count)` after `from`; of the interval 32 bits count. Linux: `cobalt_control`.
+    /// `interval / sqrt(count)` after `from`; of the interval 32 bits count. Linux:
+    /// `cobalt_control`.
     fn control(&self, settings: &Settings, from: Ktime) -> Ktime {
         let interval = u64::from(settings.interval as u32);
         from.wrapping_add_unsigned((interval * u64::from(self.rec_inv_sqrt)) >> 32)

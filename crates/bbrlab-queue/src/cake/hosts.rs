@@ -1,8 +1,10 @@
 //! The hosts of one side, senders or receivers, with the number of their flows that have a backlog.
 //!
-//! A host with many such flows gets smaller quanta for each, so that hosts share the link, not flows.
+//! A host with many such flows gets smaller quanta for each, so that hosts share the link, not
+//! flows.
 //!
-//! Sources: [linux] `net/sched/sch_cake.c`, `cake_hash`, `cake_inc_srchost_bulk_flow_count` and its sisters.
+//! Sources: [linux] `net/sched/sch_cake.c`, `cake_hash`, `cake_inc_srchost_bulk_flow_count` and its
+//! sisters.
 //! Deviations: none.
 
 /// Queues of a tin, and places for hosts. Linux: `CAKE_QUEUES`.
@@ -40,7 +42,8 @@ impl Hosts {
         Self { places: vec![Host::default(); usize::from(QUEUES)] }
     }
 
-    /// The place of the host with this hash. If all of its set are taken by others with a backlog, it shares one.
+    /// The place of the host with this hash. If all of its set are taken by others with a backlog,
+    /// it shares one.
     pub(super) fn place(&mut self, hash: u32) -> u16 {
         let tagged = ways(hash).find(|&at| self.at(at).tag == hash);
         let place = tagged

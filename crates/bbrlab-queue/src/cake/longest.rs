@@ -1,7 +1,9 @@
-//! The queues of all tins as a heap: the one with most bytes is dropped from when memory is used up.
+//! The queues of all tins as a heap: the one with most bytes is dropped from when memory is used
+//! up.
 //!
-//! The heap is built when it is first needed, kept up to date while it is needed, and built anew if it has not been needed for
-//! long. Which of equally long queues is on top depends on that, so it is done as the kernel does it.
+//! The heap is built when it is first needed, kept up to date while it is needed, and built anew if
+//! it has not been needed for long. Which of equally long queues is on top depends on that, so it
+//! is done as the kernel does it.
 //!
 //! Sources: [linux] `net/sched/sch_cake.c`, `cake_heapify`, `cake_heapify_up`, `cake_drop`.
 //! Deviations: none.
@@ -98,8 +100,9 @@ impl Longest {
         }
     }
 
-    /// Moves a queue down. After the first step the kernel goes on comparing with the backlog of the queue that has come up,
-    /// so in a valid heap no second step follows, and the heap becomes a little wrong.
+    /// Moves a queue down. After the first step the kernel goes on comparing with the backlog of
+    /// the queue that has come up, so in a valid heap no second step follows, and the heap becomes
+    /// a little wrong.
     fn sink(&mut self, mut at: u16, backlog: &impl Fn(Queue) -> u64) {
         let mut most = backlog(self.at(at));
         loop {

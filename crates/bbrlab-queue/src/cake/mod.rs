@@ -1,5 +1,5 @@
-//! CAKE, "common applications kept enhanced": a shaper, tins for classes of traffic, in each tin a queue for each flow with
-//! fairness between hosts, and COBALT for each queue.
+//! CAKE, "common applications kept enhanced": a shaper, tins for classes of traffic, in each tin a
+//! queue for each flow with fairness between hosts, and COBALT for each queue.
 //!
 //! ```text
 //! enqueue   tin by DSCP, queue by hash (set-associative); above the memory limit the longest queue loses its head
@@ -10,16 +10,18 @@
 //!           COBALT drops or marks its head
 //! ```
 //!
-//! With its own shaper a packet leaves at the start of its time: the shaper says when the next one may.
+//! With its own shaper a packet leaves at the start of its time: the shaper says when the next one
+//! may.
 //!
 //! Sources: [linux] `net/sched/sch_cake.c`.
 //! Deviations:
-//! 1. A packet takes the memory that one of TCP takes at its sender, 766 B more than its bytes on the wire; in the kernel that depends
-//!    on the driver.
-//! 2. There may be a limit in packets or bytes on the wire, besides that of memory. A packet that goes into service at once needs
-//!    no space.
+//! 1. A packet takes the memory that one of TCP takes at its sender, 766 B more than its bytes on
+//!    the wire; in the kernel that depends on the driver.
+//! 2. There may be a limit in packets or bytes on the wire, besides that of memory. A packet that
+//!    goes into service at once needs no space.
 //! 3. Wake-ups that find nothing to do, because nothing waits, are left out.
-//! 4. After 256 zero quanta in a row within one call a flow gets one byte: the kernel's loop ends only because its draws vary.
+//! 4. After 256 zero quanta in a row within one call a flow gets one byte: the kernel's loop ends
+//!    only because its draws vary.
 //! 5. The filter of ACKs has one of its own: see `ack_filter.rs`.
 
 mod ack_filter;
@@ -72,7 +74,8 @@ pub struct Cake {
 struct Shaper {
     pace: Pace,
     next_packet: Ktime,
-    /// The same at two thirds of the rate, in case dropped packets have used up all of it. Linux: `failsafe_next_packet`.
+    /// The same at two thirds of the rate, in case dropped packets have used up all of it. Linux:
+    /// `failsafe_next_packet`.
     failsafe: Ktime,
     /// When to ask again.
     wake: Time,

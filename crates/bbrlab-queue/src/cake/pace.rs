@@ -8,7 +8,8 @@ use bbrlab_units::NS_PER_S;
 /// Bytes a second below which no rate falls.
 const RATE_MIN: u64 = 64;
 
-/// Nanoseconds a byte, `ns_scaled >> shift`; 0 if the rate is unlimited. Linux: `rate_ns`, `rate_shft`.
+/// Nanoseconds a byte, `ns_scaled >> shift`; 0 if the rate is unlimited. Linux: `rate_ns`,
+/// `rate_shft`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Pace {
     ns_scaled: u64,

@@ -1,9 +1,10 @@
 //! The tins of each mode: which packets they hold, their share, their weight.
 //!
-//! Tin 0 of `diffserv3` and `diffserv4` is best effort, and it is bulk that is tin 1; `tc` lists them the other way round.
+//! Tin 0 of `diffserv3` and `diffserv4` is best effort, and it is bulk that is tin 1; `tc` lists
+//! them the other way round.
 //!
-//! Sources: [linux] `net/sched/sch_cake.c`, `diffserv8`, `diffserv4`, `diffserv3`, `precedence`, `cake_config_diffserv3` and
-//! its sisters.
+//! Sources: [linux] `net/sched/sch_cake.c`, `diffserv8`, `diffserv4`, `diffserv3`, `precedence`,
+//! `cake_config_diffserv3` and its sisters.
 //! Deviations: none.
 
 use bbrlab_link::CakeTins;
@@ -64,7 +65,8 @@ pub(crate) fn tin(mode: CakeTins, codepoint: u8) -> usize {
     }
 }
 
-/// What a tin may send before others come first, of a rate in bytes a second, and its weight where there is no rate.
+/// What a tin may send before others come first, of a rate in bytes a second, and its weight where
+/// there is no rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Tier {
     pub(super) rate: u64,

@@ -1,6 +1,7 @@
 //! A tin: 1,024 queues with their flows, hosts, and lists.
 //!
-//! Sources: [linux] `net/sched/sch_cake.c`, `struct cake_tin_data`, `cake_hash`, `cake_get_flow_quantum`.
+//! Sources: [linux] `net/sched/sch_cake.c`, `struct cake_tin_data`, `cake_hash`,
+//! `cake_get_flow_quantum`.
 //! Deviations: none.
 
 use bbrlab_link::CakeFlows;
@@ -68,7 +69,8 @@ pub(super) enum Set {
 }
 
 impl Tin {
-    /// A tin with this rate in bytes a second (0: unlimited); `target` and `interval` in nanoseconds. Linux: `cake_set_rate`.
+    /// A tin with this rate in bytes a second (0: unlimited); `target` and `interval` in
+    /// nanoseconds. Linux: `cake_set_rate`.
     pub(super) fn new(
         rate: u64,
         quantum: u16,
@@ -107,8 +109,8 @@ impl Tin {
         self.sparse_flows > 0 || self.bulk_flows > 0
     }
 
-    /// The queue for a packet: that of its flow, or a free one of the eight that its hash may take; else it shares the one
-    /// that is its own. Linux: `cake_hash`.
+    /// The queue for a packet: that of its flow, or a free one of the eight that its hash may take;
+    /// else it shares the one that is its own. Linux: `cake_hash`.
     pub(super) fn queue_for(&mut self, isolation: CakeFlows, hashes: &HostHashes) -> u16 {
         if isolation == CakeFlows::Flowblind {
             return 0;
@@ -183,8 +185,8 @@ impl Tin {
         }
     }
 
-    /// The bytes that a flow may send in a turn: less if its hosts have many. A random number makes up for what is rounded
-    /// down. Linux: `cake_get_flow_quantum`.
+    /// The bytes that a flow may send in a turn: less if its hosts have many. A random number makes
+    /// up for what is rounded down. Linux: `cake_get_flow_quantum`.
     pub(super) fn flow_quantum(&self, at: u16, entropy: &mut impl Entropy) -> i32 {
         let flow = &self.flows[usize::from(at)];
         let load = |hosts: &Option<Hosts>, place| {
@@ -196,7 +198,8 @@ impl Tin {
     }
 }
 
-/// Replaces zero quanta when there have been too many in a row: no draws shall keep a call from returning.
+/// Replaces zero quanta when there have been too many in a row: no draws shall keep a call from
+/// returning.
 #[derive(Debug, Default)]
 pub(super) struct Patience {
     zeros: u32,
@@ -262,7 +265,8 @@ mod tests {
         let hash = |number: u32| hashes(number * 1024 + 3, number + 1, 1);
         let queues: Vec<u16> = (1..=9).map(|number| join(&mut tin, &hash(number))).collect();
         assert_eq!(queues, [3, 4, 5, 6, 7, 0, 1, 2, 3]);
-        // The ninth has taken over the tag of the first, whose next packet looks for another queue in vain.
+        // The ninth has taken over the tag of the first, whose next packet looks for another queue
+        // in vain.
         assert_eq!(join(&mut tin, &hash(2)), 4);
         assert_eq!(join(&mut tin, &hash(1)), 3);
     }

@@ -1,8 +1,9 @@
 //! `CoDel`'s control law: when the packet at the head of a queue is dropped or marked.
 //!
-//! A packet is dropped when packets have waited longer than a target for an interval. While that goes on, the next drops
-//! follow at `interval / sqrt(count)`, so that their rate rises until a loss-based sender yields. The kernel
-//! divides and takes roots by one Newton step a drop on a reciprocal of 16 bits; the dates of drops depend on it.
+//! A packet is dropped when packets have waited longer than a target for an interval. While that
+//! goes on, the next drops follow at `interval / sqrt(count)`, so that their rate rises until a
+//! loss-based sender yields. The kernel divides and takes roots by one Newton step a drop on a
+//! reciprocal of 16 bits; the dates of drops depend on it.
 //!
 //! Sources: [linux] `include/net/codel.h`, `codel_impl.h`; [rfc8289] 5.
 //! Deviations:
@@ -76,7 +77,8 @@ pub(crate) trait Source {
     fn backlog_bytes(&self) -> u64;
 }
 
-/// The state of the law. Fields as in the kernel, stale values included. Linux: `struct codel_vars`.
+/// The state of the law. Fields as in the kernel, stale values included. Linux:
+/// `struct codel_vars`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Control {
     count: u32,
@@ -94,7 +96,8 @@ impl Control {
         CodelInfo { count, lastcount, drop_next, first_above_time, dropping, rec_inv_sqrt }
     }
 
-    /// Adds drops that were made for another reason, so that the law counts them. Linux: `fq_codel_drop`.
+    /// Adds drops that were made for another reason, so that the law counts them. Linux:
+    /// `fq_codel_drop`.
     pub(crate) fn count_drops(&mut self, drops: u32) {
         self.count = self.count.wrapping_add(drops);
     }
@@ -130,7 +133,8 @@ impl Control {
         Some(sent)
     }
 
-    /// Whether the packet may be dropped: packets have waited too long for an interval. Linux: `codel_should_drop`.
+    /// Whether the packet may be dropped: packets have waited too long for an interval. Linux:
+    /// `codel_should_drop`.
     fn should_drop(
         &mut self,
         settings: &Settings,
@@ -172,7 +176,8 @@ impl Control {
             next
         };
         self.dropping = true;
-        // Where the last dropping state ended not long ago, its rate of drops is the one to begin with.
+        // Where the last dropping state ended not long ago, its rate of drops is the one to begin
+        // with.
         let drops_last = self.count.wrapping_sub(self.lastcount);
         let since = now.wrapping_sub(self.drop_next);
         if drops_last > 1 && is_before(since, settings.interval.wrapping_mul(16)) {
@@ -225,7 +230,8 @@ impl Control {
         self.rec_inv_sqrt = (value >> REC_INV_SQRT_SHIFT) as u16;
     }
 
-    /// When the next drop is due, `interval / sqrt(count)` after `from`. Linux: `codel_control_law`.
+    /// When the next drop is due, `interval / sqrt(count)` after `from`. Linux:
+    /// `codel_control_law`.
     fn control_law(&self, settings: &Settings, from: Ticks) -> Ticks {
         let inverse = u64::from(self.rec_inv_sqrt) << REC_INV_SQRT_SHIFT;
         from.wrapping_add(((u64::from(settings.interval) * inverse) >> 32) as u32)

@@ -1,4 +1,5 @@
-//! `CoDel`, "controlled delay": one queue that drops or marks at its head while packets wait too long.
+//! `CoDel`, "controlled delay": one queue that drops or marks at its head while packets wait too
+//! long.
 //!
 //! Sources: [linux] `net/sched/sch_codel.c`; [rfc8289].
 //! Deviations: none.

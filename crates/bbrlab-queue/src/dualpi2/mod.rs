@@ -1,14 +1,18 @@
-//! DualPI2: a queue for scalable senders (L4S) with a very short wait, and one for all others, under a common law.
+//! DualPI2: a queue for scalable senders (L4S) with a very short wait, and one for all others,
+//! under a common law.
 //!
-//! Packets with ECT(1) or CE go to the L queue. There they are marked above a threshold of wait, and with a probability that
-//! is coupled to that of the classic queue, so that scalable senders make room for the others. The L queue is served
-//! first, but a weighted round robin by credit leaves the classic queue its share.
+//! Packets with ECT(1) or CE go to the L queue. There they are marked above a threshold of wait,
+//! and with a probability that is coupled to that of the classic queue, so that scalable senders
+//! make room for the others. The L queue is served first, but a weighted round robin by credit
+//! leaves the classic queue its share.
 //!
 //! Sources: [linux-dualpi2] `net/sched/sch_dualpi2.c`; [rfc9332].
 //! Deviations:
 //! 1. A packet that goes into service at once needs no space. The limit may be in bytes, too.
-//! 2. No `memlimit`: with `tc`'s default, 10,000 packets of Ethernet stay below it. No `split_gso`: there are no packets to split.
-//! 3. Packets are classified by the ECN field only; so all of the L queue can be marked, and its drops of others are left out.
+//! 2. No `memlimit`: with `tc`'s default, 10,000 packets of Ethernet stay below it. No `split_gso`:
+//!    there are no packets to split.
+//! 3. Packets are classified by the ECN field only; so all of the L queue can be marked, and its
+//!    drops of others are left out.
 //! 4. The timer fires at the very nanosecond.
 
 mod pi2;
@@ -43,7 +47,8 @@ pub struct DualPi2 {
     timer: Time,
 }
 
-/// Whose turn it is: above 0 the classic queue's, else the L queue's. Linux: `c_protection_credit` and so on.
+/// Whose turn it is: above 0 the classic queue's, else the L queue's. Linux: `c_protection_credit`
+/// and so on.
 #[derive(Clone, Copy, Debug)]
 struct Credit {
     now: i32,
@@ -62,7 +67,8 @@ struct Scalable {
 /// A packet that has been taken from one of the queues.
 struct Taken {
     packet: Queued,
-    /// Whether it is from the L queue, and the threshold applies to it; `None` in the classic queue.
+    /// Whether it is from the L queue, and the threshold applies to it; `None` in the classic
+    /// queue.
     apply_step: Option<bool>,
     /// How the credit changes if it is sent.
     credit_change: i32,
@@ -161,7 +167,8 @@ impl DualPi2 {
         Some(Taken { packet, apply_step: None, credit_change })
     }
 
-    /// Whether the packet, which has just left the L queue, is above the threshold. Linux: `do_step_aqm`.
+    /// Whether the packet, which has just left the L queue, is above the threshold. Linux:
+    /// `do_step_aqm`.
     fn exceeds_step(&self, now: Time, packet: &Queued) -> bool {
         match self.step_thresh {
             StepThreshold::Wait(wait) => now.since(packet.arrived_at) > wait,
@@ -290,7 +297,8 @@ mod tests {
         queue
     }
 
-    /// Serves all packets at a time: number, ECN field before, and what became of it, or `-` if nothing.
+    /// Serves all packets at a time: number, ECN field before, and what became of it, or `-` if
+    /// nothing.
     fn check(queue: &mut DualPi2, at_ns: u64, mut draw: Draw, expected: &Expect) {
         let mut text = String::new();
         loop {

@@ -1,10 +1,12 @@
 //! PI2: a probability that follows the wait, from which those of both queues are made.
 //!
-//! Where a classic sender answers with the square root of a probability, and a scalable one in proportion, the law controls
-//! the root: `p'`. A classic packet is dropped with `p'` squared, a scalable one marked with `k p'`. So both kinds of senders
-//! have about the same rate, and the law needs no table of steps as PIE does.
+//! Where a classic sender answers with the square root of a probability, and a scalable one in
+//! proportion, the law controls the root: `p'`. A classic packet is dropped with `p'` squared, a
+//! scalable one marked with `k p'`. So both kinds of senders have about the same rate, and the law
+//! needs no table of steps as PIE does.
 //!
-//! Sources: [linux-dualpi2] `net/sched/sch_dualpi2.c`: `calculate_probability`, `dualpi2_roll`; [rfc9332] 2.1, A.1.
+//! Sources: [linux-dualpi2] `net/sched/sch_dualpi2.c`: `calculate_probability`, `dualpi2_roll`;
+//! [rfc9332] 2.1, A.1.
 //! Deviations: none.
 
 use bbrlab_link::DualPi2Params;
@@ -15,7 +17,8 @@ use crate::entropy::Entropy;
 /// Certainty. Linux: `MAX_PROB`.
 pub(super) const MAX_PROB: u32 = u32::MAX;
 
-/// The parameters `alpha` and `beta` are in units of 2^-8 Hz, the law's of 2^-6. Linux: `ALPHA_BETA_SCALING`.
+/// The parameters `alpha` and `beta` are in units of 2^-8 Hz, the law's of 2^-6. Linux:
+/// `ALPHA_BETA_SCALING`.
 const SCALING: u32 = 2;
 
 /// Linux: `ALPHA_BETA_GRANULARITY`.
@@ -93,7 +96,8 @@ impl Pi2 {
         self.coupled() > u64::from(MAX_PROB)
     }
 
-    /// What becomes of a packet of the classic queue: with `p'` squared a drop, or a mark. Linux: `dualpi2_classic_marking`.
+    /// What becomes of a packet of the classic queue: with `p'` squared a drop, or a mark. Linux:
+    /// `dualpi2_classic_marking`.
     pub(super) fn classic(&self, is_ect: bool, entropy: &mut impl Entropy) -> Verdict {
         if !self.squared(entropy) {
             Verdict::Pass
@@ -104,7 +108,8 @@ impl Pi2 {
         }
     }
 
-    /// What becomes of a packet of the L queue: with `k p'` a mark. Linux: `dualpi2_scalable_marking`.
+    /// What becomes of a packet of the L queue: with `k p'` a mark. Linux:
+    /// `dualpi2_scalable_marking`.
     pub(super) fn scalable(&self, entropy: &mut impl Entropy) -> Verdict {
         if self.is_overloaded() {
             return if self.drop_on_overload && self.squared(entropy) {
@@ -174,7 +179,8 @@ mod tests {
         (0..DRAWS).filter(|_| of() == verdict).count() as u64
     }
 
-    /// Compares a count with a probability in millionths, to within five standard deviations of a binomial.
+    /// Compares a count with a probability in millionths, to within five standard deviations of a
+    /// binomial.
     fn check(what: &str, found: u64, ppm: u64) {
         let expected = DRAWS * ppm / 1_000_000;
         let variance = expected * (1_000_000 - ppm) / 1_000_000;
@@ -184,8 +190,8 @@ mod tests {
 
     #[test]
     fn the_queues_are_coupled_as_in_rfc_9332() {
-        // RFC 9332, 2.1: p_CL = k p' and p_C = p'^2, hence p_C = (p_CL / k)^2, for each k. Classic packets are dropped or, if
-        // they can be, marked with the same probability.
+        // RFC 9332, 2.1: p_CL = k p' and p_C = p'^2, hence p_C = (p_CL / k)^2, for each k. Classic
+        // packets are dropped or, if they can be, marked with the same probability.
         let mut draws = Uniform(1);
         for k in [1, 2, 3] {
             let params = DualPi2Params { coupling_factor: k, ..DualPi2Params::DEFAULT };
@@ -225,8 +231,9 @@ mod tests {
 
     #[test]
     fn the_law_is_the_proportional_integral_one_of_rfc_9332() {
-        // RFC 9332, A.1: p' += alpha (wait - target) + beta (wait - wait before), with alpha 0.16 Hz, beta 3.2 Hz and a target
-        // of 15 ms. In the kernel's integers the weights are 0.1601 and 3.1978, less than 0.1 % away.
+        // RFC 9332, A.1: p' += alpha (wait - target) + beta (wait - wait before), with alpha 0.16
+        // Hz, beta 3.2 Hz and a target of 15 ms. In the kernel's integers the weights are 0.1601
+        // and 3.1978, less than 0.1 % away.
         let mut pi2 = Pi2::new(&DualPi2Params::DEFAULT);
         let (mut p, mut before) = (0.0_f64, 0.0);
         for wait_ms in [15, 20, 25, 25, 40, 10, 12, 30, 30] {
@@ -254,7 +261,8 @@ mod tests {
 
     #[test]
     fn a_step_beyond_1_wraps_as_in_the_kernel() {
-        // From 400 ms to nothing at once: 3.1978 x 0.4 + 0.1601 x 0.015 = 1.2815, of which 32 bits keep 0.2815.
+        // From 400 ms to nothing at once: 3.1978 x 0.4 + 0.1601 x 0.015 = 1.2815, of which 32 bits
+        // keep 0.2815.
         let mut pi2 = pi2(1_000_000, DualPi2Params::DEFAULT);
         pi2.last_qdelay_ns = 400_000_000;
         pi2.update(Span::ZERO);

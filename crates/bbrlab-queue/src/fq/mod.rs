@@ -1,7 +1,7 @@
 //! `fq` as a router's scheduler: a queue for each flow, served in turn, within three bands.
 //!
-//! In a host `fq` paces what its sockets send. A router's packets have no socket: nothing is paced, and what is left is
-//! deficit round robin, new flows first, with a limit for each flow.
+//! In a host `fq` paces what its sockets send. A router's packets have no socket: nothing is paced,
+//! and what is left is deficit round robin, new flows first, with a limit for each flow.
 //!
 //! ```text
 //! enqueue   nothing waits, or only a few packets that met an idle link: fast path, first in, first out
@@ -10,8 +10,9 @@
 //!           in a band the new flows, then the old ones
 //! ```
 //!
-//! The band of a flow is set when it has joined the list, so a flow that has just been made joins band 0, while its packets
-//! count for their own: its first packet waits until the others' band has used up its credit, 192 KiB for best effort.
+//! The band of a flow is set when it has joined the list, so a flow that has just been made joins
+//! band 0, while its packets count for their own: its first packet waits until the others' band has
+//! used up its credit, 192 KiB for best effort.
 //!
 //! Sources: [linux] `net/sched/sch_fq.c`.
 //! Deviations:
@@ -144,7 +145,8 @@ impl Fq {
         true
     }
 
-    /// The flow whose turn it is, and whether it is among the new ones. Linux: the beginning of `fq_dequeue`.
+    /// The flow whose turn it is, and whether it is among the new ones. Linux: the beginning of
+    /// `fq_dequeue`.
     fn next_flow(&mut self) -> Option<(Key, bool)> {
         let mut retry = 0;
         loop {
@@ -157,7 +159,8 @@ impl Fq {
                     return Some((key, false));
                 }
             }
-            // Each band has its turn; one in debt earns its way out while the others are asked again.
+            // Each band has its turn; one in debt earns its way out while the others are asked
+            // again.
             retry += 1;
             loop {
                 if retry > BANDS {
@@ -213,7 +216,8 @@ impl Fq {
                 return Some(packet);
             }
             self.unlist(is_new);
-            // A new flow must pass through the old ones before it is new again, else it could starve them.
+            // A new flow must pass through the old ones before it is new again, else it could
+            // starve them.
             if is_new {
                 self.make_old(key);
             } else {
@@ -310,7 +314,8 @@ mod tests {
 
     #[test]
     fn a_flow_that_has_just_been_made_waits_until_the_others_band_has_used_its_credit() {
-        // `a` has its first turn, ten packets, in band 0, and then is in band 1, whose 192 KiB are 130 packets.
+        // `a` has its first turn, ten packets, in band 0, and then is in band 1, whose 192 KiB are
+        // 130 packets.
         check(
             &mut fq(&FqParams { flow_limit: 1000, ..FqParams::DEFAULT }),
             "z8 a200 60 b 100",

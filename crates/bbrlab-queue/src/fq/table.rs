@@ -1,11 +1,13 @@
 //! The flows that `fq` knows, found by their hash, and forgotten after a while.
 //!
-//! A flow has ten bits of its packets' hash as key. The kernel keeps the flows of equal buckets in a tree, and with its 1,024
-//! buckets no two keys have more than one other key in theirs: so a tree is a root and at most one child. On its way to a flow
-//! the kernel forgets flows that have been empty for three seconds; on the way to the root there is none, and on the way to
-//! the child, or to a place for one, it meets the root.
+//! A flow has ten bits of its packets' hash as key. The kernel keeps the flows of equal buckets in
+//! a tree, and with its 1,024 buckets no two keys have more than one other key in theirs: so a tree
+//! is a root and at most one child. On its way to a flow the kernel forgets flows that have been
+//! empty for three seconds; on the way to the root there is none, and on the way to the child, or
+//! to a place for one, it meets the root.
 //!
-//! Sources: [linux] `net/sched/sch_fq.c`, `fq_classify`, `fq_gc`; `include/linux/hash.h`, `hash_64`.
+//! Sources: [linux] `net/sched/sch_fq.c`, `fq_classify`, `fq_gc`; `include/linux/hash.h`,
+//! `hash_64`.
 //! Deviations: none.
 
 use crate::lists::List;
@@ -78,7 +80,8 @@ impl Table {
         Key::try_from(hash % u32::from(KEYS)).expect("less than `KEYS`")
     }
 
-    /// Makes a flow known if it is not yet; it then has `credit`. Forgets another one that lies on the way to it.
+    /// Makes a flow known if it is not yet; it then has `credit`. Forgets another one that lies on
+    /// the way to it.
     pub(super) fn meet(&mut self, key: Key, jiffies: u64, credit: i32) {
         let Flow { is_known, is_child, other, .. } = self.flows[usize::from(key)];
         let mut has_other = other != NONE && self.flows[usize::from(other)].is_known;
@@ -108,8 +111,8 @@ impl Table {
     }
 }
 
-/// The age of a flow that leaves the lists. The kernel tells it from a pointer by its last bit. Linux:
-/// `fq_flow_set_detached`.
+/// The age of a flow that leaves the lists. The kernel tells it from a pointer by its last bit.
+/// Linux: `fq_flow_set_detached`.
 pub(super) fn detached_at(jiffies: u64) -> u64 {
     jiffies | 1
 }

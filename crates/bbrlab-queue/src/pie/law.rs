@@ -1,9 +1,10 @@
 //! PIE's law: a probability of drops that rises and falls with the wait, and who is dropped by it.
 //!
-//! At each update the probability changes by a share of the distance of the wait from its target and a share of the
-//! wait's change since the last update (a proportional-integral controller). The smaller the probability, the smaller the
-//! steps. Arriving packets add the probability up until the sum is 0.85; only then do draws decide, so that drops are
-//! spaced. A burst after an idle time is let through.
+//! At each update the probability changes by a share of the distance of the wait from its target
+//! and a share of the wait's change since the last update (a proportional-integral controller). The
+//! smaller the probability, the smaller the steps. Arriving packets add the probability up until
+//! the sum is 0.85; only then do draws decide, so that drops are spaced. A burst after an idle time
+//! is let through.
 //!
 //! Sources: [linux] `net/sched/sch_pie.c`, `include/net/pie.h`; [rfc8033].
 //! Deviations:
@@ -80,7 +81,8 @@ impl Settings {
         }
     }
 
-    /// When the timer fires first. The law is at rest before the run, so that earlier calls change nothing.
+    /// When the timer fires first. The law is at rest before the run, so that earlier calls change
+    /// nothing.
     pub(crate) fn first_update(&self) -> Time {
         if self.tupdate == 0 {
             return Time::NEVER;
@@ -191,7 +193,8 @@ impl Law {
         drops
     }
 
-    /// Marks a packet instead of dropping it, if it can be marked and the probability is at most `prob_max`.
+    /// Marks a packet instead of dropping it, if it can be marked and the probability is at most
+    /// `prob_max`.
     pub(crate) fn marks(&self, settings: &Settings, prob_max: u64, packet: &mut Queued) -> bool {
         settings.ecn && self.prob <= prob_max && packet.set_ce()
     }
@@ -393,8 +396,8 @@ mod tests {
 
     #[test]
     fn steps_are_smaller_while_the_probability_is_small() {
-        // RFC 8033, 5.1: 1/2048 of the step below 0.000001, up to 1/2 below 0.1, the whole step above. The step is
-        // 2/16 x 0.08 s + 20/16 x 0.08 s = 0.11.
+        // RFC 8033, 5.1: 1/2048 of the step below 0.000001, up to 1/2 below 0.1, the whole step
+        // above. The step is 2/16 x 0.08 s + 20/16 x 0.08 s = 0.11.
         check(
             95,
             15,
@@ -492,7 +495,8 @@ mod tests {
             let drops_at = (1..100).find(|_| {
                 law.drops_early(&settings, 15_140, &packet(Ecn::NotEct), &mut Draw(draw))
             });
-            // A probability of 0.1 rounds down, so that a sum that should be reached is reached one packet later.
+            // A probability of 0.1 rounds down, so that a sum that should be reached is reached one
+            // packet later.
             assert!(
                 matches!(drops_at, Some(n) if n == dropped || n == dropped + 1),
                 "{drops_at:?}"

@@ -1,5 +1,5 @@
-//! PIE, "proportional integral controller enhanced": one queue that drops arriving packets at random, by a probability
-//! that holds the wait near a target.
+//! PIE, "proportional integral controller enhanced": one queue that drops arriving packets at
+//! random, by a probability that holds the wait near a target.
 //!
 //! Sources: [linux] `net/sched/sch_pie.c`; [rfc8033].
 //! Deviations:

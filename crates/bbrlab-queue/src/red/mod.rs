@@ -1,13 +1,15 @@
-//! RED, "random early detection": one queue that drops or marks arriving packets by its average length.
+//! RED, "random early detection": one queue that drops or marks arriving packets by its average
+//! length.
 //!
-//! Between two thresholds the probability rises with the average, and the drops are spaced: a draw says how far away the
-//! next is. Above the upper threshold every packet is dropped; there is no gentle mode in Linux. The average follows the
-//! queue slowly, and decays while the link is idle.
+//! Between two thresholds the probability rises with the average, and the drops are spaced: a draw
+//! says how far away the next is. Above the upper threshold every packet is dropped; there is no
+//! gentle mode in Linux. The average follows the queue slowly, and decays while the link is idle.
 //!
 //! Sources: [linux] `net/sched/sch_red.c`, `include/net/red.h`; [red]; [adaptive-red].
 //! Deviations:
 //! 1. A packet that goes into service at once needs no space. The limit may be in packets.
-//! 2. Thresholds that the kernel refuses, because they do not fit 32 bits with the fraction of the average, are accepted.
+//! 2. Thresholds that the kernel refuses, because they do not fit 32 bits with the fraction of the
+//!    average, are accepted.
 //! 3. The ticks of the timer of `adaptive` are counted from the start of the run.
 
 mod tc;

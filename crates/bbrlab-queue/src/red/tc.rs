@@ -1,11 +1,13 @@
-//! What `tc` makes of RED's parameters: the weight of the average, and how fast the average decays while the link is idle.
+//! What `tc` makes of RED's parameters: the weight of the average, and how fast the average decays
+//! while the link is idle.
 //!
-//! Sources: [iproute2] `tc/q_red.c`, `tc/tc_red.c`: `tc_red_eval_ewma`, `tc_red_eval_idle_damping`; `tc/tc_core.c`:
-//! `tc_calc_xmittime`.
+//! Sources: [iproute2] `tc/q_red.c`, `tc/tc_red.c`: `tc_red_eval_ewma`, `tc_red_eval_idle_damping`;
+//! `tc/tc_core.c`: `tc_calc_xmittime`.
 //! Deviations:
-//! 1. Fixed point, exact to 2^-50, where `tc` has binary floating point. Times and powers that should be whole numbers are.
-//! 2. What `tc` refuses is computed with all the same: a burst too small gets the fastest average, one too large the
-//!    slowest, a packet's time below one tick counts as one tick.
+//! 1. Fixed point, exact to 2^-50, where `tc` has binary floating point. Times and powers that
+//!    should be whole numbers are.
+//! 2. What `tc` refuses is computed with all the same: a burst too small gets the fastest average,
+//!    one too large the slowest, a packet's time below one tick counts as one tick.
 
 use bbrlab_link::{Buffer, RedParams};
 use bbrlab_units::BitRate;
@@ -27,7 +29,8 @@ const LOG_BITS: u32 = 80;
 /// What `tc` takes for `bandwidth`.
 const BANDWIDTH: BitRate = BitRate(10_000_000);
 
-/// The parameters as `tc` hands them to the kernel. Linux: `struct tc_red_qopt`, and what goes with it.
+/// The parameters as `tc` hands them to the kernel. Linux: `struct tc_red_qopt`, and what goes with
+/// it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Qopt {
     pub(super) qth_min: u32,
@@ -72,7 +75,8 @@ fn saturated(value: u64) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }
 
-/// The fastest average that lets a burst through that begins in an empty queue. Linux: `tc_red_eval_ewma`.
+/// The fastest average that lets a burst through that begins in an empty queue. Linux:
+/// `tc_red_eval_ewma`.
 ///
 /// After `burst` packets that all stay in the queue the average must be below `min`:
 /// `burst + 1 - min / avpkt <= (1 - (1 - W)^burst) / W`, where `W` is `2^-Wlog`.
@@ -107,10 +111,11 @@ fn packet_ticks(bandwidth: BitRate, bytes: u32) -> u32 {
     u32::try_from(us * 1000 / 64).unwrap_or(u32::MAX).max(1)
 }
 
-/// The table of decays, and what an idle time is shifted by to look it up. Linux: `tc_red_eval_idle_damping`.
+/// The table of decays, and what an idle time is shifted by to look it up. Linux:
+/// `tc_red_eval_idle_damping`.
 ///
-/// The kernel counts an idle time in microseconds, `tc` in ticks of 64 ns: the decay is slower than meant. That is as in
-/// Linux.
+/// The kernel counts an idle time in microseconds, `tc` in ticks of 64 ns: the decay is slower than
+/// meant. That is as in Linux.
 fn idle_damping(wlog: u32, packet_ticks: u32) -> (u32, [u8; STAB_SIZE]) {
     let log = minus_log_of_1_minus(wlog);
     let packet = u128::from(packet_ticks) << LOG_BITS;
@@ -137,7 +142,8 @@ mod tests {
 
     #[test]
     fn the_average_and_the_decay_are_those_that_tc_shows() {
-        // `tc -d qdisc show`: ewma 5, Scell_log 15; and for min 15000 burst 25: ewma 4, Scell_log 14.
+        // `tc -d qdisc show`: ewma 5, Scell_log 15; and for min 15000 burst 25: ewma 4, Scell_log
+        // 14.
         let check = |min, max, burst, rate, expected| {
             let params = RedParams {
                 min: Some(Bytes(min)),

@@ -1,7 +1,8 @@
 //! Slots by their length: the longest is found at once.
 //!
-//! Slots of equal length are a ring. A slot that reaches a length becomes the first of its ring, so of equally long slots
-//! the one that got there last is the longest, and the free slot that became free last is used first.
+//! Slots of equal length are a ring. A slot that reaches a length becomes the first of its ring, so
+//! of equally long slots the one that got there last is the longest, and the free slot that became
+//! free last is used first.
 //!
 //! Sources: [linux] `net/sched/sch_sfq.c`, `sfq_link`, `sfq_inc`, `sfq_dec`.
 

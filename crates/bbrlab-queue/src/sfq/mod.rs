@@ -1,17 +1,18 @@
-//! SFQ, "stochastic fairness queueing": flows are hashed into slots that are served in turn; when the limit is exceeded,
-//! the longest slot loses the packet at its tail.
+//! SFQ, "stochastic fairness queueing": flows are hashed into slots that are served in turn; when
+//! the limit is exceeded, the longest slot loses the packet at its tail.
 //!
-//! The name has "stochastic" from flows that share a slot. `perturb` changes the hash now and then, so that they do not
-//! share it for long; the packets that wait are then hashed again.
+//! The name has "stochastic" from flows that share a slot. `perturb` changes the hash now and then,
+//! so that they do not share it for long; the packets that wait are then hashed again.
 //!
 //! Sources: [linux] `net/sched/sch_sfq.c`.
 //! Deviations:
 //! 1. The limit may be in bytes, too: then the longest slots lose packets until the others fit.
-//! 2. The perturbation is a random number of 32 bits; in the kernel it is the key of a hash, 128 bits. What hashes a
-//!    packet is the engine's, anyway. The first perturbation is 0.
-//! 3. The first period of `perturb` begins with the first packet, and the timer fires on time; the kernel's begins with
-//!    the set-up, and an idle processor may defer it. Packets are hashed again when the next one arrives or is asked for, which
-//!    only dates their drops: one that finds its slot full then.
+//! 2. The perturbation is a random number of 32 bits; in the kernel it is the key of a hash, 128
+//!    bits. What hashes a packet is the engine's, anyway. The first perturbation is 0.
+//! 3. The first period of `perturb` begins with the first packet, and the timer fires on time; the
+//!    kernel's begins with the set-up, and an idle processor may defer it. Packets are hashed again
+//!    when the next one arrives or is asked for, which only dates their drops: one that finds its
+//!    slot full then.
 
 mod depths;
 
@@ -116,7 +117,8 @@ impl Sfq {
         }
     }
 
-    /// The slot of a packet, a free one if none has its hash yet; `None` if the packet has no room in it.
+    /// The slot of a packet, a free one if none has its hash yet; `None` if the packet has no room
+    /// in it.
     fn slot_for(&mut self, packet: &Queued, entropy: &mut impl Entropy) -> Option<u32> {
         let hash = entropy.perturbed_hash(packet, self.perturb.perturbation);
         let bucket = hash & self.mask;

@@ -27,10 +27,10 @@ impl Axis {
         Self { low, high, ticks, is_of_names: false }
     }
 
-    /// A range that contains `low` to `high`, with about `wanted` ticks. It starts at zero, or, if the values
-    /// would use only a small part of that range, at a round number below the least. If the values hardly
-    /// differ, it starts at zero in any case: otherwise the axis would enlarge negligible differences. It ends
-    /// at a round number above the greatest value.
+    /// A range that contains `low` to `high`, with about `wanted` ticks. It starts at zero, or, if
+    /// the values would use only a small part of that range, at a round number below the least. If
+    /// the values hardly differ, it starts at zero in any case: otherwise the axis would enlarge
+    /// negligible differences. It ends at a round number above the greatest value.
     pub(crate) fn around(low: f64, high: f64, wanted: usize) -> Self {
         let high = if high > low { high } else { low + 1.0 };
         let is_far_up = low >= 0.6 * high && high - low >= 0.02 * high;
@@ -45,7 +45,8 @@ impl Axis {
         Self::with_step(low, top, step)
     }
 
-    /// From zero to a round number above the greatest value: the height of a point is then its share of the axis.
+    /// From zero to a round number above the greatest value: the height of a point is then its
+    /// share of the axis.
     pub(crate) fn from_zero(high: f64, wanted: usize) -> Self {
         Self::around(0.0, high, wanted)
     }
@@ -55,7 +56,8 @@ impl Axis {
         Self { high: 1.04 * most, ..Self::exactly(0.0, most, wanted) }
     }
 
-    /// From `low` to `high`, both positive, on a logarithmic scale: places are logarithms to the base 2.
+    /// From `low` to `high`, both positive, on a logarithmic scale: places are logarithms to the
+    /// base 2.
     pub(crate) fn logarithmic(low: f64, high: f64) -> Self {
         let (low_at, high_at) = (log2(low), log2(high));
         // Over more than two decades there is room for powers of ten only.
@@ -103,8 +105,8 @@ impl Axis {
         Self::of(low, high, ticks)
     }
 
-    /// The position of a value, from 0 at the low end to 1 at the high end; values outside are moved to the
-    /// nearer end.
+    /// The position of a value, from 0 at the low end to 1 at the high end; values outside are
+    /// moved to the nearer end.
     pub(crate) fn share(&self, value: f64) -> f64 {
         ((value - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
     }
@@ -159,8 +161,8 @@ fn label(value: f64, decimals: usize, is_grouped: bool) -> String {
     }
 }
 
-/// 1, 2 or 5 times a power of ten, so that a range has at most about that many steps. Found by comparison, not
-/// by a logarithm, whose last bit depends on the C library.
+/// 1, 2 or 5 times a power of ten, so that a range has at most about that many steps. Found by
+/// comparison, not by a logarithm, whose last bit depends on the C library.
 fn round_step(range: f64, wanted: usize) -> f64 {
     let mut power = 1e-9;
     loop {
@@ -177,8 +179,8 @@ fn round_step(range: f64, wanted: usize) -> f64 {
     }
 }
 
-/// The logarithm to the base 2 of a positive number, with the same bits on every machine: that of a C library differs in
-/// the last one. Squaring gives a binary digit at a time.
+/// The logarithm to the base 2 of a positive number, with the same bits on every machine: that of a
+/// C library differs in the last one. Squaring gives a binary digit at a time.
 pub(crate) fn log2(value: f64) -> f64 {
     let mut mantissa = value;
     let mut log = 0.0;

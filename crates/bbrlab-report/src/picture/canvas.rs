@@ -195,7 +195,8 @@ fn whole(value: f64) -> i32 {
 /// The dashes along a path, around its corners: segments may be shorter than a dash.
 fn dashes(points: &[Point], dash: f64, gap: f64) -> Vec<Vec<Point>> {
     let mut pieces: Vec<Vec<Point>> = Vec::new();
-    // Where the dash began that a segment begins in, or the one before, seen from the segment's beginning.
+    // Where the dash began that a segment begins in, or the one before, seen from the segment's
+    // beginning.
     let mut start = 0.0;
     for leg in points.windows(2) {
         let (from, to) = (leg[0], leg[1]);

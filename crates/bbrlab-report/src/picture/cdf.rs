@@ -1,7 +1,8 @@
 //! Distributions: the share of transfers, packets or RTT samples that had at most a value.
 //!
-//! A curve for each group of flows and each value of one swept key; the other keys make small multiples. A transfer that
-//! never ended has no completion time and still counts: its curve stays below 1.
+//! A curve for each group of flows and each value of one swept key; the other keys make small
+//! multiples. A transfer that never ended has no completion time and still counts: its curve stays
+//! below 1.
 
 use bbrlab_run::RunSummary;
 
@@ -210,7 +211,8 @@ impl<'a> Sheet<'a> {
 
     fn stroke(&self, name: &str) -> Stroke {
         let place = self.names.iter().position(|known| known == name).unwrap_or(0);
-        // Names have no order that a ramp of colours could show: with more of them than colours, dashes tell the rounds apart.
+        // Names have no order that a ramp of colours could show: with more of them than colours,
+        // dashes tell the rounds apart.
         let dash = DASHES[place / palette::COLORS % DASHES.len()];
         Stroke { dash, ..Stroke::new(palette::line(place), 1.6) }
     }

@@ -18,8 +18,8 @@ fn face(bold: bool) -> &'static Face<'static> {
     &faces[usize::from(bold)]
 }
 
-/// The text with a box in place of each character that the font cannot draw: a character that vanished without a trace
-/// would change a title's meaning. Tabs and line ends become spaces.
+/// The text with a box in place of each character that the font cannot draw: a character that
+/// vanished without a trace would change a title's meaning. Tabs and line ends become spaces.
 pub(crate) fn drawable(text: &str) -> String {
     let character = |c: char| match c {
         c if c.is_whitespace() => ' ',

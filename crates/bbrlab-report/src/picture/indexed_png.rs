@@ -1,4 +1,5 @@
-//! PNG with a palette: line art has few important colours, and with a palette the file has a tenth of the size.
+//! PNG with a palette: line art has few important colours, and with a palette the file has a tenth
+//! of the size.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -18,8 +19,8 @@ type Run = (usize, usize);
 /// A colour, and the number of its pixels.
 type Counted = (Colour, usize);
 
-/// The picture as PNG. `rgba` is row by row and opaque. A picture of more than 256 colours keeps the most
-/// frequent ones; the others, shades of smoothed edges, become the nearest of these.
+/// The picture as PNG. `rgba` is row by row and opaque. A picture of more than 256 colours keeps
+/// the most frequent ones; the others, shades of smoothed edges, become the nearest of these.
 pub(crate) fn encode(width: u32, height: u32, rgba: &[u8]) -> Vec<u8> {
     let (runs, counts) = runs(rgba);
     let mut by_count: Vec<usize> = (0..counts.len()).collect();
@@ -52,8 +53,8 @@ pub(crate) fn encode(width: u32, height: u32, rgba: &[u8]) -> Vec<u8> {
     png
 }
 
-/// A picture from colour to colour, and its colours. In line art most pixels are as the one before, so a colour is looked up once
-/// for many of them.
+/// A picture from colour to colour, and its colours. In line art most pixels are as the one before,
+/// so a colour is looked up once for many of them.
 fn runs(rgba: &[u8]) -> (Vec<Run>, Vec<Counted>) {
     let (pixels, _) = rgba.as_chunks::<4>();
     let mut places: BTreeMap<u32, usize> = BTreeMap::new();

@@ -1,9 +1,9 @@
 //! Pictures of a run over time and of a sweep by its keys, as SVG and as PNG.
 //!
-//! A picture is laid out here, panel by panel, and drawn by `plotters`. Its coordinates are whole numbers, so
-//! everything is drawn at twice the size ([`canvas::SCALE`]) and shown at half of it. The PNG is the SVG
-//! rendered with the one font that the program contains. Both it and PDF are features of the crate, since they need a
-//! renderer, which SVG does not.
+//! A picture is laid out here, panel by panel, and drawn by `plotters`. Its coordinates are whole
+//! numbers, so everything is drawn at twice the size ([`canvas::SCALE`]) and shown at half of it.
+//! The PNG is the SVG rendered with the one font that the program contains. Both it and PDF are
+//! features of the crate, since they need a renderer, which SVG does not.
 
 mod axis;
 mod canvas;

@@ -1,7 +1,9 @@
-//! Two recordings of the same thing over time, one on top of the other: cwnd, RTT, throughput, queue.
+//! Two recordings of the same thing over time, one on top of the other: cwnd, RTT, throughput,
+//! queue.
 //!
-//! One is drawn wide and pale, the other thin and dark on top of it: where they agree, the dark line runs in the
-//! middle of the pale one. A single flow is drawn in two colours; of several flows each has one, pale and dark.
+//! One is drawn wide and pale, the other thin and dark on top of it: where they agree, the dark
+//! line runs in the middle of the pale one. A single flow is drawn in two colours; of several flows
+//! each has one, pale and dark.
 
 use plotters::style::RGBColor;
 
@@ -124,7 +126,8 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// The colour of a flow; `None` for what is drawn in the two colours of the recordings, or in grey.
+    /// The colour of a flow; `None` for what is drawn in the two colours of the recordings, or in
+    /// grey.
     fn color(&self, name: &str) -> Option<RGBColor> {
         self.flows.iter().position(|flow| *flow == name).map(palette::line)
     }

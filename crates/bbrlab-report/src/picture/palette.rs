@@ -1,4 +1,5 @@
-//! Colours on white: those of Okabe and Ito, which the colour-blind can tell apart, and four more that are darker, greyer or bluer.
+//! Colours on white: those of Okabe and Ito, which the colour-blind can tell apart, and four more
+//! that are darker, greyer or bluer.
 
 use plotters::style::RGBColor;
 
@@ -31,7 +32,8 @@ pub(crate) fn line(at: usize) -> RGBColor {
     LINES[at % LINES.len()]
 }
 
-/// The colour of one of so many lines: more than there are colours go from blue over green to orange, in their order.
+/// The colour of one of so many lines: more than there are colours go from blue over green to
+/// orange, in their order.
 pub(crate) fn of_many(at: usize, lines: usize) -> RGBColor {
     if lines <= LINES.len() {
         return line(at);

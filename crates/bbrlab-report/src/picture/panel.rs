@@ -138,8 +138,8 @@ impl Panel<'_, '_> {
         self.canvas.line(&[(left, top), (left, bottom), (right, bottom)], Stroke::new(FRAME, 1.0));
     }
 
-    /// Labels below the x axis. Where there is no room for all, numbers are left out; names stand in two rows, cut off if
-    /// need be.
+    /// Labels below the x axis. Where there is no room for all, numbers are left out; names stand
+    /// in two rows, cut off if need be.
     pub(crate) fn x_labels(&self, title: &str) {
         let names = match Names::of(&self.x, self.right - self.left) {
             Names::Upright(_) => Names::TwoRows,
@@ -216,8 +216,9 @@ impl Panel<'_, '_> {
         }
     }
 
-    /// Grid, title and, at the right end of the title's line, a legend; to be drawn first. Where both do not fit, the
-    /// entries of the legend give way one by one, the last first: curves need their names more than references.
+    /// Grid, title and, at the right end of the title's line, a legend; to be drawn first. Where
+    /// both do not fit, the entries of the legend give way one by one, the last first: curves need
+    /// their names more than references.
     pub(crate) fn titled(&self, title: &str, keys: &[Key]) {
         let room = self.right - self.left;
         let width = |keys: &[Key]| -> f64 {

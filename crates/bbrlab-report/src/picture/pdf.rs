@@ -1,4 +1,5 @@
-//! Converts SVG to PDF: a page of vectors. Text becomes outlines, so that no font has to be embedded or installed.
+//! Converts SVG to PDF: a page of vectors. Text becomes outlines, so that no font has to be
+//! embedded or installed.
 //!
 //! Source: ISO 32000-1, 7.5 (structure of a file), 8.5 (paths), 8.4.5 (opacity).
 
@@ -135,7 +136,8 @@ impl Page {
                 PathSegment::MoveTo(to) => (vec![to.x, to.y], "m"),
                 PathSegment::LineTo(to) => (vec![to.x, to.y], "l"),
                 PathSegment::QuadTo(by, to) => {
-                    // PDF knows cubic curves only: each handle lies two thirds of the way to the one of the quadratic.
+                    // PDF knows cubic curves only: each handle lies two thirds of the way to the
+                    // one of the quadratic.
                     let third = |end: f32, handle: f32| end + (handle - end) * 2.0 / 3.0;
                     let points = vec![
                         third(last.0, by.x),

@@ -1,5 +1,6 @@
-//! A plate: a figure of a paper, redrawn. Panels side by side with one legend; each has curves along a swept key, stacked
-//! bars, boxes, or lines over time. What the paper printed stands beside what was measured, as rings.
+//! A plate: a figure of a paper, redrawn. Panels side by side with one legend; each has curves
+//! along a swept key, stacked bars, boxes, or lines over time. What the paper printed stands beside
+//! what was measured, as rings.
 
 mod bars;
 mod boxes;
@@ -90,7 +91,8 @@ impl<'a> Sheet<'a> {
         (RIGHT - LEFT - (columns - 1.0) * GAP_X) / columns
     }
 
-    /// The quantity of all panels, if it is one and not every panel has room for it beside its name.
+    /// The quantity of all panels, if it is one and not every panel has room for it beside its
+    /// name.
     fn shared_quantity(&self) -> Option<&'a str> {
         let panels = &self.plate.panels;
         let first = panels.first()?.y_title.as_str();
@@ -184,8 +186,8 @@ fn rest_of(room: f64, title: &str) -> f64 {
     room - bold_width_of(title, HEADING) - 10.0
 }
 
-/// The panel's name at the left, its quantity at the right unless it stands above all; the quantity alone where the panel
-/// has no name.
+/// The panel's name at the left, its quantity at the right unless it stands above all; the quantity
+/// alone where the panel has no name.
 fn headings(panel: &Panel<'_, '_>, of: &PlatePanel, is_above: bool) {
     let room = panel.right - panel.left;
     let title = if of.title.is_empty() { &of.y_title } else { &of.title };
@@ -307,7 +309,8 @@ mod tests {
             let drawing = Drawing::Curves(curves(&[4.0, 6.0], published));
             plate_picture(&plate(vec![panel("", Ok(drawing))])).svg.matches("<circle").count()
         };
-        // A disc for each of two points and one in the legend; a ring is a disc of paper and a circle.
+        // A disc for each of two points and one in the legend; a ring is a disc of paper and a
+        // circle.
         assert_eq!((circles(None), circles(Some(5.0))), (3, 7));
     }
 

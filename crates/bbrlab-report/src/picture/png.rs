@@ -9,8 +9,8 @@ use super::shapes::shapes;
 /// Units of a picture on paper become this many pixels: some 450 on an inch.
 const PAPER: f32 = 2.0;
 
-/// The picture with a pixel for each of its units, which is twice its nominal size on a screen; on paper with two; of a
-/// size in pixels with exactly those.
+/// The picture with a pixel for each of its units, which is twice its nominal size on a screen; on
+/// paper with two; of a size in pixels with exactly those.
 pub(crate) fn render(svg: &str) -> Vec<u8> {
     let tree = shapes(svg);
     let units = units_across(svg).unwrap_or_else(|| tree.size().width());

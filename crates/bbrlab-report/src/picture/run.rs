@@ -1,4 +1,5 @@
-//! A run over time: throughput, RTT, cwnd and inflight, queues, one below the other on one time axis.
+//! A run over time: throughput, RTT, cwnd and inflight, queues, one below the other on one time
+//! axis.
 
 mod choice;
 mod curves;
@@ -38,7 +39,8 @@ pub struct RunPicture<'a> {
 
 const PANEL_HEIGHT: f64 = 150.0;
 const BAND_HEIGHT: f64 = 11.0;
-/// With more flows than this, the flows of a group are drawn as their sum, or as their median and range.
+/// With more flows than this, the flows of a group are drawn as their sum, or as their median and
+/// range.
 const SINGLE_CURVES: usize = 8;
 /// Queues of more links than this are not drawn.
 const QUEUES_SHOWN: usize = 4;
@@ -148,7 +150,8 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// Panels of RTTs and windows are left out where no flow has any, unless somebody has asked for them.
+    /// Panels of RTTs and windows are left out where no flow has any, unless somebody has asked for
+    /// them.
     fn find_panels(&mut self, choice: &RunChoice) -> Result<(), String> {
         let has_connections = self
             .input

@@ -1,7 +1,7 @@
 //! How large a picture is: as wide as a screen shows it, or a figure of a paper in millimetres.
 
-/// Layout points per millimetre on paper. The small text is 11 points high in the layout and 7 printer's points (of
-/// 25.4 / 72 mm) on paper: the least that journals accept.
+/// Layout points per millimetre on paper. The small text is 11 points high in the layout and 7
+/// printer's points (of 25.4 / 72 mm) on paper: the least that journals accept.
 const POINTS_PER_MM: f64 = 11.0 / 7.0 * 72.0 / 25.4;
 
 /// A panel lower than this shows nothing.
@@ -28,14 +28,16 @@ pub(crate) enum Nominal {
     Pixels(f64, f64),
 }
 
-/// A picture of more pixels across is enlarged, text and all: what is shown larger is read from farther away.
+/// A picture of more pixels across is enlarged, text and all: what is shown larger is read from
+/// farther away.
 const WIDEST: f64 = 1000.0;
 
 impl Shape {
     /// A thousand points wide and as high as its panels need.
     pub const SCREEN: Self = Self { width: WIDEST, height: None, nominal: Nominal::Points };
 
-    /// Exactly that large on paper. The text is as large as in print, so a smaller picture shows less.
+    /// Exactly that large on paper. The text is as large as in print, so a smaller picture shows
+    /// less.
     #[must_use]
     pub fn paper(width_mm: f64, height_mm: f64) -> Self {
         Self {
@@ -86,7 +88,8 @@ impl Shape {
         if height < LOWEST_PANEL { Err(self.no_room(what, rows, around)) } else { Ok(height) }
     }
 
-    /// That there is no room for `rows` panels of the least height, where `around` is taken by everything else.
+    /// That there is no room for `rows` panels of the least height, where `around` is taken by
+    /// everything else.
     pub(crate) fn no_room(&self, what: &str, rows: u32, around: f64) -> String {
         let points = around + f64::from(rows) * LOWEST_PANEL;
         let (height, unit) = match self.nominal {
@@ -100,7 +103,8 @@ impl Shape {
         )
     }
 
-    /// The height of each of `rows` panels that are otherwise `usual` high, where `around` is taken by everything else.
+    /// The height of each of `rows` panels that are otherwise `usual` high, where `around` is taken
+    /// by everything else.
     pub(crate) fn panel_height(&self, rows: u32, around: f64, usual: f64) -> f64 {
         self.height.map_or(usual, |height| (height - around) / f64::from(rows.max(1)))
     }

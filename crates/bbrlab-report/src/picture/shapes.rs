@@ -1,5 +1,5 @@
-//! Turns SVG into shapes, with the font that the program contains. The system's fonts are never used, so the
-//! shapes are the same on a machine without fonts.
+//! Turns SVG into shapes, with the font that the program contains. The system's fonts are never
+//! used, so the shapes are the same on a machine without fonts.
 
 use std::sync::Arc;
 

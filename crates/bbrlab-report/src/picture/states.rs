@@ -9,7 +9,8 @@ use plotters::style::text_anchor::{HPos, VPos};
 /// From, to (in x values) and the state.
 pub(crate) type Band<'a> = (f64, f64, &'a str);
 
-/// The priority of a state within its column: short but important states are shown even where others follow.
+/// The priority of a state within its column: short but important states are shown even where
+/// others follow.
 fn weight(state: &str) -> u32 {
     match state {
         "PROBE_RTT" | "STARTUP" | "DRAIN" => 2,
@@ -58,7 +59,8 @@ fn width(state: &str) -> f64 {
     SQUARE + width_of(state, SMALL - 1.0)
 }
 
-/// The states that occur, in the order in which a connection passes through them, in as many rows as they need.
+/// The states that occur, in the order in which a connection passes through them, in as many rows
+/// as they need.
 pub(crate) fn legend_rows<'a>(bands: &[Vec<Band<'a>>], space: f64) -> Vec<Vec<&'a str>> {
     let mut seen: Vec<&str> = Vec::new();
     for (_, _, state) in bands.iter().flatten() {

@@ -1,7 +1,9 @@
-//! A sweep: the figures that it is about against a swept key, with the other keys as colours and as small multiples.
+//! A sweep: the figures that it is about against a swept key, with the other keys as colours and as
+//! small multiples.
 //!
-//! Quantities have a numeric axis, logarithmic where the values are geometric; points between which there is nothing,
-//! such as two algorithms, are not joined. Small dots are single seeds, bars the 95 % intervals of their mean.
+//! Quantities have a numeric axis, logarithmic where the values are geometric; points between which
+//! there is nothing, such as two algorithms, are not joined. Small dots are single seeds, bars the
+//! 95 % intervals of their mean.
 
 mod against;
 mod choice;
@@ -44,8 +46,8 @@ const MULTIPLES_SHOWN: usize = 12;
 /// More lines than this cannot be told apart by far.
 const LINES_SHOWN: usize = 32;
 
-/// The pictures of a sweep: one for each swept quantity, which is laid along the axis; for a sweep of names only, one.
-/// There is none if no key is swept.
+/// The pictures of a sweep: one for each swept quantity, which is laid along the axis; for a sweep
+/// of names only, one. There is none if no key is swept.
 #[must_use]
 pub fn sweep_pictures(title: &str, runs: &[RunSummary]) -> Vec<Picture> {
     let Ok(points) = Points::of(runs);
@@ -60,7 +62,8 @@ impl Points {
     }
 }
 
-/// The pictures of a sweep with the figures, the axis, the colours and the size that somebody chose.
+/// The pictures of a sweep with the figures, the axis, the colours and the size that somebody
+/// chose.
 ///
 /// # Errors
 /// If a figure or a key is unknown, or the panels do not fit the size. The text says what there is.
@@ -208,7 +211,8 @@ impl<'a> Sheet<'a> {
         Ok(sheet)
     }
 
-    /// Finds the height of a panel. Figures that nobody asked for are left out where there is no room.
+    /// Finds the height of a panel. Figures that nobody asked for are left out where there is no
+    /// room.
     fn fit(&mut self, is_chosen: bool) -> Result<(), String> {
         loop {
             let around = self.head() + f64::from(self.rows()) * self.gap_y();
@@ -445,8 +449,8 @@ impl<'a> Sheet<'a> {
         palette::of_many(line, self.lines.len())
     }
 
-    /// With several lines, colours distinguish the lines, and marks and dashes the groups of flows. What is of no group
-    /// and of the only line has no colour of either.
+    /// With several lines, colours distinguish the lines, and marks and dashes the groups of flows.
+    /// What is of no group and of the only line has no colour of either.
     fn style(
         &self,
         line: usize,
@@ -497,7 +501,8 @@ impl<'a> Sheet<'a> {
 
     fn sample(&self, at: usize, figure: &Answer<'_>, place: usize) -> Option<Sample> {
         let group = &self.points.groups[at];
-        // Of a single group of flows the share says nothing, and it is neither of the two elsewhere.
+        // Of a single group of flows the share says nothing, and it is neither of the two
+        // elsewhere.
         if figure.metric == Metric::PerGroup("share") && flow_groups(group).count() == 1 {
             return None;
         }
@@ -516,7 +521,8 @@ impl<'a> Sheet<'a> {
     }
 }
 
-/// The title of a figure's panel, with its unit; `has_groups` says whether several groups of flows are told apart.
+/// The title of a figure's panel, with its unit; `has_groups` says whether several groups of flows
+/// are told apart.
 fn title_of(figure: &Answer<'_>, groups: &[Group], has_groups: bool) -> String {
     let name = figure.metric.name();
     let title = match name {

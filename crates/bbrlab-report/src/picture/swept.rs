@@ -1,5 +1,5 @@
-//! The values of a swept key along an axis: quantities at their places, on a logarithmic scale where they are
-//! geometric; names at equal distances.
+//! The values of a swept key along an axis: quantities at their places, on a logarithmic scale
+//! where they are geometric; names at equal distances.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,8 @@ const TICKS: usize = 40;
 /// More names than this have no room along an axis.
 const NAMES: usize = 30;
 
-/// Of a list that is too long for a picture so many, at equal distances from the first to the last, and how many are left out.
+/// Of a list that is too long for a picture so many, at equal distances from the first to the last,
+/// and how many are left out.
 pub(crate) fn spread<T: Clone>(list: &[T], most: usize) -> (Vec<T>, usize) {
     let left_out = list.len().saturating_sub(most);
     let shown = if left_out == 0 {
@@ -213,8 +214,8 @@ fn common_unit<'a>(read: &[Quantity<'a>]) -> (&'a str, f64) {
     best.map_or(("", 1.0), |best| (best.unit, best.factor))
 }
 
-/// Whether rising values are spread more evenly by their ratios than by their differences. Zero, which has no ratio,
-/// stands aside on a scale of ratios.
+/// Whether rising values are spread more evenly by their ratios than by their differences. Zero,
+/// which has no ratio, stands aside on a scale of ratios.
 fn is_geometric(values: &[f64]) -> bool {
     let positive = values.strip_prefix(&[0.0]).unwrap_or(values);
     let [least, .., greatest] = positive else { return false };
@@ -231,7 +232,8 @@ fn is_geometric(values: &[f64]) -> bool {
     unevenness(&logs) < unevenness(linear)
 }
 
-/// A value with as few digits as tell it from its neighbours: nine significant ones remove what binary fractions add.
+/// A value with as few digits as tell it from its neighbours: nine significant ones remove what
+/// binary fractions add.
 fn shortest(value: f64) -> String {
     let text = format!("{value:.9}");
     let text = text.trim_end_matches('0').trim_end_matches('.');

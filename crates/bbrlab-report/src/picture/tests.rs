@@ -681,7 +681,8 @@ fn a_figure_against_another_has_a_point_for_each_combination() {
     let shown = ["rate 10Mbit/s", "rate 1Gbit/s", "Mean queue delay, ms", "bbr2"];
     assert_has(&pictures[0].svg, &shown);
     assert_has(&pictures[0].svg, &["dashed: equal shares"]);
-    // The legend's two and, of two groups of flows, the share of the first: the second has what it leaves.
+    // The legend's two and, of two groups of flows, the share of the first: the second has what it
+    // leaves.
     let points = pictures[0].svg.matches("<circle").count();
     assert_eq!(points, 2 + BUFFERS.1.len() * 3 * 2);
 
@@ -750,7 +751,8 @@ fn a_distribution_has_a_curve_a_group_and_stays_below_one_where_transfers_never_
 
 #[test]
 fn percentiles_read_off_a_curve_are_those_of_the_packets() {
-    // Of 1,000 packets 241 waited 0 ms, the median 100 ms, the 95th percentile 1,500 ms, the 99th 4,000 ms.
+    // Of 1,000 packets 241 waited 0 ms, the median 100 ms, the 95th percentile 1,500 ms, the 99th
+    // 4,000 ms.
     let values = vec![(0.0, 241), (100.0, 300), (700.0, 389), (1500.0, 50), (4000.0, 20)];
     let mut run = sample_run();
     run.flow_groups.truncate(1);

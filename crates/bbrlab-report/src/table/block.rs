@@ -1,4 +1,5 @@
-//! What is told of results, line by line and table by table: as text for a terminal, or as HTML for a notebook.
+//! What is told of results, line by line and table by table: as text for a terminal, or as HTML for
+//! a notebook.
 
 use std::fmt::Write as _;
 
@@ -19,7 +20,8 @@ pub(super) enum Block {
     Table(Table),
 }
 
-/// The parts as text. `width` in characters is that of the terminal; without one, tables have all their columns.
+/// The parts as text. `width` in characters is that of the terminal; without one, tables have all
+/// their columns.
 pub(super) fn text(blocks: &[Block], width: Option<usize>) -> String {
     let mut text = String::new();
     for block in blocks {

@@ -10,7 +10,8 @@ use crate::number::{figure, with_half};
 /// Metrics that nobody compares first: they follow from others or describe the simulation.
 const UNTOLD: [&str; 3] = ["events", "data_packets", "rate_mbps"];
 
-/// The table; `names` are those of the folders. Figures that are equal everywhere are left out, and counted below.
+/// The table; `names` are those of the folders. Figures that are equal everywhere are left out, and
+/// counted below.
 #[must_use]
 pub fn compare_table(names: &[String], comparison: &Comparison, width: Option<usize>) -> String {
     let mut text = String::new();
@@ -81,7 +82,8 @@ fn point_table(names: &[String], point: &ComparedPoint, width: Option<usize>) ->
     text
 }
 
-/// A line that says over how many seeds each folder's means are, where they are not over equally many.
+/// A line that says over how many seeds each folder's means are, where they are not over equally
+/// many.
 fn uneven_seeds(names: &[String], seeds: &[usize]) -> String {
     if seeds.windows(2).all(|two| two[0] == two[1]) {
         return String::new();

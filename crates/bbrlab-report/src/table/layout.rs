@@ -81,7 +81,8 @@ impl Table {
         total(&widths) > WIDTH
     }
 
-    /// The table as text, no line wider than [`WIDTH`]: see [`Self::render_in`]. For tables whose columns fit.
+    /// The table as text, no line wider than [`WIDTH`]: see [`Self::render_in`]. For tables whose
+    /// columns fit.
     #[must_use]
     pub fn render(&self) -> String {
         self.render_in(Some(WIDTH))
@@ -89,8 +90,9 @@ impl Table {
 
     /// The table as text, no line wider than `width` characters; without one, as wide as it needs.
     ///
-    /// A last column of words continues on further lines. Other columns of words become narrower, and cells that
-    /// are cut off end in `…`. If that is not enough, the last columns are left out, and named in a line below.
+    /// A last column of words continues on further lines. Other columns of words become narrower,
+    /// and cells that are cut off end in `…`. If that is not enough, the last columns are left out,
+    /// and named in a line below.
     #[must_use]
     pub fn render_in(&self, width: Option<usize>) -> String {
         let mut widths: Vec<usize> = (0..self.columns.len()).map(|at| self.natural(at)).collect();

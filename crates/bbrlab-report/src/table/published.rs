@@ -41,7 +41,8 @@ pub enum PrintedAs {
 }
 
 impl PrintedAs {
-    /// From the words with which a data file qualifies a row; words that qualify something else leave it a value.
+    /// From the words with which a data file qualifies a row; words that qualify something else
+    /// leave it a value.
     #[must_use]
     pub fn from_words(words: &str) -> Self {
         let starts = [
@@ -94,9 +95,9 @@ impl PublishedCell {
         }
     }
 
-    /// Decimals of the measured figure: as many as are printed. Where whole numbers are printed, one that is not whole, or
-    /// whose interval is not, has three significant digits, so that it does not contradict its difference and shows its
-    /// interval.
+    /// Decimals of the measured figure: as many as are printed. Where whole numbers are printed,
+    /// one that is not whole, or whose interval is not, has three significant digits, so that it
+    /// does not contradict its difference and shows its interval.
     #[must_use]
     pub fn measured_decimals(&self) -> usize {
         let ends = self.interval.into_iter().flatten();
@@ -117,11 +118,13 @@ pub struct PublishedRow {
     pub cells: Vec<PublishedCell>,
 }
 
-/// Up to so many rows, a table that is too wide has a line per figure; above, its figures are in several tables.
+/// Up to so many rows, a table that is too wide has a line per figure; above, its figures are in
+/// several tables.
 const FEW_ROWS: usize = 4;
 
-/// The table of an experiment: one line per row. If that is too wide, one line per figure, or, of many rows, as many figures
-/// a table as fit. Every row must have the keys and metrics of the first.
+/// The table of an experiment: one line per row. If that is too wide, one line per figure, or, of
+/// many rows, as many figures a table as fit. Every row must have the keys and metrics of the
+/// first.
 #[must_use]
 pub fn published_table(rows: &[PublishedRow]) -> String {
     let Some(first) = rows.first() else { return String::new() };
@@ -151,8 +154,8 @@ pub fn published_table(rows: &[PublishedRow]) -> String {
     tables.join("\n")
 }
 
-/// The tables of an experiment: rows with the same metrics in one; a single metric of several flows over several buffers with
-/// a column for each buffer.
+/// The tables of an experiment: rows with the same metrics in one; a single metric of several flows
+/// over several buffers with a column for each buffer.
 #[must_use]
 pub fn published_tables(rows: &[PublishedRow]) -> String {
     let tables: Vec<String> = blocks(rows)
@@ -191,9 +194,9 @@ fn blocks(rows: &[PublishedRow]) -> Vec<Vec<PublishedRow>> {
     blocks
 }
 
-/// The table of a single metric with a column, as printed and as measured, for each buffer: the shape in which papers
-/// print the throughput of several flows. The mean has one decimal more than the print. `None` for other tables, and where
-/// that is too wide.
+/// The table of a single metric with a column, as printed and as measured, for each buffer: the
+/// shape in which papers print the throughput of several flows. The mean has one decimal more than
+/// the print. `None` for other tables, and where that is too wide.
 fn grid(rows: &[PublishedRow]) -> Option<String> {
     let first = rows.first()?;
     let across = "buffer_bdp";

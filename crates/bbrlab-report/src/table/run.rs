@@ -104,7 +104,8 @@ fn blocks(run: &RunSummary) -> Vec<Block> {
     blocks
 }
 
-/// How many flows there are besides those that come and go, whose groups tell how many were turned away.
+/// How many flows there are besides those that come and go, whose groups tell how many were turned
+/// away.
 fn lasting(run: &RunSummary) -> usize {
     let comes_and_goes = |flow: &&FlowSummary| {
         let group = run.flow_groups.iter().find(|group| group.group == flow.group);
@@ -120,8 +121,8 @@ pub(crate) fn point_text(point: &bbrlab_run::SweepPoint) -> String {
     pairs.join(", ")
 }
 
-/// A swept value as the scenario wrote it. Of a table it is what the table chooses, and the rest of it:
-/// `red ecn=true`.
+/// A swept value as the scenario wrote it. Of a table it is what the table chooses, and the rest of
+/// it: `red ecn=true`.
 #[must_use]
 pub fn value_text(value: &serde_json::Value) -> String {
     match value {

@@ -14,8 +14,8 @@ use crate::answers::{
 use crate::number::{NONE, fixed, with_half};
 use crate::points::Points;
 
-/// All runs of a sweep, or of one point with several seeds: means with 95 % intervals. `width` in characters is that of
-/// the terminal; without one, the table has all its columns.
+/// All runs of a sweep, or of one point with several seeds: means with 95 % intervals. `width` in
+/// characters is that of the terminal; without one, the table has all its columns.
 #[must_use]
 pub fn sweep_table(runs: &[RunSummary], width: Option<usize>) -> String {
     let Ok(points) = Points::of(runs);
@@ -54,7 +54,8 @@ fn blocks(points: &Points) -> Vec<Block> {
     }
     let mut columns: Vec<(&Answer, Of<'_>)> = Vec::new();
     for answer in answers {
-        // Where several links matter a column names its link: readers would take the figures of one for those of the path.
+        // Where several links matter a column names its link: readers would take the figures of one
+        // for those of the path.
         let links = match answer.metric {
             Metric::Bottleneck(figure) => links_to_name(groups, figure),
             Metric::Run(_) | Metric::PerGroup(_) => Vec::new(),
@@ -164,8 +165,8 @@ fn short_key(key: &str, keys: &[String]) -> String {
     if is_alone { short } else { key.to_owned() }
 }
 
-/// Keys whose value differs between points, in the order of the sweep; of keys that only change together, the
-/// first.
+/// Keys whose value differs between points, in the order of the sweep; of keys that only change
+/// together, the first.
 pub(crate) fn varying_keys(groups: &[Group]) -> Vec<String> {
     // Of each key its first value, whether there is another, and how many groups have it.
     let mut keys: Vec<(&String, &Value, bool, usize)> = Vec::new();

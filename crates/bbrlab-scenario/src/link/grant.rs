@@ -66,7 +66,8 @@ impl GrantSpec {
         inline_table(parts.into_iter().flatten())
     }
 
-    /// The wait for grants as a link of its own, behind which the delay of the link comes that it belongs to.
+    /// The wait for grants as a link of its own, behind which the delay of the link comes that it
+    /// belongs to.
     pub(crate) fn link(self, name: String, delay: Span) -> Link {
         let params = GrantParams { delay: self.delay, every: self.every, bytes: self.bytes };
         let limit = self.limit.map_or(Buffer::Unlimited, |limit| Buffer::Packets(Packets(limit)));

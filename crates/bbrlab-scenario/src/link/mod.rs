@@ -47,7 +47,8 @@ pub(crate) const HEADERS: u64 = 52;
 #[derive(Clone, Debug)]
 pub(crate) struct LinkSpec {
     pub(crate) at: At,
-    /// The link as the engine uses it, except for its name and for what is set from the fields below.
+    /// The link as the engine uses it, except for its name and for what is set from the fields
+    /// below.
     pub(crate) link: Link,
     pub(crate) queue: QueueSpec,
     pub(crate) reverse_queue: Option<QueueSpec>,
@@ -117,8 +118,8 @@ impl Default for LinkSpec {
 }
 
 impl LinkSpec {
-    /// Reads `[bottleneck]`, or the keys that a `[[links]]` table shares with it; `of_profile` has the values of the
-    /// keys that are not given. The caller finishes the keys.
+    /// Reads `[bottleneck]`, or the keys that a `[[links]]` table shares with it; `of_profile` has
+    /// the values of the keys that are not given. The caller finishes the keys.
     pub(crate) fn read(reader: &mut Reader<'_>, keys: &mut Keys<'_>, of_profile: &Self) -> Self {
         let mut link = of_profile.clone();
         link.at = keys.at;
@@ -147,8 +148,8 @@ impl LinkSpec {
         link
     }
 
-    /// The rate of this direction that a `bdp`, a time of a buffer and a `load` take, in a run of this length: that at the start, of
-    /// a trace its mean. None without a rate.
+    /// The rate of this direction that a `bdp`, a time of a buffer and a `load` take, in a run of
+    /// this length: that at the start, of a trace its mean. None without a rate.
     pub(crate) fn nominal_rate(&self, rate: &Rate, duration: Span) -> Option<BitRate> {
         let is_of_trace = match (&self.trace, rate) {
             (Some(trace), Rate::Schedule(steps)) => trace.rate.as_ref() == Some(steps),

@@ -107,7 +107,8 @@ pub(super) fn show_delay(spec: &LinkSpec) -> Option<String> {
     }
 }
 
-/// A trace of a path: a file, or `{ trace = "FILE", rows = [...] }`, the form in which the folder of a sweep stores it.
+/// A trace of a path: a file, or `{ trace = "FILE", rows = [...] }`, the form in which the folder
+/// of a sweep stores it.
 pub(super) fn read_path_trace(
     reader: &mut Reader<'_>,
     node: &Node,

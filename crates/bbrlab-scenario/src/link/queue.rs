@@ -1,4 +1,5 @@
-//! What stands at a link's queue beside its discipline: the unit of its buffer, the device below it, a threshold of marks.
+//! What stands at a link's queue beside its discipline: the unit of its buffer, the device below
+//! it, a threshold of marks.
 
 use bbrlab_link::EcnThreshold;
 use bbrlab_units::{Bytes, Packets};

@@ -35,7 +35,8 @@ impl Reverse {
     }
 }
 
-/// Replaces a rate that could not be read, so that the link's buffer is not reported as a second mistake.
+/// Replaces a rate that could not be read, so that the link's buffer is not reported as a second
+/// mistake.
 pub(super) const MISREAD: Rate = Rate::Constant(BitRate(1));
 
 pub(super) const REVERSES: [(&str, Reverse); 2] =

@@ -1,4 +1,5 @@
-//! `slot` and `reverse_slot`: behind its queue and its delay a link opens in slots, as `netem`'s does.
+//! `slot` and `reverse_slot`: behind its queue and its delay a link opens in slots, as `netem`'s
+//! does.
 
 use bbrlab_link::{Buffer, Link, Queue, Rate, SlotParams};
 use bbrlab_units::{Bytes, Packets, Span};

@@ -1,5 +1,5 @@
-//! How a parameter of a queue discipline is reached, read and written: one function per parameter gives its place, and
-//! the kind of the value gives the rest.
+//! How a parameter of a queue discipline is reached, read and written: one function per parameter
+//! gives its place, and the kind of the value gives the rest.
 
 use bbrlab_link::{CakeAckFilter, CakeFlows, CakeTins, Probability, Queue, StepThreshold};
 use bbrlab_units::{BitRate, Bytes, Packets, Span};
@@ -142,7 +142,8 @@ impl Access {
             Self::Ratio(place) => {
                 set(place(queue)?, reader.ratio(node, name).and_then(probability));
             }
-            // A rate that cannot be read is replaced, so that the link's rate is not reported as missing.
+            // A rate that cannot be read is replaced, so that the link's rate is not reported as
+            // missing.
             Self::OptionalRate(place) => {
                 *place(queue)? = reader.rate(node, name).or(Some(BitRate(1)));
             }

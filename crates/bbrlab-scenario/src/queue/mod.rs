@@ -140,8 +140,8 @@ impl Default for QueueSpec {
 }
 
 impl QueueSpec {
-    /// The limit of a discipline for which none is given: `tc`'s, or what its parameters suggest at this rate. None for
-    /// drop-tail.
+    /// The limit of a discipline for which none is given: `tc`'s, or what its parameters suggest at
+    /// this rate. None for drop-tail.
     pub(crate) fn default_limit(&self, rate: Option<BitRate>) -> Option<QueueSize> {
         if let Queue::Red(red) = &self.queue {
             return Some(QueueSize::Bytes(red.limit(rate?).0));

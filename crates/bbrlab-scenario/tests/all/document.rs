@@ -1,5 +1,5 @@
-//! `docs/scenario-files.md` has the tables of keys that are made from their rows, and its examples are right. The JSON
-//! Schema is right, too.
+//! `docs/scenario-files.md` has the tables of keys that are made from their rows, and its examples
+//! are right. The JSON Schema is right, too.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,7 +1,9 @@
-//! The figures that are estimated before a run: what follows from their definitions, and a table of all of them.
+//! The figures that are estimated before a run: what follows from their definitions, and a table of
+//! all of them.
 //!
-//! `crates/bbrlab-lab/tests/all/estimates.rs` compares such estimates with runs, within the factor of two that they promise.
-//! A change of a figure below is a change of what `bbrlab check` says: let that test judge it.
+//! `crates/bbrlab-lab/tests/all/estimates.rs` compares such estimates with runs, within the factor
+//! of two that they promise. A change of a figure below is a change of what `bbrlab check` says:
+//! let that test judge it.
 
 use bbrlab_scenario::{Estimate, Scenario};
 use expect_test::expect;
@@ -61,7 +63,8 @@ fn a_source_at_a_constant_rate_sends_that_much_and_a_transfer_its_bytes() {
     assert_eq!(packets("train = { bytes = \"14480B\", count = 5, gap = \"10ms\" }"), 50);
     // Two full segments a write, ten writes a second.
     assert_eq!(packets("write = { bytes = \"2896B\", every = \"100ms\" }"), 120);
-    // 1514 bytes on the wire of 20 Mbit/s, less the connect and the slow start of 10, 20, 40 packets.
+    // 1514 bytes on the wire of 20 Mbit/s, less the connect and the slow start of 10, 20, 40
+    // packets.
     let full = packets("");
     assert!((9600..=9907).contains(&full), "{full}");
 }
@@ -79,8 +82,8 @@ fn an_application_that_turns_on_and_off_has_an_event_for_each_turn() {
 #[test]
 fn a_connection_has_events_besides_those_of_its_packets() {
     let of = |link: &str, flow: &str| estimate("", link, &format!("cc = \"cubic\"; {flow}"));
-    // To be told to connect, then a SYN and an ACK at link and receiver, and a SYN-ACK at the sender: 6. Each of the first 200
-    // packets has an ACK of its own: 3 events.
+    // To be told to connect, then a SYN and an ACK at link and receiver, and a SYN-ACK at the
+    // sender: 6. Each of the first 200 packets has an ACK of its own: 3 events.
     let transfer =
         |packets: u64| of("rate = \"1Gbit/s\"", &format!("bytes = \"{}B\"", 1448 * packets));
     assert_eq!([1, 7, 200].map(|packets| transfer(packets).events), [9, 27, 606]);
@@ -104,7 +107,8 @@ fn flows_that_come_faster_than_they_are_served_wait_and_try_again() {
     };
     let (all, few) = (come(10_000, 1_000_000), come(10_000, 100));
     assert_eq!(all.data_packets, few.data_packets);
-    // 58,600 flows wait at the end, each of which has sent its first window and tried again some three times in three seconds.
+    // 58,600 flows wait at the end, each of which has sent its first window and tried again some
+    // three times in three seconds.
     assert!(all.events > 58_600 * (7 + 2 * 3), "{}", all.events);
     assert!(all.memory_bytes > 58_600 * 5600);
     // Whoever is turned away is one event.
@@ -151,7 +155,8 @@ fn a_flow_takes_5600_bytes_and_state_outside_the_cache_makes_events_slower() {
         estimate("sample = \"off\"", "rate = \"10Gbit/s\"", &flow)
     };
     assert_eq!(of(1001).memory_bytes - of(1).memory_bytes, 5_600_000);
-    // Without rows, all work but the events' is that of setting up and of the files: 50,000 events a run and 570 a flow.
+    // Without rows, all work but the events' is that of setting up and of the files: 50,000 events
+    // a run and 570 a flow.
     #[expect(clippy::cast_precision_loss, reason = "far below 2^53")]
     let per_event = |count: u32| {
         let estimate = of(count);

@@ -1,12 +1,13 @@
-//! A key that cannot act where it stands is refused, with its place, what was found and what would be right.
+//! A key that cannot act where it stands is refused, with its place, what was found and what would
+//! be right.
 
 use std::fmt::Write as _;
 
 use bbrlab_scenario::{Scenario, ScenarioErrors};
 use expect_test::expect;
 
-/// A dumbbell of 10 Mbit/s with a flow; the arguments are added to the bottleneck, to the flow, and to the file. A bottleneck that
-/// begins with `rate` has no other.
+/// A dumbbell of 10 Mbit/s with a flow; the arguments are added to the bottleneck, to the flow, and
+/// to the file. A bottleneck that begins with `rate` has no other.
 fn text(link: &str, flow: &str, rest: &str) -> String {
     let rate = if link.starts_with("rate") { "" } else { "rate = \"10Mbit/s\"\n" };
     let cc = if flow.starts_with("cc") { "" } else { "cc = \"cubic\"\n" };

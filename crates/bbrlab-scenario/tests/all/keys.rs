@@ -23,8 +23,8 @@ fn run(text: &str) -> Run {
     scenario(text, &[]).run(0)
 }
 
-/// A dumbbell of 10 Mbit/s and 5 ms with one Reno flow of 30 ms; `link` is added to the bottleneck, `flow` to the
-/// flow, `rest` to the file.
+/// A dumbbell of 10 Mbit/s and 5 ms with one Reno flow of 30 ms; `link` is added to the bottleneck,
+/// `flow` to the flow, `rest` to the file.
 fn dumbbell(link: &str, flow: &str, rest: &str) -> Run {
     run(&format!(
         "duration = \"10s\"\n[bottleneck]\nrate = \"10Mbit/s\"\ndelay = \"5ms\"\n{link}\n\
@@ -246,7 +246,8 @@ fn a_bdp_of_a_trace_is_that_of_its_mean_rate() {
         Buffer::Packets(Packets(packets)) => packets,
         _ => panic!("packets"),
     };
-    // 5 s of 10 Mbit/s, 4 s of 80 and 1 s of nothing: a mean of 37 Mbit/s. Times 30 ms in packets of 1514 bytes.
+    // 5 s of 10 Mbit/s, 4 s of 80 and 1 s of nothing: a mean of 37 Mbit/s. Times 30 ms in packets
+    // of 1514 bytes.
     let rows = "trace = { rows = [\"time_s,rate_mbps\", \"0,10\", \"5,80\", \"9,0\", \"10,1\", \"20,7\"] }";
     assert_eq!(limit(&text(rows, "")), 92);
     assert_eq!(limit(&text(rows, "buffer = \"2bdp\"")), 183);
@@ -579,7 +580,8 @@ fn what_a_flow_sends() {
     // Ten packets of 1,514 B on the wire, at 3 of the link's 10 Mbit/s.
     let load = arrivals("arrivals = { load = \"30%\" }\nbytes = \"14480B\"");
     assert!(load.gap.mean.abs_diff(15_140 * 8 * 1000 / 3) < 100, "{}", load.gap.mean);
-    // Of points the mean is exact, and load is of it: 1,500 B in two packets, each with 66 B around them, at 5 Mbit/s.
+    // Of points the mean is exact, and load is of it: 1,500 B in two packets, each with 66 B around
+    // them, at 5 Mbit/s.
     let points = "sizes = { distribution = \"cdf\", points = [[\"1KB\", 0.5], [\"3KB\", 1]] }";
     let load = arrivals(&format!("arrivals = {{ load = \"50%\" }}\n{points}"));
     assert_eq!((load.size.mean, load.size.max), (1500, 3000));

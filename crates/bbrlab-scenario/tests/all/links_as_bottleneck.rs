@@ -1,5 +1,6 @@
-//! What is wrong with a key of `[[links]]` is told as what is wrong with the same key of `[bottleneck]`: every key that
-//! both have, with values of every kind, alone and inside the tables that keys take.
+//! What is wrong with a key of `[[links]]` is told as what is wrong with the same key of
+//! `[bottleneck]`: every key that both have, with values of every kind, alone and inside the tables
+//! that keys take.
 
 use bbrlab_scenario::{Scenario, ScenarioError};
 
@@ -100,7 +101,8 @@ const TABLES: &[&str] = &[
     "ack_thinning = 2\nreverse_rate = VALUE",
 ];
 
-/// The mistakes in a link of these lines, which follow two lines of its table; none where they are right.
+/// The mistakes in a link of these lines, which follow two lines of its table; none where they are
+/// right.
 fn mistakes(head: &str, lines: &str) -> Vec<ScenarioError> {
     let name = if head.contains("[[links]]") { "a" } else { "bottleneck" };
     let text = format!(

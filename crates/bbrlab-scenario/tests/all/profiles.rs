@@ -1,4 +1,5 @@
-//! The profiles: what they set, that a key overrides them, and that the canonical text says all of it.
+//! The profiles: what they set, that a key overrides them, and that the canonical text says all of
+//! it.
 
 use bbrlab_link::Buffer;
 use bbrlab_run::{Profile, Run};
@@ -7,7 +8,8 @@ use bbrlab_stack::{DelAck, Recovery, SocketBuffer, Tso};
 use bbrlab_units::{Bytes, Packets, Span};
 use expect_test::expect_file;
 
-/// A dumbbell with access links under a profile; `stack` is added to `[stack]`, `link` to the bottleneck.
+/// A dumbbell with access links under a profile; `stack` is added to `[stack]`, `link` to the
+/// bottleneck.
 fn scenario(profile: &str, stack: &str, link: &str) -> Scenario {
     let text = format!(
         "duration = \"10s\"\n[stack]\nprofile = \"{profile}\"\n{stack}\n\
@@ -81,7 +83,8 @@ fn presets_are_those_of_the_list() {
     assert_eq!(run("ns3-3.27", "", "").links[0].buffer, Buffer::Packets(Packets(1100)));
 }
 
-/// Linux's values of the keys that profiles change, as scenario text: of `[stack]`, of links, of `[access]`.
+/// Linux's values of the keys that profiles change, as scenario text: of `[stack]`, of links, of
+/// `[access]`.
 fn values_of_linux() -> [String; 3] {
     let table = profiles_to_markdown();
     ["stack", "bottleneck", "access"].map(|of| {
@@ -143,7 +146,8 @@ fn the_canonical_text_says_every_effective_value() {
             }
         }
     }
-    // A profile's values stand in the text, so that a run is known even if a later version changes the profile.
+    // A profile's values stand in the text, so that a run is known even if a later version changes
+    // the profile.
     let text = scenario("lanigan", "", "").run_toml(0);
     for line in ["profile = \"lanigan\"", "mss = \"476B\"", "device_queue = \"100pkt\""] {
         assert!(text.contains(line), "{text}");

@@ -4,8 +4,8 @@ use crate::cpu_time::cpu_s;
 use bbrlab_scenario::{BUILTINS, Scenario};
 use proptest::prelude::*;
 
-/// On an idle machine each input takes less than a second. The limit leaves time on a shared machine, but is exceeded
-/// if the time grows with the square of the input.
+/// On an idle machine each input takes less than a second. The limit leaves time on a shared
+/// machine, but is exceeded if the time grows with the square of the input.
 const SECONDS: i64 = 15;
 
 /// Reads, and resolves what was read.

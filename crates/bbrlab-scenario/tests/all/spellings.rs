@@ -1,8 +1,9 @@
 //! Every spelling of every key: what it makes of the run, and how it is written back.
 //!
-//! `spellings.txt` has an entry for each word that the JSON Schema lists, and for one value at least of each other form:
-//! the lines of the run, then those of the canonical text, by which they differ from the plain scenario below. A spelling
-//! with neither is the default; one that is refused has the reason. `cargo xtask bless` writes the file anew.
+//! `spellings.txt` has an entry for each word that the JSON Schema lists, and for one value at
+//! least of each other form: the lines of the run, then those of the canonical text, by which they
+//! differ from the plain scenario below. A spelling with neither is the default; one that is
+//! refused has the reason. `cargo xtask bless` writes the file anew.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

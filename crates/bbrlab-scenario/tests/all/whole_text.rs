@@ -1,4 +1,5 @@
-//! The text of a whole scenario, as a sweep's folder keeps it: reading it gives the same runs, wherever it lies.
+//! The text of a whole scenario, as a sweep's folder keeps it: reading it gives the same runs,
+//! wherever it lies.
 
 use bbrlab_scenario::{BUILTINS, Scenario, plain_name};
 use expect_test::expect;

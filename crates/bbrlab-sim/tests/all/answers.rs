@@ -1,4 +1,5 @@
-//! What a run's figures claim: totals over one window, fairness while all are active, groups, losses by cause.
+//! What a run's figures claim: totals over one window, fairness while all are active, groups,
+//! losses by cause.
 
 use crate::scenario_text::results;
 use bbrlab_run::{Delays, FlowSummary, LinkSummary, RunResult, RunSummary};
@@ -67,7 +68,8 @@ fn jains_index_is_over_the_time_in_which_all_are_active() {
     let (x, y): (f64, f64) = (while_all(0), while_all(1));
     let expected = (x + y) * (x + y) / (2.0 * (x * x + y * y));
     assert_near(result.summary.jain, expected, "Jain's index");
-    // The steady state of a run of up to 30 s begins 5 s after the last start, at 7 s: after the first end.
+    // The steady state of a run of up to 30 s begins 5 s after the last start, at 7 s: after the
+    // first end.
     assert_eq!(result.summary.jain_ss, None);
     assert_near(
         result.summary.goodput_ss_mbps,
@@ -218,7 +220,8 @@ fn a_series_row_shows_the_connection_as_it_is() {
         drops = drops.max(conn.lost);
     }
     assert!(drops > 0 && had_ssthresh, "nothing was lost: the scenario shows too little");
-    // Both flows leave the one link: in no bin more than it can send, but for the packet that began before.
+    // Both flows leave the one link: in no bin more than it can send, but for the packet that began
+    // before.
     for bin in 1..=30_u32 {
         let at_s = f64::from(bin) / 10.0;
         let rows = (0..series.len()).filter(|&row| (series.time_s[row] - at_s).abs() < 1e-9);
@@ -369,8 +372,8 @@ fn no_total_exceeds_its_link_in_five_hundred_random_scenarios() {
     }
 }
 
-/// Figures of sources, policers, queue disciplines, waits and controls that the random scenarios do not have, which came after the file of
-/// their digests, and what was in their place.
+/// Figures of sources, policers, queue disciplines, waits and controls that the random scenarios do
+/// not have, which came after the file of their digests, and what was in their place.
 const OF_OTHERS: [(&str, &str); 9] = [
     (", controls: []", ""),
     ("waits: [], ", ""),
@@ -393,8 +396,8 @@ fn digest_of(value: &impl std::fmt::Debug) -> u64 {
     OF_OTHERS.iter().fold(printed, without).bytes().fold(0, fold)
 }
 
-/// Every percentile of the summary is the one of its distribution, and the distribution has each packet that left a link.
-/// RTTs of single flows are kept if `has_flows`.
+/// Every percentile of the summary is the one of its distribution, and the distribution has each
+/// packet that left a link. RTTs of single flows are kept if `has_flows`.
 fn check_percentiles(summary: &RunSummary, delays: &Delays, has_flows: bool) {
     let percentile = |metric: &str, index: usize, per_mille: u64| {
         let total: u64 = delays.of(metric, index).map(|(_, count)| count).sum();
@@ -426,8 +429,8 @@ fn check_percentiles(summary: &RunSummary, delays: &Delays, has_flows: bool) {
     }
 }
 
-/// The file has a line for each scenario: data packets, events, and digests of figures and of series. No commit changes it
-/// unless it means to; `cargo xtask bless` writes it anew.
+/// The file has a line for each scenario: data packets, events, and digests of figures and of
+/// series. No commit changes it unless it means to; `cargo xtask bless` writes it anew.
 #[test]
 fn sixty_random_scenarios_come_out_as_they_did() {
     use std::fmt::Write as _;

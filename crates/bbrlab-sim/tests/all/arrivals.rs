@@ -1,9 +1,11 @@
-//! Flows that come and go: as often and as large as the scenario says, each completed once, and forgotten when it is over.
+//! Flows that come and go: as often and as large as the scenario says, each completed once, and
+//! forgotten when it is over.
 
 use crate::scenario_text::result;
 use bbrlab_run::{FlowGroup, RunResult};
 
-/// A dumbbell of 10 Mbit/s for 60 s; `web` are the lines of the flows that come, `more` those after them.
+/// A dumbbell of 10 Mbit/s for 60 s; `web` are the lines of the flows that come, `more` those after
+/// them.
 fn run(bottleneck: &str, web: &str, more: &str) -> RunResult {
     result(&format!(
         r#"
@@ -94,7 +96,8 @@ fn who_finds_all_places_taken_is_turned_away() {
     assert!(web.fct_ms.unfinished.unwrap() <= 20);
 }
 
-/// Late packets of a flow that is over reach nobody: the one that has its place receives its own bytes only.
+/// Late packets of a flow that is over reach nobody: the one that has its place receives its own
+/// bytes only.
 #[test]
 fn the_next_flow_in_a_place_gets_only_its_own_packets() {
     let path = "loss = 0.05\njitter = { up_to = \"60ms\", keep_order = false }\nbuffer = \"20pkt\"";

@@ -23,12 +23,12 @@ fn a_lone_packet_takes_its_delays_and_serialisations() {
         bytes = "1448B"
         "#,
     );
-    // A SYN of 74 B forward, the SYN-ACK back over a path without a rate; then the ACK (66 B) and after it the data
-    // (1,514 B): 160 ns per byte at 50 Mbit/s.
+    // A SYN of 74 B forward, the SYN-ACK back over a path without a rate; then the ACK (66 B) and
+    // after it the data (1,514 B): 160 ns per byte at 50 Mbit/s.
     let expected = 15_000_000 + 74 * 160 + 15_000_000 + (66 + 1514) * 160 + 15_000_000;
     assert_eq!(result.transfers.fct_s[0].map(ns), Some(expected));
-    // RTT samples: 30,011.84 us for the SYN, 30,252.80 us for the segment after the ACK, each the difference of two
-    // clock values in whole microseconds.
+    // RTT samples: 30,011.84 us for the SYN, 30,252.80 us for the segment after the ACK, each the
+    // difference of two clock values in whole microseconds.
     let flow = &result.summary.flows[0];
     let sample = flow.rtt_sample_ms;
     assert_eq!((sample.min, sample.max), (Some(30.011), Some(30.253)));
@@ -60,7 +60,8 @@ fn a_window_above_the_bdp_stands_in_the_queue() {
     let rtt = result.summary.flows[0].rtt_ms;
     let twenty_ms = f64::from(20 * service_ns) / 1e6;
     assert_eq!((rtt.p50, rtt.max), (Some(twenty_ms), Some(twenty_ms)));
-    // Packets that are not propagating are in the queue: 24.224 ms less 10 ms, at 1.2112 ms per packet.
+    // Packets that are not propagating are in the queue: 24.224 ms less 10 ms, at 1.2112 ms per
+    // packet.
     let steady = result.queue.time_s.partition_point(|&time| time < 1.0);
     let (mut least, mut most) = (u64::MAX, 0);
     for &packets in &result.queue.packets[steady..] {

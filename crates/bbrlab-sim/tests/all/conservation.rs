@@ -73,7 +73,8 @@ fn several_flows_loss_stop_and_an_end_in_mid_flight() {
             let limits = flow.limited_by;
             let shares = [limits.cwnd, limits.pacing, limits.rwnd, limits.sndbuf, limits.app];
             let sum: f64 = shares.iter().flatten().sum();
-            // Nothing limits datagrams, and of flows that come and go, the last one here, nobody may have come yet.
+            // Nothing limits datagrams, and of flows that come and go, the last one here, nobody
+            // may have come yet.
             if flow.stop_s.unwrap() > flow.start_s.unwrap() && (flow.id < 5 || limits.app.is_some())
             {
                 assert!((sum - 1.0).abs() < 1e-9, "{limits:?}");
@@ -182,7 +183,8 @@ fn scenario() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, rng_seed: proptest::test_runner::RngSeed::Fixed(1), ..ProptestConfig::default() })]
 
-    /// No panic and no hang, and every packet is accounted for. Steps of any length give the same result as one step.
+    /// No panic and no hang, and every packet is accounted for. Steps of any length give the same
+    /// result as one step.
     #[test]
     fn random_networks_keep_the_books(text in scenario(), step_us in 1_000_u64..700_000) {
         let run = &runs(&text)[0];

@@ -1,5 +1,5 @@
-//! Paths that lose, delay or reorder ACKs. The bands are those of a real stack: Linux 6.12.117 on the same path, with
-//! `netem` in both directions, three seeds or more.
+//! Paths that lose, delay or reorder ACKs. The bands are those of a real stack: Linux 6.12.117 on
+//! the same path, with `netem` in both directions, three seeds or more.
 
 use crate::scenario_text::result;
 use bbrlab_run::Delays;
@@ -36,8 +36,8 @@ fn jitter(cc: &str, seed: u64, seconds: u32) -> String {
     )
 }
 
-/// Three ACKs in four have a timestamp more than 1 ms older than the newest, and are ignored. If they count, BBR's rate
-/// samples fall to half of the rate: 24 Mbit/s.
+/// Three ACKs in four have a timestamp more than 1 ms older than the newest, and are ignored. If
+/// they count, BBR's rate samples fall to half of the rate: 24 Mbit/s.
 #[test]
 fn acks_that_were_overtaken_are_ignored() {
     // Linux: 46.37, 46.41, 46.54 Mbit/s with 22 to 65 retransmissions.
@@ -72,7 +72,8 @@ fn dumbbell(cc: &str, keys: &str) -> String {
 
 #[test]
 fn half_of_the_acks_are_enough_for_a_flow_and_cost_it_little() {
-    // Where a SYN-ACK is lost, the flow starts a second later or more, so the figures are of the last five seconds.
+    // Where a SYN-ACK is lost, the flow starts a second later or more, so the figures are of the
+    // last five seconds.
     // Linux: BBRv1 19.128 Mbit/s, with half of the ACKs 19.076 to 19.097; CUBIC 19.128 and 19.128.
     for (cc, band) in [("bbr1", 19.06..19.11), ("cubic", 19.12..19.14)] {
         let all = run(&dumbbell(cc, ""));
@@ -171,8 +172,9 @@ fn disturbances() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// However ACKs are disturbed, every byte arrives and is acknowledged, each packet that was sent is in one count, each that was
-    /// new has a round-trip time of at least the base RTT, and links lose nothing without counting it.
+    /// However ACKs are disturbed, every byte arrives and is acknowledged, each packet that was
+    /// sent is in one count, each that was new has a round-trip time of at least the base RTT, and
+    /// links lose nothing without counting it.
     #[test]
     fn disturbed_acks_report_each_packet_once(
         keys in disturbances(),

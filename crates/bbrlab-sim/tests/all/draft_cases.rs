@@ -1,18 +1,19 @@
 //! The test cases of draft-ietf-ccwg-bbr-06, appendix A, under their own names.
 //!
-//! Each runs with `bbr3_ietf`, for which all requirements must hold, and with `bbr3`, where a requirement that does
-//! not hold is shown with the measured value, because Linux differs from the draft. Paths: 10 Mbit/s x 40 ms
-//! and 1 Gbit/s x 10 ms (in A.15 with these as the lower rate, in A.16 as the higher one). A.14 needs a BDP
-//! below one packet and runs at 64 kbit/s x 40 ms.
+//! Each runs with `bbr3_ietf`, for which all requirements must hold, and with `bbr3`, where a
+//! requirement that does not hold is shown with the measured value, because Linux differs from the
+//! draft. Paths: 10 Mbit/s x 40 ms and 1 Gbit/s x 10 ms (in A.15 with these as the lower rate, in
+//! A.16 as the higher one). A.14 needs a BDP below one packet and runs at 64 kbit/s x 40 ms.
 //!
 //! Where the draft contradicts itself (letters refer to `docs/algorithms/bbr3_ietf.md`):
 //!
-//! - A.2 expects `full_bw_now` after an exit by loss; 5.3.1.3 sets only `full_bw_reached` (b). Shown, not required.
+//! - A.2 expects `full_bw_now` after an exit by loss; 5.3.1.3 sets only `full_bw_reached` (b).
+//!   Shown, not required.
 //! - A.6 expects a new `inflight_longterm` "regardless of the application-limited state";
 //!   `HandleInflightTooHigh` changes it only if not application-limited (c). Shown, not required.
 //! - A.7's "indefinitely" ends with `ProbeRTT`, which is entered from any state by 5.3.4.1 (i).
-//! - A.4: reducing the link's bandwidth by 10 % does not keep inflight high while pacing at half the bandwidth, as
-//!   step 3 demands; here the delay is tripled as well.
+//! - A.4: reducing the link's bandwidth by 10 % does not keep inflight high while pacing at half
+//!   the bandwidth, as step 3 demands; here the delay is tripled as well.
 
 mod case;
 mod differences;

@@ -1,5 +1,5 @@
-//! Each key of a scenario acts: for every row of the tables of keys there is a small scenario in which the key changes the
-//! digest of the run, or, if it is about the record alone, the record.
+//! Each key of a scenario acts: for every row of the tables of keys there is a small scenario in
+//! which the key changes the digest of the run, or, if it is about the record alone, the record.
 //!
 //! The tables come from the rows themselves, so a key without a scenario here fails the test.
 
@@ -23,8 +23,8 @@ enum Effect {
 }
 use Effect::{Digest, Needed, Record, Run};
 
-/// A scenario: lines of the top level, `[stack]`, the link, `[access]`, the flows, and what follows. A line replaces the one with
-/// the same key that is there.
+/// A scenario: lines of the top level, `[stack]`, the link, `[access]`, the flows, and what
+/// follows. A line replaces the one with the same key that is there.
 #[derive(Clone)]
 struct Text {
     tables: [Vec<String>; 5],
@@ -40,7 +40,8 @@ const FLOW: &str = "flow";
 const REST: &str = "rest";
 
 impl Text {
-    /// One CUBIC flow over 10 Mbit/s and 40 ms for 4 s, through the dumbbell or a link of `[[links]]`.
+    /// One CUBIC flow over 10 Mbit/s and 40 ms for 4 s, through the dumbbell or a link of
+    /// `[[links]]`.
     fn new(link: &'static str) -> Self {
         let mut text = Self { tables: Default::default(), rest: String::new(), link };
         text.set(TOP, "duration = \"4s\"");
@@ -280,7 +281,8 @@ const OF_FLOW: &[Case] = &[
     case("sizes", Digest, "sizes = { distribution = \"pareto\", mean = \"15KB\" }", &[(FLOW, "arrivals = { rate = \"20/s\" }; sizes = { distribution = \"exponential\", mean = \"15KB\" }")]),
 ];
 
-/// A parameter of these disciplines, or of all that have it; its value, the parameters beside it, and lines of other tables.
+/// A parameter of these disciplines, or of all that have it; its value, the parameters beside it,
+/// and lines of other tables.
 struct ParamCase {
     name: &'static str,
     of: &'static [&'static str],

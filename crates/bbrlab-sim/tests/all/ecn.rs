@@ -51,22 +51,24 @@ fn without_and_with(id: &str) -> (Outcome, Outcome) {
     assert_eq!(scenario.runs(), 2, "{id}: without and with");
     let (without, with) = (outcome(&scenario.run(0)), outcome(&scenario.run(1)));
     println!("{id}\nwithout {without:?}\nwith    {with:?}");
-    // DCTCP's SYN is ECN-capable whatever the connection is, and the second flow's meets the first one's queue.
+    // DCTCP's SYN is ECN-capable whatever the connection is, and the second flow's meets the first
+    // one's queue.
     assert!(without.marks <= 1 && without.delivered_ce == 0, "{id}: marks without ECN");
     assert!(with.marks > 0, "{id}: no marks with ECN");
     (without, with)
 }
 
-/// Checks that the senders have counted all marks but those still in flight at the end. Any other difference means
-/// that one ACK covered both marked and unmarked packets: when the marking changes while an ACK is delayed, the
-/// receiver must first send that ACK with the old ECE (`dctcp_ece_ack_update`).
+/// Checks that the senders have counted all marks but those still in flight at the end. Any other
+/// difference means that one ACK covered both marked and unmarked packets: when the marking changes
+/// while an ACK is delayed, the receiver must first send that ACK with the old ECE
+/// (`dctcp_ece_ack_update`).
 fn assert_echoed_one_by_one(outcome: &Outcome, in_flight_at_most: u64) {
     let marked = outcome.delivered_ce..=outcome.delivered_ce + in_flight_at_most;
     assert!(marked.contains(&outcome.marks), "{outcome:?}");
 }
 
-/// 5 ms are 21 packets at 50 Mbit/s. DCTCP reduces cwnd by half the fraction of marked packets, so the queue stays
-/// just below that; without ECN it behaves as Reno and fills the buffer of 495.
+/// 5 ms are 21 packets at 50 Mbit/s. DCTCP reduces cwnd by half the fraction of marked packets, so
+/// the queue stays just below that; without ECN it behaves as Reno and fills the buffer of 495.
 #[test]
 fn dctcp_keeps_the_queue_at_the_threshold_and_the_link_full() {
     let (without, with) = without_and_with("ecn.dctcp");
@@ -78,8 +80,8 @@ fn dctcp_keeps_the_queue_at_the_threshold_and_the_link_full() {
     assert_echoed_one_by_one(&with, 145);
 }
 
-/// CUBIC reacts to a mark as to a loss: cwnd falls to 0.7, whatever the fraction of marks. With a queue of a sixth
-/// of a BDP the link is then idle for a while after each reduction.
+/// CUBIC reacts to a mark as to a loss: cwnd falls to 0.7, whatever the fraction of marks. With a
+/// queue of a sixth of a BDP the link is then idle for a while after each reduction.
 #[test]
 fn cubic_loses_nothing_and_pays_with_a_tenth_of_the_link() {
     let (without, with) = without_and_with("ecn.cubic");
@@ -88,12 +90,14 @@ fn cubic_loses_nothing_and_pays_with_a_tenth_of_the_link() {
     assert_eq!((with.drops, with.retransmissions), (0, 0));
     let kept = with.goodput / without.goodput;
     assert!((0.8..0.97).contains(&kept), "{kept}");
-    // RFC 3168: ECE on every ACK until CWR arrives. Linux, in the same setting: 2 to 4 times the marks.
+    // RFC 3168: ECE on every ACK until CWR arrives. Linux, in the same setting: 2 to 4 times the
+    // marks.
     let echoed = ratio(with.delivered_ce, with.marks);
     assert!((1.5..5.0).contains(&echoed), "{echoed}");
 }
 
-/// Without ECN BBRv2 reacts when the buffer is full and packets are lost; marks make it react at 1 ms: 4 packets.
+/// Without ECN BBRv2 reacts when the buffer is full and packets are lost; marks make it react at 1
+/// ms: 4 packets.
 #[test]
 fn bbr2_keeps_a_queue_of_the_threshold_in_place_of_one_of_a_bdp() {
     let (without, with) = without_and_with("ecn.bbr2");
@@ -104,7 +108,8 @@ fn bbr2_keeps_a_queue_of_the_threshold_in_place_of_one_of_a_bdp() {
     assert_echoed_one_by_one(&with, 20);
 }
 
-/// BBRv3 uses ECN on low-latency routes, and probes until half of a flight is marked: more marks than v2.
+/// BBRv3 uses ECN on low-latency routes, and probes until half of a flight is marked: more marks
+/// than v2.
 #[test]
 fn bbr3_keeps_a_queue_of_little_more_than_the_threshold_in_place_of_one_of_two_bdp() {
     let (without, with) = without_and_with("ecn.bbr3");
@@ -115,8 +120,8 @@ fn bbr3_keeps_a_queue_of_little_more_than_the_threshold_in_place_of_one_of_two_b
     assert_echoed_one_by_one(&with, 30);
 }
 
-/// `bbr3` without the route's feature and `bbr2` without its switch negotiate ECN but ignore it, as in Linux; only
-/// TCP itself reacts to ECE.
+/// `bbr3` without the route's feature and `bbr2` without its switch negotiate ECN but ignore it, as
+/// in Linux; only TCP itself reacts to ECE.
 #[test]
 fn bbr2_and_bbr3_need_to_be_asked_for_ecn() {
     for cc in ["bbr2", "bbr3"] {
@@ -152,8 +157,8 @@ fn one(cc: &str, rate: u32, rtt: u32, buffer: u32, threshold: u32, ecn: &str) ->
     outcome(&runs[0])
 }
 
-/// Linux 6.12 (BBRv2: 6.1; both BBRs with their patches), with CoDel's `ce_threshold` under a token bucket: goodput in
-/// Mbit/s and marks in 30 s. Bounds: 3 % and 20 %.
+/// Linux 6.12 (BBRv2: 6.1; both BBRs with their patches), with CoDel's `ce_threshold` under a token
+/// bucket: goodput in Mbit/s and marks in 30 s. Bounds: 3 % and 20 %.
 #[test]
 fn goodput_and_marks_are_those_of_a_real_stack() {
     let classic = "ecn = true";

@@ -1,4 +1,5 @@
-//! A flow that has ended costs nothing: no event, no row of the series, no sample of its private links.
+//! A flow that has ended costs nothing: no event, no row of the series, no sample of its private
+//! links.
 
 use crate::scenario_text::results;
 use bbrlab_run::RunResult;

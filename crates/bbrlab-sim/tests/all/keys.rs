@@ -1,9 +1,11 @@
-//! The effect of the keys of `[stack]`, `[bottleneck]` and `[[flows]]` on a run, with two or more values each.
+//! The effect of the keys of `[stack]`, `[bottleneck]` and `[[flows]]` on a run, with two or more
+//! values each.
 
 use crate::scenario_text::result;
 use bbrlab_run::{FlowSummary, RunResult};
 
-/// One flow over 20 Mbit/s and 30 ms for 8 s. The arguments are added to `[stack]`, `[bottleneck]` and `[[flows]]`.
+/// One flow over 20 Mbit/s and 30 ms for 8 s. The arguments are added to `[stack]`, `[bottleneck]`
+/// and `[[flows]]`.
 fn one(stack: &str, bottleneck: &str, flow: &str) -> RunResult {
     result(&format!(
         "title = \"one flow\"\nduration = \"8s\"\n[stack]\n{stack}\n\
@@ -84,7 +86,8 @@ fn super_packets_take_one_place_in_the_queue() {
     assert!(off.0.abs_diff(cut.0) * 50 < cut.0, "{off:?} {cut:?}");
 }
 
-/// A transfer that is complete has sent what arrived and what was lost, all in packets; a link counts what crosses it.
+/// A transfer that is complete has sent what arrived and what was lost, all in packets; a link
+/// counts what crosses it.
 #[test]
 fn losses_of_a_flow_are_packets_also_where_bursts_cross_the_network_whole() {
     for (link, lost_in_network) in [
@@ -202,14 +205,16 @@ fn acks_in_slots_delay_an_rtt_by_less_than_a_slot() {
     };
     let plain = rtt("delay = \"5ms\"");
     let slots = rtt("delay = \"5ms\"\nreverse_slot = \"4ms\"");
-    // A packet waits for the slot that was chosen when an earlier call found it not due: uniform in [0, 4 ms).
+    // A packet waits for the slot that was chosen when an earlier call found it not due: uniform in
+    // [0, 4 ms).
     assert!(slots.0 >= plain.0 && slots.2 < plain.2 + 4.1, "{plain:?} {slots:?}");
     assert!(slots.1 > plain.1 + 1.0 && slots.1 < plain.1 + 4.0, "{plain:?} {slots:?}");
 }
 
 #[test]
 fn a_slot_lets_so_many_packets_pass() {
-    // 4 packets of 1,448 B every 5 ms are 9.3 Mbit/s of goodput; without a limit all that wait leave.
+    // 4 packets of 1,448 B every 5 ms are 9.3 Mbit/s of goodput; without a limit all that wait
+    // leave.
     let few = one("", "slot = { min_delay = \"5ms\", packets = 4 }", CUBIC);
     assert!((8.3..9.3).contains(&goodput(&few)), "{}", goodput(&few));
     let all = one("", "slot = \"5ms\"", CUBIC);
@@ -234,7 +239,8 @@ fn acks_wait_for_the_opportunity_and_for_the_grant() {
 
 #[test]
 fn a_grant_lets_so_many_bytes_pass() {
-    // 6,100 B have room for 4 packets; every 5 ms they are 9.3 Mbit/s of goodput. Without a bound all that was asked for leaves.
+    // 6,100 B have room for 4 packets; every 5 ms they are 9.3 Mbit/s of goodput. Without a bound
+    // all that was asked for leaves.
     let few = one("", "grant = { delay = \"5ms\", bytes = \"6100B\" }", CUBIC);
     assert!((8.3..9.3).contains(&goodput(&few)), "{}", goodput(&few));
     let all = one("", "grant = \"5ms\"", CUBIC);
@@ -325,7 +331,8 @@ fn reordering_and_jitter_act_behind_the_queue() {
     assert!(goodput(&shaken) > 0.5 * goodput(&plain), "{}", goodput(&shaken));
 }
 
-/// A packet that was lost leaves a hole, and what comes until it is filled arrives above it. What comes again is not counted again.
+/// A packet that was lost leaves a hole, and what comes until it is filled arrives above it. What
+/// comes again is not counted again.
 #[test]
 fn packets_that_arrive_above_a_hole_are_counted_among_the_delivered_ones() {
     let counts = |link: &str| {
@@ -360,8 +367,8 @@ fn loss_before_the_queue_leaves_it_shorter() {
     );
 }
 
-/// The bucket has room for ten packets and the FIN of 66 B. With a peak rate of 50 Mbit/s each waits for its own bytes at that
-/// rate, but for the first.
+/// The bucket has room for ten packets and the FIN of 66 B. With a peak rate of 50 Mbit/s each
+/// waits for its own bytes at that rate, but for the first.
 #[test]
 fn a_bucket_is_emptied_at_the_peak_rate() {
     let fct = |peak: &str| {
@@ -468,7 +475,8 @@ fn sources_send_what_they_say() {
 
 #[test]
 fn a_source_with_a_rate_writes_while_off_what_the_socket_did_not_take_while_on() {
-    // Each second on offers 500 kB, twice what the link carries in it and seven times what the socket takes.
+    // Each second on offers 500 kB, twice what the link carries in it and seven times what the
+    // socket takes.
     let sent = |source: &str| {
         let result = result(&format!(
             "duration = \"8s\"\n[stack]\nsndbuf = \"64KiB\"\n[bottleneck]\nrate = \"2Mbit/s\"\nbuffer = \"2bdp\"\n\

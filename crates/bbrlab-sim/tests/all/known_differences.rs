@@ -1,8 +1,8 @@
 //! Known differences between the versions of BBR, measured.
 //!
-//! Each difference was seen on real Linux stacks or is claimed by a paper. By default a test runs one seed for a
-//! short time. `BBRLAB_SLOW=1` runs five seeds for the time that the claim states, and prints the figures of
-//! `docs/known-differences.md`.
+//! Each difference was seen on real Linux stacks or is claimed by a paper. By default a test runs
+//! one seed for a short time. `BBRLAB_SLOW=1` runs five seeds for the time that the claim states,
+//! and prints the figures of `docs/known-differences.md`.
 
 use crate::scenario_text::results;
 use bbrlab_run::RunResult;
@@ -64,7 +64,8 @@ fn two_bbr1_flows_in_a_shallow_buffer_lose_ten_times_what_two_of_bbr2_or_bbr3_lo
         let (bbr1_least, bbr1_most) = of("bbr1");
         for cc in ["bbr2", "bbr3"] {
             let (_, most) = of(cc);
-            // Linux, 100 s: 20 times and more. In 60 s, half of the losses of v2 and v3 are those of the two STARTUPs.
+            // Linux, 100 s: 20 times and more. In 60 s, half of the losses of v2 and v3 are those
+            // of the two STARTUPs.
             assert!(bbr1_least >= 10 * most, "{cc} at {buffer}: {bbr1_least} against {most}");
         }
         if is_slow() {
@@ -74,9 +75,10 @@ fn two_bbr1_flows_in_a_shallow_buffer_lose_ten_times_what_two_of_bbr2_or_bbr3_lo
     }
 }
 
-/// BBRv1's rate grows by a quarter in each cycle of eight round trips. v2 and v3 probe every 63 round trips here, and
-/// v2's probe ends at 1.25 BDP of the old rate. Linux, steps at 40 and 120 s: BBRv1 0.7 and 0.6 s, v2 3.6 and
-/// 6.8 s, v3 1.4 and 1.5 s. The seed changes the position in the flow's cycle at which the step happens.
+/// BBRv1's rate grows by a quarter in each cycle of eight round trips. v2 and v3 probe every 63
+/// round trips here, and v2's probe ends at 1.25 BDP of the old rate. Linux, steps at 40 and 120 s:
+/// BBRv1 0.7 and 0.6 s, v2 3.6 and 6.8 s, v3 1.4 and 1.5 s. The seed changes the position in the
+/// flow's cycle at which the step happens.
 #[test]
 fn bbr2_takes_several_times_as_long_as_bbr1_to_fill_a_doubled_link_and_bbr3_longer_than_bbr1() {
     let seeds = if is_slow() { 5 } else { 3 };
@@ -121,7 +123,8 @@ fn seconds_to_fill(result: &RunResult, step_s: f64, rate_mbps: f64) -> f64 {
         .map_or(f64::INFINITY, |row| series.time_s[row] - step_s)
 }
 
-/// BBRv1 keeps causing losses, and CUBIC reduces its window at each. v2 and v3 bound inflight after losses.
+/// BBRv1 keeps causing losses, and CUBIC reduces its window at each. v2 and v3 bound inflight after
+/// losses.
 #[test]
 fn bbr2_and_bbr3_leave_cubic_a_larger_share_in_shallow_buffers_than_bbr1_does() {
     let extent = extent(30, 100);
@@ -161,8 +164,9 @@ fn bbr_acd_cuts_the_losses_of_two_bbr_flows_in_a_shallow_buffer() {
     assert!(acd < bbr1, "{acd} against {bbr1}");
 }
 
-/// Mahmud's congested scenario, where the published rule reduces no losses. With a BDP of ten packets and seven
-/// flows of at least four packets, windows cannot be halved; and RTTs differ by a packet's 12 ms, not by `alpha_us`.
+/// Mahmud's congested scenario, where the published rule reduces no losses. With a BDP of ten
+/// packets and seven flows of at least four packets, windows cannot be halved; and RTTs differ by a
+/// packet's 12 ms, not by `alpha_us`.
 #[test]
 fn bbr_acd_cuts_nothing_in_mahmuds_scenario_until_its_packets_are_small_and_its_alpha_one_packet_long()
  {
@@ -200,7 +204,8 @@ fn bbr_acd_cuts_nothing_in_mahmuds_scenario_until_its_packets_are_small_and_its_
     let small_bbr1 = of(148, "bbr1", "");
     let small_acd = of(148, "bbr_acd", "");
     let small_acd_wide = of(148, "bbr_acd", "alpha_us = 3000");
-    // The authors report losses reduced to a twelfth; a tenth less would be within the spread of seeds.
+    // The authors report losses reduced to a twelfth; a tenth less would be within the spread of
+    // seeds.
     assert!(acd > 0.9 * bbr1, "{acd} against {bbr1}");
     assert!(authors_code < 0.85 * bbr1, "{authors_code} against {bbr1}");
     assert!(small_acd > 0.8 * small_bbr1, "{small_acd} against {small_bbr1}");

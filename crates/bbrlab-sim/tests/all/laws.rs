@@ -1,4 +1,5 @@
-//! Known properties of flows: Mathis' law, BBR's queue and its bound on cwnd, the effect of random loss.
+//! Known properties of flows: Mathis' law, BBR's queue and its bound on cwnd, the effect of random
+//! loss.
 
 use crate::scenario_text::{results, runs};
 use bbrlab_run::RunResult;
@@ -51,8 +52,9 @@ fn reno_obeys_mathis_at_a_hundredth() {
     check_mathis(0.01, 0.20);
 }
 
-/// Two BBR v1 flows together overestimate the bandwidth. Their cwnds add up to more than 2 BDP, so they keep 1 to
-/// 1.3 BDP queued if the buffer is large enough. [song] Figure 9; the reference runs of a real stack show 1.1 to 1.2.
+/// Two BBR v1 flows together overestimate the bandwidth. Their cwnds add up to more than 2 BDP, so
+/// they keep 1 to 1.3 BDP queued if the buffer is large enough. [song] Figure 9; the reference runs
+/// of a real stack show 1.1 to 1.2.
 #[test]
 fn two_bbr1_flows_keep_a_bdp_in_a_deep_buffer() {
     let result = &results(TWO_BBR)[0];
@@ -76,8 +78,8 @@ const TWO_BBR: &str = r#"
     start = "2s"
 "#;
 
-/// `bbr_set_cwnd`: once the pipe is full, cwnd is at or below its target after every ACK. ACKs are at least
-/// 242 us apart, so steps of 50 us see the state after each one.
+/// `bbr_set_cwnd`: once the pipe is full, cwnd is at or below its target after every ACK. ACKs are
+/// at least 242 us apart, so steps of 50 us see the state after each one.
 #[test]
 fn cwnd_never_exceeds_its_target_once_the_pipe_is_full() {
     let run = &runs(TWO_BBR)[0];
@@ -139,8 +141,9 @@ impl State {
         state
     }
 
-    /// `gain * bw * min_rtt`, plus aggregation (at most 100 ms of bandwidth), plus three bursts, rounded up to even,
-    /// plus 2 in the 1.25 phase. The gain is 2 from PROBE_BW on; DRAIN keeps STARTUP's 2.89.
+    /// `gain * bw * min_rtt`, plus aggregation (at most 100 ms of bandwidth), plus three bursts,
+    /// rounded up to even, plus 2 in the 1.25 phase. The gain is 2 from PROBE_BW on; DRAIN keeps
+    /// STARTUP's 2.89.
     fn target_cwnd(&self, pacing_rate: u64, mss: u32) -> i64 {
         let gain = self.cwnd_gain;
         assert!(self.mode == 1 || gain <= 512, "mode {} has a cwnd gain of {gain}/256", self.mode);

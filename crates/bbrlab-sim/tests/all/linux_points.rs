@@ -1,7 +1,8 @@
 //! Single flows compared with a real Linux stack on the same dumbbell, in virtual time.
 //!
-//! Linux 6.12.117, seed 1, 50 s, start at 0.1 s. The bounds are those of the project: 2 % of goodput, 5 % of
-//! mean smoothed RTT. Differences not due to chance (BBR's random phase) are far smaller.
+//! Linux 6.12.117, seed 1, 50 s, start at 0.1 s. The bounds are those of the project: 2 % of
+//! goodput, 5 % of mean smoothed RTT. Differences not due to chance (BBR's random phase) are far
+//! smaller.
 
 use crate::scenario_text::result;
 
@@ -11,7 +12,8 @@ struct Linux {
     goodput_mbps: f64,
     srtt_ms: f64,
     queue_pkts: f64,
-    /// For each seed: a microsecond decides between two outcomes (100 Mbit/s, 0.5 BDP: 1,500 or 1,972).
+    /// For each seed: a microsecond decides between two outcomes (100 Mbit/s, 0.5 BDP: 1,500 or
+    /// 1,972).
     retransmissions: &'static [u64],
 }
 

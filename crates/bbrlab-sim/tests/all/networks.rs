@@ -44,7 +44,8 @@ fn each_network_leaves_its_mark() {
     assert!(wifi.iter().all(|flow| flow.0 > 30.0 && flow.1 > 25.0), "{wifi:?}");
 }
 
-/// Of n packets and their ACKs without aggregation each costs a turn of 0.1855 ms, and 1,514 or 66 B at 65 Mbit/s.
+/// Of n packets and their ACKs without aggregation each costs a turn of 0.1855 ms, and 1,514 or 66
+/// B at 65 Mbit/s.
 #[test]
 fn acks_cost_airtime_and_aggregation_gives_most_of_it_back() {
     let shared = first_flows("networks.shared-airtime");
@@ -56,7 +57,8 @@ fn acks_cost_airtime_and_aggregation_gives_most_of_it_back() {
         let most = of * 1448.0 * 8e-3 / (of * takes(1514.0) + takes(66.0));
         assert!((0.97 * most..1.01 * most).contains(&flows[0].0), "{most} {flows:?}");
     }
-    // With turns of 64 packets, three of four ACKs are worth 2 %; without aggregation they were 18 %.
+    // With turns of 64 packets, three of four ACKs are worth 2 %; without aggregation they were 18
+    // %.
     let gain = |turn: usize| shared[4 + turn].0 / shared[turn].0;
     assert!((1.15..1.22).contains(&gain(0)) && (1.0..1.04).contains(&gain(3)), "{shared:?}");
 }
@@ -77,7 +79,8 @@ fn small_grants_for_acks_bound_the_data() {
     }
 }
 
-/// 5 Mbit/s and a bucket of 1.5 s in 30 s are 5.25 Mbit/s on the wire, of which 1,448 of 1,514 bytes are data.
+/// 5 Mbit/s and a bucket of 1.5 s in 30 s are 5.25 Mbit/s on the wire, of which 1,448 of 1,514
+/// bytes are data.
 #[test]
 fn behind_a_policer_no_flow_gets_more_than_rate_and_bucket() {
     let policed = first_flows("networks.carrier-policer");
@@ -85,8 +88,9 @@ fn behind_a_policer_no_flow_gets_more_than_rate_and_bucket() {
     assert!(policed.iter().all(|flow| (0.6 * most..=most).contains(&flow.0)), "{policed:?}");
 }
 
-/// ACKs come every 0.225 ms and leave every 0.528 ms. The filter keeps the two newest, so the one that leaves has waited one and
-/// a half times as long as ACKs are apart; the aggressive one keeps the newest, which has waited half of that time.
+/// ACKs come every 0.225 ms and leave every 0.528 ms. The filter keeps the two newest, so the one
+/// that leaves has waited one and a half times as long as ACKs are apart; the aggressive one keeps
+/// the newest, which has waited half of that time.
 #[test]
 fn a_filter_of_acks_sends_the_newest_ones_through_a_slow_uplink() {
     let back = |result: &RunResult| {

@@ -1,7 +1,8 @@
-//! The first packets of a flow beside ns-3's own (3.37, which behaves as 3.40), on the dumbbell of [lanigan]: when each
-//! segment leaves for the first time, and with which cwnd.
+//! The first packets of a flow beside ns-3's own (3.37, which behaves as 3.40), on the dumbbell of
+//! [lanigan]: when each segment leaves for the first time, and with which cwnd.
 //!
-//! Without an installed ns-3 and a C++ compiler the test says that it is skipped. `BBRLAB_NS3=1` makes that a failure.
+//! Without an installed ns-3 and a C++ compiler the test says that it is skipped. `BBRLAB_NS3=1`
+//! makes that a failure.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -133,9 +134,10 @@ fn the_first_packets_leave_as_in_ns3() {
     {
         found += &compare(tcp, &of_ns3(&program, tcp), &ours(cc));
     }
-    // NewReno: ns-3's slow start adds one segment an ACK, however many it acknowledges (`tcp-congestion-ops.cc`,
-    // `TcpNewReno::SlowStart`); Linux's counts them. BBR: the high gain is 2.89 (`tcp-bbr.cc`, `HighGain`), ours 739/256, so
-    // that packets leave 1.05 us further apart.
+    // NewReno: ns-3's slow start adds one segment an ACK, however many it acknowledges
+    // (`tcp-congestion-ops.cc`, `TcpNewReno::SlowStart`); Linux's counts them. BBR: the high gain
+    // is 2.89 (`tcp-bbr.cc`, `HighGain`), ours 739/256, so that packets leave 1.05 us further
+    // apart.
     expect![[r#"
         TcpNewReno: 12; then ns-3 at 49698 us with cwnd 5712, we at 49699 us with 6188
         TcpCubic: all 1000

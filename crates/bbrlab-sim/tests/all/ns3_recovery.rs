@@ -1,9 +1,10 @@
-//! ns-3's recovery and rate samples together starve a BBR flow; take either of two switches away and they do not.
+//! ns-3's recovery and rate samples together starve a BBR flow; take either of two switches away
+//! and they do not.
 
 use crate::scenario_text::result;
 
-/// Goodput in Mbit/s of one BBR flow over 100 Mbit/s and 24 ms, with a queue of 170 packets and windows of 2 MB: over its
-/// ten seconds, and over the last two of them.
+/// Goodput in Mbit/s of one BBR flow over 100 Mbit/s and 24 ms, with a queue of 170 packets and
+/// windows of 2 MB: over its ten seconds, and over the last two of them.
 fn one_bbr_flow(stack: &str) -> (f64, f64) {
     let result = result(&format!(
         "duration = \"10s\"\nsample = \"1s\"\n[stack]\n{stack}\nmss = \"1448B\"\nsndbuf = \"2000000B\"\n\

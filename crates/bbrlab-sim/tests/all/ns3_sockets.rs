@@ -1,9 +1,11 @@
-//! The switches of ns-3's sockets and receivers, each alone under Linux and all together in the profiles.
+//! The switches of ns-3's sockets and receivers, each alone under Linux and all together in the
+//! profiles.
 
 use crate::scenario_text::result;
 use bbrlab_run::{FlowSummary, RunResult};
 
-/// One flow over 20 Mbit/s, with an ACK path of the same rate; the arguments are added to `[stack]` and `[[flows]]`.
+/// One flow over 20 Mbit/s, with an ACK path of the same rate; the arguments are added to `[stack]`
+/// and `[[flows]]`.
 fn one(stack: &str, flow: &str) -> RunResult {
     result(&format!(
         "title = \"one flow\"\nduration = \"6s\"\nsample = \"ack\"\n[stack]\n{stack}\n\
@@ -22,8 +24,8 @@ const CUBIC: &str = "cc = \"cubic\"\nrtt = \"100ms\"";
 fn either_buffer_of_payload_is_the_flight_of_a_round_trip() {
     for stack in ["sndbuf = \"65536B\"", "rcvbuf = \"65536B\""] {
         let result = one(&format!("sockbuf = \"payload\"\n{stack}"), CUBIC);
-        // 45 segments of 1448 bytes fill 65,160 of the 65,536 bytes; serialisation of one segment and its ACK and the
-        // wait for a second one lengthen the round trip by about 1 ms.
+        // 45 segments of 1448 bytes fill 65,160 of the 65,536 bytes; serialisation of one segment
+        // and its ACK and the wait for a second one lengthen the round trip by about 1 ms.
         let mbps = flow(&result).goodput_ss_mbps.unwrap();
         assert!((5.10..5.25).contains(&mbps), "{stack}: {mbps} Mbit/s");
         let limited = &flow(&result).limited_by;
@@ -32,9 +34,9 @@ fn either_buffer_of_payload_is_the_flight_of_a_round_trip() {
     }
 }
 
-/// Lanigan's rule (lanigan2020.a01): on 10 Mbit/s with buffers of 131072 bytes, a single flow fills the path of 84 ms, and
-/// has one window per round trip on that of 204 ms; whatever the queue, whatever the algorithm. The thesis's single flows
-/// have ratios of 0.564 to 0.571.
+/// Lanigan's rule (lanigan2020.a01): on 10 Mbit/s with buffers of 131072 bytes, a single flow fills
+/// the path of 84 ms, and has one window per round trip on that of 204 ms; whatever the queue,
+/// whatever the algorithm. The thesis's single flows have ratios of 0.564 to 0.571.
 #[test]
 fn the_rates_of_lanigan_stand_as_0_570() {
     let measure = |cc: &str, delay: &str, buffer: u32| {

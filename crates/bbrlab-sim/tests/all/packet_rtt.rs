@@ -1,5 +1,5 @@
-//! The round-trip time of a flow's packets: one value for each data packet that arrived, from the transmission that arrived
-//! to the ACK or SACK that reports it.
+//! The round-trip time of a flow's packets: one value for each data packet that arrived, from the
+//! transmission that arrived to the ACK or SACK that reports it.
 
 use crate::scenario_text::result;
 use bbrlab_run::{FlowSummary, RunSummary};
@@ -15,8 +15,8 @@ fn flow(keys: &str, of: &str) -> FlowSummary {
     run(keys, of).flows.remove(0)
 }
 
-/// A row cannot contradict itself: behind a queue that holds 50 ms on average RTTs are the path's, the queue's and what
-/// the ACK was delayed by.
+/// A row cannot contradict itself: behind a queue that holds 50 ms on average RTTs are the path's,
+/// the queue's and what the ACK was delayed by.
 #[test]
 fn rtts_are_the_base_rtt_and_what_packets_waited() {
     for (cc, queue) in [
@@ -38,7 +38,8 @@ fn rtts_are_the_base_rtt_and_what_packets_waited() {
     }
 }
 
-/// While a flow repairs losses few ACKs give a sample, so samples hide the bad moments; packets do not.
+/// While a flow repairs losses few ACKs give a sample, so samples hide the bad moments; packets do
+/// not.
 #[test]
 fn packets_that_wait_while_few_acks_give_samples_count() {
     let flow = flow(
@@ -51,8 +52,8 @@ fn packets_that_wait_while_few_acks_give_samples_count() {
     assert!(packets.p50 <= packets.p95 && packets.p95 <= packets.p99 && packets.p99 <= packets.max);
 }
 
-/// A retransmission that arrives counts from its own departure: no packet has an RTT of more than the path, a full queue and a
-/// delayed ACK, however long its original has been lost.
+/// A retransmission that arrives counts from its own departure: no packet has an RTT of more than
+/// the path, a full queue and a delayed ACK, however long its original has been lost.
 #[test]
 fn a_retransmission_counts_from_its_own_departure() {
     // At most 100 packets wait, 24.2 ms; a hole delays no ACK.

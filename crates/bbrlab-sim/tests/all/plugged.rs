@@ -1,5 +1,5 @@
-//! Congestion controls from outside: through the plug-in edge every algorithm does what it does without it, and one that fails or is
-//! missing ends the run.
+//! Congestion controls from outside: through the plug-in edge every algorithm does what it does
+//! without it, and one that fails or is missing ends the run.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +12,8 @@ use bbrlab_scenario::Scenario;
 use bbrlab_sim::{LinkMode, Sim, Status, refuse_failed, simulate};
 use bbrlab_units::Time;
 
-/// Two flows over a short queue with random losses, one of them in transfers on connections of their own.
+/// Two flows over a short queue with random losses, one of them in transfers on connections of
+/// their own.
 fn run(cc: &str) -> Run {
     let text = format!(
         "duration = \"6s\"\n\

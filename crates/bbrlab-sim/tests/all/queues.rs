@@ -1,10 +1,11 @@
-//! What queue disciplines are known for, in whole runs. Their every decision is held by the kernel's packet logs
-//! (`bbrlab-oracle`); here the engine calls them, and senders answer.
+//! What queue disciplines are known for, in whole runs. Their every decision is held by the
+//! kernel's packet logs (`bbrlab-oracle`); here the engine calls them, and senders answer.
 
 use crate::scenario_text::result;
 use bbrlab_run::{RunResult, TinSummary};
 
-/// Flows over 10 Mbit/s and 20 ms for 30 s, without segmentation offload, as the kernel's logs have it.
+/// Flows over 10 Mbit/s and 20 ms for 30 s, without segmentation offload, as the kernel's logs have
+/// it.
 fn run(queue: &str, flows: &[&str]) -> RunResult {
     run_at("10Mbit/s", queue, flows)
 }
@@ -23,7 +24,8 @@ fn run_at(rate: &str, queue: &str, flows: &[&str]) -> RunResult {
 const CUBIC: &str = "cc = \"cubic\"";
 const BBR: &str = "cc = \"bbr1\"";
 
-/// Linux: a backlog of 4.1 packets (5.0 ms, sampled every 20 ms), 67 drops in 30 s, and 98.7 % of the link.
+/// Linux: a backlog of 4.1 packets (5.0 ms, sampled every 20 ms), 67 drops in 30 s, and 98.7 % of
+/// the link.
 #[test]
 fn a_lone_cubic_flow_stands_at_codels_target() {
     let codel = run("\"codel\"", &[CUBIC]);
@@ -33,8 +35,8 @@ fn a_lone_cubic_flow_stands_at_codels_target() {
     assert!((link.utilization.unwrap() - 0.987).abs() < 0.001, "{link:?}");
 }
 
-/// With one flow there is one queue, and `fq_codel`'s law is `codel`'s. ECN is on only in `fq_codel`, but no flow here
-/// is capable of it.
+/// With one flow there is one queue, and `fq_codel`'s law is `codel`'s. ECN is on only in
+/// `fq_codel`, but no flow here is capable of it.
 #[test]
 fn a_lone_flow_in_fq_codel_is_that_in_codel() {
     for flow in [CUBIC, BBR, "cc = \"reno\""] {
@@ -43,7 +45,8 @@ fn a_lone_flow_in_fq_codel_is_that_in_codel() {
     }
 }
 
-/// A queue for each flow shares the link whatever the senders do; one queue that drops early gives it to BBR.
+/// A queue for each flow shares the link whatever the senders do; one queue that drops early gives
+/// it to BBR.
 #[test]
 fn disciplines_with_a_queue_for_each_flow_share_equally() {
     let share = |queue: &str| {
@@ -84,8 +87,9 @@ fn codel_marks_instead_of_dropping_where_flow_and_discipline_are_capable() {
     assert!((goodput(&marked) / goodput(&dropped) - 1.0).abs() < 0.01);
 }
 
-/// RFC 9332, 1: scalable and classic senders with the same RTT share roughly equally, here within a factor of two, and those
-/// in the L queue wait for about its threshold of 1 ms or less, which is more than two packets' time on this link.
+/// RFC 9332, 1: scalable and classic senders with the same RTT share roughly equally, here within a
+/// factor of two, and those in the L queue wait for about its threshold of 1 ms or less, which is
+/// more than two packets' time on this link.
 #[test]
 fn dualpi2_lets_a_scalable_and_a_classic_flow_share() {
     let scalable = "cc = \"dctcp\"\necn = \"l4s\"";
@@ -96,7 +100,8 @@ fn dualpi2_lets_a_scalable_and_a_classic_flow_share() {
     assert!(dctcp < 21.5 && cubic > 30.0, "RTTs of {dctcp} and {cubic} ms");
 }
 
-/// Linux's table of priorities is older than DSCP: EF shares a band with best effort until `priomap` moves it.
+/// Linux's table of priorities is older than DSCP: EF shares a band with best effort until
+/// `priomap` moves it.
 #[test]
 fn a_band_or_tin_of_its_own_keeps_a_call_from_waiting() {
     let call = "cc = \"cubic\"\nrate = \"1Mbit/s\"\ndscp = \"EF\"";
@@ -144,7 +149,8 @@ fn a_links_figures_are_told_by_tin() {
     assert!(run("\"codel\"", &[CUBIC]).summary.links[0].tins.is_empty());
 }
 
-/// The share of one BBR flow beside four of CUBIC at a CAKE of 20 Mbit/s, in percent; each of the two tables of flows has these keys.
+/// The share of one BBR flow beside four of CUBIC at a CAKE of 20 Mbit/s, in percent; each of the
+/// two tables of flows has these keys.
 fn share_of_one(isolation: &str, one: &str, four: &str) -> f64 {
     let text = format!(
         "duration = \"30s\"\n[bottleneck]\nrate = \"20Mbit/s\"\n\
@@ -161,17 +167,19 @@ fn share_of_one(isolation: &str, one: &str, four: &str) -> f64 {
 fn cake_shares_a_link_by_hosts_where_flows_have_the_same() {
     let modes = ["flows", "dual-srchost", "dual-dsthost", "hosts", "triple-isolate"];
     let shares = |one: &str, four: &str| modes.map(|mode| share_of_one(mode, one, four));
-    // Within two percent of a fifth or of a half: slow start, and quanta that are rounded at random.
+    // Within two percent of a fifth or of a half: slow start, and quanta that are rounded at
+    // random.
     let are = |shares: [f64; 5], expected: [f64; 5]| {
         let is_near = |(share, expected): (f64, f64)| (share - expected).abs() < 2.0;
         assert!(shares.into_iter().zip(expected).all(is_near), "{shares:?} for {expected:?}");
     };
-    // The one flow is BBR, which takes what its queue is given; a lone CUBIC, which backs off, has 47 % in place of a half. Each flow has
-    // hosts of its own.
+    // The one flow is BBR, which takes what its queue is given; a lone CUBIC, which backs off, has
+    // 47 % in place of a half. Each flow has hosts of its own.
     are(shares("", ""), [20.0; 5]);
     // Both ends of the four are one host each.
     are(shares("host = \"A\"", "host = \"B\""), [20.0, 50.0, 50.0, 50.0, 50.0]);
-    // One server sends to both: its load is five for all, which hides the receivers' from `triple-isolate`.
+    // One server sends to both: its load is five for all, which hides the receivers' from
+    // `triple-isolate`.
     let from_one = |host: &str| format!("host = \"{host}\"\nsender_host = \"S\"");
     are(shares(&from_one("A"), &from_one("B")), [20.0, 20.0, 50.0, 50.0, 20.0]);
 }

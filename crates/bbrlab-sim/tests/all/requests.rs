@@ -3,7 +3,8 @@
 use crate::scenario_text::result;
 use bbrlab_run::RunResult;
 
-/// A dumbbell of 10 Mbit/s with a base RTT of 40 ms, for 20 s; `more` follows the lines of the first flow.
+/// A dumbbell of 10 Mbit/s with a base RTT of 40 ms, for 20 s; `more` follows the lines of the
+/// first flow.
 fn run(flow: &str, more: &str) -> RunResult {
     result(&format!(
         r#"
@@ -73,8 +74,8 @@ fn a_request_waits_on_the_way_back_like_any_packet() {
     }
 }
 
-/// The question of bufferbloat: how long does a short answer take while an upload fills the queue of the way back? The request
-/// waits in it, and so does the handshake.
+/// The question of bufferbloat: how long does a short answer take while an upload fills the queue
+/// of the way back? The request waits in it, and so does the handshake.
 #[test]
 fn a_request_waits_behind_an_upload() {
     let answers = |upload: &str, nagle: bool, think: &str| {
@@ -108,7 +109,8 @@ fn a_request_waits_behind_an_upload() {
     for think in ["100ms", "500ms", "2s"] {
         for nagle in [true, false] {
             let (quiet, full) = (answers("", nagle, think), answers(upload, nagle, think));
-            // The path takes 15 ms, a request 1.3 and an answer 0.4; 75 packets of 1,514 bytes take 908 ms at 1 Mbit/s.
+            // The path takes 15 ms, a request 1.3 and an answer 0.4; 75 packets of 1,514 bytes take
+            // 908 ms at 1 Mbit/s.
             let median = |answers: &[f64]| {
                 let mut sorted = answers[1..].to_vec();
                 sorted.sort_by(f64::total_cmp);
@@ -194,7 +196,8 @@ fn a_player_fills_its_buffer_and_then_takes_what_it_plays() {
 #[test]
 fn a_player_stands_still_where_the_link_is_too_slow_for_it() {
     let result = run("cc = \"cubic\"\nvideo = { rate = \"20Mbit/s\" }", "");
-    // A piece of 4 s takes 8.4 s: the second comes 4.4 s after the first is over, the third not before the end.
+    // A piece of 4 s takes 8.4 s: the second comes 4.4 s after the first is over, the third not
+    // before the end.
     let stalled = result.summary.flows[0].stalled_s.unwrap();
     assert!((4.2..4.8).contains(&stalled), "{stalled}");
 }

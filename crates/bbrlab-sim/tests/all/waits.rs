@@ -3,7 +3,8 @@
 use crate::scenario_text::result;
 use bbrlab_run::{RunSummary, WaitSummary};
 
-/// A packet of 1,200 B of payload every 9.6 ms over 20 Mbit/s, so that each waits alone, and 5 ms of delay each way.
+/// A packet of 1,200 B of payload every 9.6 ms over 20 Mbit/s, so that each waits alone, and 5 ms
+/// of delay each way.
 fn summary(link: &str) -> RunSummary {
     let text = format!(
         "duration = \"10s\"\n[bottleneck]\nrate = \"20Mbit/s\"\ndelay = \"5ms\"\nbuffer = \"9pkt\"\n{link}\n\

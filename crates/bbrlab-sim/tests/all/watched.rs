@@ -1,4 +1,5 @@
-//! A run whose rows are taken while it runs has the same rows, figures and digest as one that nobody watches.
+//! A run whose rows are taken while it runs has the same rows, figures and digest as one that
+//! nobody watches.
 
 use bbrlab_run::{Column, Run};
 use bbrlab_sim::{Sim, Status, simulate};

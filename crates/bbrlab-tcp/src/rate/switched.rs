@@ -1,9 +1,9 @@
-//! Rate samples as ns-3 takes them, where a switch says so: the ACK phase from the sample before, a sample that goes on
-//! without a newer packet, the last rate in place of an invalid one, the smoothed RTT as the bound of a valid one; and
-//! a sampler that never has a valid one.
+//! Rate samples as ns-3 takes them, where a switch says so: the ACK phase from the sample before, a
+//! sample that goes on without a newer packet, the last rate in place of an invalid one, the
+//! smoothed RTT as the bound of a valid one; and a sampler that never has a valid one.
 //!
-//! Sources: [ns3] `tcp-rate-ops.cc`: `SkbDelivered`, `GenerateSample`, of 3.40 and 3.44; `tcp-bbr.cc` of 3.40:
-//! `UpdateBtlBw`; [lanigan-code] `tcp-socket-base.cc`: `UpdateRateSample`.
+//! Sources: [ns3] `tcp-rate-ops.cc`: `SkbDelivered`, `GenerateSample`, of 3.40 and 3.44;
+//! `tcp-bbr.cc` of 3.40: `UpdateBtlBw`; [lanigan-code] `tcp-socket-base.cc`: `UpdateRateSample`.
 //! Deviations:
 //! 1. Microseconds and packets; ns-3 has nanoseconds and bytes.
 //! 2. "From time 0" is from the connection's first packet.
@@ -35,7 +35,8 @@ impl Switched {
         Self { switches, ..Self::default() }
     }
 
-    /// Goes on with the last sample, if that is how samples are taken and this ACK has none of its own.
+    /// Goes on with the last sample, if that is how samples are taken and this ACK has none of its
+    /// own.
     fn resume(&self, ack: &mut AckRate, has_newer: bool) {
         if !self.switches.is_sticky || has_newer || ack.rs.prior_delivered != 0 {
             return;
@@ -168,7 +169,8 @@ impl RateSampler {
         });
     }
 
-    /// Calls `act` with the state behind the switches, if one differs from Linux, and the sampler without it.
+    /// Calls `act` with the state behind the switches, if one differs from Linux, and the sampler
+    /// without it.
     fn with_switched(&mut self, act: impl FnOnce(&mut Switched, &mut Self)) {
         if let Some(mut switched) = self.switched.take() {
             act(&mut switched, self);
@@ -247,7 +249,8 @@ mod tests {
             (ack.rs.delivered, ack.rs.interval_us)
         }
 
-        /// Four packets, each of the last two sent after one of the first two was acknowledged; returns the last two.
+        /// Four packets, each of the last two sent after one of the first two was acknowledged;
+        /// returns the last two.
         fn two_acked(switches: RateSwitches) -> (Self, Packet, Packet) {
             let mut flow = Self::new(switches);
             let (a, b) = (flow.send(1_000), flow.send(1_500));
@@ -259,7 +262,8 @@ mod tests {
         }
     }
 
-    /// ns-3: `SkbDelivered` takes the time since `m_priorTime` before it sets that for the new packet.
+    /// ns-3: `SkbDelivered` takes the time since `m_priorTime` before it sets that for the new
+    /// packet.
     #[test]
     fn the_ack_phase_begins_with_the_sample_before() {
         let (mut flow, c, d) = Flow::two_acked(STICKY);

@@ -1,8 +1,9 @@
 //! The fast path above a hole: a full segment of a bulk transfer beyond the next byte.
 //!
-//! While a hole waits for its retransmission, nearly every segment is like this. Most continue the newest out-of-order data:
-//! they extend the last buffer and with it the SACK block that is reported first, so that no buffer has to be found and no
-//! block has to move. The others begin a buffer behind one more hole, or are retransmissions. It has the same effects as
+//! While a hole waits for its retransmission, nearly every segment is like this. Most continue the
+//! newest out-of-order data: they extend the last buffer and with it the SACK block that is
+//! reported first, so that no buffer has to be found and no block has to move. The others begin a
+//! buffer behind one more hole, or are retransmissions. It has the same effects as
 //! [`Receiver::on_segment`]; a property test compares the two.
 //!
 //! Sources: [linux] `tcp_input.c` (`tcp_data_queue_ofo`).
@@ -19,7 +20,8 @@ use crate::Host;
 use crate::segment::flag;
 
 impl Receiver {
-    /// Processes a segment above a hole if it is an expected one; returns false, and does nothing, if it is not.
+    /// Processes a segment above a hole if it is an expected one; returns false, and does nothing,
+    /// if it is not.
     #[inline]
     pub(super) fn take_above_hole(
         &mut self,
@@ -53,7 +55,8 @@ impl Receiver {
         } else {
             let skb = Skb::of_segment(seq, len, false, self.stream_start);
             self.queue_out_of_order(skb, len, 1, host);
-            // Compressed ACKs that were sent because a block has moved may have been this one's, too.
+            // Compressed ACKs that were sent because a block has moved may have been this one's,
+            // too.
             if !self.ack.has(SCHED) {
                 return true;
             }

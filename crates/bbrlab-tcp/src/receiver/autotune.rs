@@ -1,7 +1,7 @@
 //! Receive-buffer autotuning: measures how much the application reads per round trip.
 //!
-//! A receiver has no RTT samples from data of its own. It uses the echoes of its timestamps on full segments
-//! and, without timestamps, the time in which one window arrives.
+//! A receiver has no RTT samples from data of its own. It uses the echoes of its timestamps on full
+//! segments and, without timestamps, the time in which one window arrives.
 //!
 //! Sources: [linux] `tcp_input.c` (`tcp_rcv_rtt_update`, `tcp_rcv_rtt_measure`,
 //! `tcp_rcv_rtt_measure_ts`, `tcp_rcv_space_adjust`).
@@ -96,7 +96,8 @@ impl Autotune {
         self.find_next_read();
     }
 
-    /// Whether `rcv_nxt` has reached the end of the window being timed, or no window is being timed.
+    /// Whether `rcv_nxt` has reached the end of the window being timed, or no window is being
+    /// timed.
     pub(super) const fn is_window_over(&self, rcv_nxt: u32) -> bool {
         !before(rcv_nxt, self.rtt_seq)
     }

@@ -25,7 +25,8 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    /// A clock that has never been read. `ts_offset` is added to the milliseconds in every timestamp.
+    /// A clock that has never been read. `ts_offset` is added to the milliseconds in every
+    /// timestamp.
     pub(super) const fn new(tick: Tick, ts_offset: u32) -> Self {
         let hz = tick.hz();
         let (next_tick, jiffies) = (tick.next_tick(Time::ZERO), tick.jiffies(Time::ZERO));

@@ -14,10 +14,11 @@ pub enum EcnEcho {
     /// ECE on every ACK until CWR arrives. RFC 3168.
     Classic,
     /// ECE only on ACKs of marked data, and an immediate ACK when the marking changes. RFC 8257.
-    /// Linux does this where the receiving socket's congestion control is DCTCP, or BBRv2 or BBRv3 with
-    /// ECN enabled.
+    /// Linux does this where the receiving socket's congestion control is DCTCP, or BBRv2 or BBRv3
+    /// with ECN enabled.
     Dctcp {
-        /// The ECN field of SYN-ACKs and ACKs: ECN-capable as well with Linux's `TCP_CONG_NEEDS_ECN`.
+        /// The ECN field of SYN-ACKs and ACKs: ECN-capable as well with Linux's
+        /// `TCP_CONG_NEEDS_ECN`.
         on_acks: Ecn,
     },
 }
@@ -33,8 +34,8 @@ pub struct ReceiverConfig {
     pub rmem_max: u32,
     /// The window scale; `None` computes it as Linux does.
     pub wscale: Option<u8>,
-    /// `TCP_WINDOW_CLAMP`, set before `listen()`: determines the window scale. In 6.12 the clamp itself
-    /// is recomputed when data arrives.
+    /// `TCP_WINDOW_CLAMP`, set before `listen()`: determines the window scale. In 6.12 the clamp
+    /// itself is recomputed when data arrives.
     pub window_clamp: Option<u32>,
     /// Whether the timestamp option is negotiated.
     pub timestamps: bool,

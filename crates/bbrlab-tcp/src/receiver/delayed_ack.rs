@@ -1,12 +1,12 @@
 //! When an ACK is due, and how long it may be delayed.
 //!
-//! A receiver has three modes: immediate ACKs while the sender's window is small (quick mode), one ACK per two
-//! full segments in bulk transfer, and ACKs carried by replies in interactive use (ping-pong mode). The counters
-//! below are the kernel's.
+//! A receiver has three modes: immediate ACKs while the sender's window is small (quick mode), one
+//! ACK per two full segments in bulk transfer, and ACKs carried by replies in interactive use
+//! (ping-pong mode). The counters below are the kernel's.
 //!
-//! Sources: [linux] `tcp_input.c` (`tcp_measure_rcv_mss`, `tcp_event_data_recv`, `tcp_incr_quickack`,
-//! `tcp_enter_quickack_mode`), `tcp_output.c` (`tcp_send_delayed_ack`, `tcp_event_ack_sent`),
-//! `tcp_timer.c` (`tcp_delack_timer_handler`), `inet_connection_sock.h`.
+//! Sources: [linux] `tcp_input.c` (`tcp_measure_rcv_mss`, `tcp_event_data_recv`,
+//! `tcp_incr_quickack`, `tcp_enter_quickack_mode`), `tcp_output.c` (`tcp_send_delayed_ack`,
+//! `tcp_event_ack_sent`), `tcp_timer.c` (`tcp_delack_timer_handler`), `inet_connection_sock.h`.
 //! Deviations: none.
 
 /// An ACK is due. Linux: `ICSK_ACK_SCHED`.
@@ -119,7 +119,8 @@ impl DelayedAck {
         self.pending & bits != 0
     }
 
-    /// Whether the application's read of what ends a write sends the ACK that is due. Linux: in `__tcp_cleanup_rbuf`.
+    /// Whether the application's read of what ends a write sends the ACK that is due. Linux: in
+    /// `__tcp_cleanup_rbuf`.
     pub(super) const fn is_due_with_read(&self) -> bool {
         self.has(PUSHED2) || (self.has(PUSHED) && !self.in_pingpong_mode())
     }
@@ -199,7 +200,8 @@ impl DelayedAck {
         }
     }
 
-    /// This socket sent data at `now` (jiffies): it counts as a reply if data arrived less than `ato` before.
+    /// This socket sent data at `now` (jiffies): it counts as a reply if data arrived less than
+    /// `ato` before.
     /// Linux: `tcp_event_data_sent`.
     pub(super) fn on_data_sent(&mut self, now: u32) {
         if now.wrapping_sub(self.lrcvtime) < self.ato {

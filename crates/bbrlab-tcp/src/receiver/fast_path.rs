@@ -1,9 +1,9 @@
 //! The fast path for the common case: the next full segment, read at once.
 //!
-//! In bulk transfer nearly every segment is in order, as long as the ones before, carries only data, and is
-//! read before the next one arrives. No buffer is needed then: the memory is charged only while the ACK
-//! decision is made. The fast path has the same effects as [`Receiver::on_segment`] followed by
-//! [`Receiver::read`]; a property test compares the two.
+//! In bulk transfer nearly every segment is in order, as long as the ones before, carries only
+//! data, and is read before the next one arrives. No buffer is needed then: the memory is charged
+//! only while the ACK decision is made. The fast path has the same effects as
+//! [`Receiver::on_segment`] followed by [`Receiver::read`]; a property test compares the two.
 //!
 //! Sources: [linux] `tcp_input.c` (`tcp_rcv_established`: Van Jacobson's header prediction).
 //! Deviations: none visible in the results. The kernel's fast path has narrower conditions.
@@ -121,8 +121,8 @@ impl Receiver {
         read
     }
 
-    /// What settings and state allow. Only a segment off the fast paths, the application and the sending half can change
-    /// the answer.
+    /// What settings and state allow. Only a segment off the fast paths, the application and the
+    /// sending half can change the answer.
     fn find_expected(&self) -> Expected {
         if !self.is_plain || !self.is_reading || self.state != State::Established {
             Expected::Nothing
@@ -135,7 +135,8 @@ impl Receiver {
         }
     }
 
-    /// Whether a segment starts at `seq`, lies in the window, and is like all others in a bulk transfer.
+    /// Whether a segment starts at `seq`, lies in the window, and is like all others in a bulk
+    /// transfer.
     #[inline]
     pub(super) fn is_next(&self, segment: Glance, seq: u32) -> bool {
         debug_assert_eq!(self.expected, self.find_expected());
@@ -202,7 +203,8 @@ impl Receiver {
         Read { bytes: u64::from(len), until: now }
     }
 
-    /// [`Self::after_recv`] on the fast path: mostly the segment ended a burst, and its ACK is due now.
+    /// [`Self::after_recv`] on the fast path: mostly the segment ended a burst, and its ACK is due
+    /// now.
     fn after_steady_recv(&mut self, len: u32, host: &mut impl Host) {
         let is_due = self.ack.has(SCHED) && self.ack.is_due_with_read();
         let is_sent = is_due

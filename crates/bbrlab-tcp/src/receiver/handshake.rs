@@ -1,8 +1,9 @@
 //! The passive side of the handshake, and closing.
 //!
-//! Sources: [linux] `tcp_input.c` (`tcp_conn_request`, `tcp_rcv_state_process`, `tcp_synack_rtt_meas`,
-//! `tcp_initialize_rcv_mss`, `tcp_fin`), `tcp_minisocks.c` (`tcp_check_req`), `tcp_output.c`
-//! (`tcp_make_synack`, `tcp_send_fin`); RFC 9293, RFC 6298 (initial timeout).
+//! Sources: [linux] `tcp_input.c` (`tcp_conn_request`, `tcp_rcv_state_process`,
+//! `tcp_synack_rtt_meas`, `tcp_initialize_rcv_mss`, `tcp_fin`), `tcp_minisocks.c`
+//! (`tcp_check_req`), `tcp_output.c` (`tcp_make_synack`, `tcp_send_fin`); RFC 9293, RFC 6298
+//! (initial timeout).
 //! Deviations:
 //! 1. The handshake's RTT sample sets only what a receiver uses: `srtt` and the timeout.
 
@@ -27,8 +28,8 @@ const RTO_MIN_US: u64 = 200_000;
 const SYNACK_RETRIES: u8 = 5;
 
 impl Receiver {
-    /// Handles a segment before the connection is established. True if it completes the handshake and must be
-    /// processed further.
+    /// Handles a segment before the connection is established. True if it completes the handshake
+    /// and must be processed further.
     #[cold]
     pub(super) fn on_handshake(
         &mut self,
@@ -201,8 +202,8 @@ impl Receiver {
         self.peer = peer;
     }
 
-    /// The sending half sends `segment` at `now`: fills in the header fields of the receiving half, but keeps the
-    /// sender's timestamp.
+    /// The sending half sends `segment` at `now`: fills in the header fields of the receiving half,
+    /// but keeps the sender's timestamp.
     pub(crate) fn piggyback(&mut self, now: Time, segment: &mut Segment) {
         let tsval = segment.tsval;
         self.clock.now = now;

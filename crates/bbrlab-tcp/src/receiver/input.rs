@@ -23,8 +23,8 @@ const GROWTH_MIN_LEN: u32 = 128;
 const TCP_HEADER: u32 = 20;
 
 impl Receiver {
-    /// Whether `segment` is acceptable and, during the handshake, completes it. An unacceptable segment is answered
-    /// here.
+    /// Whether `segment` is acceptable and, during the handshake, completes it. An unacceptable
+    /// segment is answered here.
     pub(crate) fn accept(&mut self, now: Time, segment: &Segment, host: &mut impl Host) -> bool {
         self.clock.now = now;
         self.expected = Expected::Nothing;
@@ -37,7 +37,8 @@ impl Receiver {
             return false;
         }
         if segment.has(flag::SYN) {
-            // A duplicate from the handshake. With an old timestamp or sequence number, too, it is only challenged.
+            // A duplicate from the handshake. With an old timestamp or sequence number, too, it is
+            // only challenged.
             self.send_challenge_ack(host);
             return false;
         }
@@ -64,7 +65,8 @@ impl Receiver {
         true
     }
 
-    /// Whether a segment with an old timestamp is a pure ACK that was only reordered. Linux: `tcp_disordered_ack`.
+    /// Whether a segment with an old timestamp is a pure ACK that was only reordered. Linux:
+    /// `tcp_disordered_ack`.
     fn is_disordered_ack(&self, segment: &Segment) -> bool {
         let &Segment { seq, ack, wnd, tsval, .. } = segment;
         segment.has(flag::ACK)
@@ -75,7 +77,8 @@ impl Receiver {
             && paws::is_reordered(self.ts_recent, tsval, self.send_side.rto, self.clock.hz())
     }
 
-    /// Answers an unacceptable segment with a duplicate ACK: one without data at most once in half a second.
+    /// Answers an unacceptable segment with a duplicate ACK: one without data at most once in half
+    /// a second.
     /// Linux: `tcp_oow_rate_limited`, `tcp_send_dupack`.
     #[cold]
     fn refuse(&mut self, segment: &Segment, host: &mut impl Host) {
@@ -95,7 +98,8 @@ impl Receiver {
         self.send_ack(host);
     }
 
-    /// Whether another such answer was sent less than half a second ago. Linux: `__tcp_oow_rate_limited`.
+    /// Whether another such answer was sent less than half a second ago. Linux:
+    /// `__tcp_oow_rate_limited`.
     pub(super) fn is_rate_limited(&mut self) -> bool {
         self.oow.holds_back(self.clock.jiffies(), self.clock.hz())
     }
@@ -108,7 +112,8 @@ impl Receiver {
         }
     }
 
-    /// Records what an acceptable segment says of the sending half, which has sent nothing but SYN-ACK and, perhaps, FIN.
+    /// Records what an acceptable segment says of the sending half, which has sent nothing but
+    /// SYN-ACK and, perhaps, FIN.
     /// Linux: in `tcp_ack`, `tcp_ack_update_window`.
     pub(super) fn note_peer(&mut self, segment: &Segment) {
         let is_new = after(segment.ack, self.peer.snd_una);
@@ -123,9 +128,9 @@ impl Receiver {
         }
     }
 
-    /// Answers a segment that acknowledges what was never sent (`is_unsent`), or what was acknowledged long ago.
-    /// Before either end has closed, the first is ignored. Linux: `tcp_ack`, `tcp_rcv_established`,
-    /// `tcp_rcv_state_process`, `tcp_send_challenge_ack`.
+    /// Answers a segment that acknowledges what was never sent (`is_unsent`), or what was
+    /// acknowledged long ago. Before either end has closed, the first is ignored. Linux: `tcp_ack`,
+    /// `tcp_rcv_established`, `tcp_rcv_state_process`, `tcp_send_challenge_ack`.
     #[cold]
     pub(crate) fn challenge(&mut self, is_unsent: bool, host: &mut impl Host) {
         if !(is_unsent && self.state == State::Established) {
@@ -133,8 +138,8 @@ impl Receiver {
         }
     }
 
-    /// Takes an RTT sample from the segment's timestamp echo. Not called for the segment that completes the
-    /// handshake. Linux: the callers of `tcp_rcv_rtt_measure_ts`.
+    /// Takes an RTT sample from the segment's timestamp echo. Not called for the segment that
+    /// completes the handshake. Linux: the callers of `tcp_rcv_rtt_measure_ts`.
     pub(crate) fn take_echo(&mut self, segment: &Segment) {
         if self.has_ts && segment.has_ts {
             let full = segment.len >= self.ack.rcv_mss;
@@ -142,7 +147,8 @@ impl Receiver {
         }
     }
 
-    /// The timestamp of an acceptable segment may become the one to echo. Linux: `tcp_replace_ts_recent`.
+    /// The timestamp of an acceptable segment may become the one to echo. Linux:
+    /// `tcp_replace_ts_recent`.
     pub(crate) fn replace_ts_recent(&mut self, segment: &Segment) {
         if self.has_ts
             && segment.has_ts
@@ -353,8 +359,8 @@ impl Receiver {
         self.queue_out_of_order(skb, len, packets, host);
     }
 
-    /// Queues the buffer of `packets` with `len` bytes of payload, for which there is memory. Linux: the rest of
-    /// `tcp_data_queue_ofo`.
+    /// Queues the buffer of `packets` with `len` bytes of payload, for which there is memory.
+    /// Linux: the rest of `tcp_data_queue_ofo`.
     #[inline(never)]
     pub(super) fn queue_out_of_order(
         &mut self,
@@ -373,8 +379,8 @@ impl Receiver {
             }
         }
         if self.config.stack.sack {
-            // A merged segment is charged, without overhead, before the window grows; a segment in its own buffer
-            // is charged after it.
+            // A merged segment is charged, without overhead, before the window grows; a segment in
+            // its own buffer is charged after it.
             let grown = match inserted {
                 Inserted::Coalesced => {
                     self.window.rmem_alloc += memory;
@@ -458,7 +464,8 @@ impl Receiver {
         self.ack.enter_quickack_mode(self.window.rcv_wnd, max);
     }
 
-    /// Number of packets of `len` bytes of payload. A TSO burst counts as the full segments that it consists of.
+    /// Number of packets of `len` bytes of payload. A TSO burst counts as the full segments that it
+    /// consists of.
     fn packets_of(&self, len: u32) -> u64 {
         if len <= self.window.advmss { 1 } else { u64::from(len.div_ceil(self.window.advmss)) }
     }

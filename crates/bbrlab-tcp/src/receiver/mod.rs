@@ -1,25 +1,26 @@
 //! The receiving half of a Linux socket: data in, ACKs out.
 //!
-//! A segment is processed in three steps, as in the kernel: check it and process its header (`input`), queue
-//! its data (`input`, `out_of_order`, `queue`), decide whether to send an ACK (`output`, `delayed_ack`).
-//! Reads by the application (`read`) free memory, which opens the window (`window`), and determine how large
-//! the buffer should be (`autotune`).
+//! A segment is processed in three steps, as in the kernel: check it and process its header
+//! (`input`), queue its data (`input`, `out_of_order`, `queue`), decide whether to send an ACK
+//! (`output`, `delayed_ack`). Reads by the application (`read`) free memory, which opens the window
+//! (`window`), and determine how large the buffer should be (`autotune`).
 //!
-//! In-order data that is read at once takes a fast path that uses only the sequence numbers, a few counters and
-//! one buffer inside the socket. The queues are used only while there is a hole or the application has not read
-//! all data; until then they allocate no memory.
+//! In-order data that is read at once takes a fast path that uses only the sequence numbers, a few
+//! counters and one buffer inside the socket. The queues are used only while there is a hole or the
+//! application has not read all data; until then they allocate no memory.
 //!
 //! ```text
 //!             SYN                  ACK                    FIN
 //!   Listen ---------> SynReceived -----> Established ------------> (closed by the peer)
 //! ```
 //!
-//! Sources: [linux] `net/ipv4/tcp_input.c`, `tcp_output.c`, `tcp_timer.c`, `tcp_minisocks.c`, `tcp.c`
-//! (6.12.117); each file names its functions.
+//! Sources: [linux] `net/ipv4/tcp_input.c`, `tcp_output.c`, `tcp_timer.c`, `tcp_minisocks.c`,
+//! `tcp.c` (6.12.117); each file names its functions.
 //! Deviations:
-//! 1. Buffers are not collapsed when memory runs out (`tcp_collapse`): with tiny segments, out-of-order data
-//!    is dropped a little earlier.
-//! 2. A FIN sent by this half is not retransmitted; in a socket that also sends, the sending half does that.
+//! 1. Buffers are not collapsed when memory runs out (`tcp_collapse`): with tiny segments,
+//!    out-of-order data is dropped a little earlier.
+//! 2. A FIN sent by this half is not retransmitted; in a socket that also sends, the sending half
+//!    does that.
 //! 3. No urgent data, no RST, no SYN cookies, no TCP Fast Open.
 
 mod above_hole;
@@ -105,7 +106,8 @@ pub struct SendSide {
     pub srtt_us: u32,
     /// Retransmission timeout in jiffies.
     pub rto: u32,
-    /// Earliest departure time of the next packet; timestamps of ACKs are not older. Linux: `tcp_wstamp_ns`.
+    /// Earliest departure time of the next packet; timestamps of ACKs are not older. Linux:
+    /// `tcp_wstamp_ns`.
     pub wstamp: Time,
 }
 
@@ -118,8 +120,9 @@ pub(crate) struct Peer {
     pub(crate) window: PeerWindow,
 }
 
-/// The receiving half of a socket. What the fast path touches comes first, up to what times the round trips in `autotune`:
-/// 232 bytes. With what a host keeps for its end of a flow before it, that is four cache lines.
+/// The receiving half of a socket. What the fast path touches comes first, up to what times the
+/// round trips in `autotune`: 232 bytes. With what a host keeps for its end of a flow before it,
+/// that is four cache lines.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Receiver {
@@ -129,8 +132,8 @@ pub struct Receiver {
     has_ts: bool,
     state: State,
     is_reading: bool,
-    /// Which segments a fast path takes. Nothing until [`Self::deliver`] finds out; whatever may change the answer sets it to
-    /// nothing.
+    /// Which segments a fast path takes. Nothing until [`Self::deliver`] finds out; whatever may
+    /// change the answer sets it to nothing.
     expected: Expected,
     ack: DelayedAck,
     delack_timer: WheelTimer,
@@ -265,8 +268,8 @@ impl Receiver {
         }
     }
 
-    /// Another high-resolution timer of the same machine expires. The kernel then also runs the compressed-ACK
-    /// timer if it is due within its slack.
+    /// Another high-resolution timer of the same machine expires. The kernel then also runs the
+    /// compressed-ACK timer if it is due within its slack.
     pub fn on_host_interrupt(&mut self, now: Time, host: &mut impl Host) {
         if let Some(due) = self.compressed_due
             && now + output::COMP_SACK_SLACK >= due
@@ -275,8 +278,8 @@ impl Receiver {
         }
     }
 
-    /// Whether the application is woken up to read. Then the caller calls [`Self::read`], at once or when the
-    /// application is scheduled.
+    /// Whether the application is woken up to read. Then the caller calls [`Self::read`], at once
+    /// or when the application is scheduled.
     #[must_use]
     pub fn wants_read(&self) -> bool {
         self.is_reading && self.is_readable()

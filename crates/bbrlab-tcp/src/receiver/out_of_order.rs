@@ -1,13 +1,13 @@
 //! Data that arrived out of order, above a hole.
 //!
-//! Buffers are kept in order of sequence number. New data nearly always belongs at the end, and the hole is
-//! nearly always filled at the front. Both are cheap in a ring: the cost per segment does not grow with the
-//! length of the queue.
+//! Buffers are kept in order of sequence number. New data nearly always belongs at the end, and the
+//! hole is nearly always filled at the front. Both are cheap in a ring: the cost per segment does
+//! not grow with the length of the queue.
 //!
 //! Sources: [linux] `tcp_input.c` (`tcp_data_queue_ofo`, `tcp_ofo_queue`, `tcp_prune_ofo_queue`).
 //! Deviations:
-//! 1. A ring instead of a red-black tree: a retransmission that fills a hole in the middle moves the entries on
-//!    the shorter side, 20 bytes for each buffer of up to 25 kB.
+//! 1. A ring instead of a red-black tree: a retransmission that fills a hole in the middle moves
+//!    the entries on the shorter side, 20 bytes for each buffer of up to 25 kB.
 
 use std::collections::VecDeque;
 
@@ -123,8 +123,9 @@ impl OutOfOrder {
         (Inserted::Own, memory)
     }
 
-    /// Frees memory from the end, in steps of an eighth of the buffer, until `rmem_alloc` is within `rcvbuf`; keeps
-    /// data before `seq`, the start of the segment that needs the memory. Returns the bytes freed.
+    /// Frees memory from the end, in steps of an eighth of the buffer, until `rmem_alloc` is within
+    /// `rcvbuf`; keeps data before `seq`, the start of the segment that needs the memory. Returns
+    /// the bytes freed.
     /// Linux: `tcp_prune_ofo_queue`.
     #[cold]
     pub(super) fn prune(&mut self, seq: u32, rmem_alloc: i32, rcvbuf: i32) -> Option<i32> {
@@ -190,7 +191,8 @@ mod tests {
         (freed, kept.len())
     }
 
-    // Linux, `tcp_prune_ofo_queue`: an eighth of the buffer at a time, so that not each of many tiny segments prunes.
+    // Linux, `tcp_prune_ofo_queue`: an eighth of the buffer at a time, so that not each of many
+    // tiny segments prunes.
 
     #[test]
     fn pruning_frees_at_least_an_eighth_of_the_buffer() {
@@ -209,7 +211,8 @@ mod tests {
         assert_eq!(prune(0, 99_000, 16_000), (Some(6000), 0));
     }
 
-    // Linux, `tcp_prune_ofo_queue`: a segment that would be the last of the queue would be the next to be dropped.
+    // Linux, `tcp_prune_ofo_queue`: a segment that would be the last of the queue would be the next
+    // to be dropped.
 
     #[test]
     fn pruning_keeps_what_lies_before_the_segment_that_needs_the_memory() {

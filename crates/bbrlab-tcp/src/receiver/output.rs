@@ -25,7 +25,8 @@ const COMP_SACK_NR: u8 = 44;
 const DUP_ACKS_AT_ONCE: u8 = 3;
 
 impl Receiver {
-    /// Sends, delays or compresses an ACK if one is due. Linux: `tcp_ack_snd_check`, `__tcp_ack_snd_check`.
+    /// Sends, delays or compresses an ACK if one is due. Linux: `tcp_ack_snd_check`,
+    /// `__tcp_ack_snd_check`.
     pub(crate) fn check_ack(&mut self, host: &mut impl Host) {
         if !self.ack.has(SCHED) {
             return;
@@ -72,8 +73,8 @@ impl Receiver {
         self.ack.is_due_at_once()
     }
 
-    /// Whether the right edge of the window can advance where more than one full segment is unacknowledged (otherwise a read
-    /// will send the ACK).
+    /// Whether the right edge of the window can advance where more than one full segment is
+    /// unacknowledged (otherwise a read will send the ACK).
     #[inline(never)]
     fn can_edge_advance(&mut self) -> bool {
         self.window.available() < self.rcvlowat || self.select_window() >= self.window.rcv_wnd
@@ -195,7 +196,8 @@ impl Receiver {
         }
     }
 
-    /// The compressed-ACK timer fires. As in the kernel, the ACK's timestamp uses the clock as last read.
+    /// The compressed-ACK timer fires. As in the kernel, the ACK's timestamp uses the clock as last
+    /// read.
     /// Linux: `tcp_compressed_ack_kick`.
     pub(super) fn release_compressed(&mut self, host: &mut impl Host) {
         self.compressed_due = None;
@@ -218,8 +220,8 @@ impl Receiver {
         }
     }
 
-    /// Linux: `tcp_delack_timer_handler`. The kernel leaves the timer in its wheel when the ACK is sent for another
-    /// reason; the timer then does nothing, unless there are compressed ACKs.
+    /// Linux: `tcp_delack_timer_handler`. The kernel leaves the timer in its wheel when the ACK is
+    /// sent for another reason; the timer then does nothing, unless there are compressed ACKs.
     pub(super) fn on_delack_timer(&mut self, now: Time, host: &mut impl Host) {
         self.delack_armed = Time::NEVER;
         if self.delack_due > now {
@@ -290,7 +292,8 @@ impl Receiver {
         }
     }
 
-    /// Sends an ACK for `rcv_nxt`, whatever it carries; DCTCP passes an earlier one. Linux: `__tcp_send_ack`.
+    /// Sends an ACK for `rcv_nxt`, whatever it carries; DCTCP passes an earlier one. Linux:
+    /// `__tcp_send_ack`.
     #[inline(never)]
     pub(super) fn send_ack_for(&mut self, rcv_nxt: u32, host: &mut impl Host) {
         let mut segment = self.bare_ack();
@@ -305,8 +308,9 @@ impl Receiver {
         Segment { seq: self.send_side.snd_nxt, flags: flag::ACK, ..Segment::default() }
     }
 
-    /// [`Self::send_ack`] where nothing but one full segment is to be acknowledged: there are no SACK blocks, no
-    /// compressed ACKs and no ECN. Returns false, and does nothing, if the window is not the `steady` one.
+    /// [`Self::send_ack`] where nothing but one full segment is to be acknowledged: there are no
+    /// SACK blocks, no compressed ACKs and no ECN. Returns false, and does nothing, if the window
+    /// is not the `steady` one.
     #[inline]
     pub(super) fn send_steady_ack(&mut self, steady: Steady, host: &mut impl Host) -> bool {
         let Some(wnd) = self.window.advertise_steady(steady) else { return false };
@@ -317,8 +321,8 @@ impl Receiver {
         true
     }
 
-    /// Fills in the fields of the receiving half in an outgoing segment: ACK number, window, timestamps, SACK
-    /// blocks, ECE. The segment counts as an ACK.
+    /// Fills in the fields of the receiving half in an outgoing segment: ACK number, window,
+    /// timestamps, SACK blocks, ECE. The segment counts as an ACK.
     pub(crate) fn stamp(&mut self, segment: &mut Segment) {
         self.stamp_for(segment, self.window.rcv_nxt);
     }

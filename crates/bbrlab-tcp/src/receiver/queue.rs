@@ -1,7 +1,7 @@
 //! In-order data that the application has not read yet.
 //!
-//! With an application that reads at once there is at most one buffer. It is stored outside the ring, so the
-//! common case does not use the ring.
+//! With an application that reads at once there is at most one buffer. It is stored outside the
+//! ring, so the common case does not use the ring.
 
 use std::collections::VecDeque;
 
@@ -23,7 +23,8 @@ impl ReceiveQueue {
         self.len == 0
     }
 
-    /// Appends `skb`, or merges it with the newest buffer. Returns the memory that this adds in bytes.
+    /// Appends `skb`, or merges it with the newest buffer. Returns the memory that this adds in
+    /// bytes.
     pub(super) fn push(&mut self, skb: Skb) -> u32 {
         if self.len == 0 {
             self.tail = skb;

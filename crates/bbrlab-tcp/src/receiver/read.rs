@@ -16,8 +16,8 @@ use crate::Host;
 pub struct Read {
     /// Bytes read.
     pub bytes: u64,
-    /// When the read was complete: [`skb_read_cost`](super::ReceiverConfig::skb_read_cost) per buffer after its
-    /// start. ACKs that it triggered carry this time.
+    /// When the read was complete: [`skb_read_cost`](super::ReceiverConfig::skb_read_cost) per
+    /// buffer after its start. ACKs that it triggered carry this time.
     pub until: Time,
 }
 

@@ -20,7 +20,8 @@ pub(super) struct SackList {
     count: u8,
     /// The duplicate to report with the next ACK.
     dsack: Option<SackBlock>,
-    /// Whether duplicates are reported: if the option was negotiated. Without it the list stays empty.
+    /// Whether duplicates are reported: if the option was negotiated. Without it the list stays
+    /// empty.
     reports_duplicates: bool,
 }
 
@@ -34,8 +35,9 @@ pub(super) struct Touched {
 }
 
 impl Touched {
-    /// Whether compressed ACKs must be sent before the block moves to the front: blocks not yet reported
-    /// might then no longer fit into an ACK. What is sent shows the block extended, in its old place.
+    /// Whether compressed ACKs must be sent before the block moves to the front: blocks not yet
+    /// reported might then no longer fit into an ACK. What is sent shows the block extended, in its
+    /// old place.
     pub(super) const fn must_flush(self) -> bool {
         self.depth >= BLOCKS_EXPECTED
     }
@@ -56,8 +58,8 @@ fn extend(block: &mut SackBlock, seq: u32, end_seq: u32) -> bool {
 }
 
 impl SackList {
-    /// The list of a connection that has negotiated the option, or not; `dsack` tells whether duplicates are
-    /// reported.
+    /// The list of a connection that has negotiated the option, or not; `dsack` tells whether
+    /// duplicates are reported.
     pub(super) fn new(is_on: bool, dsack: bool) -> Self {
         Self { reports_duplicates: is_on && dsack, ..Self::default() }
     }
@@ -80,8 +82,8 @@ impl SackList {
         self.blocks[0].end
     }
 
-    /// Extends the block that is reported first, which is the one with the highest sequence numbers: it keeps its place,
-    /// and meets no other.
+    /// Extends the block that is reported first, which is the one with the highest sequence
+    /// numbers: it keeps its place, and meets no other.
     pub(super) fn extend_newest(&mut self, end_seq: u32) {
         self.blocks[0].end = end_seq;
     }
@@ -92,8 +94,9 @@ impl SackList {
         self.count = 1;
     }
 
-    /// Records out-of-order data: extends the first block that `seq..end_seq` touches, where it stands.
-    /// [`Self::bring_to_front`] has to follow. Linux: the first half of `tcp_sack_new_ofo_skb`.
+    /// Records out-of-order data: extends the first block that `seq..end_seq` touches, where it
+    /// stands. [`Self::bring_to_front`] has to follow. Linux: the first half of
+    /// `tcp_sack_new_ofo_skb`.
     #[inline]
     pub(super) fn touch(&mut self, seq: u32, end_seq: u32) -> Touched {
         let blocks = &mut self.blocks[..usize::from(self.count)];
@@ -101,8 +104,8 @@ impl SackList {
         Touched { at, depth: at.unwrap_or(blocks.len()) }
     }
 
-    /// The block just extended becomes the first; if there was none, `seq..end_seq` does. Linux: the second
-    /// half of `tcp_sack_new_ofo_skb`.
+    /// The block just extended becomes the first; if there was none, `seq..end_seq` does. Linux:
+    /// the second half of `tcp_sack_new_ofo_skb`.
     #[inline]
     pub(super) fn bring_to_front(&mut self, touched: Touched, seq: u32, end_seq: u32) {
         if let Some(at) = touched.at {
@@ -230,8 +233,8 @@ mod tests {
         }
     }
 
-    /// Records the ranges and checks the SACK option after each, and behind a `!` that of compressed ACKs
-    /// which are sent first.
+    /// Records the ranges and checks the SACK option after each, and behind a `!` that of
+    /// compressed ACKs which are sent first.
     fn check(ranges: &[(u32, u32)], expected: &Expect) {
         let mut list = SackList::new(true, true);
         let mut lines = String::new();

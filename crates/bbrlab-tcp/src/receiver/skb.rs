@@ -1,14 +1,15 @@
 //! Received data in memory: the memory that a buffer takes, and which neighbours are merged.
 //!
-//! The window that a Linux receiver advertises depends on the memory that its buffers take (`truesize`),
-//! so memory is accounted for as in the kernel: 832 bytes for a segment's head and descriptors, its payload in
-//! page fragments, and neighbours merged as long as one buffer holds at most 17 fragments.
+//! The window that a Linux receiver advertises depends on the memory that its buffers take
+//! (`truesize`), so memory is accounted for as in the kernel: 832 bytes for a segment's head and
+//! descriptors, its payload in page fragments, and neighbours merged as long as one buffer holds at
+//! most 17 fragments.
 //!
 //! Sources: [linux] `net/core/skbuff.c` (`skb_try_coalesce`), `net/ipv4/tcp_input.c`
 //! (`tcp_try_coalesce`).
 //! Deviations:
-//! 1. Payload is always in page fragments of 32 KiB, aligned to the stream's first byte, as with a Linux
-//!    sender on the same machine; a network card may use other fragments.
+//! 1. Payload is always in page fragments of 32 KiB, aligned to the stream's first byte, as with a
+//!    Linux sender on the same machine; a network card may use other fragments.
 //! 2. The payload of a tiny out-of-order segment is never copied into its head (`skb_condense`).
 
 use bbrlab_cc::linux_int::before;
@@ -41,8 +42,8 @@ pub(super) struct Skb {
 }
 
 impl Skb {
-    /// The buffer of an arriving segment with `len` bytes of payload; `stream_start` is the sequence
-    /// number of the connection's first byte.
+    /// The buffer of an arriving segment with `len` bytes of payload; `stream_start` is the
+    /// sequence number of the connection's first byte.
     pub(super) fn of_segment(seq: u32, len: u32, fin: bool, stream_start: u32) -> Self {
         let frags = if len == 0 {
             0

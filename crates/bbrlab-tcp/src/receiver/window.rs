@@ -1,9 +1,9 @@
 //! The receive window: how much of the buffer may be advertised, and how the buffer grows.
 //!
-//! The window counts bytes of payload, the buffer bytes of memory. `scaling_ratio` (in 1/256) converts between
-//! them and is measured from the segments that arrive. `rcv_ssthresh` grows with each well-filled segment up to
-//! what the buffer holds; the buffer grows when the application has read more in one round trip than in any
-//! before.
+//! The window counts bytes of payload, the buffer bytes of memory. `scaling_ratio` (in 1/256)
+//! converts between them and is measured from the segments that arrive. `rcv_ssthresh` grows with
+//! each well-filled segment up to what the buffer holds; the buffer grows when the application has
+//! read more in one round trip than in any before.
 //!
 //! Sources: [linux] `tcp_input.c` (`tcp_grow_window`, `tcp_init_buffer_space`, `tcp_clamp_window`,
 //! `tcp_rcv_space_adjust`, `tcp_rcv_rtt_update`), `tcp_output.c` (`tcp_select_initial_window`,
@@ -27,7 +27,8 @@ const MAX_WSCALE: u32 = 14;
 const FIELD_MAX: u32 = 65_535;
 /// Initial size in bytes of a buffer that grows: `tcp_rmem[1]`.
 const RMEM_DEFAULT: u32 = 131_072;
-/// Largest size in bytes of a buffer that grows: `tcp_rmem[2]`, with the value of the reference runs.
+/// Largest size in bytes of a buffer that grows: `tcp_rmem[2]`, with the value of the reference
+/// runs.
 const RMEM_MAX: u32 = 64 << 20;
 /// `TCP_INIT_CWND`.
 const INIT_CWND: u32 = 10;
@@ -79,8 +80,8 @@ enum Buffer {
     Payload(PayloadBuffer),
 }
 
-/// A buffer that counts payload: all of it that is not taken by unread data is advertised. ns-3: `tcp-rx-buffer.cc`,
-/// `MaxRxSequence`; `tcp-socket-base.cc`, `AdvertisedWindowSize`.
+/// A buffer that counts payload: all of it that is not taken by unread data is advertised. ns-3:
+/// `tcp-rx-buffer.cc`, `MaxRxSequence`; `tcp-socket-base.cc`, `AdvertisedWindowSize`.
 #[derive(Clone, Copy, Debug)]
 struct PayloadBuffer {
     /// Bytes.
@@ -89,14 +90,15 @@ struct PayloadBuffer {
     is_read_at_once: bool,
 }
 
-/// What the window answers while memory holds one full segment and nothing else, as it does whenever the fast path
-/// asks. It is kept until one of `rcv_ssthresh`, `window_clamp`, `rcvbuf` and `scaling_ratio` changes: the methods
-/// that write these forget it.
+/// What the window answers while memory holds one full segment and nothing else, as it does
+/// whenever the fast path asks. It is kept until one of `rcv_ssthresh`, `window_clamp`, `rcvbuf`
+/// and `scaling_ratio` changes: the methods that write these forget it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Steady {
     /// Bytes of the full segment; 0 while nothing is known.
     len: u32,
-    /// What [`Window::select`] chooses, or 0 if that choice ends quick ACKs or depends on more than the fields above.
+    /// What [`Window::select`] chooses, or 0 if that choice ends quick ACKs or depends on more than
+    /// the fields above.
     choice: u32,
     /// `choice` as the peer reads it from the header.
     advertised: u32,
@@ -107,7 +109,8 @@ pub(super) struct Steady {
 }
 
 impl Window {
-    /// The window of a listening socket. Its size and scale do not depend on the SYN, so they are chosen here.
+    /// The window of a listening socket. Its size and scale do not depend on the SYN, so they are
+    /// chosen here.
     pub(super) fn new(config: &ReceiverConfig) -> Self {
         Self::in_multiples_of(config.mss, config)
     }
@@ -162,7 +165,8 @@ impl Window {
         }
     }
 
-    /// The window of a buffer that counts payload: all of it from the start. Memory is without bound.
+    /// The window of a buffer that counts payload: all of it from the start. Memory is without
+    /// bound.
     fn of_payload(config: &ReceiverConfig) -> Self {
         let largest = RMEM_MAX;
         let size = config.stack.rcvbuf.fixed_size(Sockbuf::Payload).unwrap_or(largest);
@@ -225,8 +229,8 @@ impl Window {
         }
     }
 
-    /// Sets the clamp when the connection is established. Linux: `tcp_init_buffer_space` with `tcp_app_win` 31,
-    /// which reserves only one segment.
+    /// Sets the clamp when the connection is established. Linux: `tcp_init_buffer_space` with
+    /// `tcp_app_win` 31, which reserves only one segment.
     pub(super) fn init_buffer_space(&mut self) {
         let full = self.full_space().max(0).cast_unsigned();
         if self.window_clamp >= full {
@@ -278,8 +282,8 @@ impl Window {
         self.rcv_nxt.wrapping_sub(self.copied_seq)
     }
 
-    /// Measures the ratio of payload to memory on a segment of a new size. Returns the new clamp if the ratio
-    /// changed. Linux: in `tcp_measure_rcv_mss`.
+    /// Measures the ratio of payload to memory on a segment of a new size. Returns the new clamp if
+    /// the ratio changed. Linux: in `tcp_measure_rcv_mss`.
     pub(super) fn measure_ratio(&mut self, len: u32) -> Option<u32> {
         let ratio = (u64::from(len) << RATIO_SHIFT) / u64::from(truesize_of(len));
         let ratio = u8::try_from(ratio).unwrap_or(u8::MAX).max(1);
@@ -292,7 +296,8 @@ impl Window {
         Some(self.window_clamp)
     }
 
-    /// Grows the window after a segment of `len` bytes that counts as `truesize` bytes of memory. True if it grew.
+    /// Grows the window after a segment of `len` bytes that counts as `truesize` bytes of memory.
+    /// True if it grew.
     /// Linux: `tcp_grow_window`.
     #[inline(always)]
     #[expect(
@@ -318,8 +323,8 @@ impl Window {
         true
     }
 
-    /// [`Self::grow`] by a full segment of `len` bytes while memory holds it and nothing else, and there is room: what
-    /// follows from `rcv_ssthresh` alone is known anew.
+    /// [`Self::grow`] by a full segment of `len` bytes while memory holds it and nothing else, and
+    /// there is room: what follows from `rcv_ssthresh` alone is known anew.
     #[inline(never)]
     pub(super) fn grow_steadily(&mut self, len: u32) -> Steady {
         let space = self.space();
@@ -331,7 +336,8 @@ impl Window {
         if self.steady.choice == 0 || self.counts_payload() {
             self.steady = self.find_steady(len);
         } else {
-            // The buffer is not crowded, so the window is what `rcv_ssthresh` allows of the free space.
+            // The buffer is not crowded, so the window is what `rcv_ssthresh` allows of the free
+            // space.
             let choice = align_up(space.min(ssthresh).cast_unsigned(), self.wscale).min(self.rwnd);
             self.steady.choice = choice;
             self.steady.advertised = self.as_advertised(choice);
@@ -349,8 +355,8 @@ impl Window {
         bound.wrapping_sub(self.rcv_ssthresh.cast_signed())
     }
 
-    /// Growth for segments with little payload for their memory: allowed only while the window is small compared
-    /// with the largest buffer. Linux: `__tcp_grow_window`.
+    /// Growth for segments with little payload for their memory: allowed only while the window is
+    /// small compared with the largest buffer. Linux: `__tcp_grow_window`.
     #[cold]
     fn slow_growth(&self, len: u32, truesize: u32, rcv_mss: u32) -> u32 {
         let rmem_max = self.rmem_max().unwrap_or(64 << 20);
@@ -366,8 +372,8 @@ impl Window {
         0
     }
 
-    /// The window that could be advertised now, and whether the buffer is more than half full (which
-    /// ends quick ACKs). Linux: `__tcp_select_window`.
+    /// The window that could be advertised now, and whether the buffer is more than half full
+    /// (which ends quick ACKs). Linux: `__tcp_select_window`.
     #[inline]
     pub(super) fn select(&self, rcv_mss: u32) -> (u32, bool) {
         if let Buffer::Payload(PayloadBuffer { size, is_read_at_once }) = self.buffer {
@@ -408,7 +414,8 @@ impl Window {
         (window.min(self.rwnd), crowded)
     }
 
-    /// The window of a segment that is sent while there is no memory. Linux: in `tcp_select_window`.
+    /// The window of a segment that is sent while there is no memory. Linux: in
+    /// `tcp_select_window`.
     #[cold]
     pub(super) fn close(&mut self) -> (u32, bool) {
         self.rcv_wnd = 0;
@@ -416,8 +423,8 @@ impl Window {
         (0, false)
     }
 
-    /// Chooses the window of a segment that is sent now. Returns the bytes to advertise and whether the buffer is more than
-    /// half full. Linux: `tcp_select_window`.
+    /// Chooses the window of a segment that is sent now. Returns the bytes to advertise and whether
+    /// the buffer is more than half full. Linux: `tcp_select_window`.
     #[inline]
     pub(super) fn advertise(&mut self, rcv_mss: u32) -> (u32, bool) {
         let current = self.receive_window();
@@ -439,7 +446,8 @@ impl Window {
         field << self.wscale
     }
 
-    /// What the window answers now that memory holds one full segment of `len` bytes and nothing else.
+    /// What the window answers now that memory holds one full segment of `len` bytes and nothing
+    /// else.
     #[inline]
     pub(super) fn steady(&mut self, len: u32) -> Steady {
         if self.steady.len != len {
@@ -474,8 +482,8 @@ impl Window {
         (self.steady.len != 0 && self.steady.holds_when_empty).then_some(self.steady)
     }
 
-    /// [`Self::advertise`] if `steady` holds and its window does not fall behind the one before: returns the bytes to
-    /// advertise.
+    /// [`Self::advertise`] if `steady` holds and its window does not fall behind the one before:
+    /// returns the bytes to advertise.
     #[inline]
     pub(super) fn advertise_steady(&mut self, steady: Steady) -> Option<u32> {
         if steady.choice < self.rcv_wnd {
@@ -491,8 +499,8 @@ impl Window {
         if self.rcv_wnd < FIELD_MAX { self.rcv_wnd } else { FIELD_MAX }
     }
 
-    /// Enlarges the buffer because the application read more in the last round trip (`copied` bytes) than in any
-    /// before (`space` bytes). Linux: in `tcp_rcv_space_adjust`.
+    /// Enlarges the buffer because the application read more in the last round trip (`copied`
+    /// bytes) than in any before (`space` bytes). Linux: in `tcp_rcv_space_adjust`.
     pub(super) fn enlarge_buffer(&mut self, copied: u32, space: u32) {
         let Some(rmem_max) = self.rmem_max() else { return };
         let mut window = (u64::from(copied) << 1) + 16 * u64::from(self.advmss);
@@ -531,8 +539,8 @@ impl Window {
         self.rmem_alloc > self.rcvbuf - (self.rcvbuf >> 3)
     }
 
-    /// Sets `SO_RCVLOWAT`, and enlarges the buffer to hold that much. Returns the value after its upper bound is
-    /// applied. Linux: `tcp_set_rcvlowat`.
+    /// Sets `SO_RCVLOWAT`, and enlarges the buffer to hold that much. Returns the value after its
+    /// upper bound is applied. Linux: `tcp_set_rcvlowat`.
     pub(super) fn set_rcvlowat(&mut self, rcvlowat: u32) -> u32 {
         let cap = self.rmem_max().unwrap_or(self.rcvbuf) >> 1;
         let rcvlowat = rcvlowat.min(cap.cast_unsigned()).max(1);

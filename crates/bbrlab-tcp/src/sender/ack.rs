@@ -1,13 +1,13 @@
-//! ACK processing in the kernel's order: window, SACK blocks, freeing of acknowledged skbs, RTT, recovery,
-//! timers, rate sample, congestion control, retransmissions.
+//! ACK processing in the kernel's order: window, SACK blocks, freeing of acknowledged skbs, RTT,
+//! recovery, timers, rate sample, congestion control, retransmissions.
 //!
-//! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_ack`, `tcp_clean_rtx_queue`, `tcp_ack_update_window`,
-//! `tcp_ack_update_rtt`, `tcp_ack_is_dubious`.
+//! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_ack`, `tcp_clean_rtx_queue`,
+//! `tcp_ack_update_window`, `tcp_ack_update_rtt`, `tcp_ack_is_dubious`.
 //! Deviations:
-//! 1. No challenge ACKs here: an ACK for data never sent, or far below the window, is ignored. A whole socket
-//!    (`crate::socket`) sends them.
-//! 2. Header prediction compares the segment's fields, not `pred_flags`; it matters only for the slow-path
-//!    flag that is passed to `in_ack_event`.
+//! 1. No challenge ACKs here: an ACK for data never sent, or far below the window, is ignored. A
+//!    whole socket (`crate::socket`) sends them.
+//! 2. Header prediction compares the segment's fields, not `pred_flags`; it matters only for the
+//!    slow-path flag that is passed to `in_ack_event`.
 
 use bbrlab_cc::linux_int::{after, before, stamp_us_delta};
 use bbrlab_cc::{CaState, ecn_flags};
@@ -24,7 +24,8 @@ use crate::segment::{Segment, flag};
 
 /// The data that an ACK removed from the retransmit queue.
 struct Dropped {
-    /// Send times of the first and the last packet that was neither retransmitted nor SACKed; 0 for none.
+    /// Send times of the first and the last packet that was neither retransmitted nor SACKed; 0 for
+    /// none.
     first_ackt: u64,
     last_ackt: u64,
     /// Lowest sequence number of those packets.
@@ -288,7 +289,8 @@ impl Sender {
             && self.conn.ctl.ecn_flags & ecn_flags::OK != 0
     }
 
-    /// Removes acknowledged data from the queue and takes the RTT sample. Linux: `tcp_clean_rtx_queue`.
+    /// Removes acknowledged data from the queue and takes the RTT sample. Linux:
+    /// `tcp_clean_rtx_queue`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
     fn clean_rtx_queue(
@@ -404,8 +406,8 @@ impl Sender {
         self.sampler.skb_delivered(&mut state.rate, &mut stamps, delivered);
     }
 
-    /// Accounts for an acknowledged skb, or part of one, that is not ordinary: it was SACKed, marked or
-    /// retransmitted, was acknowledged in part, or is the SYN.
+    /// Accounts for an acknowledged skb, or part of one, that is not ordinary: it was SACKed,
+    /// marked or retransmitted, was acknowledged in part, or is the SYN.
     fn drop_unusual(
         &mut self,
         skb: &Acked,
@@ -467,8 +469,9 @@ impl Sender {
         true
     }
 
-    /// An ACK of new data gives the age of the timestamp that it echoes, in whole milliseconds of two truncated
-    /// clocks. ns-3: `tcp-socket-base.cc`, `EstimateRtt`, `CalculateRttSample`; `tcp-option-ts.cc`.
+    /// An ACK of new data gives the age of the timestamp that it echoes, in whole milliseconds of
+    /// two truncated clocks. ns-3: `tcp-socket-base.cc`, `EstimateRtt`, `CalculateRttSample`;
+    /// `tcp-option-ts.cc`.
     #[cold]
     fn update_rtt_by_echo(&mut self, flag: u32, state: &mut AckState) -> bool {
         state.rate.rs.rtt_us = -1;
@@ -491,7 +494,8 @@ impl Sender {
         true
     }
 
-    /// Takes an RTT sample: `rtt_us` for the timeout, `ca_rtt_us` (of the newest packet) for the minimum.
+    /// Takes an RTT sample: `rtt_us` for the timeout, `ca_rtt_us` (of the newest packet) for the
+    /// minimum.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "called from few places, in a recovery")]
     pub(super) fn take_rtt(&mut self, rtt_us: u32, ca_rtt_us: u32, is_maybe_delayed: bool) {
@@ -532,7 +536,8 @@ impl Sender {
         self.rtt.sample(i64::from(rtt_us), self.conn.snd_una, self.conn.snd_nxt);
     }
 
-    /// The RTT from an echoed timestamp, in microseconds but whole milliseconds. Linux: `tcp_rtt_tsopt_us`.
+    /// The RTT from an echoed timestamp, in microseconds but whole milliseconds. Linux:
+    /// `tcp_rtt_tsopt_us`.
     fn timestamp_rtt_us(&self, tsecr: u32) -> Option<u32> {
         let delta_ms = self.now_ms().wrapping_sub(tsecr);
         (delta_ms < (i32::MAX / 1000).cast_unsigned()).then(|| delta_ms.max(1) * 1000)

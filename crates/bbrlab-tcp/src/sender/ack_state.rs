@@ -1,6 +1,7 @@
 //! The ACK being processed: its flags, and the state collected during processing.
 //!
-//! Sources: [linux] `net/ipv4/tcp_input.c`: `FLAG_*`, `struct tcp_sacktag_state`, `tcp_sacktag_one`.
+//! Sources: [linux] `net/ipv4/tcp_input.c`: `FLAG_*`, `struct tcp_sacktag_state`,
+//! `tcp_sacktag_one`.
 //! Deviations: none.
 
 use bbrlab_cc::linux_int::{after, before};
@@ -37,10 +38,12 @@ pub(super) mod flags {
     pub(crate) const PREDICTED: u32 = SND_UNA_ADVANCED | WIN_UPDATE | DATA_ACKED | SET_XMIT_TIMER;
 }
 
-/// State collected while an ACK is processed. Linux: `struct tcp_sacktag_state` and local variables of `tcp_ack`.
+/// State collected while an ACK is processed. Linux: `struct tcp_sacktag_state` and local variables
+/// of `tcp_ack`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct AckState {
-    /// Send times of the first and the last newly SACKed packet that was not retransmitted; 0 for none.
+    /// Send times of the first and the last newly SACKed packet that was not retransmitted; 0 for
+    /// none.
     pub(super) first_sackt: u64,
     pub(super) last_sackt: u64,
     /// Lowest sequence number newly delivered out of order.
@@ -51,7 +54,8 @@ pub(super) struct AckState {
     pub(super) rate: AckRate,
 }
 
-/// What an ACK did to the counts of packets, as the rate sampler and the congestion control are told.
+/// What an ACK did to the counts of packets, as the rate sampler and the congestion control are
+/// told.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AckCounts {
     /// Packets newly acknowledged or `SACKed`.

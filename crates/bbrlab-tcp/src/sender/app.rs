@@ -1,10 +1,11 @@
 //! The application: `send()` calls that fill the write queue until the send buffer is full.
 //!
-//! An application is a list of `send()` calls, or an endless series of them. Bytes that a call cannot write
-//! because the buffer is full are written by further calls once the socket is writable.
+//! An application is a list of `send()` calls, or an endless series of them. Bytes that a call
+//! cannot write because the buffer is full are written by further calls once the socket is
+//! writable.
 //!
-//! Sources: [linux] `net/ipv4/tcp.c`: `tcp_sendmsg_locked`, `tcp_push`, `tcp_mark_push`, `forced_push`,
-//! `tcp_xmit_size_goal`, `tcp_skb_entail`; `net/ipv4/tcp_output.c`: `tcp_send_fin`.
+//! Sources: [linux] `net/ipv4/tcp.c`: `tcp_sendmsg_locked`, `tcp_push`, `tcp_mark_push`,
+//! `forced_push`, `tcp_xmit_size_goal`, `tcp_skb_entail`; `net/ipv4/tcp_output.c`: `tcp_send_fin`.
 //! Deviations: none.
 
 use std::collections::VecDeque;
@@ -64,8 +65,9 @@ impl App {
 }
 
 impl Sender {
-    /// One `send()` of `bytes`. Bytes that the buffer has no space for are written by [`Self::run_app`]. Several
-    /// writes are processed in order. Before the connection is established nothing is written to the buffer.
+    /// One `send()` of `bytes`. Bytes that the buffer has no space for are written by
+    /// [`Self::run_app`]. Several writes are processed in order. Before the connection is
+    /// established nothing is written to the buffer.
     pub fn write(&mut self, now: Time, bytes: u64, host: &mut impl Host) {
         if bytes == 0 || self.app.is_closing {
             return;
@@ -83,8 +85,8 @@ impl Sender {
         }
     }
 
-    /// Makes the application write without end: `send()` of 1 MiB, repeated until the buffer is full and again
-    /// whenever the socket is writable.
+    /// Makes the application write without end: `send()` of 1 MiB, repeated until the buffer is
+    /// full and again whenever the socket is writable.
     pub fn write_unlimited(&mut self, now: Time, host: &mut impl Host) {
         self.app.is_unlimited = true;
         if self.is_established() && !self.sndbuf.is_full() {
@@ -107,15 +109,16 @@ impl Sender {
         self.app.calls.clear();
     }
 
-    /// Whether the application has data and the socket is writable. Then the caller calls [`Self::run_app`], at
-    /// once or when the application is scheduled.
+    /// Whether the application has data and the socket is writable. Then the caller calls
+    /// [`Self::run_app`], at once or when the application is scheduled.
     #[must_use]
     #[inline]
     pub fn app_is_ready(&self) -> bool {
         !self.sndbuf.is_full() && self.is_established() && self.app.has_more()
     }
 
-    /// Whether a socket that has become writable calls the application at once, as ns-3's does; others wake a process.
+    /// Whether a socket that has become writable calls the application at once, as ns-3's does;
+    /// others wake a process.
     #[must_use]
     #[inline]
     pub fn calls_app(&self) -> bool {
@@ -164,7 +167,8 @@ impl Sender {
         self.config.stack.pacing.app_write.map_or(UNLIMITED_SEND, |bytes| bytes.0)
     }
 
-    /// One `send()`; returns the bytes written, 0 if the buffer is full. Linux: `tcp_sendmsg_locked`.
+    /// One `send()`; returns the bytes written, 0 if the buffer is full. Linux:
+    /// `tcp_sendmsg_locked`.
     fn sendmsg(&mut self, bytes: u64, host: &mut impl Host) -> u64 {
         let is_checked_after = self.config.stack.pacing.app_write.is_some();
         if !is_checked_after {

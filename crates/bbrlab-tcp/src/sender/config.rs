@@ -28,7 +28,8 @@ pub struct SenderConfig {
     pub isn: u32,
     /// Added to the clock's milliseconds in every timestamp. Linux: `tsoffset`.
     pub ts_offset: u32,
-    /// The window that the sender's socket advertises to its peer, in bytes: on the SYN, and after it.
+    /// The window that the sender's socket advertises to its peer, in bytes: on the SYN, and after
+    /// it.
     pub rcv_wnd: [u32; 2],
 }
 

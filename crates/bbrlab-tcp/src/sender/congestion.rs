@@ -1,13 +1,14 @@
 //! The calls to the congestion control.
 //!
-//! It is called only from this file. Before a call, values that other parts of the sender own (packets in
-//! flight, round-trip times, the next byte expected from the peer) are copied into [`Conn`]; after it, the
-//! returned [`Control`] is stored. Only this file changes cwnd and ssthresh.
+//! It is called only from this file. Before a call, values that other parts of the sender own
+//! (packets in flight, round-trip times, the next byte expected from the peer) are copied into
+//! [`Conn`]; after it, the returned [`Control`] is stored. Only this file changes cwnd and
+//! ssthresh.
 //!
-//! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_cong_control`, `tcp_in_ack_event`, `tcp_set_ca_state`,
-//! `tcp_init_cwnd_reduction`, `tcp_cwnd_reduction`, `tcp_end_cwnd_reduction`, `tcp_undo_cwnd_reduction`,
-//! `tcp_may_raise_cwnd`, `tcp_update_pacing_rate`, `tcp_init_transfer`; `net/ipv4/tcp_output.c`:
-//! `tcp_cwnd_validate`, `tcp_slow_start_after_idle_check`; RFC 6937 (PRR).
+//! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_cong_control`, `tcp_in_ack_event`,
+//! `tcp_set_ca_state`, `tcp_init_cwnd_reduction`, `tcp_cwnd_reduction`, `tcp_end_cwnd_reduction`,
+//! `tcp_undo_cwnd_reduction`, `tcp_may_raise_cwnd`, `tcp_update_pacing_rate`, `tcp_init_transfer`;
+//! `net/ipv4/tcp_output.c`: `tcp_cwnd_validate`, `tcp_slow_start_after_idle_check`; RFC 6937 (PRR).
 //! Deviations: none.
 
 use bbrlab_cc::reno::current_ssthresh;
@@ -26,7 +27,8 @@ use crate::prr::Prr;
 use crate::rate::{AckRate, Backlog, check_app_limited};
 
 impl Sender {
-    /// Calls the congestion control with the current state of the connection, and stores its [`Control`].
+    /// Calls the congestion control with the current state of the connection, and stores its
+    /// [`Control`].
     #[inline]
     fn with_cc(&mut self, call: impl FnOnce(&mut Cc, &Conn) -> Control) {
         self.refresh_conn();
@@ -56,14 +58,16 @@ impl Sender {
         self.conn.rcv_nxt = self.reverse.rcv_nxt;
     }
 
-    /// Copies the packets in flight into [`Conn`]: the only one of these values that the rate sampler reads.
+    /// Copies the packets in flight into [`Conn`]: the only one of these values that the rate
+    /// sampler reads.
     #[inline]
     pub(super) fn refresh_in_flight(&mut self) {
         self.conn.inflight = self.board.in_flight();
     }
 
-    /// The connection is established: sets the initial window and calls the algorithm's `init`. An ssthresh that SYN
-    /// timeouts have set is discarded. Linux: `tcp_init_transfer`, `tcp_init_metrics`.
+    /// The connection is established: sets the initial window and calls the algorithm's `init`. An
+    /// ssthresh that SYN timeouts have set is discarded. Linux: `tcp_init_transfer`,
+    /// `tcp_init_metrics`.
     pub(super) fn init_congestion(&mut self, is_syn_lost_twice: bool, host: &mut impl Host) {
         let initial = self.config.stack.initial_cwnd.min(self.conn.ctl.cwnd_clamp);
         self.conn.ctl.cwnd = if is_syn_lost_twice { 1 } else { initial };
@@ -94,7 +98,8 @@ impl Sender {
         self.with_cc(|cc, conn| cc.skb_marked_lost(conn, &skb, host));
     }
 
-    /// Packets were acknowledged, of which [`Conn`] says what is left in flight. Linux: the call of `pkts_acked`.
+    /// Packets were acknowledged, of which [`Conn`] says what is left in flight. Linux: the call of
+    /// `pkts_acked`.
     #[inline]
     pub(super) fn tell_pkts_acked(&mut self, pkts_acked: u32, rs: &RateSample) {
         let delivered = self.conn.delivered.wrapping_sub(rs.prior_delivered);
@@ -151,7 +156,8 @@ impl Sender {
         self.avoid_congestion(ack, flag, delivered, lost);
     }
 
-    /// Sets cwnd and the pacing rate for an algorithm that only avoids congestion. Linux: in `tcp_cong_control`.
+    /// Sets cwnd and the pacing rate for an algorithm that only avoids congestion. Linux: in
+    /// `tcp_cong_control`.
     #[inline(never)]
     pub(super) fn avoid_congestion(&mut self, ack: u32, flag: u32, delivered: u32, lost: u32) {
         if self.mechanisms.is_ns3 {
@@ -164,7 +170,8 @@ impl Sender {
         self.update_pacing_rate();
     }
 
-    /// [`Self::avoid_congestion`] for an ACK that acknowledges data while nothing is lost, SACKed or in doubt.
+    /// [`Self::avoid_congestion`] for an ACK that acknowledges data while nothing is lost, SACKed
+    /// or in doubt.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -313,7 +320,8 @@ impl Sender {
         }
     }
 
-    /// Reduces cwnd after an idle time longer than the RTO. Linux: `tcp_slow_start_after_idle_check`.
+    /// Reduces cwnd after an idle time longer than the RTO. Linux:
+    /// `tcp_slow_start_after_idle_check`.
     pub(super) fn check_idle_restart(&mut self, host: &mut impl Host) {
         if self.board.packets_out() != 0
             || self.hooks.cong_control
@@ -343,7 +351,8 @@ impl Sender {
         self.check_backlog();
     }
 
-    /// The same at an ACK or a timer, where the tree of BBRv2 and BBRv3 asks as well, and ns-3 does not.
+    /// The same at an ACK or a timer, where the tree of BBRv2 and BBRv3 asks as well, and ns-3 does
+    /// not.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -355,8 +364,8 @@ impl Sender {
         }
     }
 
-    /// The same before something that copies the packets in flight itself. Mostly there is more to send, so that nothing else
-    /// matters.
+    /// The same before something that copies the packets in flight itself. Mostly there is more to
+    /// send, so that nothing else matters.
     #[inline]
     pub(super) fn check_backlog(&mut self) {
         let unsent_bytes = self.app.write_seq.wrapping_sub(self.next_tx_seq());
@@ -379,7 +388,8 @@ impl Sender {
     }
 }
 
-/// What congestion controls are told about an ACK. Linux: the flags that `tcp_in_ack_event` is called with.
+/// What congestion controls are told about an ACK. Linux: the flags that `tcp_in_ack_event` is
+/// called with.
 fn ack_event(flag: u32) -> u32 {
     let mut event = 0;
     if flag & flags::WIN_UPDATE != 0 {

@@ -1,8 +1,8 @@
-//! Loss detection without RACK: a packet is lost when as many packets above it are SACKed as the degree of reordering
-//! says, three at first. A retransmission that is lost costs a timeout.
+//! Loss detection without RACK: a packet is lost when as many packets above it are SACKed as the
+//! degree of reordering says, three at first. A retransmission that is lost costs a timeout.
 //!
-//! Sources: [linux] `net/ipv4/tcp_input.c`, with `net.ipv4.tcp_recovery` = 0: `tcp_time_to_recover`,
-//! `tcp_update_scoreboard`, `tcp_mark_head_lost`; RFC 6675.
+//! Sources: [linux] `net/ipv4/tcp_input.c`, with `net.ipv4.tcp_recovery` = 0:
+//! `tcp_time_to_recover`, `tcp_update_scoreboard`, `tcp_mark_head_lost`; RFC 6675.
 //! Deviations: none.
 
 use super::Sender;
@@ -15,7 +15,8 @@ impl Sender {
         !self.mechanisms.has_rack && self.board.sacked_out() >= self.reordering.packets()
     }
 
-    /// Marks packets lost that have enough SACKed packets above them; at the start of recovery at least the head.
+    /// Marks packets lost that have enough SACKed packets above them; at the start of recovery at
+    /// least the head.
     /// Linux: `tcp_update_scoreboard`.
     pub(super) fn dup_thresh_mark_lost(&mut self, is_start: bool, host: &mut impl Host) {
         if !self.board.is_sack() {
@@ -31,7 +32,8 @@ impl Sender {
         }
     }
 
-    /// Marks packets lost that have at least `count` SACKed packets above them. Linux: `tcp_mark_head_lost`.
+    /// Marks packets lost that have at least `count` SACKed packets above them. Linux:
+    /// `tcp_mark_head_lost`.
     pub(super) fn mark_lost_below_sacked(&mut self, count: u32, host: &mut impl Host) {
         let Some(limit) = self.board.sacked_out().checked_sub(count) else { return };
         let mut search = self.board.search();

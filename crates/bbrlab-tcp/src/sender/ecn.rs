@@ -1,10 +1,11 @@
 //! ECN at the sender: negotiation, ECT on data, CWR on the first new segment after a reduction.
 //!
-//! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_ecn_send_syn`, `tcp_ecn_send`; `net/ipv4/tcp_input.c`:
-//! `tcp_ecn_rcv_synack`, `tcp_ecn_queue_cwr`, `tcp_ecn_withdraw_cwr`; `net/ipv4/tcp_minisocks.c`:
-//! `tcp_ecn_openreq_child`; RFC 3168.
+//! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_ecn_send_syn`, `tcp_ecn_send`;
+//! `net/ipv4/tcp_input.c`: `tcp_ecn_rcv_synack`, `tcp_ecn_queue_cwr`, `tcp_ecn_withdraw_cwr`;
+//! `net/ipv4/tcp_minisocks.c`: `tcp_ecn_openreq_child`; RFC 3168.
 //! Deviations:
-//! 1. A SYN is retransmitted without the ECN flags from the first retransmission on (`tcp_ecn_fallback`).
+//! 1. A SYN is retransmitted without the ECN flags from the first retransmission on
+//!    (`tcp_ecn_fallback`).
 
 use bbrlab_cc::ecn_flags;
 use bbrlab_stack::EcnMode;
@@ -26,7 +27,8 @@ impl Sender {
         self.conn.ctl.ecn_flags = ecn;
     }
 
-    /// The passive end sends with ECN if it has agreed to it in the SYN-ACK. Linux: `tcp_ecn_openreq_child`.
+    /// The passive end sends with ECN if it has agreed to it in the SYN-ACK. Linux:
+    /// `tcp_ecn_openreq_child`.
     pub(super) fn accept_ecn(&mut self, is_agreed: bool) {
         let mut ecn = if is_agreed { ecn_flags::OK } else { 0 };
         if self.config.ecn.is_low_latency() {
@@ -61,14 +63,16 @@ impl Sender {
         }
     }
 
-    /// Sets ECT in the IP header of a segment if it applies; returns the CWR flag if it is due. Linux: `tcp_ecn_send`.
+    /// Sets ECT in the IP header of a segment if it applies; returns the CWR flag if it is due.
+    /// Linux: `tcp_ecn_send`.
     #[inline]
     pub(super) fn dress_with_ecn(&mut self, field: &mut Ecn, is_new: bool) -> u8 {
         let ecn = self.conn.ctl.ecn_flags;
         if ecn & ecn_flags::OK == 0 {
             return 0;
         }
-        // The bit that means "ECT on every packet" in the v2 tree means "low-latency ECN" in the v3 tree.
+        // The bit that means "ECT on every packet" in the v2 tree means "low-latency ECN" in the v3
+        // tree.
         let permanent = if self.config.ecn.is_low_latency() {
             ecn_flags::ECT_PERMANENT_V3
         } else {

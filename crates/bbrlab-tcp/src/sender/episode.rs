@@ -1,8 +1,8 @@
-//! The state of an episode: CWR, recovery, or loss recovery after a timeout. Which of them it is (`ca_state`) is
-//! kept in `Conn`, where the congestion control reads it.
+//! The state of an episode: CWR, recovery, or loss recovery after a timeout. Which of them it is
+//! (`ca_state`) is kept in `Conn`, where the congestion control reads it.
 //!
-//! Sources: [linux] `include/linux/tcp.h`: `high_seq`, `retrans_stamp`, `prr_*` and `undo_*` of `struct tcp_sock`;
-//! `net/ipv4/tcp_input.c`: `tcp_packet_delayed`; RFC 5682 (F-RTO).
+//! Sources: [linux] `include/linux/tcp.h`: `high_seq`, `retrans_stamp`, `prr_*` and `undo_*` of
+//! `struct tcp_sock`; `net/ipv4/tcp_input.c`: `tcp_packet_delayed`; RFC 5682 (F-RTO).
 //! Deviations: none.
 
 use bbrlab_cc::Conn;
@@ -109,7 +109,8 @@ impl Episode {
         self.retrans_stamp = None;
     }
 
-    /// Clears the undo marker if a SYN-ACK echoes the timestamp of the first SYN: its retransmission was spurious.
+    /// Clears the undo marker if a SYN-ACK echoes the timestamp of the first SYN: its
+    /// retransmission was spurious.
     /// Linux: `tcp_try_undo_spurious_syn`.
     pub(super) fn undo_spurious_syn(&mut self, echo: Option<u32>) {
         if self.undo.is_possible() && self.retrans_stamp.is_some() && self.retrans_stamp == echo {
@@ -117,8 +118,8 @@ impl Episode {
         }
     }
 
-    /// Whether, by its timestamp echo, an ACK is for an original and not for its retransmission; `None` if nothing
-    /// was retransmitted. Linux: the first half of `tcp_packet_delayed`.
+    /// Whether, by its timestamp echo, an ACK is for an original and not for its retransmission;
+    /// `None` if nothing was retransmitted. Linux: the first half of `tcp_packet_delayed`.
     pub(super) fn is_echo_of_original(&self, echo: Option<u32>) -> Option<bool> {
         let stamp = self.retrans_stamp?;
         Some(echo.is_some_and(|echo| before(echo, stamp)))

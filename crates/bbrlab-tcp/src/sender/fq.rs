@@ -1,11 +1,13 @@
 //! The `fq` queueing discipline of the sender's host: skbs wait in it for their departure times.
 //!
-//! With `fq`, TCP does not delay an skb itself. It stamps the departure time on the skb and queues it in `fq`, up
-//! to two skbs or about a millisecond's worth (TCP Small Queues); it sends more when one has departed. Every
-//! algorithm is paced then: window-based ones at the rate that TCP computes, 200 or 120 % of cwnd per RTT.
+//! With `fq`, TCP does not delay an skb itself. It stamps the departure time on the skb and queues
+//! it in `fq`, up to two skbs or about a millisecond's worth (TCP Small Queues); it sends more when
+//! one has departed. Every algorithm is paced then: window-based ones at the rate that TCP
+//! computes, 200 or 120 % of cwnd per RTT.
 //!
 //! Sources: [linux] `net/sched/sch_fq.c`: `fq_enqueue`, `fq_dequeue`; `net/ipv4/tcp_output.c`:
-//! `tcp_small_queue_check`, `tcp_wfree`, `skb_still_in_host_queue`; `net/ipv4/tcp.c`: `tcp_should_autocork`.
+//! `tcp_small_queue_check`, `tcp_wfree`, `skb_still_in_host_queue`; `net/ipv4/tcp.c`:
+//! `tcp_should_autocork`.
 //! Deviations:
 //! 1. A host has one flow, so only the departure times and the timer slack of `fq` are modelled.
 //! 2. An skb that TCP Small Queues hold back has not been cut to size yet.
@@ -20,7 +22,8 @@ use super::scoreboard::{Cursor, OVERHEAD, tag};
 use crate::segment::{DataSegment, Segment, flag};
 use crate::{Host, TimerId};
 
-/// Slack of the queue's timer in nanoseconds; the timer always fires this late. Linux: `timer_slack`.
+/// Slack of the queue's timer in nanoseconds; the timer always fires this late. Linux:
+/// `timer_slack`.
 const TIMER_SLACK_NS: u64 = 10_000;
 
 /// An skb in the queue.
@@ -53,7 +56,8 @@ impl Sender {
         self.fq.as_ref().map_or(0, |fq| fq.wmem_alloc)
     }
 
-    /// Whether the host's queue holds too much for another skb of `len` bytes; the limit is shifted left by `factor`.
+    /// Whether the host's queue holds too much for another skb of `len` bytes; the limit is shifted
+    /// left by `factor`.
     /// Linux: `tcp_small_queue_check`.
     #[inline]
     pub(super) fn is_small_queue_full(&mut self, len: u32, factor: u32) -> bool {
@@ -80,7 +84,8 @@ impl Sender {
         }
     }
 
-    /// Whether the latest copy of an skb still waits in the host's queue. Linux: `skb_still_in_host_queue`.
+    /// Whether the latest copy of an skb still waits in the host's queue. Linux:
+    /// `skb_still_in_host_queue`.
     #[inline]
     pub(super) fn is_in_host_queue(&mut self, at: Cursor) -> bool {
         if !self.board.sent(at).has(tag::IN_HOST_QUEUE) {
@@ -90,7 +95,8 @@ impl Sender {
         true
     }
 
-    /// Queues a burst (or a segment without an skb); transmits all that is due. Linux: `fq_enqueue`.
+    /// Queues a burst (or a segment without an skb); transmits all that is due. Linux:
+    /// `fq_enqueue`.
     pub(super) fn enqueue_fq(
         &mut self,
         segment: Segment,
@@ -138,7 +144,8 @@ impl Sender {
         self.fq.as_mut().is_some_and(|fq| std::mem::take(&mut fq.is_throttled))
     }
 
-    /// Whether a partly filled skb of `len` bytes should wait because other skbs of the socket wait in the host.
+    /// Whether a partly filled skb of `len` bytes should wait because other skbs of the socket wait
+    /// in the host.
     /// Linux: `tcp_should_autocork`.
     pub(super) fn should_autocork(&mut self, len: u32, size_goal: u32) -> bool {
         if self.fq.is_none()

@@ -67,9 +67,9 @@ impl Sender {
         self.send_ack(host);
     }
 
-    /// The passive open: the ACK that completes the handshake has arrived. `rtt_us` is the RTT of the SYN-ACK, if it
-    /// is known; `has_ecn` tells whether the SYN-ACK agreed to ECN. Linux: `tcp_rcv_state_process` in
-    /// `TCP_SYN_RECV`, `tcp_synack_rtt_meas`.
+    /// The passive open: the ACK that completes the handshake has arrived. `rtt_us` is the RTT of
+    /// the SYN-ACK, if it is known; `has_ecn` tells whether the SYN-ACK agreed to ECN. Linux:
+    /// `tcp_rcv_state_process` in `TCP_SYN_RECV`, `tcp_synack_rtt_meas`.
     ///
     /// # Panics
     /// If the socket was connected before.
@@ -121,7 +121,8 @@ impl Sender {
         self.conn.lsndtime = self.conn.jiffies;
     }
 
-    /// Without an RTT sample, sets the timeout to [`TIMEOUT_FALLBACK_S`]. Linux: `tcp_init_metrics`.
+    /// Without an RTT sample, sets the timeout to [`TIMEOUT_FALLBACK_S`]. Linux:
+    /// `tcp_init_metrics`.
     fn init_metrics(&mut self) {
         if self.rtt.srtt_us == 0 {
             let fallback_us = TIMEOUT_FALLBACK_S * 1_000_000;

@@ -1,7 +1,7 @@
 //! What limits the sender: at any time, exactly one of [`Limit`].
 //!
-//! The kernel's `tcp_chrono` has only busy, receive-window and send-buffer time. Here the busy time is split
-//! further, and time without data to send counts as limited by the application.
+//! The kernel's `tcp_chrono` has only busy, receive-window and send-buffer time. Here the busy time
+//! is split further, and time without data to send counts as limited by the application.
 //!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_chrono_start`, the exits of `tcp_write_xmit`.
 //! Deviations:
@@ -89,8 +89,8 @@ impl Limits {
         self.current
     }
 
-    /// Time under each limit from the start of the connection to `now`: cwnd, pacing, the receiver's window, the send
-    /// buffer, the application.
+    /// Time under each limit from the start of the connection to `now`: cwnd, pacing, the
+    /// receiver's window, the send buffer, the application.
     #[must_use]
     pub fn spent(&self, now: Time) -> [Span; 5] {
         let mut spent = self.spent_ns.map(Span);

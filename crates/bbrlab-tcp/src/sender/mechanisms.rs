@@ -1,6 +1,7 @@
 //! Which mechanisms a sender has: the switches of its stack, resolved once.
 //!
-//! The paths that packets and ACKs take ask these; what a switch turned to ns-3's value does is in `ns3/`.
+//! The paths that packets and ACKs take ask these; what a switch turned to ns-3's value does is in
+//! `ns3/`.
 
 use bbrlab_stack::{
     CwndValidation, LossCount, Pacing, PacingSwitches, PartialAck, Recovery, RtoEstimate, Rule3,
@@ -10,8 +11,9 @@ use bbrlab_stack::{
 use super::SenderConfig;
 use super::scoreboard::Counting;
 
-/// The short ways to send new data, of a sender that sends as in Linux without a queueing discipline: nothing but the
-/// peer's window bounds the right edge, TCP paces, cwnd is validated, and what is not marked lost is not sent again.
+/// The short ways to send new data, of a sender that sends as in Linux without a queueing
+/// discipline: nothing but the peer's window bounds the right edge, TCP paces, cwnd is validated,
+/// and what is not marked lost is not sent again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sending {
     /// Full segments.

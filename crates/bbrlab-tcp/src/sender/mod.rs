@@ -1,7 +1,8 @@
 //! The data sender of Linux 6.12: segments and timers in, segments and timers out.
 //!
-//! A [`Sender`] is the sending half of a socket. Its host passes it every segment from the peer, every
-//! expired timer and the application's calls, each with the time; it transmits and arms timers through [`Host`].
+//! A [`Sender`] is the sending half of a socket. Its host passes it every segment from the peer,
+//! every expired timer and the application's calls, each with the time; it transmits and arms
+//! timers through [`Host`].
 //!
 //! An ACK is processed in these steps, in the kernel's order, with one file per step:
 //!
@@ -28,12 +29,13 @@
 //! connect ─── handshake.rs
 //! ```
 //!
-//! State that several steps share is in types with private fields: `scoreboard/` (unsent data and data in
-//! flight), `Episode` and its `Undo`, `Rack`, `Reordering`, `Tlp`, `XmitTimer`, `PeerWindow`, `Sndbuf`, `App`.
-//! [`Conn`] is what the congestion control sees. It owns cwnd and the recovery state; values that belong to
-//! other types are copied into it before each call.
+//! State that several steps share is in types with private fields: `scoreboard/` (unsent data and
+//! data in flight), `Episode` and its `Undo`, `Rack`, `Reordering`, `Tlp`, `XmitTimer`,
+//! `PeerWindow`, `Sndbuf`, `App`. [`Conn`] is what the congestion control sees. It owns cwnd and
+//! the recovery state; values that belong to other types are copied into it before each call.
 //!
-//! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_rcv_established`; `include/linux/tcp.h`: `struct tcp_sock`.
+//! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_rcv_established`; `include/linux/tcp.h`:
+//! `struct tcp_sock`.
 //! Deviations: those numbered in the files.
 
 mod ack;
@@ -129,7 +131,8 @@ enum State {
     Closing,
 }
 
-/// How Nagle's algorithm applies to one call of the output engine. Linux: `TCP_NAGLE_OFF`, `TCP_NAGLE_PUSH`.
+/// How Nagle's algorithm applies to one call of the output engine. Linux: `TCP_NAGLE_OFF`,
+/// `TCP_NAGLE_PUSH`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Nonagle {
     /// It applies.
@@ -185,10 +188,11 @@ struct Counts {
 
 /// The sending half of a socket.
 ///
-/// With a thousand senders each event finds its sender outside the cache, so the fields lie in the order in which events
-/// need them, in cache lines of 64 bytes (a test in `tests.rs` tells which). A packet takes seven of them: six from the last
-/// half of `limits` to the front of the queue in `board`, and one from the end of `stats` to the beginning of `sampler`. An
-/// ACK takes four more, from `rack` to what BBRv1 keeps in `cc`. What few packets and ACKs need lies before, between and
+/// With a thousand senders each event finds its sender outside the cache, so the fields lie in the
+/// order in which events need them, in cache lines of 64 bytes (a test in `tests.rs` tells which).
+/// A packet takes seven of them: six from the last half of `limits` to the front of the queue in
+/// `board`, and one from the end of `stats` to the beginning of `sampler`. An ACK takes four more,
+/// from `rack` to what BBRv1 keeps in `cc`. What few packets and ACKs need lies before, between and
 /// behind these.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
@@ -212,7 +216,8 @@ pub struct Sender {
     sending: Sending,
     /// Nagle's algorithm, as the application has set it.
     nonagle: Nonagle,
-    /// The receiver has discarded data that it had SACKed (reneging), and the state has not been Open since.
+    /// The receiver has discarded data that it had SACKed (reneging), and the state has not been
+    /// Open since.
     is_sack_reneg: bool,
     conn: Conn,
     window: PeerWindow,
@@ -238,7 +243,8 @@ pub struct Sender {
     counts: Counts,
     /// The limit on answers to segments that are not acceptable.
     oow: OowLimit,
-    /// The echoed timestamp of the segment being processed, if it has one. Linux: `rcv_tsecr`, `saw_tstamp`.
+    /// The echoed timestamp of the segment being processed, if it has one. Linux: `rcv_tsecr`,
+    /// `saw_tstamp`.
     rcv_tsecr: Option<u32>,
     /// End of the last segment that was not full. Linux: `snd_sml`.
     snd_sml: u32,
@@ -358,8 +364,8 @@ impl Sender {
         }
     }
 
-    /// A segment arrives from the peer, on a socket that only sends. The peer's FIN is acknowledged at once. Returns whether
-    /// the segment was acceptable, so that it was processed.
+    /// A segment arrives from the peer, on a socket that only sends. The peer's FIN is acknowledged
+    /// at once. Returns whether the segment was acceptable, so that it was processed.
     #[inline(never)]
     pub fn on_segment(&mut self, now: Time, segment: &Segment, host: &mut impl Host) -> bool {
         match self.state {
@@ -391,8 +397,9 @@ impl Sender {
         true
     }
 
-    /// The first half of [`Self::on_segment`] for a socket that also receives, whose receiving half has found the segment
-    /// acceptable: processes the acknowledgement. [`Self::send_pending`] is the second half. Linux: `tcp_ack`.
+    /// The first half of [`Self::on_segment`] for a socket that also receives, whose receiving half
+    /// has found the segment acceptable: processes the acknowledgement. [`Self::send_pending`] is
+    /// the second half. Linux: `tcp_ack`.
     #[inline]
     pub fn on_ack(&mut self, now: Time, segment: &Segment, host: &mut impl Host) {
         self.start_segment(now, segment);
@@ -401,7 +408,8 @@ impl Sender {
         }
     }
 
-    /// Processes the acknowledgement of an acceptable segment, of which the header may have been predicted.
+    /// Processes the acknowledgement of an acceptable segment, of which the header may have been
+    /// predicted.
     #[inline]
     fn take_ack(&mut self, segment: &Segment, is_predicted: bool, host: &mut impl Host) {
         if !is_predicted {
@@ -602,8 +610,8 @@ impl Sender {
         self.acked_bytes.saturating_sub(1)
     }
 
-    /// Whether everything that the application wants to write was written and acknowledged, with the FIN if it has
-    /// closed.
+    /// Whether everything that the application wants to write was written and acknowledged, with
+    /// the FIN if it has closed.
     #[must_use]
     pub fn is_all_acked(&self) -> bool {
         self.app.is_done() && self.conn.snd_una == self.app.write_seq

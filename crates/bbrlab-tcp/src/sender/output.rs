@@ -4,8 +4,9 @@
 //! `tcp_event_new_data_sent`, `__tcp_push_pending_frames`,
 //! `tcp_pacing_check`, `tcp_update_skb_after_send`, `tcp_tsq_write`, `tcp_send_ack`.
 //! Deviations:
-//! 1. An skb leaves the host at once unless it waits in `fq`, so without `fq` TCP Small Queues never hold one back. In Linux
-//!    they do while ACKs that have come at the same instant are still to be handled: `docs/fidelity.md`, `9_slot_reno`.
+//! 1. An skb leaves the host at once unless it waits in `fq`, so without `fq` TCP Small Queues
+//!    never hold one back. In Linux they do while ACKs that have come at the same instant are still
+//!    to be handled: `docs/fidelity.md`, `9_slot_reno`.
 
 use bbrlab_cc::linux_int::{after, before};
 use bbrlab_cc::{CaState, Conn, CwndEvent, PacingStatus};
@@ -86,7 +87,8 @@ fn cwnd_test(cwnd: u32, in_flight: u32) -> u32 {
     (cwnd >> 1).max(1).min(cwnd - in_flight)
 }
 
-/// The delivery counters for a burst of `pcount` segments that departs at `wstamp_ns`. Linux: `tcp_rate_skb_sent`.
+/// The delivery counters for a burst of `pcount` segments that departs at `wstamp_ns`. Linux:
+/// `tcp_rate_skb_sent`.
 #[inline]
 fn delivery_stamps(
     sampler: &mut RateSampler,
@@ -165,8 +167,8 @@ impl Sender {
             || self.conn.wstamp_ns <= self.conn.clock_ns
     }
 
-    /// Whether the pacing timer, if it fired at `at` and nothing happened before, would find nothing to do because cwnd is
-    /// full.
+    /// Whether the pacing timer, if it fired at `at` and nothing happened before, would find
+    /// nothing to do because cwnd is full.
     #[must_use]
     pub fn is_idle_until(&self, at: Time) -> bool {
         self.hooks.cong_control
@@ -177,7 +179,8 @@ impl Sender {
             && self.board.in_flight() >= self.conn.ctl.cwnd
     }
 
-    /// What the pacing timer does when it fires at `at` and [`Self::is_idle_until`] that time holds.
+    /// What the pacing timer does when it fires at `at` and [`Self::is_idle_until`] that time
+    /// holds.
     pub fn pacing_lapses(&mut self, at: Time) {
         debug_assert!(self.is_pacing_armed && self.is_idle_until(at));
         self.refresh_clock(at);
@@ -187,7 +190,8 @@ impl Sender {
         self.account_limit(at);
     }
 
-    /// The pacing timer fired: mostly new data waits, which may be sent now. Linux: `tcp_pace_kick`, `tcp_tsq_write`.
+    /// The pacing timer fired: mostly new data waits, which may be sent now. Linux:
+    /// `tcp_pace_kick`, `tcp_tsq_write`.
     #[inline(never)]
     pub(super) fn on_pacing_timer(&mut self, now: Time, host: &mut impl Host) {
         self.refresh_clock(now);
@@ -203,8 +207,8 @@ impl Sender {
         }
     }
 
-    /// The time to send has come, for new data: what [`Self::on_pacing_timer`] does for it, apart from what it does for others, for
-    /// which it need not save registers.
+    /// The time to send has come, for new data: what [`Self::on_pacing_timer`] does for it, apart
+    /// from what it does for others, for which it need not save registers.
     #[inline(never)]
     fn send_when_due(&mut self, now: Time, host: &mut impl Host) {
         let stop = if self.sending == Sending::Segments {
@@ -226,7 +230,8 @@ impl Sender {
         self.account_limit(now);
     }
 
-    /// The time has come to send, and perhaps a switch makes sending different, or something lost waits to be retransmitted.
+    /// The time has come to send, and perhaps a switch makes sending different, or something lost
+    /// waits to be retransmitted.
     #[inline(never)]
     pub(super) fn send_all_that_waits(&mut self, now: Time, host: &mut impl Host) {
         if !self.mechanisms.has_fq || self.on_fq_timer(host) {
@@ -304,8 +309,9 @@ impl Sender {
         self.validate_cwnd(true);
     }
 
-    /// What forbids to send, before cwnd and the windows are asked: there is no data, or pacing holds it back. About
-    /// every second call of the output engine ends here: an ACK has arrived, but its time to send has not.
+    /// What forbids to send, before cwnd and the windows are asked: there is no data, or pacing
+    /// holds it back. About every second call of the output engine ends here: an ACK has arrived,
+    /// but its time to send has not.
     #[inline]
     fn limit_before_cwnd(&mut self, push: Push, host: &mut impl Host) -> Option<Limit> {
         if !self.board.has_unsent() {
@@ -314,9 +320,9 @@ impl Sender {
         (self.is_held_by_pacing(host) && push != Push::AtOnce).then_some(Limit::Pacing)
     }
 
-    /// [`Self::write_xmit`] for a plain sender while data is in flight and full bursts can be sent of an skb that is
-    /// longer: nearly every packet. It goes on with `write_xmit` when one of this is no longer so. `SINGLE` is for
-    /// [`Sending::Segments`].
+    /// [`Self::write_xmit`] for a plain sender while data is in flight and full bursts can be sent
+    /// of an skb that is longer: nearly every packet. It goes on with `write_xmit` when one of this
+    /// is no longer so. `SINGLE` is for [`Sending::Segments`].
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for the pacing timer, once for all else")]
     fn send_full_bursts<const SINGLE: bool>(
@@ -385,8 +391,9 @@ impl Sender {
         self.restart_timer(self.timer.pending() == TimerPurpose::LossProbe, true, host);
     }
 
-    /// Goes on after full bursts where no more of them are allowed. Mostly only cwnd allows less, and the burst waits until
-    /// it can be sent whole: then nothing of [`Self::choose_limit`] is open but the last question.
+    /// Goes on after full bursts where no more of them are allowed. Mostly only cwnd allows less,
+    /// and the burst waits until it can be sent whole: then nothing of [`Self::choose_limit`] is
+    /// open but the last question.
     #[inline(never)]
     fn send_less(&mut self, progress: Progress, nonagle: Nonagle, host: &mut impl Host) -> Stop {
         let segs = progress.max_segs;
@@ -401,8 +408,8 @@ impl Sender {
         self.write_xmit(progress, nonagle, Push::All, host)
     }
 
-    /// Whether a burst of `segs` full segments fits into the peer's window and is certainly not all of the first
-    /// unsent skb.
+    /// Whether a burst of `segs` full segments fits into the peer's window and is certainly not all
+    /// of the first unsent skb.
     #[inline]
     fn is_full_burst_allowed(&self, segs: u32) -> bool {
         let burst = segs * self.conn.mss;
@@ -412,8 +419,9 @@ impl Sender {
         span > burst + 1 && room.cast_signed() >= burst.cast_signed()
     }
 
-    /// Whether a burst of `segs` full segments fits into the peer's window, and is what is left of the first unsent skb with a
-    /// part of the next. The two then are one, which is longer. Linux: `tcp_grow_skb`.
+    /// Whether a burst of `segs` full segments fits into the peer's window, and is what is left of
+    /// the first unsent skb with a part of the next. The two then are one, which is longer. Linux:
+    /// `tcp_grow_skb`.
     #[inline(never)]
     fn is_burst_of_two_skbs(&mut self, segs: u32) -> bool {
         let burst = segs * self.conn.mss;
@@ -421,7 +429,8 @@ impl Sender {
         room.cast_signed() >= burst.cast_signed() && self.board.join_first_unsent(burst)
     }
 
-    /// Sends the first `segs` full segments of a longer skb, while as many packets are in flight as the connection says.
+    /// Sends the first `segs` full segments of a longer skb, while as many packets are in flight as
+    /// the connection says.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "the body of the loop over bursts")]
     fn send_full_burst(&mut self, segs: u32, host: &mut impl Host) {
@@ -457,8 +466,8 @@ impl Sender {
         }
     }
 
-    /// Sends a lost skb, which is one full segment, again, while as many packets are in flight as the connection says.
-    /// Returns when it departs. [`Self::transmit_skb`] for a plain sender.
+    /// Sends a lost skb, which is one full segment, again, while as many packets are in flight as
+    /// the connection says. Returns when it departs. [`Self::transmit_skb`] for a plain sender.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly all come from the pacing timer")]
     pub(super) fn send_segment_again(&mut self, at: Cursor, host: &mut impl Host) -> u64 {
@@ -481,7 +490,8 @@ impl Sender {
         wstamp_ns
     }
 
-    /// Sends what cwnd, window, pacing and Nagle allow, after `progress`; pacing has already allowed the first skb.
+    /// Sends what cwnd, window, pacing and Nagle allow, after `progress`; pacing has already
+    /// allowed the first skb.
     /// Linux: `tcp_write_xmit`.
     #[inline(never)]
     fn write_xmit(
@@ -512,7 +522,8 @@ impl Sender {
             let mut len = first.len;
             let mut limit = quota * mss;
             let room = self.window_end().wrapping_sub(first.seq);
-            // A full burst that fits cwnd and the window is sent at once; every other case needs the full checks.
+            // A full burst that fits cwnd and the window is sent at once; every other case needs
+            // the full checks.
             if quota != max_segs || len < limit || room.cast_signed() < limit.cast_signed() {
                 match self.choose_limit(quota, max_segs, nonagle, push) {
                     Ok(chosen) => (len, limit) = chosen,
@@ -548,7 +559,8 @@ impl Sender {
         stop
     }
 
-    /// The end of a call of the output engine: whether cwnd is in use, and the timer. Linux: in `tcp_write_xmit`.
+    /// The end of a call of the output engine: whether cwnd is in use, and the timer. Linux: in
+    /// `tcp_write_xmit`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "the end of both ways to send")]
     fn finish_sending(
@@ -569,7 +581,8 @@ impl Sender {
         }
     }
 
-    /// Counts new packets that were sent while cwnd is reduced. Linux: in `tcp_write_xmit`, once for all.
+    /// Counts new packets that were sent while cwnd is reduced. Linux: in `tcp_write_xmit`, once
+    /// for all.
     #[inline]
     fn note_sent(&mut self, pcount: u32) {
         if self.conn.ca_state != CaState::Open {
@@ -619,13 +632,15 @@ impl Sender {
         Ok((skb.len, self.mss_split_point(&skb, quota, nonagle)))
     }
 
-    /// Whether new data that is sent now restarts the retransmission timer. Linux: in `tcp_event_new_data_sent`.
+    /// Whether new data that is sent now restarts the retransmission timer. Linux: in
+    /// `tcp_event_new_data_sent`.
     #[inline]
     pub(super) fn is_rto_due(&self) -> bool {
         self.board.packets_out() == 0 || self.timer.pending() == TimerPurpose::LossProbe
     }
 
-    /// Sends new data that was taken from the unsent skbs; `in_flight` counts the packets that were in flight before.
+    /// Sends new data that was taken from the unsent skbs; `in_flight` counts the packets that were
+    /// in flight before.
     /// Linux: `__tcp_transmit_skb`, `tcp_event_new_data_sent`.
     pub(super) fn send_unsent(&mut self, at: Cursor, in_flight: u32, host: &mut impl Host) -> Sent {
         let skb = self.depart(at, in_flight, host);
@@ -637,8 +652,8 @@ impl Sender {
         skb
     }
 
-    /// Sets the timer after new data. The kernel sets the RTO with the first skb and replaces it by a loss probe
-    /// with the last; here the RTO is set only if no loss probe replaces it.
+    /// Sets the timer after new data. The kernel sets the RTO with the first skb and replaces it by
+    /// a loss probe with the last; here the RTO is set only if no loss probe replaces it.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "the end of all ways to send")]
     pub(super) fn restart_timer(
@@ -672,7 +687,8 @@ impl Sender {
         self.put_on_wire(at, &skb, segment, host);
     }
 
-    /// An skb departs while `in_flight` packets are in flight: stamps its record, and sets when the next may depart.
+    /// An skb departs while `in_flight` packets are in flight: stamps its record, and sets when the
+    /// next may depart.
     /// Linux: in `__tcp_transmit_skb`, `tcp_update_skb_after_send`, `tcp_rate_skb_sent`.
     fn depart(&mut self, at: Cursor, in_flight: u32, host: &mut impl Host) -> Sent {
         let prior_wstamp_ns = self.conn.wstamp_ns;
@@ -711,7 +727,8 @@ impl Sender {
         self.stats.sent_bytes += u64::from(len);
     }
 
-    /// Sets when the next burst may depart after one of `len` bytes. Linux: `tcp_update_skb_after_send`.
+    /// Sets when the next burst may depart after one of `len` bytes. Linux:
+    /// `tcp_update_skb_after_send`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every packet passes here")]
     fn pace_next(&mut self, len: u32, lag_ns: u64) {
@@ -728,7 +745,8 @@ impl Sender {
         self.pace.step_ns(len, self.conn.ctl.pacing_rate, lag_ns, self.stats.sent)
     }
 
-    /// Transmits a segment without payload, SYN or FIN. Linux: `tcp_send_ack`, `tcp_xmit_probe_skb`.
+    /// Transmits a segment without payload, SYN or FIN. Linux: `tcp_send_ack`,
+    /// `tcp_xmit_probe_skb`.
     pub(super) fn transmit_bare(&mut self, seq: u32, host: &mut impl Host) {
         self.conn.wstamp_ns = self.conn.wstamp_ns.max(self.conn.clock_ns);
         let mut segment = self.segment_at(seq, self.conn.wstamp_ns);
@@ -768,7 +786,8 @@ impl Sender {
         }
     }
 
-    /// The segment of an skb that departs, or the whole burst; `is_new` is false for a retransmission.
+    /// The segment of an skb that departs, or the whole burst; `is_new` is false for a
+    /// retransmission.
     fn segment_of(&mut self, skb: &Sent, is_new: bool) -> Segment {
         let mut segment = self.segment_at(skb.seq, skb.tstamp_ns);
         segment.len = skb.len;
@@ -788,7 +807,8 @@ impl Sender {
         self.put_burst_on_wire(at, skb, segment, host);
     }
 
-    /// Transmits an skb of several segments, which ends with PSH, or any skb through the host's queue.
+    /// Transmits an skb of several segments, which ends with PSH, or any skb through the host's
+    /// queue.
     fn put_burst_on_wire(
         &mut self,
         at: Cursor,

@@ -1,9 +1,11 @@
-//! The predicted ACK: it acknowledges whole segments that were sent once, while nothing is lost, SACKed or in doubt.
+//! The predicted ACK: it acknowledges whole segments that were sent once, while nothing is lost,
+//! SACKed or in doubt.
 //!
-//! Nearly every ACK of a sender without losses is like this. None of the questions of `ack.rs` is open then: which of its
-//! flags it sets, what recovery does and how many packets are in flight is known before, and of the skbs only the first
-//! and the last matter. What remains is the general path's work in the general path's order, but for two things. The rate
-//! sample is computed at once from the delivery counters of the last skb, and the timer is set last: by then it is known
+//! Nearly every ACK of a sender without losses is like this. None of the questions of `ack.rs` is
+//! open then: which of its flags it sets, what recovery does and how many packets are in flight is
+//! known before, and of the skbs only the first and the last matter. What remains is the general
+//! path's work in the general path's order, but for two things. The rate sample is computed at once
+//! from the delivery counters of the last skb, and the timer is set last: by then it is known
 //! whether the ACK has made the sender send, which sets it anew.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_ack`, `tcp_clean_rtx_queue`.
@@ -28,8 +30,8 @@ impl Sender {
             && self.board.is_undisturbed()
     }
 
-    /// Processes the ACK of a segment whose header is what was expected, if it is a predicted one; returns false if it is
-    /// not.
+    /// Processes the ACK of a segment whose header is what was expected, if it is a predicted one;
+    /// returns false if it is not.
     #[inline(never)]
     pub(super) fn predicted_ack(&mut self, segment: &Segment, host: &mut impl Host) -> bool {
         if !self.is_calm() {
@@ -48,7 +50,8 @@ impl Sender {
         self.board.predicted_run(self.conn.snd_una, ack)
     }
 
-    /// What is to be done for an ACK up to `ack` with sequence number `seq` that delivers `run`, but for the timer.
+    /// What is to be done for an ACK up to `ack` with sequence number `seq` that delivers `run`,
+    /// but for the timer.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly every ACK passes here")]
     pub(super) fn take_delivered(

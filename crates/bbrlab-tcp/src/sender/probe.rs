@@ -13,7 +13,8 @@ use super::timers::TimerPurpose;
 use crate::Host;
 use crate::rtt::RTO_MAX_S;
 
-/// Largest useful number of doublings of the probe timeout. Linux: `ilog2(TCP_RTO_MAX / TCP_RTO_MIN) + 1`.
+/// Largest useful number of doublings of the probe timeout. Linux:
+/// `ilog2(TCP_RTO_MAX / TCP_RTO_MIN) + 1`.
 const BACKOFF_MAX: u8 = 10;
 
 /// Largest number of doublings that is counted. Linux: `tcp_retries2`.
@@ -31,7 +32,8 @@ impl Sender {
         u32::try_from(when).unwrap_or(u32::MAX).min(RTO_MAX_S * self.conn.hz)
     }
 
-    /// Sets the probe timer if no packet is out and no timer is set. Linux: `tcp_check_probe_timer`.
+    /// Sets the probe timer if no packet is out and no timer is set. Linux:
+    /// `tcp_check_probe_timer`.
     pub(super) fn check_probe_timer(&mut self, host: &mut impl Host) {
         if self.board.packets_out() == 0 && self.timer.pending() == TimerPurpose::None {
             let when = self.probe0_base();

@@ -12,7 +12,8 @@ use super::scoreboard::{Sent, tag};
 use super::timers::{TIMEOUT_MIN_US, TimerPurpose};
 use crate::Host;
 
-/// Number of recoveries after which a widened reordering window is reset. Linux: `TCP_RACK_RECOVERY_THRESH`.
+/// Number of recoveries after which a widened reordering window is reset. Linux:
+/// `TCP_RACK_RECOVERY_THRESH`.
 const RECOVERY_THRESH: u8 = 16;
 
 /// Linux: `struct tcp_rack`.
@@ -51,7 +52,8 @@ impl Rack {
         self.reo_wnd_steps
     }
 
-    /// A packet that was sent at `sent_us` was delivered: updates `mstamp_us` and `rtt_us`. Linux: `tcp_rack_advance`.
+    /// A packet that was sent at `sent_us` was delivered: updates `mstamp_us` and `rtt_us`. Linux:
+    /// `tcp_rack_advance`.
     #[inline]
     pub(super) fn advance(&mut self, tags: u8, end_seq: u32, sent_us: u64, now: RackNow) {
         let rtt_us = stamp_us_delta(now.mstamp_us, sent_us);
@@ -81,7 +83,8 @@ impl Rack {
         is_overtaken
     }
 
-    /// Microseconds until a packet counts as lost; 0 or negative if it is lost. Linux: `tcp_rack_skb_timeout`.
+    /// Microseconds until a packet counts as lost; 0 or negative if it is lost. Linux:
+    /// `tcp_rack_skb_timeout`.
     pub(super) fn timeout_us(&self, now_us: u64, sent_us: u64, reo_wnd_us: u32) -> i32 {
         let age_us = stamp_us_delta(now_us, sent_us);
         self.rtt_us.wrapping_add(reo_wnd_us).wrapping_sub(age_us).cast_signed()
@@ -148,7 +151,8 @@ pub(super) struct RackNow {
     pub(super) min_rtt_us: u32,
 }
 
-/// Whether one packet was sent after another; packets sent at the same time are ordered by sequence number.
+/// Whether one packet was sent after another; packets sent at the same time are ordered by sequence
+/// number.
 /// Linux: `tcp_skb_sent_after`.
 fn sent_after(us: u64, other_us: u64, end_seq: u32, other_end_seq: u32) -> bool {
     us > other_us || (us == other_us && after(end_seq, other_end_seq))
@@ -173,21 +177,23 @@ impl Sender {
         (self.rtt.min_us() >> 2).wrapping_mul(steps).min(self.rtt.srtt_us >> 3)
     }
 
-    /// Whether any packet was sent before the one delivered that was sent last, or in the same microsecond. If not, none was
-    /// overtaken, and the scan for losses finds nothing.
+    /// Whether any packet was sent before the one delivered that was sent last, or in the same
+    /// microsecond. If not, none was overtaken, and the scan for losses finds nothing.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK passes here")]
     fn may_find_loss(&self) -> bool {
         self.board.is_any_sent_before((self.rack.mstamp_us + 1) * 1000)
     }
 
-    /// Marks lost packets; returns the longest time, in microseconds, until one of the others counts as lost.
+    /// Marks lost packets; returns the longest time, in microseconds, until one of the others
+    /// counts as lost.
     /// Linux: `tcp_rack_detect_loss`.
     #[inline(never)]
     fn rack_detect_loss(&mut self, host: &mut impl Host) -> u32 {
         let reo_wnd_us = self.rack_reo_wnd_us();
         let now_us = self.clock.mstamp_us();
-        // Mostly those that were sent longest ago are lost, one after the other, and all others were not overtaken.
+        // Mostly those that were sent longest ago are lost, one after the other, and all others
+        // were not overtaken.
         while let Some(at) = self.board.oldest() {
             let skb = self.board.sent(at);
             if skb.tags & (tag::LOST | tag::RETRANS) == tag::LOST {
@@ -298,7 +304,8 @@ impl Sender {
         }
     }
 
-    /// Without SACK: the third duplicate ACK, or a partial ACK, shows that the first packet is lost.
+    /// Without SACK: the third duplicate ACK, or a partial ACK, shows that the first packet is
+    /// lost.
     /// Linux: `tcp_newreno_mark_lost`.
     fn newreno_mark_lost(&mut self, is_una_advanced: bool, host: &mut impl Host) {
         let state = self.conn.ca_state;

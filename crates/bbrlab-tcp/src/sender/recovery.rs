@@ -1,10 +1,11 @@
 //! The state machine of loss recovery: Open, Disorder, CWR, Recovery, Loss.
 //!
-//! It decides the next state on each ACK and what recovery may send. The congestion control then sets cwnd, and
-//! only after that are packets sent.
+//! It decides the next state on each ACK and what recovery may send. The congestion control then
+//! sets cwnd, and only after that are packets sent.
 //!
-//! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_fastretrans_alert`, `tcp_enter_recovery`, `tcp_enter_cwr`,
-//! `tcp_process_loss`, `tcp_try_to_open` and neighbouring functions; RFC 6675, RFC 5682 (F-RTO).
+//! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_fastretrans_alert`, `tcp_enter_recovery`,
+//! `tcp_enter_cwr`, `tcp_process_loss`, `tcp_try_to_open` and neighbouring functions; RFC 6675, RFC
+//! 5682 (F-RTO).
 //! Deviations: none.
 
 use bbrlab_cc::CaState;
@@ -122,7 +123,8 @@ impl Sender {
         Rexmit::Lost
     }
 
-    /// The part of `tcp_fastretrans_alert` that may start a recovery; `rexmit` is the decision so far.
+    /// The part of `tcp_fastretrans_alert` that may start a recovery; `rexmit` is the decision so
+    /// far.
     fn alert_outside_recovery(
         &mut self,
         flag: u32,
@@ -152,7 +154,8 @@ impl Sender {
         Rexmit::Lost
     }
 
-    /// After an ACK that leaves a SACKed packet at the head of the queue (reneging), sets a short RTO.
+    /// After an ACK that leaves a SACKed packet at the head of the queue (reneging), sets a short
+    /// RTO.
     /// Linux: `tcp_check_sack_reneging`.
     #[inline]
     pub(super) fn check_sack_reneging(&mut self, flag: &mut u32, host: &mut impl Host) -> bool {
@@ -222,8 +225,8 @@ impl Sender {
         }
     }
 
-    /// Processes an ACK in the Loss state. F-RTO first checks whether the timeout was spurious, by sending new
-    /// data. Linux: `tcp_process_loss`.
+    /// Processes an ACK in the Loss state. F-RTO first checks whether the timeout was spurious, by
+    /// sending new data. Linux: `tcp_process_loss`.
     fn process_loss(&mut self, flag: u32, num_dupack: u32, host: &mut impl Host) -> Rexmit {
         let is_recovered = self.episode.is_acked(self.conn.snd_una);
         let has_advanced = flag & flags::SND_UNA_ADVANCED != 0;
@@ -268,7 +271,8 @@ impl Sender {
         }
     }
 
-    /// Without SACK: subtracts the duplicate ACKs that a cumulative ACK accounts for. Linux: `tcp_remove_reno_sacks`.
+    /// Without SACK: subtracts the duplicate ACKs that a cumulative ACK accounts for. Linux:
+    /// `tcp_remove_reno_sacks`.
     pub(super) fn remove_reno_sacks(&mut self, acked: u32, flag: u32) {
         let dup_acks = self.board.remove_dup_acks(acked);
         self.take_dup_acks(dup_acks, flag);

@@ -1,11 +1,13 @@
-//! The ACK of a recovery that acknowledges nothing new: it has SACK blocks, none of which reports a duplicate.
+//! The ACK of a recovery that acknowledges nothing new: it has SACK blocks, none of which reports a
+//! duplicate.
 //!
-//! While a recovery lasts, nearly every ACK is like this. Most of the questions of `ack.rs` are answered then: nothing
-//! leaves the queue, no retransmission can prove spurious, the recovery goes on, and the timer is that of the timeout. What
-//! remains is the general path's work in the general path's order.
+//! While a recovery lasts, nearly every ACK is like this. Most of the questions of `ack.rs` are
+//! answered then: nothing leaves the queue, no retransmission can prove spurious, the recovery goes
+//! on, and the timer is that of the timeout. What remains is the general path's work in the general
+//! path's order.
 //!
-//! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_ack`, `tcp_sacktag_write_queue`, `tcp_clean_rtx_queue`,
-//! `tcp_fastretrans_alert`.
+//! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_ack`, `tcp_sacktag_write_queue`,
+//! `tcp_clean_rtx_queue`, `tcp_fastretrans_alert`.
 //! Deviations: none: the histories of `tests.rs` pass here and in `ack.rs`.
 
 use bbrlab_cc::CaState;
@@ -20,9 +22,9 @@ use crate::Host;
 use crate::segment::{PureAck, SackBlock};
 
 impl Sender {
-    /// Processes an ACK that would be a pure one without its `sack_count` SACK blocks, as [`Self::on_segment`] does, if a
-    /// recovery lasts and it acknowledges nothing; returns false if it is another: then [`Self::on_segment`] has to process
-    /// it.
+    /// Processes an ACK that would be a pure one without its `sack_count` SACK blocks, as
+    /// [`Self::on_segment`] does, if a recovery lasts and it acknowledges nothing; returns false if
+    /// it is another: then [`Self::on_segment`] has to process it.
     #[inline(never)]
     pub fn on_sack(
         &mut self,
@@ -44,8 +46,8 @@ impl Sender {
             return false;
         }
         debug_assert!(self.is_established(), "before, nothing is lost");
-        // If it may report a duplicate, this is done again, with the same result. Which timestamp it echoes, only ACKs that
-        // acknowledge something ask.
+        // If it may report a duplicate, this is done again, with the same result. Which timestamp
+        // it echoes, only ACKs that acknowledge something ask.
         if ack.has_ts {
             self.reverse.ts_recent = ack.tsval;
         }
@@ -66,8 +68,8 @@ impl Sender {
         true
     }
 
-    /// What is sent after such an ACK: retransmissions, then new data. Mostly the time to send has not come, which holds back
-    /// both.
+    /// What is sent after such an ACK: retransmissions, then new data. Mostly the time to send has
+    /// not come, which holds back both.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
     fn send_after_sack(&mut self, now: Time, host: &mut impl Host) {
@@ -87,7 +89,8 @@ impl Sender {
         self.limits.set(now, Limit::Pacing);
     }
 
-    /// What is to be done for such an ACK after what its blocks cover was tagged, which does not depend on the window.
+    /// What is to be done for such an ACK after what its blocks cover was tagged, which does not
+    /// depend on the window.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
     fn take_sacked(&mut self, ack: &PureAck, state: &mut AckState, host: &mut impl Host) {
@@ -112,8 +115,9 @@ impl Sender {
             state.rate.rs.rtt_us = i64::from(ca_rtt_us);
             // No loss probe is scheduled in a recovery: its timeout follows at the end.
             self.take_exact_rtt(rtt_us, ca_rtt_us, false);
-            // The RTT was measured on data sent before the head was sent last. That holds while it was sent less than 71 minutes
-            // ago, which microseconds in 32 bits can tell; a timeout sends it again after 2 at most.
+            // The RTT was measured on data sent before the head was sent last. That holds while it
+            // was sent less than 71 minutes ago, which microseconds in 32 bits can tell; a timeout
+            // sends it again after 2 at most.
             restarts_timer =
                 rtt_us > 0 && self.board.is_head_sent_from((state.first_sackt + 1) * 1000);
             debug_assert_eq!(
@@ -144,7 +148,8 @@ impl Sender {
         }
     }
 
-    /// Where what the first block reports begins, if it is valid, no DSACK, and reports more than the others do.
+    /// Where what the first block reports begins, if it is valid, no DSACK, and reports more than
+    /// the others do.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for each way of an ACK")]
     pub(super) fn news_of_first(&self, blocks: &Blocks) -> Option<NewFrom> {

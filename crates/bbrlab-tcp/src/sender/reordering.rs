@@ -39,7 +39,8 @@ impl Reordering {
         self.seen != 0
     }
 
-    /// A packet arrived `bytes` below the highest sequence number delivered, with segments of `mss` bytes.
+    /// A packet arrived `bytes` below the highest sequence number delivered, with segments of `mss`
+    /// bytes.
     pub(super) fn see_bytes(&mut self, bytes: u32, mss: u32) {
         if bytes > self.packets.saturating_mul(mss) && mss != 0 {
             self.packets = bytes.div_ceil(mss).min(MAX_REORDERING);
@@ -53,7 +54,8 @@ impl Reordering {
         self.seen += 1;
     }
 
-    /// After a timeout with at least the default number of packets SACKed, resets the degree to at most the default.
+    /// After a timeout with at least the default number of packets SACKed, resets the degree to at
+    /// most the default.
     pub(super) fn narrow(&mut self, sacked_out: u32) {
         if sacked_out >= REORDERING {
             self.packets = self.packets.min(REORDERING);

@@ -31,7 +31,8 @@ impl Sender {
         }
     }
 
-    /// The time to send has come, and mostly one of the lost packets: after it, pacing holds back all others, and new data.
+    /// The time to send has come, and mostly one of the lost packets: after it, pacing holds back
+    /// all others, and new data.
     #[inline(never)]
     pub(super) fn repair_when_due(&mut self, now: Time, host: &mut impl Host) {
         let Some(at) = self.repair_one(host) else {
@@ -57,7 +58,8 @@ impl Sender {
         self.account_limit(now);
     }
 
-    /// Retransmits one lost packet, if one is due, cwnd and pacing allow it, and there is nothing unusual about it.
+    /// Retransmits one lost packet, if one is due, cwnd and pacing allow it, and there is nothing
+    /// unusual about it.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
     fn repair_one(&mut self, host: &mut impl Host) -> Option<Cursor> {
@@ -95,7 +97,8 @@ impl Sender {
         }
     }
 
-    /// Retransmits lost packets from `next` on as far as cwnd and pacing allow, after the first in flight if `is_head_sent`.
+    /// Retransmits lost packets from `next` on as far as cwnd and pacing allow, after the first in
+    /// flight if `is_head_sent`.
     /// Linux: `tcp_xmit_retransmit_queue`.
     #[inline(never)]
     fn xmit_retransmit_queue(
@@ -142,8 +145,8 @@ impl Sender {
         stop
     }
 
-    /// Retransmits up to `segs` segments of an skb and tags it; false if the peer's window does not allow it or a
-    /// copy still waits in the host's queue. Linux: `tcp_retransmit_skb`.
+    /// Retransmits up to `segs` segments of an skb and tags it; false if the peer's window does not
+    /// allow it or a copy still waits in the host's queue. Linux: `tcp_retransmit_skb`.
     pub(super) fn retransmit_skb(&mut self, at: Cursor, segs: u32, host: &mut impl Host) -> bool {
         let is_sent = self.retransmit_skb_quietly(at, segs, host);
         if is_sent {
@@ -154,9 +157,9 @@ impl Sender {
         is_sent
     }
 
-    /// [`Self::retransmit_skb`] of an skb that is marked lost, which is one full segment above `snd_una` and within the
-    /// window, for a plain sender while something is in flight: nearly every retransmission. Returns false, and does
-    /// nothing, for any other.
+    /// [`Self::retransmit_skb`] of an skb that is marked lost, which is one full segment above
+    /// `snd_una` and within the window, for a plain sender while something is in flight: nearly
+    /// every retransmission. Returns false, and does nothing, for any other.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly all come from the pacing timer")]
     fn retransmit_whole_segment(&mut self, at: Cursor, host: &mut impl Host) -> bool {
@@ -184,8 +187,8 @@ impl Sender {
         self.retransmit_whole_segment(at, host)
     }
 
-    /// Retransmits up to `segs` segments of an skb without counting them as a retransmission in flight, as a
-    /// loss probe does. Linux: `__tcp_retransmit_skb`.
+    /// Retransmits up to `segs` segments of an skb without counting them as a retransmission in
+    /// flight, as a loss probe does. Linux: `__tcp_retransmit_skb`.
     pub(super) fn retransmit_skb_quietly(
         &mut self,
         at: Cursor,

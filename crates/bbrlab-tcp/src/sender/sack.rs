@@ -1,8 +1,9 @@
-//! The SACK blocks of an ACK: which of them are valid, and what they show about duplicates and reordering. The
-//! skbs that they cover are tagged in the scoreboard.
+//! The SACK blocks of an ACK: which of them are valid, and what they show about duplicates and
+//! reordering. The skbs that they cover are tagged in the scoreboard.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_sacktag_write_queue`, `tcp_sacktag_one`,
-//! `tcp_is_sackblock_valid`, `tcp_check_dsack`, `tcp_dsack_seen`, `tcp_check_sack_reordering`; RFC 2018, 2883.
+//! `tcp_is_sackblock_valid`, `tcp_check_dsack`, `tcp_dsack_seen`, `tcp_check_sack_reordering`; RFC
+//! 2018, 2883.
 //! Deviations: that of `scoreboard/sacked.rs`.
 
 use bbrlab_cc::CaState;
@@ -104,8 +105,9 @@ impl Sender {
         self.tag_sacked(Reported::Any(&blocks, dsack_index), self.sampler.is_switched(), state);
     }
 
-    /// Tags what the first block alone reports, from `from` on, for a sampler without switches. Mostly that is one skb, which
-    /// has just arrived above a hole and continues what was SACKed last.
+    /// Tags what the first block alone reports, from `from` on, for a sampler without switches.
+    /// Mostly that is one skb, which has just arrived above a hole and continues what was SACKed
+    /// last.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for each way of an ACK")]
     pub(super) fn tag_first(&mut self, blocks: &Blocks, from: NewFrom, state: &mut AckState) {
@@ -120,7 +122,8 @@ impl Sender {
         self.tag_rest(blocks, from, state);
     }
 
-    /// The same where it is something else: mostly plain skbs behind a hole, or one that fills a hole.
+    /// The same where it is something else: mostly plain skbs behind a hole, or one that fills a
+    /// hole.
     #[inline(never)]
     fn tag_rest(&mut self, blocks: &Blocks, from: NewFrom, state: &mut AckState) {
         let mut from = self.board.first_new(&self.conn, from);
@@ -138,8 +141,8 @@ impl Sender {
         self.tag_sacked(Reported::First(blocks, from), false, state);
     }
 
-    /// Tags what the blocks cover in the scoreboard, and reports each covered piece, or with `is_each_heard` that of each skb,
-    /// to undo, RACK, the ACK's state and the rate sampler.
+    /// Tags what the blocks cover in the scoreboard, and reports each covered piece, or with
+    /// `is_each_heard` that of each skb, to undo, RACK, the ACK's state and the rate sampler.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for each kind of report")]
     pub(super) fn tag_sacked(
@@ -208,12 +211,14 @@ impl Sender {
         dup_segs
     }
 
-    /// Records reordering if `low_seq`, which was delivered just now, is below the highest SACKed sequence number.
+    /// Records reordering if `low_seq`, which was delivered just now, is below the highest SACKed
+    /// sequence number.
     /// Linux: `tcp_check_sack_reordering`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "mostly it only compares")]
     pub(super) fn check_sack_reordering(&mut self, low_seq: u32) {
-        // Nothing below a SACKed packet was delivered: there it stands from the beginning, and nothing SACKed is above it.
+        // Nothing below a SACKed packet was delivered: there it stands from the beginning, and
+        // nothing SACKed is above it.
         if low_seq == self.conn.snd_nxt {
             return;
         }
@@ -367,7 +372,8 @@ mod tests {
         check((4000, 5000), false, false);
         check((4000, 5000), true, true);
         check((3000, 3001), true, true);
-        // They may begin below the marker if they end above it and are no longer than the largest window.
+        // They may begin below the marker if they end above it and are no longer than the largest
+        // window.
         check((2000, 3000), true, false);
         check((2999, 3001), true, true);
         check((1001, 3001), true, true);

@@ -1,13 +1,14 @@
-//! The send buffer: its size, which grows with cwnd, and when the application is told that it has space.
+//! The send buffer: its size, which grows with cwnd, and when the application is told that it has
+//! space.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_sndbuf_expand`, `tcp_should_expand_sndbuf`,
 //! `tcp_new_space`, `tcp_check_space`; `net/core/stream.c`: `sk_stream_write_space`.
 //! Deviations:
 //! 1. No global memory pressure.
 //!
-//! With [`Sockbuf::Payload`] the buffer counts the bytes that were written and not yet acknowledged, as in ns-3
-//! (`tcp-tx-buffer.cc`: `Available`; `tcp-socket-base.cc`: `NewAck`, which calls the application whenever bytes are
-//! free).
+//! With [`Sockbuf::Payload`] the buffer counts the bytes that were written and not yet
+//! acknowledged, as in ns-3 (`tcp-tx-buffer.cc`: `Available`; `tcp-socket-base.cc`: `NewAck`, which
+//! calls the application whenever bytes are free).
 
 use bbrlab_cc::CongestionControl as _;
 use bbrlab_cc::linux_int::trunc_u32;
@@ -15,8 +16,9 @@ use bbrlab_stack::{Sockbuf, SocketBuffer};
 
 use super::{Sender, SenderConfig};
 
-/// Headroom for headers in each segment. Linux: `MAX_TCP_HEADER` in a kernel built without wireless drivers, like
-/// the reference's; with them it is 320, and each segment counts as 4352 bytes instead of 2304.
+/// Headroom for headers in each segment. Linux: `MAX_TCP_HEADER` in a kernel built without wireless
+/// drivers, like the reference's; with them it is 320, and each segment counts as 4352 bytes
+/// instead of 2304.
 const MAX_TCP_HEADER: u32 = 256;
 
 /// Linux: `SKB_DATA_ALIGN(sizeof(struct skb_shared_info))` on x86-64.
@@ -28,7 +30,8 @@ const SK_BUFF: u32 = 256;
 /// Initial size in bytes of a buffer that grows. Linux: `tcp_wmem[1]`.
 const WMEM_DEFAULT: u32 = 16_384;
 
-/// Largest size in bytes of a buffer that grows. Linux: `tcp_wmem[2]`, with the value of the reference runs.
+/// Largest size in bytes of a buffer that grows. Linux: `tcp_wmem[2]`, with the value of the
+/// reference runs.
 const WMEM_MAX: u32 = 64 << 20;
 
 /// Linux: `TCP_INIT_CWND`.
@@ -71,8 +74,9 @@ enum Waiting {
     ForPayload,
 }
 
-/// How much of a buffer of `size` bytes must be in use so that an application that waits is not woken: it is once free
-/// space is at least half of what is used, or if the buffer counts payload, once anything is free.
+/// How much of a buffer of `size` bytes must be in use so that an application that waits is not
+/// woken: it is once free space is at least half of what is used, or if the buffer counts payload,
+/// once anything is free.
 /// Linux: `sk_stream_is_writeable`.
 const fn wake_below(size: u32, counts_payload: bool) -> u32 {
     // The largest `used` with `used + (used >> 1) <= size`, and one more.
@@ -170,7 +174,8 @@ impl Sender {
         self.sndbuf.expand(segs, per_seg);
     }
 
-    /// Space may have become free: wakes the application if it waits. `in_flight` counts the packets in flight.
+    /// Space may have become free: wakes the application if it waits. `in_flight` counts the
+    /// packets in flight.
     /// Linux: `tcp_check_space`, `tcp_new_space`, `sk_stream_write_space`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every packet and every ACK passes here")]
@@ -243,7 +248,8 @@ mod tests {
         }
     }
 
-    /// Headers and the kernel's own data behind the payload decide where the next power of two begins.
+    /// Headers and the kernel's own data behind the payload decide where the next power of two
+    /// begins.
     #[test]
     fn a_segment_takes_a_power_of_two_and_an_skb() {
         for (mss, timestamps, bytes) in [

@@ -1,9 +1,9 @@
-//! The sender over a bad network: with packets lost, reordered, duplicated or delayed, the counts always agree with
-//! a walk over the queue, and in the end every byte arrives.
+//! The sender over a bad network: with packets lost, reordered, duplicated or delayed, the counts
+//! always agree with a walk over the queue, and in the end every byte arrives.
 //!
-//! The files in `bad_paths/` say how: ten histories a line, with their totals and a digest of each segment, timer and
-//! state. No kernel trace covers most of what happens here, and no commit changes it unless it means to. `cargo xtask
-//! bless` writes the files anew.
+//! The files in `bad_paths/` say how: ten histories a line, with their totals and a digest of each
+//! segment, timer and state. No kernel trace covers most of what happens here, and no commit
+//! changes it unless it means to. `cargo xtask bless` writes the files anew.
 
 use bbrlab_cc::bbr1::Bbr1;
 use bbrlab_cc::linux_int::{after, before};
@@ -269,8 +269,8 @@ impl Host for World {
 }
 
 impl World {
-    /// An event is over: notes the state of the sender, and what its timers are armed for. What they were armed for in
-    /// between does not matter.
+    /// An event is over: notes the state of the sender, and what its timers are armed for. What
+    /// they were armed for in between does not matter.
     fn note(&mut self, sender: &Sender) {
         self.digest.add(&self.timers.map(|at| at.map_or(0, |at| at.0)));
         self.digest.add_state(&sender.info());
@@ -308,7 +308,8 @@ impl World {
         self.note(&seen);
     }
 
-    /// After an event of the sender: a pacing timer that will have something to do is kept back no longer.
+    /// After an event of the sender: a pacing timer that will have something to do is kept back no
+    /// longer.
     fn keep_only_idle(&mut self, sender: &Sender) {
         let at = self.timers[TimerId::Pacing as usize];
         self.is_idle &= at.is_some_and(|at| sender.is_idle_until(at));
@@ -734,8 +735,8 @@ fn a_packet_and_its_ack_touch_few_lines_of_a_sender() {
     assert_eq!((rack % LINE, lines(rack, bbr1)), (0, 4), "RACK, timers, RTT, BBRv1");
 }
 
-/// With four linear timeouts and a first one of a second, the waits are 1, 1, 1, 1, 1, 2, 4 ... seconds: Linux's
-/// documentation of `tcp_syn_linear_timeouts`.
+/// With four linear timeouts and a first one of a second, the waits are 1, 1, 1, 1, 1, 2, 4 ...
+/// seconds: Linux's documentation of `tcp_syn_linear_timeouts`.
 #[test]
 fn a_lost_syn_is_sent_again_linearly_four_times_and_then_doubles() {
     let cc = Algorithm::from_name("reno").expect("known").build(&Vec::new()).expect("the defaults");

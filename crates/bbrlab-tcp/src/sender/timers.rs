@@ -50,7 +50,8 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    /// The clock of a host with this tick when it boots. `ts_offset` is added to its milliseconds in every timestamp.
+    /// The clock of a host with this tick when it boots. `ts_offset` is added to its milliseconds
+    /// in every timestamp.
     pub(super) const fn new(tick: Tick, ts_offset: u32) -> Self {
         Self {
             mstamp_us: 0,
@@ -119,8 +120,8 @@ pub(super) struct XmitTimer {
     wheel: WheelTimer,
     /// The retransmission timeout in jiffies, backoff included. Linux: `icsk_rto`.
     rto: u32,
-    /// Number of doublings of the timeout. Linux: `icsk_backoff`. This and the next two have the kernel's width, but stop at
-    /// its end: a connection does not give up here.
+    /// Number of doublings of the timeout. Linux: `icsk_backoff`. This and the next two have the
+    /// kernel's width, but stop at its end: a connection does not give up here.
     backoff: u8,
     /// Timeouts since the last progress. Linux: `icsk_retransmits`.
     retransmits: u8,
@@ -286,7 +287,8 @@ impl Sender {
         }
     }
 
-    /// Chooses a slot of the wheel for the jiffy `timeout`, which the wheel does not keep, and tells the host if it is another.
+    /// Chooses a slot of the wheel for the jiffy `timeout`, which the wheel does not keep, and
+    /// tells the host if it is another.
     #[inline(never)]
     fn move_timer(&mut self, timeout: u32, host: &mut impl Host) {
         if let Some(slot) = self.timer.wheel.set_anew(timeout, self.conn.jiffies) {
@@ -294,7 +296,8 @@ impl Sender {
         }
     }
 
-    /// Sets the timer for the timeout of RFC 6298, which is not rounded to jiffies or to slots of the wheel.
+    /// Sets the timer for the timeout of RFC 6298, which is not rounded to jiffies or to slots of
+    /// the wheel.
     fn set_exact_rto(&mut self, when: u32, host: &mut impl Host) {
         self.timer.pending = TimerPurpose::Retransmit;
         self.timer.timeout = self.conn.jiffies.wrapping_add(when);
@@ -370,7 +373,8 @@ impl Sender {
         }
     }
 
-    /// Microseconds until the RTO of the first packet in flight; may be negative. Linux: `tcp_rto_delta_us`.
+    /// Microseconds until the RTO of the first packet in flight; may be negative. Linux:
+    /// `tcp_rto_delta_us`.
     pub(super) fn rto_delta_us(&self) -> i64 {
         match self.board.head_sent() {
             Some(head) => self.rto_delta_after_us(head.sent_us()),
@@ -431,7 +435,8 @@ impl Sender {
         self.us_to_jiffies(delta_us)
     }
 
-    /// Sets the timer for a loss probe if allowed, else for the retransmission timeout. Linux: `tcp_set_xmit_timer`.
+    /// Sets the timer for a loss probe if allowed, else for the retransmission timeout. Linux:
+    /// `tcp_set_xmit_timer`.
     #[inline]
     pub(super) fn set_xmit_timer(&mut self, host: &mut impl Host) {
         if !self.schedule_loss_probe(host) {
@@ -469,8 +474,8 @@ mod tests {
         fn disarm(&mut self, _timer: TimerId) {}
     }
 
-    /// A host may call before the slot of its wheel. Then the timer is set again until its jiffy has come, and does its
-    /// work in that jiffy. Linux: `tcp_write_timer_handler`.
+    /// A host may call before the slot of its wheel. Then the timer is set again until its jiffy
+    /// has come, and does its work in that jiffy. Linux: `tcp_write_timer_handler`.
     #[test]
     fn a_timer_that_is_called_early_waits_for_its_jiffy() {
         let config =

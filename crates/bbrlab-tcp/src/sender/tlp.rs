@@ -15,8 +15,8 @@ use super::{Nonagle, Sender};
 use crate::Host;
 use crate::rtt::RTO_MAX_S;
 
-/// A delay of the next departure in jiffies that is long, but far below the 71 minutes after which the kernel's 32-bit
-/// microseconds wrap.
+/// A delay of the next departure in jiffies that is long, but far below the 71 minutes after which
+/// the kernel's 32-bit microseconds wrap.
 const LONG_DELAY: u32 = 1_000;
 
 /// The probe in flight, and the probe timeout.
@@ -26,12 +26,14 @@ pub(super) struct Tlp {
     high_seq: Option<u32>,
     /// Whether the probe is a retransmission.
     is_retrans: bool,
-    /// Two smoothed RTTs plus [`TIMEOUT_MIN_US`], in jiffies (at most [`RTO_MAX_S`]) and in microseconds.
+    /// Two smoothed RTTs plus [`TIMEOUT_MIN_US`], in jiffies (at most [`RTO_MAX_S`]) and in
+    /// microseconds.
     timeout: u32,
     timeout_us: u32,
     /// `timeout_us` rounded up to whole jiffies: `timeout` stays as it is while this does.
     rounded_us: u32,
-    /// No packet in flight was sent before this time in microseconds. See [`Sender::is_rto_beyond_probe`].
+    /// No packet in flight was sent before this time in microseconds. See
+    /// [`Sender::is_rto_beyond_probe`].
     oldest_us: u64,
 }
 
@@ -74,7 +76,8 @@ impl Sender {
             && matches!(self.conn.ca_state, CaState::Open | CaState::Cwr)
     }
 
-    /// Arms the timer for a loss probe; false if none may be scheduled. Linux: `tcp_schedule_loss_probe`.
+    /// Arms the timer for a loss probe; false if none may be scheduled. Linux:
+    /// `tcp_schedule_loss_probe`.
     #[inline]
     pub(super) fn schedule_loss_probe(&mut self, host: &mut impl Host) -> bool {
         let may_probe = self.may_schedule_loss_probe();
@@ -84,8 +87,8 @@ impl Sender {
         may_probe
     }
 
-    /// Arms the timer for a loss probe that may be scheduled; `advancing_rto` is true after an ACK and false after
-    /// new data.
+    /// Arms the timer for a loss probe that may be scheduled; `advancing_rto` is true after an ACK
+    /// and false after new data.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every packet and every ACK passes here")]
     pub(super) fn arm_loss_probe(&mut self, advancing_rto: bool, host: &mut impl Host) {
@@ -117,8 +120,8 @@ impl Sender {
         self.set_timer(TimerPurpose::LossProbe, timeout, host);
     }
 
-    /// The probe timeout in jiffies after new data, bounded by the RTO of the first of several packets in flight. If that
-    /// was sent once, its time of transmission is noted.
+    /// The probe timeout in jiffies after new data, bounded by the RTO of the first of several
+    /// packets in flight. If that was sent once, its time of transmission is noted.
     #[inline(never)]
     fn probe_timeout_before_rto(&mut self) -> u32 {
         let Some(head) = self.board.head_sent() else { return self.tlp.timeout };
@@ -134,7 +137,8 @@ impl Sender {
         }
     }
 
-    /// [`Self::arm_loss_probe`] without a shortcut: one packet is out, or the next may leave only much later.
+    /// [`Self::arm_loss_probe`] without a shortcut: one packet is out, or the next may leave only
+    /// much later.
     #[cold]
     #[inline(never)]
     fn arm_unusual_loss_probe(&mut self, advancing_rto: bool, host: &mut impl Host) {
@@ -142,11 +146,13 @@ impl Sender {
         self.reset_timer_after_pacing(TimerPurpose::LossProbe, timeout, host);
     }
 
-    /// Whether the RTO of the first packet in flight is certainly not before the end of the probe timeout.
+    /// Whether the RTO of the first packet in flight is certainly not before the end of the probe
+    /// timeout.
     ///
-    /// That packet was sent at `oldest_us` or later: packets are first sent in the order of their sequence numbers, so
-    /// while the first was sent only once, no other was sent before it; and sending one again only makes its time
-    /// later. So `oldest_us` of a former first packet remains a bound, which saves looking at the present one.
+    /// That packet was sent at `oldest_us` or later: packets are first sent in the order of their
+    /// sequence numbers, so while the first was sent only once, no other was sent before it; and
+    /// sending one again only makes its time later. So `oldest_us` of a former first packet remains
+    /// a bound, which saves looking at the present one.
     #[inline]
     fn is_rto_beyond_probe(&self) -> bool {
         let rto_us = u64::from(self.timer.rto()) * u64::from(self.clock.us_per_jiffy());
@@ -163,8 +169,8 @@ impl Sender {
         if advancing_rto {
             timeout = timeout.min(self.timer.rto());
         } else {
-            // The kernel truncates the 64-bit difference to 32 bits: an RTO in the past becomes one far in the
-            // future.
+            // The kernel truncates the 64-bit difference to 32 bits: an RTO in the past becomes one
+            // far in the future.
             let delta_us = trunc_u32(self.rto_delta_us().cast_unsigned());
             if delta_us > 0 && delta_us < timeout_us {
                 timeout = timeout.min(self.us_to_jiffies(delta_us));
@@ -173,8 +179,8 @@ impl Sender {
         timeout
     }
 
-    /// The probe timeout in jiffies and microseconds if only one packet is out (its ACK may be delayed) or if there
-    /// is no RTT sample.
+    /// The probe timeout in jiffies and microseconds if only one packet is out (its ACK may be
+    /// delayed) or if there is no RTT sample.
     #[cold]
     fn lone_probe_timeout(&self) -> (u32, u32) {
         if self.rtt.srtt_us == 0 {
@@ -200,7 +206,8 @@ impl Sender {
         }
     }
 
-    /// The probe timer fired: sends new data, or retransmits the last segment. Linux: `tcp_send_loss_probe`.
+    /// The probe timer fired: sends new data, or retransmits the last segment. Linux:
+    /// `tcp_send_loss_probe`.
     pub(super) fn send_loss_probe(&mut self, host: &mut impl Host) {
         if self.tlp.high_seq.is_none() && self.transmit_loss_probe(host) {
             self.tlp.high_seq = Some(self.conn.snd_nxt);
@@ -243,10 +250,11 @@ impl Sender {
         true
     }
 
-    /// Processes an ACK while a probe is in flight: did the probe repair a loss? Linux: `tcp_process_tlp_ack`.
+    /// Processes an ACK while a probe is in flight: did the probe repair a loss? Linux:
+    /// `tcp_process_tlp_ack`.
     ///
-    /// Returns whether the ACK covers the probe and may be for either the original or the probe; the v3 tree stores
-    /// this in the rate sample.
+    /// Returns whether the ACK covers the probe and may be for either the original or the probe;
+    /// the v3 tree stores this in the rate sample.
     pub(super) fn process_tlp_ack(&mut self, ack: u32, flag: u32, host: &mut impl Host) -> bool {
         let Some(high_seq) = self.tlp.high_seq else { return false };
         if before(ack, high_seq) {

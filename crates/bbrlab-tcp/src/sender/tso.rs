@@ -1,9 +1,12 @@
-//! The size of a burst, and whether to wait until it can be larger: TSO autosizing, TSO deferral, Nagle.
+//! The size of a burst, and whether to wait until it can be larger: TSO autosizing, TSO deferral,
+//! Nagle.
 //!
-//! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_tso_segs`, `tcp_tso_autosize`, `tcp_tso_should_defer`,
-//! `tcp_mss_split_point`, `tcp_nagle_test`, `tcp_minshall_check`; RFC 896, draft-minshall-nagle.
+//! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_tso_segs`, `tcp_tso_autosize`,
+//! `tcp_tso_should_defer`, `tcp_mss_split_point`, `tcp_nagle_test`, `tcp_minshall_check`; RFC 896,
+//! draft-minshall-nagle.
 //! Deviations:
-//! 1. `Tso::Off` sends one segment per skb, as a host without segmentation offload of any kind would.
+//! 1. `Tso::Off` sends one segment per skb, as a host without segmentation offload of any kind
+//!    would.
 
 use bbrlab_cc::linux_int::after;
 use bbrlab_cc::{CaState, CongestionControl};
@@ -18,7 +21,8 @@ use crate::pacing::{Burst, BurstSize};
 /// Linux: `tcp_min_tso_segs`.
 const MIN_TSO_SEGS: u32 = 2;
 
-/// An skb is not deferred if this fraction of the window (a third) can be sent. Linux: `tcp_tso_win_divisor`.
+/// An skb is not deferred if this fraction of the window (a third) can be sent. Linux:
+/// `tcp_tso_win_divisor`.
 const TSO_WIN_DIVISOR: u32 = 3;
 
 /// Largest number of segments in an skb. Linux: `GSO_MAX_SEGS`.

@@ -1,6 +1,7 @@
 //! Undoing a reduction that proves spurious because the original packets arrived.
 //!
-//! The proof is a timestamp echo older than the first retransmission, DSACKs for every retransmission, or F-RTO.
+//! The proof is a timestamp echo older than the first retransmission, DSACKs for every
+//! retransmission, or F-RTO.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_undo_cwnd_reduction`, `tcp_may_undo`,
 //! `tcp_packet_delayed`, `tcp_try_undo_*`, `tcp_init_undo`.
@@ -18,7 +19,8 @@ use crate::Host;
 pub(super) struct Undo {
     /// `snd_una` when the episode started; `None` if it cannot be undone. Linux: `undo_marker`.
     marker: Option<u32>,
-    /// Retransmissions not yet proven spurious; 0 if all are, -1 if none was sent. Linux: `undo_retrans`.
+    /// Retransmissions not yet proven spurious; 0 if all are, -1 if none was sent. Linux:
+    /// `undo_retrans`.
     retrans: i32,
     /// ssthresh before the episode; 0 if it must not be restored. Linux: `prior_ssthresh`.
     prior_ssthresh: u32,
@@ -27,7 +29,8 @@ pub(super) struct Undo {
 impl Undo {
     pub(super) const NONE: Self = Self { marker: None, retrans: -1, prior_ssthresh: 0 };
 
-    /// Starts an episode at `snd_una` with `retrans_out` retransmissions in flight. Linux: `tcp_init_undo`.
+    /// Starts an episode at `snd_una` with `retrans_out` retransmissions in flight. Linux:
+    /// `tcp_init_undo`.
     fn start(&mut self, snd_una: u32, retrans_out: u32) {
         self.marker = Some(snd_una);
         self.retrans = if retrans_out == 0 { -1 } else { retrans_out.cast_signed() };
@@ -64,7 +67,8 @@ impl Undo {
         self.retrans = self.retrans.max(0) + packets.cast_signed();
     }
 
-    /// The receiver got `segs` segments up to `end_seq` twice: that many retransmissions were spurious.
+    /// The receiver got `segs` segments up to `end_seq` twice: that many retransmissions were
+    /// spurious.
     pub(super) fn note_duplicate(&mut self, end_seq: u32, segs: u32) {
         if self.marker.is_some_and(|marker| after(end_seq, marker)) && self.retrans > 0 {
             self.retrans = (self.retrans - segs.cast_signed()).max(0);
@@ -166,7 +170,8 @@ impl Sender {
         false
     }
 
-    /// Undoes the episode if every retransmission was reported as a duplicate. Linux: `tcp_try_undo_dsack`.
+    /// Undoes the episode if every retransmission was reported as a duplicate. Linux:
+    /// `tcp_try_undo_dsack`.
     pub(super) fn try_undo_dsack(&mut self) -> bool {
         if !self.episode.undo.is_all_duplicate() {
             return false;
@@ -193,7 +198,8 @@ impl Sender {
         true
     }
 
-    /// A partial ACK in recovery: undoes the episode if it was spurious. True if this ACK needs nothing more.
+    /// A partial ACK in recovery: undoes the episode if it was spurious. True if this ACK needs
+    /// nothing more.
     /// Linux: `tcp_try_undo_partial`.
     pub(super) fn try_undo_partial(&mut self, prior_snd_una: u32, host: &mut impl Host) -> bool {
         if !self.episode.undo.is_possible() || !self.is_packet_delayed() {

@@ -1,13 +1,15 @@
 //! Is a segment from the peer acceptable, and does it carry the newest timestamp?
 //!
-//! The sending half of a socket that only sends checks here what a whole socket checks in its receiving half. The peer
-//! of such a socket sends no data, so every sequence number is the same until its FIN.
+//! The sending half of a socket that only sends checks here what a whole socket checks in its
+//! receiving half. The peer of such a socket sends no data, so every sequence number is the same
+//! until its FIN.
 //!
-//! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_validate_incoming`, `tcp_disordered_ack`, `tcp_sequence`,
-//! `tcp_replace_ts_recent`, `tcp_send_dupack`, `tcp_send_challenge_ack`.
+//! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_validate_incoming`, `tcp_disordered_ack`,
+//! `tcp_sequence`, `tcp_replace_ts_recent`, `tcp_send_dupack`, `tcp_send_challenge_ack`.
 //! Deviations:
 //! 1. A RST is ignored: no peer of ours sends one.
-//! 2. After both ends have closed, the kernel keeps only the minimal socket of `TIME_WAIT`; here the sender goes on.
+//! 2. After both ends have closed, the kernel keeps only the minimal socket of `TIME_WAIT`; here
+//!    the sender goes on.
 
 use bbrlab_cc::linux_int::{after, before};
 
@@ -17,9 +19,9 @@ use crate::segment::flag;
 use crate::{Host, Segment};
 
 impl Sender {
-    /// Whether `segment` is acceptable, including its ACK number. If so, its timestamp may become the one to echo; if
-    /// not, it is answered as the kernel answers it and must be ignored. Linux: `tcp_validate_incoming`, and the first
-    /// checks of `tcp_ack`.
+    /// Whether `segment` is acceptable, including its ACK number. If so, its timestamp may become
+    /// the one to echo; if not, it is answered as the kernel answers it and must be ignored. Linux:
+    /// `tcp_validate_incoming`, and the first checks of `tcp_ack`.
     #[inline]
     pub(super) fn accepts(&mut self, segment: &Segment, host: &mut impl Host) -> bool {
         let flags = segment.flags & (flag::ACK | flag::SYN | flag::RST);
@@ -35,7 +37,8 @@ impl Sender {
         true
     }
 
-    /// Whether a segment's timestamp is at least as new as any before. Linux: in `tcp_rcv_established`.
+    /// Whether a segment's timestamp is at least as new as any before. Linux: in
+    /// `tcp_rcv_established`.
     #[inline]
     pub(super) fn is_newest(&self, has_ts: bool, tsval: u32) -> bool {
         !has_ts || tsval.wrapping_sub(self.reverse.ts_recent).cast_signed() >= 0
@@ -104,7 +107,8 @@ impl Sender {
         }
     }
 
-    /// Answers an unacceptable segment with a duplicate ACK: a pure ACK at most once in half a second.
+    /// Answers an unacceptable segment with a duplicate ACK: a pure ACK at most once in half a
+    /// second.
     /// Linux: `tcp_oow_rate_limited`, `tcp_send_dupack`.
     fn refuse(&mut self, segment: &Segment, host: &mut impl Host) {
         let has_data = segment.end_seq() != segment.seq;

@@ -1,7 +1,7 @@
 //! The window that the peer advertises.
 //!
-//! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_may_update_window`; `net/ipv4/tcp.c`: `tcp_bound_to_half_wnd`,
-//! `forced_push`.
+//! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_may_update_window`; `net/ipv4/tcp.c`:
+//! `tcp_bound_to_half_wnd`, `forced_push`.
 //! Deviations: none.
 
 use bbrlab_cc::linux_int::after;
@@ -49,8 +49,8 @@ impl PeerWindow {
         *self = Self { size, seq, max: size };
     }
 
-    /// Whether a segment may update the window: it acknowledges new data, has a later sequence number, or advertises
-    /// a larger window or none. Linux: `tcp_may_update_window`.
+    /// Whether a segment may update the window: it acknowledges new data, has a later sequence
+    /// number, or advertises a larger window or none. Linux: `tcp_may_update_window`.
     pub(crate) fn may_update(&self, is_new_ack: bool, seq: u32, size: u32) -> bool {
         is_new_ack || after(seq, self.seq) || (seq == self.seq && (size > self.size || size == 0))
     }
@@ -61,8 +61,8 @@ impl PeerWindow {
         std::mem::replace(&mut self.size, size) != size
     }
 
-    /// Updates the largest window; true if the current window is larger than any before, and those were so small that
-    /// half of them may have bounded the segment of `mss` bytes.
+    /// Updates the largest window; true if the current window is larger than any before, and those
+    /// were so small that half of them may have bounded the segment of `mss` bytes.
     pub(super) fn take_record(&mut self, mss: u32) -> bool {
         let is_record = self.size > self.max && mss >= self.half();
         self.max = self.max.max(self.size);

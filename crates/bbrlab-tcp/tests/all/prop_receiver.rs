@@ -1,5 +1,5 @@
-//! Properties of a receiver under arbitrary input: it acknowledges only data that arrived, delivers all of it, and
-//! does not take back an advertised window.
+//! Properties of a receiver under arbitrary input: it acknowledges only data that arrived, delivers
+//! all of it, and does not take back an advertised window.
 
 use std::collections::BTreeSet;
 
@@ -17,8 +17,8 @@ const MSS: u32 = 1448;
 
 #[derive(Clone, Debug)]
 enum Op {
-    /// `count` segments of the stream arrive as one packet. The first is the next one expected plus `from`
-    /// minus 4.
+    /// `count` segments of the stream arrive as one packet. The first is the next one expected plus
+    /// `from` minus 4.
     Data { from: u32, count: u32, push: bool, ce: bool },
     /// The segment after the highest that was sent, `skip` segments left out.
     Above { skip: u32, push: bool },
@@ -236,8 +236,8 @@ fn settings() -> ProptestConfig {
 proptest! {
     #![proptest_config(settings())]
 
-    /// With any segments in any order: ACKs and SACK blocks cover only data that arrived, the right edge of the
-    /// window never moves back, and exactly the data before the first hole can be read.
+    /// With any segments in any order: ACKs and SACK blocks cover only data that arrived, the right
+    /// edge of the window never moves back, and exactly the data before the first hole can be read.
     #[test]
     fn acks_tell_the_truth(config in config(), ops in prop::collection::vec(op(), 1..200)) {
         let mut bench = Bench::new(config, false);
@@ -277,7 +277,8 @@ proptest! {
         prop_assert_eq!(read + 1, u64::from(bench.receiver.rcv_nxt()));
     }
 
-    /// Once every segment has arrived and was read, no memory is in use and everything is acknowledged.
+    /// Once every segment has arrived and was read, no memory is in use and everything is
+    /// acknowledged.
     #[test]
     fn everything_is_delivered_in_the_end(config in config(), ops in prop::collection::vec(op(), 1..100)) {
         let mut bench = Bench::new(config, true);

@@ -1,9 +1,9 @@
-//! A receiver over random histories: losses, reordering, bursts, marks, pauses of the reader, segments that make no sense,
-//! small buffers.
+//! A receiver over random histories: losses, reordering, bursts, marks, pauses of the reader,
+//! segments that make no sense, small buffers.
 //!
-//! `receiver_histories.txt` has a line for twenty histories: what came to what, and a digest of each segment sent, timer and
-//! state. `prop_receiver.rs` says what holds in all of them; this says that none changes unless a commit means it to.
-//! `cargo xtask bless` writes the file anew.
+//! `receiver_histories.txt` has a line for twenty histories: what came to what, and a digest of
+//! each segment sent, timer and state. `prop_receiver.rs` says what holds in all of them; this says
+//! that none changes unless a commit means it to. `cargo xtask bless` writes the file anew.
 
 use std::fmt::Write as _;
 

@@ -1,9 +1,11 @@
 //! Transcripts of the sender in the manner of packetdrill: its input and its output.
 //!
-//! The first line of each file in `sender_transcripts/` says what it shows. A line with a time in milliseconds is an
-//! input: `0 connect`, `30.5 < A ack 1449`, `50 write 1000`, `60 app_limited`, `70 cc FIELD` (of its state), `90 close`.
-//! The test runs the inputs and the timers between them, and writes below each the segments sent (`>`), the resulting
-//! state (`=`) and what else has changed inside (`~`). The output must equal the file. `UPDATE_EXPECT=1` rewrites it: read the difference like code.
+//! The first line of each file in `sender_transcripts/` says what it shows. A line with a time in
+//! milliseconds is an input: `0 connect`, `30.5 < A ack 1449`, `50 write 1000`, `60 app_limited`,
+//! `70 cc FIELD` (of its state), `90 close`. The test runs the inputs and the timers between them,
+//! and writes below each the segments sent (`>`), the resulting state (`=`) and what else has
+//! changed inside (`~`). The output must equal the file. `UPDATE_EXPECT=1` rewrites it: read the
+//! difference like code.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -54,8 +56,8 @@ impl Bench {
     }
 }
 
-/// The host's clock, in milliseconds, at time 0 of a script. Not 0, because a stamp of 0 means "none"; a multiple of
-/// every slot length of the timer wheel, so that no timer is moved.
+/// The host's clock, in milliseconds, at time 0 of a script. Not 0, because a stamp of 0 means
+/// "none"; a multiple of every slot length of the timer wheel, so that no timer is moved.
 const BOOT_MS: u32 = 1 << 15;
 
 /// Milliseconds with up to six decimals.
@@ -90,8 +92,8 @@ fn show_flags(segment: &Segment) -> String {
     FLAGS.iter().filter(|(_, bit)| segment.has(*bit)).map(|(letter, _)| *letter).collect()
 }
 
-/// `A ack 1449 wnd 65535 sack 2897-4345 ts 5000 ecr 100`. Without `wnd` the window is that of the segment before; other
-/// fields default to 0, `seq` to 1 (0 in a SYN).
+/// `A ack 1449 wnd 65535 sack 2897-4345 ts 5000 ecr 100`. Without `wnd` the window is that of the
+/// segment before; other fields default to 0, `seq` to 1 (0 in a SYN).
 fn parse_segment(words: &[&str], wnd: &mut u32, has_ts: bool) -> Segment {
     let mut segment =
         Segment { flags: parse_flags(words[0]), seq: 1, has_ts, ..Segment::default() };

@@ -1,7 +1,7 @@
 //! Transcripts in the manner of packetdrill: the input of one end of a connection, and its output.
 //!
-//! A file's first line says what is tested, the second names the end under test and its settings. Each
-//! further line is a time in seconds and an event:
+//! A file's first line says what is tested, the second names the end under test and its settings.
+//! Each further line is a time in seconds and an event:
 //!
 //! ```text
 //! # A lone segment without PUSH waits for the delayed-ACK timer.
@@ -13,16 +13,19 @@
 //! ```
 //!
 //! Lines with `>` are output: the test fails if the file differs from the code's output, and
-//! `UPDATE_EXPECT=1` (`cargo xtask bless`) rewrites them. `ack`, `win`, `ts` and `ecr` are followed by a number,
-//! `sack` by ranges `a-b,c-d`; `ect0` and `ce` are the ECN field. Numbers are relative, as in packetdrill.
+//! `UPDATE_EXPECT=1` (`cargo xtask bless`) rewrites them. `ack`, `win`, `ts` and `ecr` are followed
+//! by a number, `sack` by ranges `a-b,c-d`; `ect0` and `ce` are the ECN field. Numbers are
+//! relative, as in packetdrill.
 //!
-//! Events: `< ...`, `end`, `close`; at a receiver `read on`, `read off`, `interrupt` (another timer of the
-//! machine fires); at a sender `connect`, `write N`, `write unlimited`, `run` (the application is scheduled).
+//! Events: `< ...`, `end`, `close`; at a receiver `read on`, `read off`, `interrupt` (another timer
+//! of the machine fires); at a sender `connect`, `write N`, `write unlimited`, `run` (the
+//! application is scheduled).
 //!
-//! Settings of a receiver: `mss`, `rcvbuf` (bytes of memory: twice `SO_RCVBUF`), `rcvlowat`, `rwnd`,
-//! `clamp`, `hz`, `every` and `timer_ms` (delayed ACKs as in RFC 1122), `recv`, and the words `nots`, `nosack`,
-//! `quickack`, `ecn`, `dctcp`. Of a whole socket: `active` or `passive`, then those of a
-//! receiver. Of a sender: `cc`, `mss`, `hz`, `icwnd`, and `nots`, `nosack`, `nodelay`, `ecn`.
+//! Settings of a receiver: `mss`, `rcvbuf` (bytes of memory: twice `SO_RCVBUF`), `rcvlowat`,
+//! `rwnd`, `clamp`, `hz`, `every` and `timer_ms` (delayed ACKs as in RFC 1122), `recv`, and the
+//! words `nots`, `nosack`, `quickack`, `ecn`, `dctcp`. Of a whole socket: `active` or `passive`,
+//! then those of a receiver. Of a sender: `cc`, `mss`, `hz`, `icwnd`, and `nots`, `nosack`,
+//! `nodelay`, `ecn`.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -50,8 +53,8 @@ const FLAGS: [(char, u8); 7] = [
     ('C', flag::CWR),
 ];
 
-/// The sender's clock, in milliseconds, at time 0 of the transcript. Not 0, because a stamp of 0 means "none"; a
-/// multiple of every slot length of the timer wheel, so that no timer is moved.
+/// The sender's clock, in milliseconds, at time 0 of the transcript. Not 0, because a stamp of 0
+/// means "none"; a multiple of every slot length of the timer wheel, so that no timer is moved.
 const BOOT_MS: u32 = 1 << 15;
 
 /// A host that records what is transmitted.

@@ -1,4 +1,5 @@
-//! ACK aggregation as in ns-3: counts are bytes, the epoch's age is in whole seconds, and an epoch ends after 4096 bytes.
+//! ACK aggregation as in ns-3: counts are bytes, the epoch's age is in whole seconds, and an epoch
+//! ends after 4096 bytes.
 //!
 //! Sources: [ns3] `tcp-bbr.cc`, `UpdateAckAggregation`.
 //! Deviations: none but those of the folder.

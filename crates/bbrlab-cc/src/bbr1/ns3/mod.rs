@@ -1,12 +1,14 @@
-//! BBR v1 and its variants on ns-3: each step in which its implementations differ from Linux's is a parameter.
+//! BBR v1 and its variants on ns-3: each step in which its implementations differ from Linux's is a
+//! parameter.
 //!
-//! The defaults are Linux's, so that a variant of which a scenario says nothing more runs as on Linux. Every value is valid beside
-//! any other.
+//! The defaults are Linux's, so that a variant of which a scenario says nothing more runs as on
+//! Linux. Every value is valid beside any other.
 //!
-//! Sources: [ns3] `tcp-bbr.cc` of 3.40 and 3.44; [lanigan-code] `tcp-bbr.cc`, a port of 2018 to 3.27.
+//! Sources: [ns3] `tcp-bbr.cc` of 3.40 and 3.44; [lanigan-code] `tcp-bbr.cc`, a port of 2018 to
+//! 3.27.
 //! Deviations:
-//! 1. ns-3 counts bytes and nanoseconds and computes in floating point; here the units stay Linux's: packets,
-//!    microseconds, gains in 1/256.
+//! 1. ns-3 counts bytes and nanoseconds and computes in floating point; here the units stay
+//!    Linux's: packets, microseconds, gains in 1/256.
 
 mod aggregation;
 mod params;

@@ -1,4 +1,5 @@
-//! The steps in which ns-3 differs from Linux: one parameter a difference. A variant has these parameters beside its own.
+//! The steps in which ns-3 differs from Linux: one parameter a difference. A variant has these
+//! parameters beside its own.
 
 use crate::{ParamError, ParamSpec, ParamTable, Params};
 

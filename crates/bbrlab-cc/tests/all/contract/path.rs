@@ -1,5 +1,5 @@
-//! One flow over one bottleneck with a drop-tail queue: the simplest network in which a congestion control
-//! can show that it recovers from what was done to it.
+//! One flow over one bottleneck with a drop-tail queue: the simplest network in which a congestion
+//! control can show that it recovers from what was done to it.
 
 use std::collections::VecDeque;
 
@@ -104,7 +104,8 @@ impl Path {
         self.acks.push_back((number, self.free_at_ns + self.link.rtt_ns));
     }
 
-    /// One ACK for one packet; a dropped packet counts as lost at the ACK of the third packet after it.
+    /// One ACK for one packet; a dropped packet counts as lost at the ACK of the third packet after
+    /// it.
     fn ack(&mut self, sender: &mut Sender) {
         let (number, _) = self.acks.pop_front().expect("the caller looked");
         let lost = self.dropped.iter().filter(|&&dropped| dropped + 3 <= number).count();

@@ -1,9 +1,9 @@
-//! A sender reduced to what a congestion control sees: it keeps the socket's counters, stamps packets,
-//! takes delivery-rate samples and makes the calls in the kernel's order. The result of every call is
-//! checked against the contract.
+//! A sender reduced to what a congestion control sees: it keeps the socket's counters, stamps
+//! packets, takes delivery-rate samples and makes the calls in the kernel's order. The result of
+//! every call is checked against the contract.
 //!
-//! It is not the real sender (`bbrlab-tcp`): losses are dictated, not detected, so that a test can make any
-//! legal history it likes.
+//! It is not the real sender (`bbrlab-tcp`): losses are dictated, not detected, so that a test can
+//! make any legal history it likes.
 
 use std::collections::VecDeque;
 
@@ -162,9 +162,9 @@ impl Sender {
         self.conn.ctl = ctl;
         let name = self.algorithm.name();
         assert!(ctl.cwnd >= 1, "{name}: cwnd is 0 after {call}: {:?}", self.conn);
-        // Only ACKs apply the clamp; the core itself exceeds it after a timeout. Window-based algorithms do
-        // not shrink to it (Westwood sets cwnd without regard to it), they only do not grow beyond it, and
-        // Vegas and Veno keep two packets even where the clamp is one.
+        // Only ACKs apply the clamp; the core itself exceeds it after a timeout. Window-based
+        // algorithms do not shrink to it (Westwood sets cwnd without regard to it), they only do
+        // not grow beyond it, and Vegas and Veno keep two packets even where the clamp is one.
         let bound = match call {
             "cong_control" => ctl.cwnd_clamp,
             "cong_avoid" => ctl.cwnd_clamp.max(before.cwnd).max(2),
@@ -302,8 +302,8 @@ impl Sender {
         self.conn.is_cwnd_limited = false;
     }
 
-    /// Marks up to `count` of the oldest packets lost. The algorithm learns of the episode at once, of the
-    /// number with the next ACK.
+    /// Marks up to `count` of the oldest packets lost. The algorithm learns of the episode at once,
+    /// of the number with the next ACK.
     pub(crate) fn lose(&mut self, count: usize) {
         let count = count.min(self.outstanding.len());
         if count == 0 {

@@ -99,7 +99,8 @@ pub(super) enum Input {
 }
 
 impl Input {
-    /// The one of the column `name`. Beside the arguments of calls these are the columns of the core's own table.
+    /// The one of the column `name`. Beside the arguments of calls these are the columns of the
+    /// core's own table.
     pub(super) fn of(name: &str) -> Option<Self> {
         Some(match name {
             "event" => Self::Event,

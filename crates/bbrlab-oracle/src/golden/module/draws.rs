@@ -55,7 +55,8 @@ impl Draw for RecordedDraws {
         if let Some(draw) = u32::try_from(recorded).ok().filter(|&draw| draw < bound) {
             return draw;
         }
-        // One draw too many, or one from a smaller range than the kernel's: go on with something legal.
+        // One draw too many, or one from a smaller range than the kernel's: go on with something
+        // legal.
         let got = u32::try_from(recorded).unwrap_or(0).checked_rem(bound).unwrap_or(0);
         let wrong = WrongDraw { index, expected: i128::from(recorded), got: i128::from(got) };
         self.wrong.get_or_insert(wrong);

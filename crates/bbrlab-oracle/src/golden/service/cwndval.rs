@@ -1,5 +1,5 @@
-//! `cwndval`: event 1 is the validation after sending, 2 "is cwnd-limited", 3 the current ssthresh, 4 the
-//! restart after an idle time, 5 the size of a burst.
+//! `cwndval`: event 1 is the validation after sending, 2 "is cwnd-limited", 3 the current ssthresh,
+//! 4 the restart after an idle time, 5 the size of a burst.
 
 use bbrlab_cc::{Conn, reno};
 use bbrlab_tcp::cwnd_validation::{CwndUsage, UnderuseInput};

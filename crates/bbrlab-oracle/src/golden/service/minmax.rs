@@ -1,4 +1,5 @@
-//! `minmax`: the windowed filter. Operations 1 and 3 use the filter for maxima, 2 and 4 the one for minima.
+//! `minmax`: the windowed filter. Operations 1 and 3 use the filter for maxima, 2 and 4 the one for
+//! minima.
 
 use bbrlab_cc::WindowedFilter;
 

@@ -1,5 +1,5 @@
-//! `rate_v1`, `rate_v3`: the delivery-rate sampler. Event 1 is a packet sent, 2 a packet delivered, 3 the
-//! completion of the sample, 4 the check for an application-limited sender.
+//! `rate_v1`, `rate_v3`: the delivery-rate sampler. Event 1 is a packet sent, 2 a packet delivered,
+//! 3 the completion of the sample, 4 the check for an application-limited sender.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! Distributions as boxes: quartiles and median, whiskers to the last value within one and a half of their distance, and
-//! every value beyond.
+//! Distributions as boxes: quartiles and median, whiskers to the last value within one and a half
+//! of their distance, and every value beyond.
 
 use super::content::PlateBox;
 use crate::picture::canvas::Stroke;

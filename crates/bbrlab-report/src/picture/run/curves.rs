@@ -30,7 +30,8 @@ pub(super) struct Curve {
     pub(super) name: String,
     pub(super) color: RGBColor,
     pub(super) lines: Vec<Points>,
-    /// Lower and upper end of the range of the flows that the curve stands for, as often as it is interrupted.
+    /// Lower and upper end of the range of the flows that the curve stands for, as often as it is
+    /// interrupted.
     pub(super) bands: Vec<(Points, Points)>,
 }
 
@@ -132,7 +133,8 @@ impl<'s, 'a> Curves<'s, 'a> {
         groups
     }
 
-    /// One curve for all flows of a group: the sum of rates, the median of everything else with its band.
+    /// One curve for all flows of a group: the sum of rates, the median of everything else with its
+    /// band.
     fn by_group(&self, quantity: Quantity) -> Vec<Curve> {
         let curve = |((_, flows), (name, color)): ((&str, Vec<u32>), (String, RGBColor))| {
             let windows: Vec<Windows> = flows
@@ -166,7 +168,8 @@ impl<'s, 'a> Curves<'s, 'a> {
         self.groups().into_iter().zip(self.names()).map(curve).collect()
     }
 
-    /// The lines through the windows that have a value: none is drawn through a time in which there is no flow.
+    /// The lines through the windows that have a value: none is drawn through a time in which there
+    /// is no flow.
     fn split(&self, windows: &[(f64, Option<f64>)]) -> Vec<Points> {
         let mut lines: Vec<Points> = Vec::new();
         for (x, y) in windows.iter().filter_map(|&(x, y)| y.map(|y| (x, y))) {
@@ -217,10 +220,11 @@ impl<'s, 'a> Curves<'s, 'a> {
         points
     }
 
-    /// Wire bytes delivered between two rows of a series that does not tell the throughput. For bulk flows they follow from
-    /// the packets, which SACK reports as they arrive: the bytes that the application gets stand still during a repair and
-    /// jump after it. For sources that write less than full segments they follow from the bytes that the application gets.
-    /// `None` where that is not known.
+    /// Wire bytes delivered between two rows of a series that does not tell the throughput. For
+    /// bulk flows they follow from the packets, which SACK reports as they arrive: the bytes that
+    /// the application gets stand still during a repair and jump after it. For sources that write
+    /// less than full segments they follow from the bytes that the application gets. `None` where
+    /// that is not known.
     fn wire_bytes(&self, flow: u32, before: usize, last: usize) -> Option<f64> {
         let (series, run) = (self.sheet.input.series, self.sheet.input.run);
         let class = run.class(flow);

@@ -177,7 +177,8 @@ impl Sheet<'_> {
         let curves = self.curves(quantity);
         let rates = self.main_link().map_or_else(Vec::new, |link| self.rate_mbps(link));
         let link_top = rates.iter().map(|&(_, rate)| rate).fold(0.0, f64::max);
-        // A start-up paces at several times the rate of the link; more than that would flatten the rest.
+        // A start-up paces at several times the rate of the link; more than that would flatten the
+        // rest.
         let top = greatest(&curves).max(link_top);
         let panel = self.panel(canvas, place, Axis::from_zero(top, self.ticks()));
         let mut keys = Vec::new();

@@ -15,14 +15,16 @@ const BINS: u32 = 250;
 const SOMEBODY_WAITS: u64 = 2;
 
 impl<'a> Sheet<'a> {
-    /// The link that the flows share: the dumbbell's bottleneck, or else the first with a limited rate.
+    /// The link that the flows share: the dumbbell's bottleneck, or else the first with a limited
+    /// rate.
     pub(super) fn main_link(&self) -> Option<&'a Link> {
         let run = self.input.run;
         let bottleneck = run.bottleneck.and_then(|link| run.links.get(link as usize));
         bottleneck.or_else(|| run.links.iter().find(|link| link.rate.is_limited()))
     }
 
-    /// The scenario's link behind a link of the summary; of a private link, that of its flow's class.
+    /// The scenario's link behind a link of the summary; of a private link, that of its flow's
+    /// class.
     pub(super) fn link_of(&self, summary_link: u32) -> Option<&'a Link> {
         let name = &self.input.summary.links.get(summary_link as usize)?.name;
         let run = self.input.run;
@@ -34,9 +36,9 @@ impl<'a> Sheet<'a> {
         })
     }
 
-    /// The links whose queues are drawn, and how many more had one: the shared link and others, of the way back too, in
-    /// which packets ever waited, those with the longest queues, in the order of the summary. Links of single flows are
-    /// drawn only if there are no others.
+    /// The links whose queues are drawn, and how many more had one: the shared link and others, of
+    /// the way back too, in which packets ever waited, those with the longest queues, in the order
+    /// of the summary. Links of single flows are drawn only if there are no others.
     pub(super) fn shown_links(&self) -> (Vec<u32>, usize) {
         let queue = self.input.queue;
         if queue.is_empty() {
@@ -81,8 +83,9 @@ impl<'a> Sheet<'a> {
         f64::from(mss) + HEADERS + framing
     }
 
-    /// The bandwidth-delay product of the only flow in packets, as the corners of a line: it changes with the rate of the
-    /// link and with the base RTT. There is none of a trace, whose rate wanders too much for a product with the RTT.
+    /// The bandwidth-delay product of the only flow in packets, as the corners of a line: it
+    /// changes with the rate of the link and with the base RTT. There is none of a trace, whose
+    /// rate wanders too much for a product with the RTT.
     pub(super) fn bdp_packets(&self) -> Vec<(f64, f64)> {
         let ([class], [_]) = (self.input.run.classes.as_slice(), self.rows.as_slice()) else {
             return Vec::new();
@@ -106,7 +109,8 @@ impl<'a> Sheet<'a> {
         link.room_packets(self.wire_bytes(mss))
     }
 
-    /// The different rates of the shared links on the ways of the data, each as the corners of a line.
+    /// The different rates of the shared links on the ways of the data, each as the corners of a
+    /// line.
     pub(super) fn forward_rates(&self) -> Vec<Vec<(f64, f64)>> {
         let run = self.input.run;
         let mut rates: Vec<&Rate> = Vec::new();

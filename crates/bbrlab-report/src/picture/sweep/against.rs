@@ -1,7 +1,8 @@
 //! A figure of a sweep against another: what a share of the link costs in delay.
 //!
-//! A point for each combination of swept values. Colours tell one key apart; small multiples the others, except for one,
-//! along whose values points are joined: the larger the value, the larger the mark.
+//! A point for each combination of swept values. Colours tell one key apart; small multiples the
+//! others, except for one, along whose values points are joined: the larger the value, the larger
+//! the mark.
 
 use bbrlab_run::Group;
 
@@ -32,7 +33,8 @@ const SIZES: (f64, f64) = (2.2, 4.6);
 /// The figures of a sweep against the one that was chosen, a picture for each.
 ///
 /// # Errors
-/// If a figure or a key is unknown, there are more colours than can be told apart, or the panels do not fit the size.
+/// If a figure or a key is unknown, there are more colours than can be told apart, or the panels do
+/// not fit the size.
 pub(super) fn against(
     title: &str,
     points: &Points,
@@ -106,7 +108,8 @@ struct Dot {
     size: f64,
 }
 
-/// The points of one colour and one group of flows in a panel, in the order in which they are joined.
+/// The points of one colour and one group of flows in a panel, in the order in which they are
+/// joined.
 struct Trail {
     color: usize,
     group: usize,

@@ -1,4 +1,5 @@
-//! What is drawn of a sweep: figures, axis, colours and small multiples, chosen by somebody or by the sweep itself.
+//! What is drawn of a sweep: figures, axis, colours and small multiples, chosen by somebody or by
+//! the sweep itself.
 
 use bbrlab_run::{
     Field, FlowGroup, FlowSummary, Group, Leaf, LinkSummary, RunSummary, WaitSummary, leaves,
@@ -9,7 +10,8 @@ use crate::answers::{Answer, Metric};
 use crate::picture::shape::Shape;
 use crate::picture::swept::Swept;
 
-/// What somebody wants to see of a sweep. By default the figures that the sweep is about against each swept quantity.
+/// What somebody wants to see of a sweep. By default the figures that the sweep is about against
+/// each swept quantity.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweepChoice {
     /// Figures by their names: `share`, `fct_ms.p95`, `links.bottleneck.utilization`.
@@ -174,8 +176,8 @@ fn known() -> Vec<Leaf> {
     all
 }
 
-/// Where the name is that of a column of `summary.parquet` for a figure of runs, of groups of flows or of links: what the figure
-/// is called here.
+/// Where the name is that of a column of `summary.parquet` for a figure of runs, of groups of flows
+/// or of links: what the figure is called here.
 fn column(wanted: &str, groups: &[Group], usual: &[Answer<'_>]) -> Option<String> {
     let named = |leaves: Vec<Leaf>, own: &str, prefix: &str| {
         let leaf = leaves.into_iter().find(|leaf| leaf.name.replace('.', "_") == own)?;

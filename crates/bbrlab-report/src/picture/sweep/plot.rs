@@ -34,9 +34,11 @@ pub(super) struct Curve {
     pub(super) samples: Vec<Sample>,
 }
 
-/// With more points than this a joined curve is a line without marks, between lines in place of bars: they would hide one another.
+/// With more points than this a joined curve is a line without marks, between lines in place of
+/// bars: they would hide one another.
 const MARKED: usize = 100;
-/// The same for all curves of a picture together, and how many dots a picture has at most: each takes time and memory.
+/// The same for all curves of a picture together, and how many dots a picture has at most: each
+/// takes time and memory.
 const MARKED_IN_ALL: usize = 20_000;
 const DOTS: usize = 40_000;
 
@@ -114,8 +116,9 @@ pub(super) fn plot(panel: &Panel<'_, '_>, curves: &[Curve], swept: &Swept, room:
     }
 }
 
-/// Curves are shifted sideways, so that equal values do not hide one another: between quantities by a little, between
-/// names so that all are side by side. However many curves there are, none is far from its place.
+/// Curves are shifted sideways, so that equal values do not hide one another: between quantities by
+/// a little, between names so that all are side by side. However many curves there are, none is far
+/// from its place.
 fn shifts(panel: &Panel<'_, '_>, curves: usize, swept: &Swept) -> Vec<f64> {
     let (from, to) = (panel.at(panel.x.low, 0.0).0, panel.at(panel.x.low + swept.spacing, 0.0).0);
     #[expect(clippy::cast_precision_loss, reason = "a handful of curves")]

@@ -1,8 +1,10 @@
-//! The answers to wrong scenarios: file, line and columns, what was expected, what was found, what is suggested.
+//! The answers to wrong scenarios: file, line and columns, what was expected, what was found, what
+//! is suggested.
 //!
-//! The tables have one row for each mistake: the change of the right scenario, `line:first column-last column` in `s.toml`
-//! or in `--set`, what was found, and below it the suggestion if there is one. The heading of rows says what was
-//! expected. The tests after the tables compare the whole message, once for each kind.
+//! The tables have one row for each mistake: the change of the right scenario,
+//! `line:first column-last column` in `s.toml` or in `--set`, what was found, and below it the
+//! suggestion if there is one. The heading of rows says what was expected. The tests after the
+//! tables compare the whole message, once for each kind.
 
 mod flows;
 mod links;
@@ -67,10 +69,11 @@ fn answer(change: &str) -> ScenarioErrors {
     refusal(&text, &[])
 }
 
-/// Makes the change in the first column of each row and compares the answers with the rest of the table.
+/// Makes the change in the first column of each row and compares the answers with the rest of the
+/// table.
 ///
-/// Nothing but that column is read: to add a row, write `CHANGE | ` and run with `UPDATE_EXPECT=1`. A change with
-/// several mistakes has several rows, which begin with `also` from the second on.
+/// Nothing but that column is read: to add a row, write `CHANGE | ` and run with `UPDATE_EXPECT=1`.
+/// A change with several mistakes has several rows, which begin with `also` from the second on.
 fn check(table: &Expect) {
     // Heading, change, the rest of the row.
     let mut rows: Vec<(String, &str, String)> = Vec::new();

@@ -62,7 +62,8 @@ fn sweeps() {
     "#]]);
 }
 
-/// What becomes of settings from the command line beside a sweep: the points that are left, or the mistakes.
+/// What becomes of settings from the command line beside a sweep: the points that are left, or the
+/// mistakes.
 fn beside(sweep: &str, sets: &[&str]) -> String {
     let text = format!("{RIGHT}[sweep]\n{sweep}\n");
     let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();

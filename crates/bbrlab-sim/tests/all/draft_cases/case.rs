@@ -39,7 +39,8 @@ impl Net {
         }
     }
 
-    /// An application that always has more data, but writes little of it ahead, so that it can stop at once.
+    /// An application that always has more data, but writes little of it ahead, so that it can stop
+    /// at once.
     pub(crate) fn bulk(self) -> App {
         App::Bulk { ahead: (self.rate_bps / 8 / 250).clamp(16 * MSS, 1 << 19) }
     }
@@ -201,7 +202,8 @@ impl Case {
         u64::try_from(bytes).expect("a volume")
     }
 
-    /// The number of segments by which `inflight_longterm` grows per window acknowledged, at the current slope.
+    /// The number of segments by which `inflight_longterm` grows per window acknowledged, at the
+    /// current slope.
     pub(crate) fn growth_step(&self) -> u64 {
         let per_inc = self.either("probe_up_acked_per_inc", "bw_probe_up_cnt");
         let per_inc = u64::try_from(per_inc).expect("growing");
@@ -209,7 +211,8 @@ impl Case {
         (window + per_inc / 2) / per_inc
     }
 
-    /// Whether DOWN was entered in the last event. The state may already be CRUISE, if inflight was low enough.
+    /// Whether DOWN was entered in the last event. The state may already be CRUISE, if inflight was
+    /// low enough.
     pub(crate) fn has_entered_down(&self) -> bool {
         let stamp_us = self.either("cycle_stamp", "cycle_mstamp");
         u64::try_from(stamp_us) == Ok(self.rig.conn().tcp_mstamp())

@@ -1,4 +1,5 @@
-//! The effect of the differences between the draft and Linux: a measurement for each with a visible effect.
+//! The effect of the differences between the draft and Linux: a measurement for each with a visible
+//! effect.
 //!
 //! The numbers of the differences are those of `docs/algorithms/bbr3_ietf.md`.
 

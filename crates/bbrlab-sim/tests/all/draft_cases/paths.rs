@@ -74,8 +74,8 @@ pub(crate) fn cruise_with_aggregation(case: &mut Case) {
     }
 }
 
-/// Compares `extra_acked` with samples of the draft's formula, computed here: it must not be above the largest of
-/// the last `ExtraAckedFilterLen` = 10 rounds, nor below the latest.
+/// Compares `extra_acked` with samples of the draft's formula, computed here: it must not be above
+/// the largest of the last `ExtraAckedFilterLen` = 10 rounds, nor below the latest.
 fn check_filter(case: &mut Case) {
     let mut samples: VecDeque<(u32, i64)> = VecDeque::new();
     let mut rounds = Rounds::default();
@@ -211,10 +211,12 @@ pub(crate) fn ten_times_less(case: &mut Case) {
     );
 }
 
-/// A.17: Handling Token Bucket Policers. The token rate is a tenth of the link's rate, the bucket one BDP.
+/// A.17: Handling Token Bucket Policers. The token rate is a tenth of the link's rate, the bucket
+/// one BDP.
 ///
-/// The draft gives no number for "without excessive continuous packet loss". Here packets may be lost while
-/// the flow probes, but in CRUISE no more than `LossThresh`, and in most round trips none.
+/// The draft gives no number for "without excessive continuous packet loss". Here packets may be
+/// lost while the flow probes, but in CRUISE no more than `LossThresh`, and in most round trips
+/// none.
 pub(crate) fn policer(case: &mut Case) {
     let rate_bps = case.net.rate_bps;
     let bucket = case.net.bdp().max(65_536);

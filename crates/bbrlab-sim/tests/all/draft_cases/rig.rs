@@ -1,9 +1,9 @@
 //! A controlled path under a real sender and receiver.
 //!
-//! One TCP connection of `bbrlab-tcp` over one bottleneck, event by event. The test inspects the congestion
-//! control after each event and changes the path, the application or the fate of packets as the draft's
-//! cases require: "upon entering DRAIN", "immediately pause the application". A scenario file cannot express
-//! such conditions, so this is not a scenario.
+//! One TCP connection of `bbrlab-tcp` over one bottleneck, event by event. The test inspects the
+//! congestion control after each event and changes the path, the application or the fate of packets
+//! as the draft's cases require: "upon entering DRAIN", "immediately pause the application". A
+//! scenario file cannot express such conditions, so this is not a scenario.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -17,7 +17,8 @@ use bbrlab_units::{Span, Time};
 pub(crate) const MSS: u64 = 1448;
 /// A full segment on the wire, Ethernet framing included.
 pub(crate) const WIRE: u64 = 1514;
-/// How long the hosts have been up at the start. Not 0: in several places of the kernel a stamp of 0 means "unset".
+/// How long the hosts have been up at the start. Not 0: in several places of the kernel a stamp of
+/// 0 means "unset".
 const UPTIME: Span = Span::from_millis(1 << 15);
 
 /// What happens to data packets before the bottleneck.
@@ -65,8 +66,8 @@ impl Policer {
 pub(crate) enum App {
     /// As much as can be sent; about this many unsent bytes are kept in the socket.
     Bulk { ahead: u64 },
-    /// At this rate of payload, in bytes per second, a segment at a time. A segment that cannot be sent is skipped,
-    /// as in a call.
+    /// At this rate of payload, in bytes per second, a segment at a time. A segment that cannot be
+    /// sent is skipped, as in a call.
     Limited { bytes_per_s: u64 },
     /// Nothing.
     Paused,

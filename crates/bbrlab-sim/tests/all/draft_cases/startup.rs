@@ -68,8 +68,9 @@ pub(crate) fn exiting_drain_on_inflight(case: &mut Case) {
     case.demand(to_probe_bw, &format!("to {state} after {rtts} RTTs"));
 }
 
-/// A.4: Exiting DRAIN Based on Time. A bandwidth reduced by 10 % does not keep inflight high at a pacing gain of 0.5,
-/// so the delay is tripled as well (step 3: "Ensure C.inflight remains higher").
+/// A.4: Exiting DRAIN Based on Time. A bandwidth reduced by 10 % does not keep inflight high at a
+/// pacing gain of 0.5, so the delay is tripled as well (step 3: "Ensure C.inflight remains
+/// higher").
 pub(crate) fn exiting_drain_on_time(case: &mut Case) {
     case.reach("DRAIN");
     let target = case.inflight_target();

@@ -1,4 +1,5 @@
-//! ns-3's state machine of loss recovery: what an ACK does to it, and what is retransmitted at once.
+//! ns-3's state machine of loss recovery: what an ACK does to it, and what is retransmitted at
+//! once.
 //!
 //! ```text
 //! Open ── duplicate ACK ──> Disorder ── third one, or head lost ──> Recovery
@@ -7,13 +8,15 @@
 //! any ── timeout ──> Loss ── recovery point acked ──> Open          (duplicates are ignored in Loss)
 //! ```
 //!
-//! A packet is lost when three above it are SACKed, in every state. With SACK a duplicate ACK is one that SACKs
-//! something new, cumulative or not. What Linux adds (RACK, loss probes, undo) has its own switches and works here too.
+//! A packet is lost when three above it are SACKed, in every state. With SACK a duplicate ACK is
+//! one that SACKs something new, cumulative or not. What Linux adds (RACK, loss probes, undo) has
+//! its own switches and works here too.
 //!
-//! Sources: [ns3] `tcp-socket-base.cc`: `ReceivedAck`, `ProcessAck`, `DupAck`, `EnterRecovery`; `tcp-tx-buffer.cc`:
-//! `UpdateLostCount`, `MarkHeadAsLost`; RFC 6675.
+//! Sources: [ns3] `tcp-socket-base.cc`: `ReceivedAck`, `ProcessAck`, `DupAck`, `EnterRecovery`;
+//! `tcp-tx-buffer.cc`: `UpdateLostCount`, `MarkHeadAsLost`; RFC 6675.
 //! Deviations:
-//! 1. The first retransmission of a recovery is the head, as since 3.41; before, the first lost packet.
+//! 1. The first retransmission of a recovery is the head, as since 3.41; before, the first lost
+//!    packet.
 //! 2. An ECE during recovery does not end the recovery.
 //! 3. Without SACK, Linux's count of duplicate ACKs stands for ns-3's guessed SACKs.
 
@@ -29,8 +32,8 @@ use crate::Host;
 const DUP_THRESH: u32 = 3;
 
 impl Sender {
-    /// Updates the recovery state after an ACK that newly delivered `delivered` packets; decides whether it restarts
-    /// the timeout.
+    /// Updates the recovery state after an ACK that newly delivered `delivered` packets; decides
+    /// whether it restarts the timeout.
     pub(in super::super) fn ns3_alert(
         &mut self,
         prior_snd_una: u32,
@@ -121,7 +124,8 @@ impl Sender {
         }
     }
 
-    /// Starts a recovery and retransmits the head at once, beyond cwnd and pacing. ns-3: `EnterRecovery`.
+    /// Starts a recovery and retransmits the head at once, beyond cwnd and pacing. ns-3:
+    /// `EnterRecovery`.
     pub(in super::super) fn ns3_enter_recovery(&mut self, delivered: u32, host: &mut impl Host) {
         if self.board.head().is_none() {
             return;

@@ -1,7 +1,7 @@
 //! cwnd where ns-3 leaves it to the socket: growth outside reductions, and the end of recovery.
 //!
-//! ns-3 sets cwnd to ssthresh when recovery ends, after an algorithm such as BBR has restored its own, and restores
-//! nothing after a timeout. Such algorithms then go on from there.
+//! ns-3 sets cwnd to ssthresh when recovery ends, after an algorithm such as BBR has restored its
+//! own, and restores nothing after a timeout. Such algorithms then go on from there.
 //!
 //! Sources: [ns3] `tcp-socket-base.cc`: `ProcessAck`; `tcp-bbr.cc`: `CwndEvent`, `SetCwnd`.
 //! Deviations: none.
@@ -21,8 +21,9 @@ impl Sender {
         }
     }
 
-    /// Calls an algorithm with `cong_control`, and overrules its cwnd if the ACK ended a recovery: cwnd is what one
-    /// step of the algorithm makes of ssthresh; after a timeout, of the cwnd before.
+    /// Calls an algorithm with `cong_control`, and overrules its cwnd if the ACK ended a recovery:
+    /// cwnd is what one step of the algorithm makes of ssthresh; after a timeout, of the cwnd
+    /// before.
     pub(in super::super) fn bound_exit(&mut self, acked_sacked: u32, call: impl FnOnce(&mut Self)) {
         let Some(from) = self.ns3.left.take() else {
             call(self);
@@ -36,8 +37,8 @@ impl Sender {
         self.conn.ctl.cwnd = self.conn.ctl.cwnd.min(most);
     }
 
-    /// Growth of a window-based algorithm: after an ACK of new data in Open and Loss. In other states the reduction
-    /// sets cwnd.
+    /// Growth of a window-based algorithm: after an ACK of new data in Open and Loss. In other
+    /// states the reduction sets cwnd.
     pub(in super::super) fn ns3_raise_cwnd(
         &mut self,
         flag: u32,

@@ -9,9 +9,11 @@
 //! | `pacing.rs` | the pacing timer |
 //! | `timeout.rs` | the timeout by RFC 6298 |
 //!
-//! The scoreboard is Linux's, with its `Counting`. A loss, a SACK or a retransmission means the same in both.
+//! The scoreboard is Linux's, with its `Counting`. A loss, a SACK or a retransmission means the
+//! same in both.
 //!
-//! Sources: [ns3] `src/internet/model/`: `tcp-socket-base.cc`, `tcp-tx-buffer.cc`, `tcp-prr-recovery.cc`.
+//! Sources: [ns3] `src/internet/model/`: `tcp-socket-base.cc`, `tcp-tx-buffer.cc`,
+//! `tcp-prr-recovery.cc`.
 //! Deviations: windows are counted in packets, not in bytes.
 
 mod alert;
@@ -34,7 +36,8 @@ pub(super) struct Ns3 {
     dup_acks: u32,
     /// A partial ACK of this recovery has restarted the timeout. ns-3: not `m_isFirstPartialAck`.
     is_rto_restarted: bool,
-    /// Packets in flight, or sent and not acknowledged, when the reduction began: the divisor of PRR.
+    /// Packets in flight, or sent and not acknowledged, when the reduction began: the divisor of
+    /// PRR.
     /// ns-3: `m_recoveryFlightSize`.
     flight: u32,
     /// Rule 3 has retransmitted what it could below this sequence number.

@@ -1,8 +1,8 @@
-//! What ns-3 sends that Linux does not: segments beyond cwnd on partial ACKs, and in recovery segments that are not
-//! marked lost; and what it holds back: losses above the highest SACK.
+//! What ns-3 sends that Linux does not: segments beyond cwnd on partial ACKs, and in recovery
+//! segments that are not marked lost; and what it holds back: losses above the highest SACK.
 //!
-//! Sources: [ns3] `tcp-tx-buffer.cc`: `NextSeg`; `tcp-socket-base.cc`: `DoRetransmit`, `ProcessAck`,
-//! `SendPendingData`, `AvailableWindow`; RFC 6675, section 4.
+//! Sources: [ns3] `tcp-tx-buffer.cc`: `NextSeg`; `tcp-socket-base.cc`: `DoRetransmit`,
+//! `ProcessAck`, `SendPendingData`, `AvailableWindow`; RFC 6675, section 4.
 //! Deviations: none.
 
 use bbrlab_cc::CaState;
@@ -17,14 +17,15 @@ use super::super::{Nonagle, Sender};
 use crate::Host;
 
 impl Sender {
-    /// Right edge up to which new data may be sent if the peer's window bounds only the packets in flight.
+    /// Right edge up to which new data may be sent if the peer's window bounds only the packets in
+    /// flight.
     pub(in super::super) fn pipe_window_end(&self) -> u32 {
         let in_flight = self.board.in_flight().saturating_mul(self.conn.mss);
         self.conn.snd_nxt.wrapping_add(self.window.size().saturating_sub(in_flight))
     }
 
-    /// Whether a lost packet at `seq` waits because it is above the highest SACKed one. ns-3: rule 1 of `NextSeg`,
-    /// since 3.43.
+    /// Whether a lost packet at `seq` waits because it is above the highest SACKed one. ns-3: rule
+    /// 1 of `NextSeg`, since 3.43.
     #[inline]
     pub(in super::super) fn waits_above_high_sack(&self, seq: u32) -> bool {
         self.mechanisms.rule3 == Rule3::BelowHighSack && self.is_above_high_sack(seq)
@@ -36,8 +37,8 @@ impl Sender {
             && !before(seq, self.board.highest_sack_seq(&self.conn))
     }
 
-    /// Where what was sent last ends. With `app_write` that may be a retransmission, so that a sender is not judged
-    /// application-limited after one. ns-3: `m_nextTxSequence`, in `Send`.
+    /// Where what was sent last ends. With `app_write` that may be a retransmission, so that a
+    /// sender is not judged application-limited after one. ns-3: `m_nextTxSequence`, in `Send`.
     #[inline]
     pub(in super::super) fn next_tx_seq(&self) -> u32 {
         if self.is_pacing_switched
@@ -51,8 +52,8 @@ impl Sender {
         self.conn.snd_nxt
     }
 
-    /// Retransmits one segment at once, beyond cwnd and pacing; not one that is SACKed, which the head can be if the
-    /// receiver has reneged.
+    /// Retransmits one segment at once, beyond cwnd and pacing; not one that is SACKed, which the
+    /// head can be if the receiver has reneged.
     pub(super) fn send_again_now(&mut self, at: Cursor, host: &mut impl Host) {
         if self.board.sent(at).has(tag::SACKED) {
             return;
@@ -78,7 +79,8 @@ impl Sender {
         }
     }
 
-    /// Unless the head is retransmitted already: the first lost segment, else new data, else the head again.
+    /// Unless the head is retransmitted already: the first lost segment, else new data, else the
+    /// head again.
     fn send_segment_now(&mut self, host: &mut impl Host) {
         let Some(head) = self.board.head() else { return };
         if self.board.sent(head).has(tag::RETRANS) {
@@ -111,7 +113,8 @@ impl Sender {
         None
     }
 
-    /// Rule 3: in recovery, with no new data to send, retransmits packets not marked lost, each once.
+    /// Rule 3: in recovery, with no new data to send, retransmits packets not marked lost, each
+    /// once.
     #[inline]
     pub(in super::super) fn send_by_rule3(&mut self, host: &mut impl Host) {
         if self.mechanisms.rule3 != Rule3::Off {
@@ -150,8 +153,8 @@ impl Sender {
         }
     }
 
-    /// Whether an ACK restarts the timeout: with `rto_impatient`, in recovery only the first of new data does, unless
-    /// no packet is out.
+    /// Whether an ACK restarts the timeout: with `rto_impatient`, in recovery only the first of new
+    /// data does, unless no packet is out.
     pub(in super::super) fn may_restart_timer(&mut self, flag: u32) -> bool {
         if !self.mechanisms.is_rto_impatient
             || self.conn.ca_state != CaState::Recovery

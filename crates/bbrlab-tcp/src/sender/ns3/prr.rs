@@ -1,4 +1,5 @@
-//! ns-3's reduction of cwnd in recovery and CWR: at once, or in one of its two forms of proportional rate reduction.
+//! ns-3's reduction of cwnd in recovery and CWR: at once, or in one of its two forms of
+//! proportional rate reduction.
 //!
 //! Not used with algorithms that implement `cong_control`.
 //!
@@ -27,7 +28,8 @@ impl Step {
     fn cwnd(self, form: Recovery, prr: &mut Prr) -> Option<u32> {
         let mut delivered = self.delivered;
         if form == Recovery::Prr {
-            // ns-3 adds a segment for the duplicate ACK itself, though with SACK it is among the delivered.
+            // ns-3 adds a segment for the duplicate ACK itself, though with SACK it is among the
+            // delivered.
             if self.is_dup && prr.delivered < self.flight {
                 delivered += 1;
             }

@@ -50,8 +50,8 @@ impl Acked {
 }
 
 impl Scoreboard {
-    /// Whether the first skb in flight is SACKed. After an ACK it is only if the receiver has reneged; otherwise it
-    /// would be acknowledged cumulatively.
+    /// Whether the first skb in flight is SACKed. After an ACK it is only if the receiver has
+    /// reneged; otherwise it would be acknowledged cumulatively.
     #[inline]
     pub(crate) fn is_head_sacked(&self) -> bool {
         let head = self.queue.linked_head();
@@ -66,8 +66,8 @@ impl Scoreboard {
         is_plain
     }
 
-    /// The first skbs that are ordinary: below `snd_una` as a whole, plain, with no tags, and not the SYN. At most one with
-    /// `only_one`.
+    /// The first skbs that are ordinary: below `snd_una` as a whole, plain, with no tags, and not
+    /// the SYN. At most one with `only_one`.
     #[inline]
     pub(crate) fn ordinary_run(&self, snd_una: u32, only_one: bool) -> Option<Run> {
         if self.queue.linked_head() != NIL {
@@ -91,8 +91,8 @@ impl Scoreboard {
         (count > 0).then(|| self.run_of(first, count, pcount))
     }
 
-    /// All from `snd_una` to `ack`, if its skbs have no tags, `ack` is the end of a segment, and the last was not sampled
-    /// before. Nothing is SACKed, lost or retransmitted.
+    /// All from `snd_una` to `ack`, if its skbs have no tags, `ack` is the end of a segment, and
+    /// the last was not sampled before. Nothing is SACKed, lost or retransmitted.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly every ACK passes here")]
     pub(crate) fn predicted_run(&self, snd_una: u32, ack: u32) -> Option<Run> {
@@ -180,7 +180,8 @@ impl Scoreboard {
         }
     }
 
-    /// Removes the first skbs that are ordinary, of those below `snd_una`; at most one with `only_one`.
+    /// Removes the first skbs that are ordinary, of those below `snd_una`; at most one with
+    /// `only_one`.
     #[inline]
     pub(crate) fn pop_ordinary(&mut self, snd_una: u32, only_one: bool) -> Option<Run> {
         let run = self.ordinary_run(snd_una, only_one)?;
@@ -191,7 +192,8 @@ impl Scoreboard {
         Some(run)
     }
 
-    /// Moves the hints that pointed to one of `count` skbs in places from `first` on, which were removed.
+    /// Moves the hints that pointed to one of `count` skbs in places from `first` on, which were
+    /// removed.
     #[inline]
     fn forget_run(&mut self, first: SkbId, count: u32) {
         let holds = |id| is_place_among(id, first, count);
@@ -206,8 +208,9 @@ impl Scoreboard {
         }
     }
 
-    /// Moves the end of what is SACKed if that was one of `count` skbs in places from `first` on, which were removed. With
-    /// SACK it has no meaning while nothing is SACKed: the next SACK starts from the head.
+    /// Moves the end of what is SACKed if that was one of `count` skbs in places from `first` on,
+    /// which were removed. With SACK it has no meaning while nothing is SACKed: the next SACK
+    /// starts from the head.
     #[inline]
     fn forget_highest_sack(&mut self, first: SkbId, count: u32) {
         if is_place_among(self.highest_sack, first, count) {
@@ -215,8 +218,8 @@ impl Scoreboard {
         }
     }
 
-    /// Removes the part below `snd_una` of a first skb that is not ordinary: SACKed, marked or retransmitted,
-    /// acknowledged in part, or the SYN.
+    /// Removes the part below `snd_una` of a first skb that is not ordinary: SACKed, marked or
+    /// retransmitted, acknowledged in part, or the SYN.
     #[inline]
     pub(crate) fn pop_unusual(&mut self, snd_una: u32) -> Option<Acked> {
         let id = self.queue.head();
@@ -286,7 +289,8 @@ impl Scoreboard {
         self.queue.pop_sent();
     }
 
-    /// Removes the acknowledged head of an skb of several segments; returns how many segments that removed.
+    /// Removes the acknowledged head of an skb of several segments; returns how many segments that
+    /// removed.
     /// Linux: `tcp_tso_acked`, `tcp_trim_head`.
     fn trim_acked_head(&mut self, id: SkbId, snd_una: u32) -> u32 {
         let skb = &mut self.queue[id];

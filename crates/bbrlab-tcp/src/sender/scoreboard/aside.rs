@@ -1,9 +1,11 @@
-//! What is kept of an skb beside its record: links, and what is noted of it in recovery, with CE marks, and for v3.
+//! What is kept of an skb beside its record: links, and what is noted of it in recovery, with CE
+//! marks, and for v3.
 //!
-//! Most senders lose nothing for a long time and need none of this. So it has a ring of its own, with as many places as
-//! that of the skbs, which is made when the first of them is needed.
+//! Most senders lose nothing for a long time and need none of this. So it has a ring of its own,
+//! with as many places as that of the skbs, which is made when the first of them is needed.
 //!
-//! Sources: [linux] `include/linux/skbuff.h`, `include/net/tcp.h`: links of `struct sk_buff`, `tx` of `struct tcp_skb_cb`.
+//! Sources: [linux] `include/linux/skbuff.h`, `include/net/tcp.h`: links of `struct sk_buff`, `tx`
+//! of `struct tcp_skb_cb`.
 //! Deviations: none.
 
 use super::place::{NIL, SkbId};
@@ -16,7 +18,8 @@ pub(super) struct Aside {
     /// Neighbours in order of sequence number, if the skb is linked.
     pub(super) prev: SkbId,
     pub(super) next: SkbId,
-    /// Neighbours in the order by time, if it is linked; both `NIL` if it is alone in that order or not in it.
+    /// Neighbours in the order by time, if it is linked; both `NIL` if it is alone in that order or
+    /// not in it.
     pub(super) sorted_prev: SkbId,
     pub(super) sorted_next: SkbId,
     /// Delivery counters at its latest transmission, if the scoreboard keeps them.

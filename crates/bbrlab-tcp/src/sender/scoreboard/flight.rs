@@ -1,11 +1,11 @@
 //! Skbs in flight: departure, splitting, merging, and the next retransmission.
 //!
-//! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_event_new_data_sent`, `tcp_update_skb_after_send`,
-//! `tcp_fragment`, `tcp_trim_head`, `tcp_retrans_try_collapse`, `skb_still_in_host_queue`;
-//! `net/ipv4/tcp_input.c`: `tcp_any_retrans_done`.
+//! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_event_new_data_sent`,
+//! `tcp_update_skb_after_send`, `tcp_fragment`, `tcp_trim_head`, `tcp_retrans_try_collapse`,
+//! `skb_still_in_host_queue`; `net/ipv4/tcp_input.c`: `tcp_any_retrans_done`.
 //! Deviations:
-//! 1. Small neighbours are merged into one retransmission even while a copy of them is still in the network; the
-//!    kernel does not merge such skbs.
+//! 1. Small neighbours are merged into one retransmission even while a copy of them is still in the
+//!    network; the kernel does not merge such skbs.
 
 use bbrlab_cc::linux_int::{after, before};
 
@@ -154,7 +154,8 @@ impl Scoreboard {
         Sent::of(skb)
     }
 
-    /// Stores the delivery counters of an skb that has departed, and moves it to the end of the order by time.
+    /// Stores the delivery counters of an skb that has departed, and moves it to the end of the
+    /// order by time.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every packet passes here")]
     pub(crate) fn departed(&mut self, at: Cursor, tx: PackedStamps, notes: Notes) {
@@ -190,9 +191,9 @@ impl Scoreboard {
         }
     }
 
-    /// Sends the first `segs` full segments of the first unsent skb, which is longer: the skb that [`Self::cut_unsent`] would
-    /// make departs at `wstamp_ns` with the delivery counters that `stamp` and `note` take, and is in flight. Returns where it
-    /// begins and ends.
+    /// Sends the first `segs` full segments of the first unsent skb, which is longer: the skb that
+    /// [`Self::cut_unsent`] would make departs at `wstamp_ns` with the delivery counters that
+    /// `stamp` and `note` take, and is in flight. Returns where it begins and ends.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every packet passes here")]
     pub(crate) fn send_front(
@@ -220,7 +221,8 @@ impl Scoreboard {
         (cut.seq, cut.end_seq)
     }
 
-    /// Notes what `note` says of an skb that was sent behind others, and whether it counts as sampled.
+    /// Notes what `note` says of an skb that was sent behind others, and whether it counts as
+    /// sampled.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "mostly nothing is noted")]
     fn note_sent(&mut self, id: SkbId, note: impl FnOnce() -> (Notes, bool)) {
@@ -243,8 +245,8 @@ impl Scoreboard {
         self.queue[at.0].add_tags(tag::IN_HOST_QUEUE);
     }
 
-    /// The copy with the departure time `departs_ns` has left the host's queue. In the meantime the skb may have been
-    /// acknowledged and its place reused.
+    /// The copy with the departure time `departs_ns` has left the host's queue. In the meantime the
+    /// skb may have been acknowledged and its place reused.
     pub(crate) fn leave_host_queue(&mut self, at: Cursor, departs_ns: u64) {
         let skb = &mut self.queue[at.0];
         if skb.tstamp_ns == departs_ns {
@@ -262,8 +264,9 @@ impl Scoreboard {
         if self.retransmit_hint == NIL { self.head() } else { Some(Cursor(self.retransmit_hint)) }
     }
 
-    /// The first skb from `at` on that is marked lost and not retransmitted. Retransmission continues from there the next
-    /// time: it would find no other before, and if one before is marked lost, [`Self::mark_lost`] goes back to that.
+    /// The first skb from `at` on that is marked lost and not retransmitted. Retransmission
+    /// continues from there the next time: it would find no other before, and if one before is
+    /// marked lost, [`Self::mark_lost`] goes back to that.
     /// Linux: in `tcp_xmit_retransmit_queue`, which stays at the first skb that is not marked yet.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly all come from the pacing timer")]
@@ -297,7 +300,8 @@ impl Scoreboard {
         }
     }
 
-    /// Where an skb in flight that is marked lost begins, if it is one segment of `mss` bytes, and not the SYN.
+    /// Where an skb in flight that is marked lost begins, if it is one segment of `mss` bytes, and
+    /// not the SYN.
     #[inline]
     pub(crate) fn lost_segment(&self, at: Cursor, mss: u32) -> Option<u32> {
         let skb = &self.queue[at.0];
@@ -309,8 +313,9 @@ impl Scoreboard {
         is_segment.then_some(skb.seq)
     }
 
-    /// A lost skb of one segment departs again at `wstamp_ns` with the delivery counters `tx` and those that `note` takes: what
-    /// [`Self::depart`], [`Self::departed`], [`Self::count_transmission`] and [`Self::retransmitted`] do.
+    /// A lost skb of one segment departs again at `wstamp_ns` with the delivery counters `tx` and
+    /// those that `note` takes: what [`Self::depart`], [`Self::departed`],
+    /// [`Self::count_transmission`] and [`Self::retransmitted`] do.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly every retransmission passes here")]
     pub(crate) fn send_again(
@@ -326,7 +331,8 @@ impl Scoreboard {
         again
     }
 
-    /// An skb is transmitted once more, possibly only as a loss probe: counts that, and returns its number of segments.
+    /// An skb is transmitted once more, possibly only as a loss probe: counts that, and returns its
+    /// number of segments.
     pub(crate) fn count_transmission(&mut self, at: Cursor) -> u32 {
         self.queue.count_transmission(at.0);
         u32::from(self.queue[at.0].pcount)
@@ -356,7 +362,8 @@ impl Scoreboard {
         Cursor(rest)
     }
 
-    /// Removes the acknowledged head of an skb. It is one segment: of more, the ACK itself has removed the head.
+    /// Removes the acknowledged head of an skb. It is one segment: of more, the ACK itself has
+    /// removed the head.
     /// Linux: `tcp_trim_head`.
     pub(crate) fn trim(&mut self, at: Cursor, snd_una: u32) {
         let skb = &mut self.queue[at.0];
@@ -393,7 +400,8 @@ impl Scoreboard {
         self.adjust_pcount(tags, before.cast_signed() - after.cast_signed());
     }
 
-    /// Merges the small skbs that follow an skb and end within the window into it, up to `space` bytes in all.
+    /// Merges the small skbs that follow an skb and end within the window into it, up to `space`
+    /// bytes in all.
     /// Linux: `tcp_retrans_try_collapse`.
     pub(crate) fn collapse_behind(&mut self, at: Cursor, space: u32, window_end: u32) {
         let Cursor(id) = at;

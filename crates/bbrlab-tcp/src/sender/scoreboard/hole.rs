@@ -1,9 +1,11 @@
 //! A hole between SACKed skbs is filled: the skb in it and its SACKed neighbours become one.
 //!
-//! Nearly every retransmission that is SACKed is like this: one skb, covered as a whole, behind a SACKed one. What
-//! `sacked.rs` does with it in two merges, each of which asks what else the skb could be, is one step here.
+//! Nearly every retransmission that is SACKed is like this: one skb, covered as a whole, behind a
+//! SACKed one. What `sacked.rs` does with it in two merges, each of which asks what else the skb
+//! could be, is one step here.
 //!
-//! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_shift_skb_data`, `tcp_shifted_skb`, `tcp_sacktag_one`.
+//! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_shift_skb_data`, `tcp_shifted_skb`,
+//! `tcp_sacktag_one`.
 //! Deviations: that of `sacked.rs`.
 
 use bbrlab_cc::Conn;
@@ -33,8 +35,9 @@ impl Merged {
 }
 
 impl Scoreboard {
-    /// Merges an skb that `block`, which is no DSACK, covers as a whole into the SACKed one before it, and so the SACKed one
-    /// behind it. Returns the skb that holds all; `None`, and nothing has changed, if `id` is not in such a hole.
+    /// Merges an skb that `block`, which is no DSACK, covers as a whole into the SACKed one before
+    /// it, and so the SACKed one behind it. Returns the skb that holds all; `None`, and nothing has
+    /// changed, if `id` is not in such a hole.
     #[inline(always)]
     #[expect(
         clippy::inline_always,

@@ -1,11 +1,12 @@
-//! Marking skbs lost, counting them, and unmarking them. Which skbs are lost is decided in other files.
+//! Marking skbs lost, counting them, and unmarking them. Which skbs are lost is decided in other
+//! files.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_mark_skb_lost`, `tcp_timeout_mark_lost`,
 //! `tcp_undo_cwnd_reduction`, `tcp_mark_head_lost`.
 //! Deviations:
-//! 1. Packets that a timeout marked lost are removed from the list by time at once (and put back if the timeout
-//!    was spurious), so that scans after a timeout do not visit the whole window. The kernel skips them one by
-//!    one; the same packets are marked.
+//! 1. Packets that a timeout marked lost are removed from the list by time at once (and put back if
+//!    the timeout was spurious), so that scans after a timeout do not visit the whole window. The
+//!    kernel skips them one by one; the same packets are marked.
 
 use bbrlab_cc::LostSkb;
 use bbrlab_cc::linux_int::before;
@@ -33,7 +34,8 @@ impl Search {
 }
 
 impl Scoreboard {
-    /// Marks an skb or its retransmission lost, and returns its packets; `None` if it was marked already or is SACKed.
+    /// Marks an skb or its retransmission lost, and returns its packets; `None` if it was marked
+    /// already or is SACKed.
     /// Linux: `tcp_mark_skb_lost`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "RACK passes here for each lost packet")]
@@ -45,7 +47,8 @@ impl Scoreboard {
             return None;
         }
         let hint = self.retransmit_hint;
-        // Where nothing else waits, the search for what to retransmit can begin here, wherever it stood.
+        // Where nothing else waits, the search for what to retransmit can begin here, wherever it
+        // stood.
         if self.is_all_repaired()
             || (hint == NIL && !self.is_repair_due())
             || (hint != NIL && before(seq, self.queue[hint].seq))
@@ -82,8 +85,8 @@ impl Scoreboard {
         }
     }
 
-    /// Starts a walk through the skbs by time of the latest transmission: those that are neither SACKed nor lost and not
-    /// yet retransmitted.
+    /// Starts a walk through the skbs by time of the latest transmission: those that are neither
+    /// SACKed nor lost and not yet retransmitted.
     #[inline]
     pub(crate) fn by_time(&self) -> ByTime {
         self.queue.by_time()
@@ -118,8 +121,8 @@ impl Scoreboard {
         self.queue.unlink_from_order(at.0);
     }
 
-    /// A timeout has marked an skb lost: removes it from the list by time, to be put back in its place if the timeout
-    /// was spurious.
+    /// A timeout has marked an skb lost: removes it from the list by time, to be put back in its
+    /// place if the timeout was spurious.
     pub(crate) fn unlink_timed_out(&mut self, at: Cursor) {
         if self.queue[at.0].has(tag::LOST) && self.queue.is_sorted(at.0) {
             self.queue.unlink_sorted(at.0);
@@ -138,7 +141,8 @@ impl Scoreboard {
         self.search.restart();
     }
 
-    /// Removes all lost marks, and puts skbs that a timeout removed from the list by time back in their places.
+    /// Removes all lost marks, and puts skbs that a timeout removed from the list by time back in
+    /// their places.
     pub(crate) fn unmark_losses(&mut self) {
         let mut from = [NIL; 2];
         let mut id = self.queue.head();
@@ -156,7 +160,8 @@ impl Scoreboard {
         self.forget_hints();
     }
 
-    /// Forgets that a retransmission of an skb is in flight. ns-3: `TcpTxBuffer::SetSentListLost`, `MarkHeadAsLost`.
+    /// Forgets that a retransmission of an skb is in flight. ns-3: `TcpTxBuffer::SetSentListLost`,
+    /// `MarkHeadAsLost`.
     pub(crate) fn forget_retransmission(&mut self, at: Cursor) {
         let skb = &mut self.queue[at.0];
         let (tags, pcount) = (skb.tags(), u32::from(skb.pcount));
@@ -169,8 +174,8 @@ impl Scoreboard {
         }
     }
 
-    /// The first skb in flight from `seq` on, which is not below the head, that is neither SACKed, nor lost, nor
-    /// retransmitted.
+    /// The first skb in flight from `seq` on, which is not below the head, that is neither SACKed,
+    /// nor lost, nor retransmitted.
     pub(crate) fn first_unmarked(&self, seq: u32) -> Option<Cursor> {
         let mut id = self.queue.find_sent(seq);
         while id != NIL && self.queue[id].has(tag::ALL) {
@@ -202,8 +207,9 @@ impl Scoreboard {
         }
     }
 
-    /// Continues a search: the next skb that is neither SACKed nor marked lost and has at most `limit` SACKed packets
-    /// below it, so that all others are above it. Linux: `tcp_mark_head_lost`.
+    /// Continues a search: the next skb that is neither SACKed nor marked lost and has at most
+    /// `limit` SACKed packets below it, so that all others are above it. Linux:
+    /// `tcp_mark_head_lost`.
     pub(crate) fn search_on(&self, search: &mut Search, limit: u32) -> Option<Cursor> {
         while search.next != NIL {
             let id = search.next;

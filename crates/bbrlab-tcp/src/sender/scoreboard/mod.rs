@@ -1,7 +1,8 @@
-//! The scoreboard: the skbs in flight, which of them are SACKed, lost or retransmitted, and the unsent skbs.
+//! The scoreboard: the skbs in flight, which of them are SACKed, lost or retransmitted, and the
+//! unsent skbs.
 //!
-//! The counts must agree with the skbs, so only these files change either. Other files refer to an skb by a
-//! [`Cursor`], and read it as a copy ([`Sent`], [`Acked`], [`Covered`], [`Unsent`]).
+//! The counts must agree with the skbs, so only these files change either. Other files refer to an
+//! skb by a [`Cursor`], and read it as a copy ([`Sent`], [`Acked`], [`Covered`], [`Unsent`]).
 //!
 //! | file | what |
 //! |---|---|
@@ -15,7 +16,8 @@
 //! | `run.rs` | skbs that are delivered together |
 //! | `queue.rs`, `skb.rs`, `aside.rs` | the skbs in flight and their order |
 //!
-//! Sources: [linux] `include/linux/tcp.h`: `packets_out` to `retransmit_skb_hint` of `struct tcp_sock`.
+//! Sources: [linux] `include/linux/tcp.h`: `packets_out` to `retransmit_skb_hint` of
+//! `struct tcp_sock`.
 //! Deviations: those numbered in the files.
 
 mod acked;
@@ -69,8 +71,9 @@ const fn is_spare(tags: u8) -> bool {
     tags & (tag::RETRANS | tag::LOST) == tag::RETRANS
 }
 
-/// The skbs of a connection and their counts. Whether something may be sent tells the first field and the counts, in 40
-/// bytes; sending and ACKs also touch what comes after them, up to the front of the queue, in 64 bytes more.
+/// The skbs of a connection and their counts. Whether something may be sent tells the first field
+/// and the counts, in 40 bytes; sending and ACKs also touch what comes after them, up to the front
+/// of the queue, in 64 bytes more.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(super) struct Scoreboard {
@@ -79,15 +82,16 @@ pub(super) struct Scoreboard {
     sacked_out: u32,
     lost_out: u32,
     retrans_out: u32,
-    /// Retransmissions in flight of packets that are not marked lost. Not counted under Linux's rules, so 0.
+    /// Retransmissions in flight of packets that are not marked lost. Not counted under Linux's
+    /// rules, so 0.
     spare_out: u32,
     wmem_queued: u32,
     is_sack: bool,
     count: Counting,
     /// Whether splitting an skb also splits its recorded packets in flight (v2 and v3 trees).
     notes_in_flight: bool,
-    /// Whether there is more to record of a packet than its stamps: always with `notes_in_flight`, and once packets were
-    /// marked CE.
+    /// Whether there is more to record of a packet than its stamps: always with `notes_in_flight`,
+    /// and once packets were marked CE.
     keeps_notes: bool,
     /// The first skb above everything SACKed, `NIL` if there is none. With SACK, while nothing is
     /// SACKed, it may be one that is gone.
@@ -112,7 +116,8 @@ pub(super) struct Scoreboard {
 pub(super) enum Counting {
     /// As Linux does.
     Linux,
-    /// Those of packets that are not marked lost are known apart, because there are rules that send such.
+    /// Those of packets that are not marked lost are known apart, because there are rules that send
+    /// such.
     Spare,
     /// So, and a retransmission that is SACKed counts until it is acknowledged cumulatively. ns-3:
     /// `TcpTxBuffer::Update`, `BytesInFlight`.
@@ -218,7 +223,8 @@ impl Scoreboard {
         if self.keeps_notes { self.queue.notes(id) } else { Notes::NONE }
     }
 
-    /// Sets the first skb above everything SACKed, or takes note that its first sequence number has changed.
+    /// Sets the first skb above everything SACKed, or takes note that its first sequence number has
+    /// changed.
     fn set_highest_sack(&mut self, id: SkbId) {
         self.highest_sack = id;
         if id != NIL {
@@ -234,7 +240,8 @@ impl Scoreboard {
         }
     }
 
-    /// Whether every packet that is marked lost was retransmitted. [`Self::is_repair_due`] is Linux's estimate of that.
+    /// Whether every packet that is marked lost was retransmitted. [`Self::is_repair_due`] is
+    /// Linux's estimate of that.
     const fn is_all_repaired(&self) -> bool {
         self.lost_out + self.spare_out + self.uncounted_spare_out == self.retrans_out
     }

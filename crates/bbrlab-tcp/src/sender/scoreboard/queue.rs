@@ -1,21 +1,25 @@
 //! The skbs in flight, in order of sequence number and in order of time.
 //!
-//! A new skb takes the next place of a ring, and as long as it is not retransmitted, SACKed, cut or merged, the order of
-//! the places is both orders: such skbs are *plain*. What disturbs an order first links all skbs up to the one that it
-//! concerns, and from then on they are found through their links. So the ring holds linked skbs first and plain ones
-//! after them, either of which there may be none, and a sender without losses never touches a link.
+//! A new skb takes the next place of a ring, and as long as it is not retransmitted, SACKed, cut or
+//! merged, the order of the places is both orders: such skbs are *plain*. What disturbs an order
+//! first links all skbs up to the one that it concerns, and from then on they are found through
+//! their links. So the ring holds linked skbs first and plain ones after them, either of which
+//! there may be none, and a sender without losses never touches a link.
 //!
-//! The order by time is kept in two parts, of which each is in order: what was sent once, and what was sent again. Which of
-//! two skbs in different parts is older, their times tell; of two with the same time, the one sent again is, because it
-//! joins the first part if something was sent before it at its time.
+//! The order by time is kept in two parts, of which each is in order: what was sent once, and what
+//! was sent again. Which of two skbs in different parts is older, their times tell; of two with the
+//! same time, the one sent again is, because it joins the first part if something was sent before
+//! it at its time.
 //!
-//! What is cut off a linked skb takes the next place as well, wherever it belongs in the orders. Places are freed in any
-//! order, and used again when all before them are free. Splitting, merging and freeing an skb cost the same with ten
-//! skbs as with a hundred thousand. Among plain skbs a sequence number is found by bisection; among linked ones through
-//! `milestones`, which record the skb that holds every 16384th byte, from where it is a few steps.
+//! What is cut off a linked skb takes the next place as well, wherever it belongs in the orders.
+//! Places are freed in any order, and used again when all before them are free. Splitting, merging
+//! and freeing an skb cost the same with ten skbs as with a hundred thousand. Among plain skbs a
+//! sequence number is found by bisection; among linked ones through `milestones`, which record the
+//! skb that holds every 16384th byte, from where it is a few steps.
 //!
-//! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_fragment`, `tcp_trim_head`; `net/ipv4/tcp_input.c`:
-//! `tcp_sacktag_bsearch`. The kernel keeps a tree where this is a ring with links.
+//! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_fragment`, `tcp_trim_head`;
+//! `net/ipv4/tcp_input.c`: `tcp_sacktag_bsearch`. The kernel keeps a tree where this is a ring with
+//! links.
 //! Deviations: none in what can be seen from outside.
 
 use bbrlab_cc::linux_int::{after, before};
@@ -32,8 +36,8 @@ use crate::segment::flag;
 /// log2 of the distance between milestones in bytes.
 const MILESTONE_SHIFT: u32 = 14;
 
-/// Places in a ring at first: more than the initial cwnd asks for, since most flows outgrow that, and the small rings that
-/// they leave behind are of use to nobody.
+/// Places in a ring at first: more than the initial cwnd asks for, since most flows outgrow that,
+/// and the small rings that they leave behind are of use to nobody.
 const FIRST_PLACES: usize = 32;
 
 /// What a ring has in the place of `id`.
@@ -47,8 +51,9 @@ const fn at_mut<T>(ring: &mut [T], id: SkbId) -> &mut T {
     &mut ring[widened(id) & ring.len().wrapping_sub(1)]
 }
 
-/// An id whose lower half is that of `id`. That its upper half may be anything keeps the compiler from masking the lower one
-/// alone, after which it would no longer see that the place is one of the ring.
+/// An id whose lower half is that of `id`. That its upper half may be anything keeps the compiler
+/// from masking the lower one alone, after which it would no longer see that the place is one of
+/// the ring.
 #[inline]
 const fn widened(id: SkbId) -> usize {
     (id.cast_signed() as isize).cast_unsigned()
@@ -97,8 +102,9 @@ pub(super) struct Queue {
     first: SkbId,
     /// The linked skbs in order of sequence number. The link of the last one leads to `plain`.
     linked: Chain,
-    /// The linked skbs that were sent once, by time. Every plain skb is younger. With `again` this is Linux's
-    /// `tsorted_sent_queue`: without skbs that are SACKed, or lost and not retransmitted.
+    /// The linked skbs that were sent once, by time. Every plain skb is younger. With `again` this
+    /// is Linux's `tsorted_sent_queue`: without skbs that are SACKed, or lost and not
+    /// retransmitted.
     sorted: Chain,
     /// The skbs that were sent again, by time of the latest transmission.
     again: Chain,
@@ -191,8 +197,9 @@ impl Queue {
         self.new_aside(id).retransmission = retransmission;
     }
 
-    /// The same for an skb with these `tags` that is lost, and not linked: what a timeout or duplicate ACKs have marked may
-    /// still be plain. Returns how many transmissions there were before this one.
+    /// The same for an skb with these `tags` that is lost, and not linked: what a timeout or
+    /// duplicate ACKs have marked may still be plain. Returns how many transmissions there were
+    /// before this one.
     #[cold]
     fn count_plain_repair(&mut self, id: SkbId, tags: u8) -> u16 {
         let aside = self.new_aside(id);
@@ -201,8 +208,8 @@ impl Queue {
         aside.retransmission
     }
 
-    /// A lost skb departs again at `wstamp_ns` with the delivery counters `tx`; returns what departs. It is
-    /// counted, stamped, and the youngest then.
+    /// A lost skb departs again at `wstamp_ns` with the delivery counters `tx`; returns what
+    /// departs. It is counted, stamped, and the youngest then.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly every retransmission passes here")]
     pub(super) fn repair(&mut self, id: SkbId, wstamp_ns: u64, tx: PackedStamps) -> SentAgain {
@@ -310,8 +317,8 @@ impl Queue {
         if next == self.end { NIL } else { next }
     }
 
-    /// Of an skb, the linked ones behind it and the first plain one, the first that has `tags` and of `mask` no others; `NIL` if
-    /// there is none.
+    /// Of an skb, the linked ones behind it and the first plain one, the first that has `tags` and
+    /// of `mask` no others; `NIL` if there is none.
     #[inline]
     pub(super) fn find_linked(&self, mut id: SkbId, mask: u8, tags: u8) -> SkbId {
         if self[id].has(tag::LINKED) {
@@ -325,7 +332,8 @@ impl Queue {
                 }
                 id = asides[place].next;
                 debug_assert_ne!(id, NIL);
-                // Behind the last linked skb is the first plain one, or the place of the next new one.
+                // Behind the last linked skb is the first plain one, or the place of the next new
+                // one.
                 if id == self.plain {
                     break;
                 }
@@ -373,7 +381,8 @@ impl Queue {
         self.older(self.by_time())
     }
 
-    /// Whether any skb in the order by time was sent before `tstamp_ns`. Which of two is the oldest, this need not know.
+    /// Whether any skb in the order by time was sent before `tstamp_ns`. Which of two is the
+    /// oldest, this need not know.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK passes here")]
     pub(super) fn is_any_sent_before(&self, tstamp_ns: u64) -> bool {
@@ -382,7 +391,8 @@ impl Queue {
         if ring.is_empty() {
             return false;
         }
-        // There is a place for `NIL` as well: that it is none, need be asked only if what was left there is older.
+        // There is a place for `NIL` as well: that it is none, need be asked only if what was left
+        // there is older.
         let is_before = |id: SkbId| at(ring, id).tstamp_ns < tstamp_ns && id != NIL;
         is_before(again) || is_before(once)
     }
@@ -397,7 +407,8 @@ impl Queue {
         if is_again { again } else { once }
     }
 
-    /// The next skb of a walk, `NIL` after the last. It may leave the order by time before the walk goes on.
+    /// The next skb of a walk, `NIL` after the last. It may leave the order by time before the walk
+    /// goes on.
     #[inline]
     pub(super) fn next_by_time(&self, walk: &mut ByTime) -> SkbId {
         let ByTime { once, again } = *walk;
@@ -422,7 +433,8 @@ impl Queue {
         if next == NIL { self.plain_head() } else { next }
     }
 
-    /// Puts an skb into the place of the next new one, to be sent and then passed to [`Self::push_sent`].
+    /// Puts an skb into the place of the next new one, to be sent and then passed to
+    /// [`Self::push_sent`].
     #[inline]
     pub(super) fn place(&mut self, written: Written, mss: u32) -> SkbId {
         let span = written.end_seq.wrapping_sub(written.seq);
@@ -430,7 +442,8 @@ impl Queue {
         self.place_and_stamp(written, |skb| skb.count_segments(mss))
     }
 
-    /// [`Self::place`] with a `stamp` that writes the rest of the skb, its number of segments included.
+    /// [`Self::place`] with a `stamp` that writes the rest of the skb, its number of segments
+    /// included.
     #[inline]
     pub(super) fn place_and_stamp(
         &mut self,
@@ -605,8 +618,9 @@ impl Queue {
         self.release(id);
     }
 
-    /// Makes one SACKed skb of `pcount` segments of `mss` bytes: of `hole`, which is linked, the SACKed one before it, and all
-    /// behind it up to `last`, which is either the next one, SACKed too, or `hole` itself.
+    /// Makes one SACKed skb of `pcount` segments of `mss` bytes: of `hole`, which is linked, the
+    /// SACKed one before it, and all behind it up to `last`, which is either the next one, SACKed
+    /// too, or `hole` itself.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
     pub(super) fn close_hole(&mut self, hole: SkbId, last: SkbId, pcount: u32, mss: u32) {
@@ -645,8 +659,9 @@ impl Queue {
         self.release(id);
     }
 
-    /// Splits an skb in flight after `len` bytes; the rest becomes the next skb in both orders. It takes a place behind
-    /// all others, so none of them is plain any more. The segments of both are recounted. Linux: `tcp_fragment`.
+    /// Splits an skb in flight after `len` bytes; the rest becomes the next skb in both orders. It
+    /// takes a place behind all others, so none of them is plain any more. The segments of both are
+    /// recounted. Linux: `tcp_fragment`.
     pub(super) fn split_sent(&mut self, id: SkbId, len: u32, mss: u32) -> SkbId {
         self.link_all();
         let rest_id = self.next_place();
@@ -683,8 +698,9 @@ impl Queue {
         rest_id
     }
 
-    /// Moves the first `len` bytes, `pcount` segments, of `from`, the next skb after `to`, into `to`. Frees `from` and
-    /// returns true if nothing is left of it. Linux: `tcp_skb_shift`, end of `tcp_shifted_skb`.
+    /// Moves the first `len` bytes, `pcount` segments, of `from`, the next skb after `to`, into
+    /// `to`. Frees `from` and returns true if nothing is left of it. Linux: `tcp_skb_shift`, end of
+    /// `tcp_shifted_skb`.
     pub(super) fn shift(&mut self, to: SkbId, from: SkbId, len: u32, pcount: u16) -> bool {
         debug_assert_eq!(self.next(to), from);
         let is_first_plain = from == self.plain;
@@ -714,9 +730,10 @@ impl Queue {
         is_eaten
     }
 
-    /// Makes one SACKed skb of the plain skbs from `from` on that have no tags and fit, or of them and `into`: the last linked
-    /// skb, which is SACKed, or `from`, which then is linked but not in the order by time. All plain skbs before are linked.
-    /// Returns what they were; `None`, and nothing has changed, if not even one fits.
+    /// Makes one SACKed skb of the plain skbs from `from` on that have no tags and fit, or of them
+    /// and `into`: the last linked skb, which is SACKed, or `from`, which then is linked but not in
+    /// the order by time. All plain skbs before are linked. Returns what they were; `None`, and
+    /// nothing has changed, if not even one fits.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what a receiver reports above a hole")]
     pub(super) fn gather(&mut self, into: SkbId, from: SkbId, limits: Limits) -> Option<Run> {
@@ -767,8 +784,8 @@ impl Queue {
         Some(run)
     }
 
-    /// [`Self::gather`] of one skb that ends at `end`, if it is plain but not the first such: a hole is before it. It stays what
-    /// it is, and is linked.
+    /// [`Self::gather`] of one skb that ends at `end`, if it is plain but not the first such: a
+    /// hole is before it. It stays what it is, and is linked.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
     pub(super) fn gather_apart(&mut self, id: SkbId, end: u32) -> Option<Run> {
@@ -786,8 +803,8 @@ impl Queue {
         Some(run)
     }
 
-    /// [`Self::gather`] of one skb, the first plain one, if it ends at `end` and continues the last linked one, which is
-    /// SACKed. Of `limits` the size of a segment is that of both.
+    /// [`Self::gather`] of one skb, the first plain one, if it ends at `end` and continues the last
+    /// linked one, which is SACKed. Of `limits` the size of a segment is that of both.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what most ACKs with blocks report")]
     pub(super) fn gather_next(&mut self, end: u32, max_span: u32, max_pcount: u32) -> Option<Run> {
@@ -835,7 +852,8 @@ impl Queue {
         Some(run)
     }
 
-    /// Links a plain skb, and all before it; itself not in the order by time, and without its milestones.
+    /// Links a plain skb, and all before it; itself not in the order by time, and without its
+    /// milestones.
     #[inline]
     fn link_unsorted(&mut self, id: SkbId) {
         while self.plain != id {
@@ -910,8 +928,8 @@ impl Queue {
         }
     }
 
-    /// Moves an skb to the end of the order by time, and returns it. Its time is that of the latest transmission. One that
-    /// is placed and not yet in flight is the youngest anyway.
+    /// Moves an skb to the end of the order by time, and returns it. Its time is that of the latest
+    /// transmission. One that is placed and not yet in flight is the youngest anyway.
     #[inline]
     pub(super) fn make_youngest(&mut self, id: SkbId) -> &mut Skb {
         if id == self.end {
@@ -978,9 +996,10 @@ impl Queue {
         }
     }
 
-    /// Puts an skb that was removed from the order by time back in its place. `from` holds, for either part, the skb put
-    /// back last, `NIL` at first: of many that are put back in order of sequence number, those sent once are in order of
-    /// time as well, so that one pass over all suffices.
+    /// Puts an skb that was removed from the order by time back in its place. `from` holds, for
+    /// either part, the skb put back last, `NIL` at first: of many that are put back in order of
+    /// sequence number, those sent once are in order of time as well, so that one pass over all
+    /// suffices.
     pub(super) fn put_back(&mut self, id: SkbId, from: &mut [SkbId; 2]) {
         let is_again = self[id].has(tag::EVER_RETRANS);
         let tstamp_ns = self[id].tstamp_ns;

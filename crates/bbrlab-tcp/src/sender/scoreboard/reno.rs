@@ -12,8 +12,8 @@ use super::Scoreboard;
 pub(crate) struct DupAcks {
     /// Packets that were delivered.
     pub(crate) delivered: u32,
-    /// The degree of reordering in packets, if there are more duplicate ACKs than packets that could have caused
-    /// them.
+    /// The degree of reordering in packets, if there are more duplicate ACKs than packets that
+    /// could have caused them.
     pub(crate) reordering: Option<u32>,
 }
 
@@ -31,7 +31,8 @@ impl Scoreboard {
         DupAcks { delivered: self.sacked_out.saturating_sub(prior_sacked), reordering }
     }
 
-    /// Subtracts the duplicate ACKs that a cumulative ACK accounts for. Linux: `tcp_remove_reno_sacks`.
+    /// Subtracts the duplicate ACKs that a cumulative ACK accounts for. Linux:
+    /// `tcp_remove_reno_sacks`.
     pub(crate) fn remove_dup_acks(&mut self, acked: u32) -> DupAcks {
         let mut delivered = 0;
         if acked > 0 {

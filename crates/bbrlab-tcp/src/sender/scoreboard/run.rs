@@ -6,8 +6,8 @@ use super::skb::{OVERHEAD, Skb};
 use crate::rate::{AckRate, DeliveredSkb, Notes, PackedStamps, RateSampler};
 use crate::segment::flag;
 
-/// Neighbouring skbs that an ACK removes or SACKs, none of which was ever retransmitted, SACKed or marked. They departed in
-/// their order, so the last of them is the newest.
+/// Neighbouring skbs that an ACK removes or SACKs, none of which was ever retransmitted, SACKed or
+/// marked. They departed in their order, so the last of them is the newest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Run {
     /// First sequence number of the first skb.
@@ -77,7 +77,8 @@ impl Run {
         self.cut == 0
     }
 
-    /// Passes the newest skb, of which `notes` are kept, to the rate sampler, which would choose it from all of them.
+    /// Passes the newest skb, of which `notes` are kept, to the rate sampler, which would choose it
+    /// from all of them.
     #[inline]
     pub(crate) fn sample(&self, notes: Notes, sampler: &mut RateSampler, rate: &mut AckRate) {
         let delivered = DeliveredSkb {
@@ -110,7 +111,8 @@ impl Run {
 }
 
 impl Scoreboard {
-    /// What was noted of the last skb of a run at its transmission, while its place is not used again.
+    /// What was noted of the last skb of a run at its transmission, while its place is not used
+    /// again.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "mostly there are none")]
     pub(crate) fn notes_of(&self, run: &Run) -> Notes {

@@ -1,11 +1,11 @@
 //! Tagging the skbs that SACK blocks cover.
 //!
-//! SACKed neighbours are merged into one skb, so that a long SACKed range costs as much as one packet. Ranges
-//! that the blocks of the previous ACK already covered are skipped.
+//! SACKed neighbours are merged into one skb, so that a long SACKed range costs as much as one
+//! packet. Ranges that the blocks of the previous ACK already covered are skipped.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_sacktag_write_queue` from its sorted blocks on,
-//! `tcp_sacktag_walk`, `tcp_sacktag_one`, `tcp_match_skb_to_sack`, `tcp_shift_skb_data`, `tcp_shifted_skb`,
-//! `tcp_sacktag_skip`, `tcp_maybe_skipping_dsack`.
+//! `tcp_sacktag_walk`, `tcp_sacktag_one`, `tcp_match_skb_to_sack`, `tcp_shift_skb_data`,
+//! `tcp_shifted_skb`, `tcp_sacktag_skip`, `tcp_maybe_skipping_dsack`.
 //! Deviations:
 //! 1. Merging stops at 524,280 bytes as in the kernel, but not at 17 page fragments.
 
@@ -56,8 +56,8 @@ impl Blocks {
         place
     }
 
-    /// Where the first of these blocks ended, if `others` differ from them only in that their first continues it; it meets none
-    /// of the rest, all of which lie above `snd_una`.
+    /// Where the first of these blocks ended, if `others` differ from them only in that their first
+    /// continues it; it meets none of the rest, all of which lie above `snd_una`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
     fn end_continued(&self, others: &Self, snd_una: u32) -> Option<u32> {
@@ -187,9 +187,10 @@ enum Shift {
 }
 
 impl Scoreboard {
-    /// From where on the first of `blocks`, which is valid, reports something new, if none of the others does and the walk
-    /// has nothing to skip: the others were reported before, and of all that was, the first continues one or meets none. A
-    /// receiver reports first what has just arrived, so nearly every ACK is like this.
+    /// From where on the first of `blocks`, which is valid, reports something new, if none of the
+    /// others does and the walk has nothing to skip: the others were reported before, and of all
+    /// that was, the first continues one or meets none. A receiver reports first what has just
+    /// arrived, so nearly every ACK is like this.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for each way of an ACK")]
     pub(crate) fn news_of_first(&self, conn: &Conn, blocks: &Blocks) -> Option<NewFrom> {
@@ -224,7 +225,8 @@ impl Scoreboard {
         })
     }
 
-    /// From which sequence number on the first of `blocks` reports something new, as [`Self::news_of_first`] says.
+    /// From which sequence number on the first of `blocks` reports something new, as
+    /// [`Self::news_of_first`] says.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
     fn news_among_known(&self, conn: &Conn, blocks: &Blocks) -> Option<u32> {
@@ -250,8 +252,9 @@ impl Scoreboard {
         Some(cache[n].end)
     }
 
-    /// Tags what the blocks cover, and passes it to `hear`, each skb on its own with `is_each_heard`. Ranges that the
-    /// previous ACK covered are skipped. Linux: `tcp_sacktag_write_queue`.
+    /// Tags what the blocks cover, and passes it to `hear`, each skb on its own with
+    /// `is_each_heard`. Ranges that the previous ACK covered are skipped. Linux:
+    /// `tcp_sacktag_write_queue`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for each kind of report")]
     pub(crate) fn tag_sacked(
@@ -290,7 +293,8 @@ impl Scoreboard {
         }
     }
 
-    /// Walks the skbs that the blocks cover, and skips those that the previous ACK's blocks covered.
+    /// Walks the skbs that the blocks cover, and skips those that the previous ACK's blocks
+    /// covered.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for ACKs with a DSACK, once for all others")]
     fn walk_blocks(
@@ -415,8 +419,8 @@ impl Scoreboard {
         id
     }
 
-    /// One turn of [`Self::sacktag_walk`]: tags what is covered of one skb; returns the next one, `None` if the block ends
-    /// within the first segment.
+    /// One turn of [`Self::sacktag_walk`]: tags what is covered of one skb; returns the next one,
+    /// `None` if the block ends within the first segment.
     #[inline(never)]
     fn sacktag_next(
         &mut self,
@@ -451,9 +455,9 @@ impl Scoreboard {
         Some(self.queue.next(id))
     }
 
-    /// Tags the plain skbs from `id` on that the block covers as a whole, as [`Self::gather_covered`] says. It does what the
-    /// rest of the walk would do with one after the other. Returns false, and does nothing, if `id`, which has no tags, is no
-    /// such skb.
+    /// Tags the plain skbs from `id` on that the block covers as a whole, as
+    /// [`Self::gather_covered`] says. It does what the rest of the walk would do with one after the
+    /// other. Returns false, and does nothing, if `id`, which has no tags, is no such skb.
     #[inline(never)]
     fn tag_run(&mut self, id: SkbId, wanted: &Wanted, hear: &mut impl Hear) -> bool {
         if wanted.is_dup || wanted.next_dup.is_some() || wanted.is_each_heard {
@@ -464,9 +468,10 @@ impl Scoreboard {
         true
     }
 
-    /// Makes one SACKed skb of the plain skbs from `id` on that `block`, no DSACK, covers as a whole, or of them and the SACKed
-    /// one before them: what a receiver reports above a hole. Returns what they were; `None`, and nothing has changed, if `id`,
-    /// which has no tags, is no such skb.
+    /// Makes one SACKed skb of the plain skbs from `id` on that `block`, no DSACK, covers as a
+    /// whole, or of them and the SACKed one before them: what a receiver reports above a hole.
+    /// Returns what they were; `None`, and nothing has changed, if `id`, which has no tags, is no
+    /// such skb.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for the walk, once for what is reported alone")]
     fn gather_covered(&mut self, id: SkbId, block: SackBlock) -> Option<Run> {
@@ -494,8 +499,9 @@ impl Scoreboard {
         Some(run)
     }
 
-    /// The first step of [`Self::tag_sacked`] of [`Reported::First`] if that reports plain skbs: returns what they were; what comes
-    /// after them begins with [`Self::first_plain`]. `None`, and nothing has changed, if it is otherwise.
+    /// The first step of [`Self::tag_sacked`] of [`Reported::First`] if that reports plain skbs:
+    /// returns what they were; what comes after them begins with [`Self::first_plain`]. `None`, and
+    /// nothing has changed, if it is otherwise.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
     pub(crate) fn tag_plain(&mut self, Cursor(id): Cursor, blocks: &Blocks) -> Option<Run> {
@@ -520,9 +526,10 @@ impl Scoreboard {
         Cursor::at(self.queue.plain_head())
     }
 
-    /// [`Self::tag_sacked`] of [`Reported::First`] and [`NewFrom::Plain`] if it reports one skb, which continues the last SACKed
-    /// one and ends where the block does: the packet that has just arrived above a hole. Returns what it was; `None`, and
-    /// nothing has changed, if it is otherwise.
+    /// [`Self::tag_sacked`] of [`Reported::First`] and [`NewFrom::Plain`] if it reports one skb,
+    /// which continues the last SACKed one and ends where the block does: the packet that has just
+    /// arrived above a hole. Returns what it was; `None`, and nothing has changed, if it is
+    /// otherwise.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what most ACKs with blocks report")]
     pub(crate) fn tag_next(&mut self, blocks: &Blocks) -> Option<Run> {
@@ -564,8 +571,8 @@ impl Scoreboard {
         }
     }
 
-    /// Whether `block` covers the skb. If it covers only a part, the skb is split at a segment boundary.
-    /// `None` if the block ends within the first segment. Linux: `tcp_match_skb_to_sack`.
+    /// Whether `block` covers the skb. If it covers only a part, the skb is split at a segment
+    /// boundary. `None` if the block ends within the first segment. Linux: `tcp_match_skb_to_sack`.
     fn match_skb_to_block(&mut self, id: SkbId, block: SackBlock) -> Option<bool> {
         let skb = &self.queue[id];
         let starts_before = !after(block.start, skb.seq);
@@ -594,8 +601,8 @@ impl Scoreboard {
         Some(starts_before)
     }
 
-    /// Updates the counts for a covered skb, or for the piece of it that is about to be merged, and passes it to
-    /// `hear`; returns its new tags. Linux: `tcp_sacktag_one`.
+    /// Updates the counts for a covered skb, or for the piece of it that is about to be merged, and
+    /// passes it to `hear`; returns its new tags. Linux: `tcp_sacktag_one`.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -672,7 +679,8 @@ impl Scoreboard {
         tags
     }
 
-    /// Merges what `block` covers of an skb into the SACKed skb before it. Linux: `tcp_shift_skb_data`.
+    /// Merges what `block` covers of an skb into the SACKed skb before it. Linux:
+    /// `tcp_shift_skb_data`.
     fn shift_skb(
         &mut self,
         id: SkbId,
@@ -749,8 +757,8 @@ impl Scoreboard {
         skb.len() + len < MERGE_LIMIT && u32::from(skb.pcount) + pcount <= PCOUNT_LIMIT
     }
 
-    /// Moves a piece of `id` into `prev`, the skb before it, and updates the counts; true if nothing is left of `id`,
-    /// which is then freed. Linux: `tcp_shifted_skb`.
+    /// Moves a piece of `id` into `prev`, the skb before it, and updates the counts; true if
+    /// nothing is left of `id`, which is then freed. Linux: `tcp_shifted_skb`.
     fn shifted(
         &mut self,
         prev: SkbId,

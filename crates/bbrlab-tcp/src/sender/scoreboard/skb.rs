@@ -1,8 +1,10 @@
 //! A piece of the byte stream: one or several segments that were, or will be, sent together.
 //!
-//! Sources: [linux] `include/net/tcp.h`: `struct tcp_skb_cb` and its flag bits; `include/linux/skbuff.h`.
+//! Sources: [linux] `include/net/tcp.h`: `struct tcp_skb_cb` and its flag bits;
+//! `include/linux/skbuff.h`.
 //! Deviations:
-//! 1. Memory is only accounted for: an skb counts as [`OVERHEAD`] bytes plus its payload, as on x86-64.
+//! 1. Memory is only accounted for: an skb counts as [`OVERHEAD`] bytes plus its payload, as on
+//!    x86-64.
 
 use bbrlab_cc::linux_int::after;
 
@@ -12,7 +14,8 @@ use crate::segment::flag;
 /// Bytes of memory that an skb takes besides its payload: head, `sk_buff` and `skb_shared_info`.
 pub(crate) const OVERHEAD: u32 = 832;
 
-/// State bits of an skb that was sent. Linux: `TCPCB_*`, with the same values where Linux has the bit.
+/// State bits of an skb that was sent. Linux: `TCPCB_*`, with the same values where Linux has the
+/// bit.
 pub(crate) mod tag {
     /// SACKed.
     pub(crate) const SACKED: u8 = 0x01;
@@ -36,20 +39,20 @@ pub(crate) mod tag {
     pub(crate) const FREED: u8 = 0x40;
 }
 
-/// Low bits of [`Skb::span_flags_tags`]: [`tag`] in the first 8, above them header flags, and there in the place of RST,
-/// which no skb carries, the application-limited mark.
+/// Low bits of [`Skb::span_flags_tags`]: [`tag`] in the first 8, above them header flags, and there
+/// in the place of RST, which no skb carries, the application-limited mark.
 const FLAGS_SHIFT: u32 = 8;
 const FLAGS: u8 = flag::SYN | flag::FIN | flag::PSH;
 const APP_LIMITED: u32 = (flag::RST as u32) << FLAGS_SHIFT;
 
-/// The upper 20 bits of [`Skb::span_flags_tags`] are the number of sequence numbers. A burst has at most 524,280 bytes, the
-/// largest `gso_max_size` of an algorithm, or two segments; SACKed skbs are merged up to 524,280 bytes, and one byte more may
-/// be the FIN.
+/// The upper 20 bits of [`Skb::span_flags_tags`] are the number of sequence numbers. A burst has at
+/// most 524,280 bytes, the largest `gso_max_size` of an algorithm, or two segments; SACKed skbs are
+/// merged up to 524,280 bytes, and one byte more may be the FIN.
 const SPAN_SHIFT: u32 = 12;
 pub(super) const SPAN_MAX: u32 = u32::MAX >> SPAN_SHIFT;
 
-/// One skb in its queue: half a cache line, because every packet needs one. What only few senders need is
-/// [aside](super::aside).
+/// One skb in its queue: half a cache line, because every packet needs one. What only few senders
+/// need is [aside](super::aside).
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(32))]
 pub(super) struct Skb {
@@ -84,7 +87,8 @@ impl Skb {
         gso_size: 0,
     };
 
-    /// Makes it the skb of `span` sequence numbers, at most [`SPAN_MAX`], from `seq` on, with header `flags` and no tags.
+    /// Makes it the skb of `span` sequence numbers, at most [`SPAN_MAX`], from `seq` on, with
+    /// header `flags` and no tags.
     #[inline]
     pub(super) const fn begin(&mut self, seq: u32, span: u32, flags: u8) {
         debug_assert!(span <= SPAN_MAX && flags & !FLAGS == 0);
@@ -221,7 +225,8 @@ impl Skb {
         if self.pcount == 1 { self.len() } else { self.gso_size as u32 }
     }
 
-    /// The number of segments that end by `seq`, which lies within the skb; `None` if that is the end of none.
+    /// The number of segments that end by `seq`, which lies within the skb; `None` if that is the
+    /// end of none.
     #[inline]
     pub(super) fn segments_to(&self, seq: u32) -> Option<u32> {
         if !after(seq, self.seq) {

@@ -1,7 +1,8 @@
-//! Data written but not sent: appended at the end, taken from the front in the size that may be sent.
+//! Data written but not sent: appended at the end, taken from the front in the size that may be
+//! sent.
 //!
-//! Sources: [linux] `net/ipv4/tcp.c`: `tcp_skb_entail`, `tcp_mark_push`; `net/ipv4/tcp_output.c`: `tcp_grow_skb`,
-//! `tso_fragment`, `tcp_send_fin`.
+//! Sources: [linux] `net/ipv4/tcp.c`: `tcp_skb_entail`, `tcp_mark_push`; `net/ipv4/tcp_output.c`:
+//! `tcp_grow_skb`, `tso_fragment`, `tcp_send_fin`.
 //! Deviations: none.
 
 use super::skb::OVERHEAD;
@@ -28,8 +29,8 @@ impl Written {
     }
 }
 
-/// The first of the skbs that were written and not sent, if there is one. It is beside the counts, apart from the rest,
-/// where every packet that is cut off it finds it.
+/// The first of the skbs that were written and not sent, if there is one. It is beside the counts,
+/// apart from the rest, where every packet that is cut off it finds it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FirstUnsent {
     skb: Written,
@@ -118,7 +119,8 @@ impl Scoreboard {
         })
     }
 
-    /// Where the first unsent skb begins, and how many sequence numbers it covers; both are 0 if there is none.
+    /// Where the first unsent skb begins, and how many sequence numbers it covers; both are 0 if
+    /// there is none.
     #[inline]
     pub(crate) fn unsent_span(&self) -> (u32, u32) {
         let Written { seq, end_seq, .. } = self.unsent.skb;
@@ -149,7 +151,8 @@ impl Scoreboard {
         self.last_unsent().expect("an skb was written")
     }
 
-    /// Appends `bytes` to the last unsent skb and returns its length; a new `send()` clears its PSH.
+    /// Appends `bytes` to the last unsent skb and returns its length; a new `send()` clears its
+    /// PSH.
     #[inline]
     pub(crate) fn append(&mut self, bytes: u32, is_new_send: bool) -> u32 {
         self.wmem_queued += bytes;
@@ -207,9 +210,10 @@ impl Scoreboard {
         }
     }
 
-    /// Before the first `len` bytes are sent, of which the first unsent skb holds only a part: makes it one with the next, if
-    /// that is longer than what it lends, so that [`Self::send_front`] can cut off what [`Self::grow_first_unsent`] would
-    /// fill up. Returns false, and changes nothing, if it is not.
+    /// Before the first `len` bytes are sent, of which the first unsent skb holds only a part:
+    /// makes it one with the next, if that is longer than what it lends, so that
+    /// [`Self::send_front`] can cut off what [`Self::grow_first_unsent`] would fill up. Returns
+    /// false, and changes nothing, if it is not.
     pub(crate) fn join_first_unsent(&mut self, len: u32) -> bool {
         let first = self.unsent.skb;
         let Some(&next) = self.behind.front() else { return false };
@@ -223,14 +227,16 @@ impl Scoreboard {
         true
     }
 
-    /// Takes the first unsent skb, to be sent and then [added](Self::add_to_flight) to the skbs in flight.
+    /// Takes the first unsent skb, to be sent and then [added](Self::add_to_flight) to the skbs in
+    /// flight.
     #[inline]
     pub(crate) fn take_unsent(&mut self, mss: u32) -> Cursor {
         let written = self.pop_unsent();
         Cursor(self.queue.place(written, mss))
     }
 
-    /// Takes the first `len` bytes of the first unsent skb; the rest stays unsent, even if it is only the FIN.
+    /// Takes the first `len` bytes of the first unsent skb; the rest stays unsent, even if it is
+    /// only the FIN.
     /// Linux: `tso_fragment`.
     #[inline]
     pub(crate) fn cut_unsent(&mut self, len: u32, mss: u32) -> Cursor {
