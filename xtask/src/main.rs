@@ -12,6 +12,7 @@ mod mutants;
 mod pages;
 mod portable;
 mod python;
+mod release;
 mod rooms;
 mod source;
 
@@ -20,9 +21,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 const USAGE: &str =
-    "usage: cargo xtask <check|rooms|bless|python|bench|profile|growth|overheads|pgo|mutants|replication|explanations|disciplines|contradictions>
+    "usage: cargo xtask <check|rooms|bless|python|bench|profile|growth|overheads|pgo|mutants|replication|explanations|disciplines|contradictions|notes>
   check   format, room map, lints, WebAssembly, all tests, documents, debug and release builds agree, Python, speed
-  rooms   only what needs no build: who may import whom, circles, dependencies, what pages mention
+  rooms   only what needs no build: who may import whom, circles, dependencies, what pages mention, what a release needs
   bless   rewrite expected test output (then read the diff)
   python  the Python package: build, tests, types
   bench   the speed table, with instructions, cache misses and ns-3; ratios to results/bench.json
@@ -34,7 +35,8 @@ const USAGE: &str =
   replication FILE... keeps what the page on the papers needs of `bbrlab reproduce --json`; a later document replaces what it holds
   explanations FILE... the same of documents made with `--explain` or `--sensitivity`
   disciplines FOLDER... keeps what the comparison of queue disciplines needs of results of `queues.*`
-  contradictions FOLDER... the same for the page on what the papers contradict each other in";
+  contradictions FOLDER... the same for the page on what the papers contradict each other in
+  notes   prints the notes of the release: the changelog's section of this version";
 
 fn main() -> ExitCode {
     let task = env::args().nth(1).unwrap_or_default();
@@ -52,6 +54,7 @@ fn main() -> ExitCode {
             keep(&task, &env::args().skip(2).collect::<Vec<_>>())
         }
         "python" => python::check(&root()),
+        "notes" => release::notes(&root()),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);
@@ -87,6 +90,7 @@ fn map() -> Result<(), String> {
         step("dependencies", || dependencies::check(&root)),
         step("no system in what a web page holds", || portable::names_no_system(&root)),
         step("what pages mention", || pages::check(&root)),
+        step("what a release needs", || release::check(&root)),
     ];
     let wrong: Vec<String> = results.into_iter().filter_map(Result::err).collect();
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
