@@ -75,6 +75,19 @@ fn the_schema_knows_every_scenario() {
     }
 }
 
+/// The entry of SchemaStore's catalog, which editors read. It has four keys, and the schema is
+/// where SchemaStore keeps schemas.
+#[test]
+fn the_entry_of_the_catalog_of_schemas_is_whole() {
+    let entry: Value =
+        serde_json::from_str(include_str!("../../../../editors/schemastore.json")).expect("JSON");
+    let keys: Vec<&str> = entry.as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(keys, ["name", "description", "fileMatch", "url"]);
+    assert_eq!(entry["url"], "https://json.schemastore.org/bbrlab-scenario.json");
+    // A pattern that other programs' files do not have.
+    assert_eq!(entry["fileMatch"], serde_json::json!(["*.bbrlab.toml"]));
+}
+
 #[test]
 fn the_schema_refuses_what_the_reader_refuses() {
     let schema = schema();
