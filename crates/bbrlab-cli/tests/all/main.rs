@@ -8,6 +8,7 @@ mod plot;
 mod run;
 mod shards;
 mod shell;
+mod shell_files;
 mod stories;
 mod texts;
 mod validate;
