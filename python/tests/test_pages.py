@@ -19,7 +19,7 @@ def test_the_readmes_show_the_example(page: str) -> None:
     assert [line.split("  #")[0].rstrip() for line in block.splitlines()] == body.splitlines()
 
 
-@pytest.mark.parametrize("page", ["docs/python.md", "README.md", "python/README.md"])
+@pytest.mark.parametrize("page", ["docs/python.md", "README.md"])
 def test_what_a_page_shows_runs(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
