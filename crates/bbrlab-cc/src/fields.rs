@@ -1,8 +1,8 @@
-//! What a congestion control sees and sets: every field once, as a row of a table.
+//! The fields that a congestion control sees and sets, each as one row of a table.
 //!
 //! The records themselves, the columns of kernel traces that the oracle reads, the attributes of
-//! the Python classes with their stubs and `docs/fields.md` are made from these rows. To add a
-//! field, add a row, and fill it in where the sender does.
+//! the Python classes with their stubs, and `docs/fields.md` are generated from these rows. To add
+//! a field, add a row, and fill it in where the sender does.
 
 use std::fmt;
 
@@ -10,9 +10,9 @@ use crate::linux_int::trunc_u32;
 
 /// Calls the macro `$make` with `{ $with } Record, "meaning" { rows } computed { rows }`.
 ///
-/// A row of a field is `name: type, column, unit, kernel's name, meaning`; one that may be written
-/// ends with the least and the most that it may be. The column is that of kernel traces, empty
-/// where they have none. What is computed is a method of the record.
+/// A row of a field is `name: type, column, unit, kernel's name, meaning`; the row of a writable
+/// field ends with its least and largest value. The column is the field's in kernel traces, or
+/// empty. Computed values are methods of the record.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! fields {
@@ -111,16 +111,16 @@ pub struct About {
     pub unit: &'static str,
     /// Its name in Linux.
     pub linux: &'static str,
-    /// The least and the most that may be written, if it may.
+    /// The least and largest value that may be written; `None` if the field is read-only.
     pub writable: Option<(u64, u64)>,
-    /// What it means.
+    /// Its meaning.
     pub meaning: &'static str,
 }
 
 /// A field of a record.
 #[derive(Clone, Copy, Debug)]
 pub struct Field<R: 'static> {
-    /// What it is.
+    /// Its row.
     pub about: About,
     /// Its value as 64 bits, with its sign if it has one.
     pub get: fn(&R) -> i64,
@@ -133,11 +133,11 @@ pub struct Field<R: 'static> {
 pub struct Rows {
     /// The record's name.
     pub record: &'static str,
-    /// What it is.
+    /// Its meaning.
     pub meaning: &'static str,
     /// Its fields, in order.
     pub fields: Vec<About>,
-    /// What its methods compute.
+    /// The values that its methods compute.
     pub computed: &'static [About],
 }
 
@@ -224,7 +224,7 @@ pub(crate) const fn column(name: &'static str) -> Option<&'static str> {
     if name.is_empty() { None } else { Some(name) }
 }
 
-/// The one bound, if there is one.
+/// The bounds of a writable field; `None` for others.
 pub(crate) const fn bounds(of: &[(u64, u64)]) -> Option<(u64, u64)> {
     match of {
         [one] => Some(*one),

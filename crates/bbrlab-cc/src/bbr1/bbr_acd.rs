@@ -47,7 +47,7 @@ enum Halving {
 /// When a loss is congestion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Detection {
-    /// When the RTT says so: the paper.
+    /// If the RTT shows congestion: the paper.
     Rtt,
     /// Always: in [acd-ns3] the tests have no effect, and every recovery halves cwnd.
     Inert,
@@ -90,7 +90,7 @@ impl BbrAcd {
         },
     ];
 
-    /// With the parameters of a scenario.
+    /// Reads the parameters of a scenario.
     ///
     /// # Errors
     /// If a value is out of range.

@@ -15,16 +15,16 @@ const FIVE_QUARTERS: u16 = 320;
 /// 2/ln 2, rounded up: the smallest gain at which the rate can double each round.
 const HIGH_GAIN: u16 = 739;
 
-/// What the module was loaded with.
+/// The module's parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Module {
-    /// What `init` copies into the connection.
+    /// The parameters that `init` copies into the connection.
     pub(super) params: ModelParams,
     /// Whether ECN marks count. It is a switch of the module, so it applies before `init` as well.
     pub(super) ecn_enable: bool,
     /// Rounds of the bandwidth's filter; 0: one to two probing cycles.
     pub(super) bw_filter_rounds: u8,
-    /// Whether the model takes the smoothed RTT for that of an ACK.
+    /// Whether the model uses the smoothed RTT instead of the RTT of an ACK.
     pub(super) takes_srtt: bool,
 }
 
@@ -125,7 +125,7 @@ impl Module {
 /// Whether the parameters ask for the form of 2020.
 ///
 /// # Errors
-/// If `form` is neither of the two there are.
+/// If `form` has another value.
 pub(crate) fn is_form_2020(params: &Params) -> Result<bool, ParamError> {
     ParamTable::new(BBR2_PARAMS, params).choice("form", &[("2021", false), ("2020", true)])
 }

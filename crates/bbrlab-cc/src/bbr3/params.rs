@@ -5,7 +5,7 @@ use std::ops::Deref;
 use crate::bbr_bounded::{Numbers, Params};
 use crate::{ParamError, ParamSpec, ParamTable, Params as Given};
 
-/// What a scenario may set; the kernel has no parameters.
+/// The parameters that a scenario may set; the kernel has none.
 pub const PARAMS: &[ParamSpec] = &[
     ParamSpec {
         name: "loss_thresh",

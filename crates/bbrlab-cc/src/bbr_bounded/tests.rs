@@ -15,7 +15,7 @@ use crate::{
     RateSample,
 };
 
-/// Always the smallest draw.
+/// Always draws the smallest number.
 struct Least;
 
 impl Draw for Least {
@@ -58,7 +58,7 @@ impl Path {
         Self { conn, rate_pps: 864 }
     }
 
-    /// One round: what the window and the pacing rate allow is sent, and delivered at the
+    /// Simulates a round: sends what the window and the pacing rate allow, and delivers it at the
     /// bottleneck's rate at most.
     fn round(&mut self, cc: &mut impl CongestionControl, losses: u32) {
         let paced = self.conn.ctl.pacing_rate / 1448 * u64::from(RTT_US) / 1_000_000;
@@ -236,9 +236,8 @@ fn parameters_out_of_the_kernels_range_are_refused() {
         .assert_eq(&refusal("form", ParamValue::Int(2020)));
 }
 
-/// Linux: `bbr_packets_in_net_at_edt`. A gain of one is the steady state: PROBE_RTT's gain may
-/// still hold when STARTUP, to which an idle flow has gone back from there, finds the pipe full and
-/// drains.
+/// Linux: `bbr_packets_in_net_at_edt`. A gain of one is the steady state. PROBE_RTT's gain may
+/// still apply when an idle flow, back in STARTUP from there, finds the pipe full and drains.
 #[test]
 fn a_burst_is_added_to_what_is_in_the_network_only_above_a_gain_of_one() {
     const DEPARTURE_MS: u64 = 3;
@@ -285,7 +284,7 @@ fn the_target_holds_three_bursts_or_three_segments_more() {
     assert_eq!([20_000, 1_000].map(|rtt_us| target(rtt_us, true)), [24, 5]);
 }
 
-/// Numbers that the compiler knows, and the same numbers as fields of a connection.
+/// Compares numbers fixed at compile time with the same numbers as fields of a connection.
 #[test]
 fn constants_give_what_parameters_with_the_same_values_give() {
     let mut fixed = Bbr3::with(Constants);
@@ -314,7 +313,7 @@ fn constants_give_what_parameters_with_the_same_values_give() {
     assert_eq!(states.len(), 6, "all but DRAIN, which is over within a round: {states:?}");
 }
 
-/// A burst that is planned again with the same numbers is the one that they give.
+/// A burst planned again from the same inputs equals one computed from them.
 #[test]
 fn a_planned_burst_follows_from_the_numbers_of_its_day() {
     let mut conn = Path::new().conn;

@@ -1,4 +1,4 @@
-//! `growth = "ns2"` beside the port that the thesis [lanigan] ran, ACK by ACK.
+//! Compares `growth = "ns2"`, ACK by ACK, with the port that the thesis [lanigan] ran.
 
 use super::{Cubic, CubicNs2, CubicParams};
 use crate::no_draw::NoDraw;
@@ -23,7 +23,7 @@ fn conn(cwnd: u32, ssthresh: u32) -> Conn {
     conn
 }
 
-/// Lets the algorithm see what its port saw; the numbers of ACKs and of losses.
+/// Feeds the algorithm the port's inputs; returns the numbers of ACKs and of losses.
 fn replay(cubic: &mut impl CongestionControl) -> (u32, u32) {
     let mut conn = conn(10, u32::MAX);
     let mut count = (0, 0);

@@ -98,7 +98,7 @@ fn property(field: &About) -> String {
         Kind::PacingStatus => "PacingStatus",
         Kind::U8 | Kind::U32 | Kind::I32 | Kind::U64 | Kind::I64 => "int",
     };
-    // The type says it.
+    // These types need no unit.
     let unit = match *unit {
         "flag" | "state" => String::new(),
         unit => format!(" Unit: {unit}."),

@@ -1,12 +1,12 @@
-//! The steps in which ns-3 differs from Linux: one parameter a difference. A variant has these
-//! parameters beside its own.
+//! The steps in which ns-3 differs from Linux, with one parameter per difference. A variant has
+//! these parameters after its own.
 
 use crate::{ParamError, ParamSpec, ParamTable, Params};
 
 use super::super::{BbrAcd, BbrHsr, BbrPlus, DelayBbr};
 use super::{ExtraAcked, Losses, Ns3Steps};
 
-/// Parts of a million, as which the margin of pacing is kept.
+/// The pacing margin is kept in millionths.
 const MILLION: u32 = 1_000_000;
 
 /// The parameters of all variants.
@@ -76,7 +76,7 @@ const PROBE_PHASE: ParamSpec = spec(
     "\"full\"",
     "the phase with gain 1.25 ends; \"full\": when losses or 1.25 BDP in flight show that the path is full, \"timed\": after a minimum RTT",
 );
-/// Another.
+/// The other parameter of plain BBR v1 only.
 const DRAIN_PHASE: ParamSpec = spec(
     "drain_phase",
     "\"early\"",
