@@ -1,7 +1,8 @@
 //! Bandwidth probes: their clock, their bookkeeping, and the entries of PROBE_BW's phases.
 //!
 //! A probe risks loss, so it is made rarely: after two to three seconds, or after as many rounds as
-//! a Reno flow with the same inflight has between two losses. The second rule spares Reno flows.
+//! a Reno flow with the same inflight has between two losses. The second rule is for the sake of
+//! Reno flows.
 
 use super::congestion::LowerBounds;
 use super::rate::scaled;
