@@ -1,5 +1,4 @@
-//! Folders of traces with something wrong: each fault is reported exactly, and never counts as a
-//! pass.
+//! Tests of faulty folders of traces: each fault is reported exactly, and never counts as a pass.
 
 use std::fs;
 use std::io::Write as _;

@@ -127,8 +127,7 @@ fn cake_word(words: &mut Words<'_>, word: &str, params: &mut CakeParams) -> Resu
         "unlimited" => params.bandwidth = None,
         "rtt" => params.rtt = words.span(word)?,
         "memlimit" => params.memlimit = Some(Bytes(words.number(word)?)),
-        // As if they were not there: no packet is larger than the MTU, and sizes are those on the
-        // wire.
+        // These have no effect: no packet is larger than the MTU, and sizes are those on the wire.
         "nonat" | "nowash" | "no-ack-filter" | "split-gso" | "no-split-gso" | "raw" | "noatm"
         | "egress" => {}
         "nat"
