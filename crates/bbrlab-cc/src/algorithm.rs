@@ -10,11 +10,11 @@ use crate::bbr3_ietf::Bbr3Ietf;
 use crate::bic::Bic;
 use crate::cubic::{CubicNs2, CubicParams};
 use crate::dctcp::Dctcp;
-use crate::given::Given;
 use crate::highspeed::Highspeed;
 use crate::htcp::Htcp;
 use crate::hybla::Hybla;
 use crate::illinois::Illinois;
+use crate::runtime_params::RuntimeParams;
 use crate::scalable::Scalable;
 use crate::veno::Veno;
 use crate::westwood::Westwood;
@@ -222,7 +222,7 @@ algorithms! {
             Ok(if numbers == *Constants {
                 Cc::Bbr3(Box::new(Bbr3::with(Constants)))
             } else {
-                Cc::Bbr3Given(Box::new(Bbr3::with(Given(numbers))))
+                Cc::Bbr3Runtime(Box::new(Bbr3::with(RuntimeParams(numbers))))
             })
         },
     }
@@ -587,7 +587,7 @@ dispatch! {
     Bbr2Form2020(Box<Bbr2<Form2020>>),
     Bbr2Exp(Box<Bbr2<Exp>>),
     Bbr3(Box<Bbr3<Constants>>),
-    Bbr3Given(Box<Bbr3<Given<BoundedParams>>>),
+    Bbr3Runtime(Box<Bbr3<RuntimeParams<BoundedParams>>>),
     Bbr3Ietf(Box<Bbr3Ietf>),
     Reno(Reno),
     Cubic(Cubic),

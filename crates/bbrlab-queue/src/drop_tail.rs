@@ -48,7 +48,7 @@ impl DropTail {
     }
 
     /// Whether a packet fits into the queue.
-    pub(crate) fn has_room(&self, packet: &Queued) -> bool {
+    pub(crate) fn fits(&self, packet: &Queued) -> bool {
         self.buffer.admits(self.queue.len() as u64, self.bytes, packet.wire_bytes)
     }
 
@@ -75,7 +75,7 @@ impl Rule for DropTail {
         _: &mut impl Entropy,
         drop: &mut impl FnMut(Queued, Cause),
     ) {
-        if idle || self.has_room(&packet) {
+        if idle || self.fits(&packet) {
             self.push(packet);
         } else {
             drop(packet, Cause::Full);

@@ -117,11 +117,11 @@ impl Rule for FqCodel {
         drop: &mut impl FnMut(Queued, Cause),
     ) {
         let at = scaled(entropy.flow_hash(&packet), self.flows.len());
-        let has_room =
+        let fits =
             self.limit.admits(self.waiting.packets(), self.waiting.bytes(), packet.wire_bytes);
         self.waiting.push(&mut self.flows[at as usize].queue, packet);
         self.turns.join(at);
-        if !has_room {
+        if !fits {
             self.drop_from_fattest(drop);
         }
     }

@@ -110,10 +110,10 @@ impl Rule for FqPie {
     ) {
         let at = scaled(entropy.flow_hash(&packet), self.flows.len());
         let (packets, bytes) = (self.waiting.packets(), self.waiting.bytes());
-        let has_room = idle || self.limit.admits(packets, bytes, packet.wire_bytes);
+        let fits = idle || self.limit.admits(packets, bytes, packet.wire_bytes);
         let (settings, mark_prob_max) = (self.settings, self.mark_prob_max);
         let flow = self.wake(at);
-        let cause = if !has_room {
+        let cause = if !fits {
             Some(Cause::Full)
         } else if flow.law.drops_early(&settings, flow.queue.bytes(), &packet, entropy)
             && !flow.law.marks(&settings, mark_prob_max, &mut packet)

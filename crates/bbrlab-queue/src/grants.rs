@@ -58,8 +58,8 @@ impl Grants {
     /// Whether the request covered this packet, which is the first one, and the grant is large
     /// enough for it.
     fn covers(&self, packet: &Queued) -> bool {
-        let has_room = self.left.is_none_or(|left| u64::from(packet.wire_bytes) <= left);
-        packet.arrived_at <= self.asked_at && has_room
+        let fits = self.left.is_none_or(|left| u64::from(packet.wire_bytes) <= left);
+        packet.arrived_at <= self.asked_at && fits
     }
 }
 

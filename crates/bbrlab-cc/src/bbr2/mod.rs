@@ -76,7 +76,7 @@ pub(crate) use params::{BBR2_EXP_PARAMS, BBR2_PARAMS, is_form_2020};
 pub use variant::{Alpha, Variant};
 
 use crate::bbr_bounded::{EcnExcess, EqualRtt, Flight, Model, Sock, sample_bw};
-use crate::given::Given;
+use crate::runtime_params::RuntimeParams;
 use crate::{
     CaState, CongestionControl, Conn, Control, CwndEvent, Draw, Hooks, Info, LostSkb, ParamError,
     Params, RateSample,
@@ -105,7 +105,8 @@ impl<V: Variant> Bbr2<V> {
     /// If a value is out of the range that the kernel's field holds.
     pub(crate) fn new(params: &Params) -> Result<Self, ParamError> {
         let module = Module::from_params(params)?;
-        let model = Model::before_init(Given(Module::params_before_init()), V::CEILING_BEFORE_INIT);
+        let model =
+            Model::before_init(RuntimeParams(Module::params_before_init()), V::CEILING_BEFORE_INIT);
         Ok(Self { model, module, form: V::default(), rounds: RoundFilter::default() })
     }
 
@@ -175,7 +176,7 @@ impl<V: Variant> CongestionControl for Bbr2<V> {
 
     fn init(&mut self, conn: &Conn, _draw: &mut impl Draw) -> Control {
         let mut sk = Sock::new(conn);
-        self.model = Model::init(Given(self.module.params), &mut sk);
+        self.model = Model::init(RuntimeParams(self.module.params), &mut sk);
         self.form = V::default();
         self.rounds = RoundFilter::over(self.module.bw_filter_rounds);
         if self.module.ecn_enable {

@@ -3,7 +3,7 @@
 use std::ops::Deref;
 
 use crate::bbr_bounded::{Numbers, Params};
-use crate::{ParamError, ParamSpec, ParamTable, Params as Given};
+use crate::{ParamError, ParamSpec, ParamTable, Params as ScenarioParams};
 
 /// The parameters that a scenario may set; the kernel has none.
 pub const PARAMS: &[ParamSpec] = &[
@@ -34,8 +34,8 @@ pub const PARAMS: &[ParamSpec] = &[
 ///
 /// # Errors
 /// If one is out of range.
-pub(crate) fn from_scenario(given: &Given) -> Result<Params, ParamError> {
-    let table = ParamTable::new(PARAMS, given);
+pub(crate) fn from_scenario(params: &ScenarioParams) -> Result<Params, ParamError> {
+    let table = ParamTable::new(PARAMS, params);
     let loss_thresh = table.integer("loss_thresh", 0..=255)?;
     let word = |name, most| {
         let value = table.integer(name, 0..=most)?;

@@ -74,7 +74,7 @@ use round::Round;
 use state::{AckPhase, State};
 pub(crate) use state::{Mode, Phase};
 
-use crate::given::Given;
+use crate::runtime_params::RuntimeParams;
 use crate::{Conn, Control, PacingStatus};
 
 /// A bound that is not set. The kernel's `~0U`.
@@ -102,7 +102,7 @@ impl<'a> Sock<'a> {
 /// The state that BBRv2 and BBRv3 share, grouped by idea. Fields and stale values are the kernel's.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "the kernel's independent facts")]
-pub struct Model<N = Given<Params>> {
+pub struct Model<N = RuntimeParams<Params>> {
     /// The numbers that this connection works with.
     pub(crate) params: N,
     /// Whether `init` has run; an ACK can come before it.

@@ -6,7 +6,7 @@
 use std::fmt::Debug;
 use std::ops::Deref;
 
-use crate::given::Given;
+use crate::runtime_params::RuntimeParams;
 
 /// Where a model's parameters come from.
 pub trait Numbers: Copy + Debug + Default + PartialEq + Eq + Deref<Target = Params> {
@@ -18,7 +18,7 @@ pub trait Numbers: Copy + Debug + Default + PartialEq + Eq + Deref<Target = Para
 }
 
 /// Parameters of the connection: a module's, or a scenario's.
-impl Numbers for Given<Params> {
+impl Numbers for RuntimeParams<Params> {
     const HAS_BW_CEILING: bool = true;
 
     fn note_probe_rtt_left(&mut self) {

@@ -98,7 +98,7 @@ impl AckFilter {
             }
             let ecn = old.flags & ECE_CWR;
             found = found.filter(|found| found.ecn == ecn);
-            if !says_less(old, new) {
+            if !is_redundant(old, new) {
                 continue;
             }
             if found.is_some() {
@@ -112,7 +112,7 @@ impl AckFilter {
 }
 
 /// Whether an ACK carries no information that a newer one lacks.
-fn says_less(old: &TcpHeader, new: &TcpHeader) -> bool {
+fn is_redundant(old: &TcpHeader, new: &TcpHeader) -> bool {
     let (tsval, tsecr) = new.timestamps.unwrap_or_default();
     let is_later = old.timestamps.is_some_and(|old| after(old.0, tsval) || after(old.1, tsecr));
     if old.flags & !ECE_CWR != ACK || is_later || old.len != 0 || after(old.ack, new.ack) {

@@ -241,8 +241,8 @@ impl Rule for Fq {
         drop: &mut impl FnMut(Queued, Cause),
     ) {
         let band = &self.bands[usize::from(band_of(&packet))];
-        let has_room = self.settings.limit.admits(band.packets, band.bytes, packet.wire_bytes);
-        if !has_room && (!idle || self.packets > 0) {
+        let fits = self.settings.limit.admits(band.packets, band.bytes, packet.wire_bytes);
+        if !fits && (!idle || self.packets > 0) {
             drop(packet, Cause::Full);
             return;
         }

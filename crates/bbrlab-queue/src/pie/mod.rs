@@ -56,7 +56,7 @@ impl Rule for Pie {
         entropy: &mut impl Entropy,
         drop: &mut impl FnMut(Queued, Cause),
     ) {
-        let cause = if !idle && !self.queue.has_room(&packet) {
+        let cause = if !idle && !self.queue.fits(&packet) {
             Cause::Full
         } else if !self.law.drops_early(&self.settings, self.queue.bytes(), &packet, entropy)
             || self.law.marks(&self.settings, MARK_PROB_MAX, &mut packet)

@@ -215,7 +215,7 @@ impl Rule for Red {
         let action = self.average.action(&self.law, entropy);
         if self.drops(action, &mut packet) {
             drop(packet, Cause::Early);
-        } else if idle || self.queue.has_room(&packet) {
+        } else if idle || self.queue.fits(&packet) {
             self.queue.push(packet);
         } else {
             drop(packet, Cause::Full);
