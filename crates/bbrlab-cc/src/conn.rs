@@ -184,7 +184,7 @@ fields!(Conn, record {
     /// The fields read whenever a sender may send come first and fill a cache line; constant fields
     /// come last.
     #[repr(C)]
-    [ctl: Control, "What an algorithm may also write."]
+    [ctl: Control, "The fields that an algorithm may also write."]
 });
 
 impl Conn {

@@ -110,7 +110,7 @@ impl fmt::Display for LogError {
             ),
             Self::Unsupported(unsupported) => write!(f, "episodes.csv: {unsupported}"),
             Self::NoSuchEpisode { name, known } => {
-                write!(f, "no episode `{name}`; there are: {}", known.join(", "))
+                write!(f, "no episode `{name}`; the folder has: {}", known.join(", "))
             }
         }
     }

@@ -190,7 +190,7 @@ mod tests {
         }
 
         fn next_u32(&mut self) -> u32 {
-            unreachable!("FQ-PIE does not ask")
+            unreachable!("FQ-PIE does not use this")
         }
 
         fn next_u64(&mut self) -> u64 {

@@ -86,7 +86,7 @@ impl BbrAcd {
         ParamSpec {
             name: "detection",
             default: "\"rtt\"",
-            summary: "which losses mean congestion; \"rtt\": those that the RTT says are (paper), \"inert\": all (authors' ns-3 code)",
+            summary: "which losses mean congestion; \"rtt\": those that the RTT confirms (paper), \"inert\": all (authors' ns-3 code)",
         },
     ];
 

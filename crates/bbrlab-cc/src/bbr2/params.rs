@@ -215,7 +215,7 @@ const MODULE_PARAMS: &[ParamSpec] = &[
     spec(
         "quantum",
         "\"tso\"",
-        "the burst that is planned for three times; \"tso\": what the rate sends in a millisecond, \"segment\": one segment, always added (thesis of 2020)",
+        "size of the three bursts that cwnd allows for; \"tso\": what the rate sends in a millisecond, \"segment\": one segment, always added (thesis of 2020)",
     ),
     spec(
         "tso_rtt_shift",
@@ -270,17 +270,17 @@ const MODULE_PARAMS: &[ParamSpec] = &[
     spec(
         "bw_filter_rounds",
         "0",
-        "the bandwidth is the maximum of this many rounds, 10 in the thesis of 2020; 0: of one to two probing cycles",
+        "the bandwidth is the maximum over this many rounds, 10 in the thesis of 2020; 0: over one to two probing cycles",
     ),
     spec(
         "min_rtt",
         "\"sample\"",
-        "the RTT that the model takes; \"sample\": that of the ACK, \"srtt\": the smoothed RTT, delayed ACKs too (thesis of 2020)",
+        "the RTT that the model uses; \"sample\": that of the ACK, \"srtt\": the smoothed RTT, delayed ACKs too (thesis of 2020)",
     ),
     spec(
         "loss_hook",
         "true",
-        "whether each packet marked lost in a probe is judged by its own flight; false as in ns-3, where only ACKs are",
+        "whether each packet marked lost in a probe is judged by its own flight; false as in ns-3, where only ACKs are judged",
     ),
     spec("bw_probe_rand_us", "1000000", "a random time below this is added, in microseconds"),
 ];

@@ -110,7 +110,7 @@ impl<N: Numbers> Bbr3<N> {
 
     /// Updates the part of the model that every ACK changes.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "in both ways to take an ACK")]
+    #[expect(clippy::inline_always, reason = "on both paths of an ACK")]
     fn update_state(
         &mut self,
         sk: &mut Sock<'_>,

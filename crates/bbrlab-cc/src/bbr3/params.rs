@@ -20,7 +20,7 @@ pub const PARAMS: &[ParamSpec] = &[
     ParamSpec {
         name: "loss_hook",
         default: "true",
-        summary: "whether each packet marked lost in a probe is judged by its own flight; false as in ns-3, where only ACKs are",
+        summary: "whether each packet marked lost in a probe is judged by its own flight; false as in ns-3, where only ACKs are judged",
     },
     ParamSpec { name: "cwnd_gain", default: "512", summary: "cwnd gain in PROBE_BW, in 1/256" },
     ParamSpec {

@@ -175,7 +175,7 @@ impl<N: Numbers> Model<N> {
     /// The rounds of growth to begin with, if it is time to probe.
     /// Linux: `bbr_check_time_to_probe_bw`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "nearly every ACK asks")]
+    #[expect(clippy::inline_always, reason = "called at nearly every ACK")]
     pub(crate) fn time_to_probe(&self, sk: &Sock<'_>) -> Option<u8> {
         if self.marks_have_ceased(sk) {
             let growth =
@@ -207,7 +207,7 @@ impl<N: Numbers> Model<N> {
     /// Whether a Reno flow with this inflight would have met its next loss by now: it adds a packet
     /// per round, so it takes as many rounds as it has packets in flight.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "nearly every ACK asks")]
+    #[expect(clippy::inline_always, reason = "called at nearly every ACK")]
     fn is_reno_coexistence_probe_time(&self, sk: &Sock<'_>) -> bool {
         let mut rounds = u32::from(self.params.bw_probe_max_rounds);
         if self.params.bw_probe_reno_gain != 0 {

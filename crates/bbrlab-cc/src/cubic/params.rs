@@ -37,7 +37,7 @@ pub const PARAMS: &[ParamSpec] = &[
     ParamSpec {
         name: "growth",
         default: "\"linux\"",
-        summary: "\"ns2\": as ns-2 counts, a segment an ACK in slow start, then a segment after so many ACKs, at most 16 in 100 ms beyond Wmax; no HyStart, and only a second timeout in a row forgets the curve",
+        summary: "\"ns2\": as in ns-2, a segment per ACK in slow start, then one per several ACKs, at most 16 in 100 ms beyond Wmax; no HyStart; only a second timeout in a row forgets the curve",
     },
     ParamSpec {
         name: "wmax_on_rto",

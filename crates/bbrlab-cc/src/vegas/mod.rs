@@ -42,12 +42,12 @@ pub const PARAMS: &[ParamSpec] = &[
     ParamSpec {
         name: "diff",
         default: "\"base\"",
-        summary: "packets in the queue; \"base\": cwnd (rtt - base_rtt) / base_rtt, \"rtt\": the same over rtt (ns-3)",
+        summary: "packets in the queue; \"base\": cwnd (rtt - base_rtt) / base_rtt, \"rtt\": divided by rtt instead (ns-3)",
     },
     ParamSpec {
         name: "growth",
         default: "\"linux\"",
-        summary: "\"ns3\": slow start adds a segment an ACK, a round ends with the ACK of its last segment, a loss sets ssthresh one segment below cwnd",
+        summary: "\"ns3\": slow start adds a segment per ACK, a round ends with the ACK of its last segment, a loss sets ssthresh one segment below cwnd",
     },
 ];
 

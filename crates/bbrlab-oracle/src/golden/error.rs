@@ -125,7 +125,7 @@ impl fmt::Display for GoldenError {
                 write!(f, "{}:{line}: {reason}", path.display())
             }
             Self::Unreadable { path, reason } => write!(f, "{}: {reason}", path.display()),
-            Self::Missing { file } => write!(f, "{file}: listed in the manifest, but not there"),
+            Self::Missing { file } => write!(f, "{file}: listed in the manifest, but missing"),
             Self::Truncated { file, expected, found } => {
                 write!(f, "{file}: truncated: {found} bytes, the manifest says {expected}")
             }

@@ -467,7 +467,7 @@ mod tests {
         check_error(
             "fq_codel limit 1000 memory_limit 100k",
             &expect![
-                "memory_limit: found 102400 bytes, expected room for 1000 packets: it is left out"
+                "memory_limit: found 102400 bytes, expected enough for 1000 packets: smaller limits are not supported"
             ],
         );
         check_error(

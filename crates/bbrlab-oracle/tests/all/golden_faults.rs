@@ -94,7 +94,7 @@ fn good_trace_has_no_mismatch() {
 fn missing_file_is_reported() {
     let folder = Folder::new("missing");
     fs::remove_file(folder.trace()).unwrap();
-    folder.check(&expect!["reno/t.csv.gz: listed in the manifest, but not there"]);
+    folder.check(&expect!["reno/t.csv.gz: listed in the manifest, but missing"]);
 }
 
 #[test]

@@ -235,7 +235,7 @@ fn the_qdisc_fq_and_nodelay_are_known() {
 #[test]
 fn an_episode_that_is_not_there_is_bad_input() {
     let error = packets::validate(&selection(), &["d_tail9".to_owned()]).unwrap_err();
-    assert!(error.to_string().starts_with("no episode `d_tail9`; there are: "), "{error}");
+    assert!(error.to_string().starts_with("no episode `d_tail9`; the folder has: "), "{error}");
 }
 
 #[test]

@@ -261,7 +261,7 @@ mod tests {
 
     impl Entropy for Draw {
         fn flow_hash(&mut self, _: &Queued) -> u32 {
-            unreachable!("DualPI2 does not ask")
+            unreachable!("DualPI2 does not use this")
         }
 
         fn next_u32(&mut self) -> u32 {
@@ -269,7 +269,7 @@ mod tests {
         }
 
         fn next_u64(&mut self) -> u64 {
-            unreachable!("DualPI2 does not ask")
+            unreachable!("DualPI2 does not use this")
         }
     }
 

@@ -151,7 +151,7 @@ mod tests {
 
     impl Entropy for Uniform {
         fn flow_hash(&mut self, _: &Queued) -> u32 {
-            unreachable!("PI2 does not ask")
+            unreachable!("PI2 does not use this")
         }
 
         fn next_u32(&mut self) -> u32 {
@@ -162,7 +162,7 @@ mod tests {
         }
 
         fn next_u64(&mut self) -> u64 {
-            unreachable!("PI2 does not ask")
+            unreachable!("PI2 does not use this")
         }
     }
 

@@ -350,11 +350,11 @@ mod tests {
 
     impl Entropy for Draw {
         fn flow_hash(&mut self, _: &Queued) -> u32 {
-            unreachable!("PIE does not ask")
+            unreachable!("PIE does not use this")
         }
 
         fn next_u32(&mut self) -> u32 {
-            unreachable!("PIE does not ask")
+            unreachable!("PIE does not use this")
         }
 
         fn next_u64(&mut self) -> u64 {

@@ -270,7 +270,7 @@ mod tests {
 
     impl Entropy for Draw {
         fn flow_hash(&mut self, _: &Queued) -> u32 {
-            unreachable!("RED does not ask")
+            unreachable!("RED does not use this")
         }
 
         fn next_u32(&mut self) -> u32 {
@@ -278,7 +278,7 @@ mod tests {
         }
 
         fn next_u64(&mut self) -> u64 {
-            unreachable!("RED does not ask")
+            unreachable!("RED does not use this")
         }
     }
 

@@ -165,7 +165,7 @@ mod tests {
             let Some(column) = field.column else { continue };
             assert!(Input::of(column).is_some(), "{column}");
             assert_eq!(output(column).is_some(), field.writable.is_some(), "{column}");
-            assert!(!seen.contains(&column), "{column} is of two fields");
+            assert!(!seen.contains(&column), "{column} belongs to two fields");
             seen.push(column);
         }
         assert_eq!(seen.len(), 54);
