@@ -125,8 +125,8 @@ impl WindowedFilter {
         let age = new.age_of(*best);
         if age > window {
             self.shift(new);
-            // The second best may be too old as well; the third is not, or we would have started
-            // afresh.
+            // The second best may be too old as well; the third is not, or the filter would have
+            // restarted.
             if new.age_of(self.samples[0]) > window {
                 self.shift(new);
             }

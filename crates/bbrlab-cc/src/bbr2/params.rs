@@ -122,7 +122,7 @@ impl Module {
     }
 }
 
-/// Whether the parameters ask for the form of 2020.
+/// Whether the parameters select the form of 2020.
 ///
 /// # Errors
 /// If `form` has another value.

@@ -74,7 +74,7 @@ pub struct RttRound {
 }
 
 impl RttRound {
-    /// Forgets everything and starts afresh. Linux: `tcp_vegas_init`.
+    /// Forgets everything and starts again. Linux: `tcp_vegas_init`.
     pub fn restart(&mut self, conn: &Conn) {
         self.base_rtt_us = NO_RTT_US;
         self.enable(conn);

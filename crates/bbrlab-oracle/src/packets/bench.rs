@@ -84,7 +84,7 @@ impl Host for Bench {
 
     fn arm(&mut self, timer: TimerId, at: Time) {
         self.timers[timer as usize] = match timer {
-            // A timer of high resolution goes off at a step of the rig's clock.
+            // A timer of high resolution goes off at a step of the reference host's clock.
             TimerId::Pacing => Time(at.0.next_multiple_of(CLOCK_STEP.0)),
             TimerId::Retransmit | TimerId::DelayedAck | TimerId::CompressedAck => at,
         };
