@@ -1,7 +1,8 @@
 //! Collects the pages of the repository into the source folder of the book.
 //!
-//! A page keeps its place under `docs/`; pages from elsewhere go to `project/`. A link to another
-//! page leads to that page. A link to any other file of the repository leads to a copy of it under
+//! A page keeps its place under `docs/`; pages from elsewhere go to `project/`. The start page,
+//! `docs/README.md`, takes the place of the repository's README and of the list of pages, which the
+//! site shows at its side. A link to another page leads to that page. A link to any other file of the repository leads to a copy of it under
 //! `files/`, so that the site can be read without the repository; a text gets `.txt` at its end,
 //! so that a browser shows it. A link to a folder becomes plain text.
 
@@ -12,8 +13,7 @@ use super::{GENERATED, copy, normal, write};
 use crate::source;
 
 /// Pages outside of `docs/`, with their places in the book.
-const ELSEWHERE: [(&str, &str); 7] = [
-    ("README.md", "index.md"),
+const ELSEWHERE: [(&str, &str); 6] = [
     ("ARCHITECTURE.md", "project/architecture.md"),
     ("CONTRIBUTING.md", "project/contributing.md"),
     ("CHANGELOG.md", "project/changelog.md"),
@@ -21,6 +21,10 @@ const ELSEWHERE: [(&str, &str); 7] = [
     ("python/README.md", "project/python.md"),
     ("adapters/README.md", "project/adapters.md"),
 ];
+
+/// The start page, and the pages whose place it takes.
+const START: &str = "README.md";
+const STARTS: [&str; 2] = ["README.md", "docs/SUMMARY.md"];
 
 /// Files that a browser shows as they are.
 const SHOWN: [&str; 5] = ["png", "svg", "json", "html", "pdf"];
@@ -124,9 +128,14 @@ impl Links<'_> {
     fn target(&mut self, target: &str) -> Option<String> {
         let (path, anchor) = target.split_once('#').map_or((target, ""), |(path, id)| (path, id));
         let there = normal(&self.page.parent().unwrap_or(Path::new("")).join(path));
-        let to = if let Some(place) = self.places.get(&there) {
-            place.clone()
-        } else if let Some(place) = self.places.get(&there.join("README.md")) {
+        // In the list of pages mdBook expects the names of source files.
+        let is_list = self.page == Path::new("docs/SUMMARY.md");
+        let is_start = STARTS.iter().any(|start| Path::new(start) == there);
+        let folder = there.join("README.md");
+        let page = self.places.get(&there).or_else(|| self.places.get(&folder));
+        let to = if is_start && !is_list {
+            START.into()
+        } else if let Some(place) = page {
             place.clone()
         } else if there.starts_with("docs/generated")
             && GENERATED.iter().any(|page| Path::new("docs").join(page) == there)
@@ -142,6 +151,9 @@ impl Links<'_> {
         for _ in self.place.parent().into_iter().flat_map(Path::components) {
             relative.push("..");
         }
+        // mdBook writes a folder's README.md as its index.
+        let is_index = to.ends_with("README.md") && !is_list;
+        let to = if is_index { to.with_file_name("index.md") } else { to };
         let mut link = relative.join(to).display().to_string();
         if !anchor.is_empty() {
             link.push('#');
@@ -158,10 +170,8 @@ mod tests {
     #[test]
     fn links_lead_to_pages_copies_and_nowhere() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the root");
-        let places = BTreeMap::from([
-            (PathBuf::from("docs/results.md"), PathBuf::from("results.md")),
-            (PathBuf::from("README.md"), PathBuf::from("index.md")),
-        ]);
+        let places =
+            BTreeMap::from([(PathBuf::from("docs/results.md"), PathBuf::from("results.md"))]);
         let mut linked = BTreeSet::new();
         let (page, place) = (Path::new("docs/queues/red.md"), Path::new("queues/red.md"));
         let mut links = Links { root, places: &places, page, place, linked: &mut linked };
