@@ -70,12 +70,27 @@ pub(super) fn python_api(root: &Path, src: &Path, is_wanted: bool) -> Result<(),
     write(&page, text)
 }
 
-/// Writes a page of all pictures of the repository's pages, each with the page that explains it.
-pub(super) fn gallery(root: &Path, src: &Path) -> Result<(), String> {
+/// What makes the figures of the papers.
+const REPRODUCE: [&str; 2] = ["reproduce", "--quick"];
+
+/// Writes a page of pictures: the papers' figures, if they are wanted, and all pictures of the
+/// repository's pages, each with a link to the page that explains it.
+pub(super) fn gallery(root: &Path, site: &Path, with_figures: bool) -> Result<(), String> {
     let docs = root.join("docs");
-    let mut page = "# Gallery\n\nEvery picture of these pages, with the page that explains it. \
-                    The text below each is the picture's description there.\n"
-        .to_owned();
+    let src = site.join("src");
+    let mut page = "# Gallery\n\n## Figures of the papers\n\n".to_owned();
+    if with_figures {
+        let (html, results) = (src.join("generated/reproduced.html"), site.join("results"));
+        let (html, results) = (html.display().to_string(), results.display().to_string());
+        bbrlab(root, &[&REPRODUCE[..], &["--html", &html, "--out", &results]].concat())?;
+        page += "[The report](reproduced.html) shows each figure of the papers, as published and \
+                 as reproduced, with the command that makes it. ";
+    } else {
+        page += "This build of the site leaves them out; `cargo xtask site --figures` adds them. ";
+    }
+    page += "This command writes the report, in a few CPU minutes:\n\n\
+             ```sh\nbbrlab reproduce --quick --html report.html\n```\n\n\
+             The sections below show every picture of these pages.\n";
     for path in source::files(&docs, "md")? {
         let text = source::read(&path)?;
         let name = path.strip_prefix(&docs).unwrap_or(&path);
@@ -84,7 +99,7 @@ pub(super) fn gallery(root: &Path, src: &Path) -> Result<(), String> {
         for (alt, target) in pictures(&text) {
             let Some(picture) = picture(&path, target) else { continue };
             if is_first {
-                let _ = write!(page, "\n## {title}\n\n[The page](../{})\n", name.display());
+                let _ = write!(page, "\n## {title}\n\nFrom [{title}](../{}).\n", name.display());
                 is_first = false;
             }
             let place = picture.strip_prefix(root).unwrap_or(&picture);

@@ -21,14 +21,18 @@ use crate::python;
 const MDBOOK: &str = "0.5.4";
 
 /// Builds the site and checks its links. `--no-python` leaves out the Python API, which needs the
-/// package to be built.
+/// package to be built; `--figures` runs the papers' experiments (a few CPU minutes; finished runs
+/// are kept under `target/site`) and adds their figures.
 pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
-    let mut with_python = true;
+    let (mut with_python, mut with_figures) = (true, false);
     for arg in args {
         match arg.as_str() {
             "--no-python" => with_python = false,
+            "--figures" => with_figures = true,
             other => {
-                return Err(format!("site: unknown argument `{other}`; there is `--no-python`"));
+                return Err(format!(
+                    "site: unknown argument `{other}`; there are `--no-python` and `--figures`"
+                ));
             }
         }
     }
@@ -41,8 +45,10 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
     generated::commands(root, &src)?;
     generated::schema(root, &src)?;
     generated::python_api(root, &src, with_python)?;
-    generated::gallery(root, &src)?;
-    copy(&root.join("docs/book.toml"), &site.join("book.toml"))?;
+    generated::gallery(root, &site, with_figures)?;
+    for file in ["book.toml", "site.css"] {
+        copy(&root.join("docs").join(file), &site.join(file))?;
+    }
 
     let mdbook = mdbook(root)?;
     eprintln!("== mdbook build");
