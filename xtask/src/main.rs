@@ -14,6 +14,7 @@ mod portable;
 mod python;
 mod release;
 mod rooms;
+mod site;
 mod source;
 
 use std::env;
@@ -21,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 const USAGE: &str =
-    "usage: cargo xtask <check|rooms|bless|python|bench|profile|growth|overheads|pgo|mutants|replication|explanations|disciplines|contradictions|notes>
+    "usage: cargo xtask <check|rooms|bless|python|bench|profile|growth|overheads|pgo|mutants|site|replication|explanations|disciplines|contradictions|notes>
   check   format, room map, lints, WebAssembly, all tests, documents, debug and release builds agree, Python, speed
   rooms   only what needs no build: who may import whom, circles, dependencies, what pages mention, what a release needs
   bless   rewrite expected test output (then read the diff)
@@ -32,6 +33,7 @@ const USAGE: &str =
   overheads what series, files, pictures and a second worker cost; writes results/overheads.json
   pgo     a release binary built with a profile of itself; nothing needs it
   mutants how many random changes of the code the tests notice; not part of `check`
+  site    the documentation as a web site, in target/site/book; its links are checked
   replication FILE... keeps what the page on the papers needs of `bbrlab reproduce --json`; a later document replaces what it holds
   explanations FILE... the same of documents made with `--explain` or `--sensitivity`
   disciplines FOLDER... keeps what the comparison of queue disciplines needs of results of `queues.*`
@@ -55,6 +57,7 @@ fn main() -> ExitCode {
         }
         "python" => python::check(&root()),
         "notes" => release::notes(&root()),
+        "site" => site::run(&root(), &env::args().skip(2).collect::<Vec<_>>()),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);
