@@ -8,9 +8,9 @@ use bbrlab_run::{Arrivals, Bursts, FlowClass, Hop, Law, Pause, Requests, Source}
 use bbrlab_stack::{Sockbuf, SocketBuffer, Stack};
 use bbrlab_units::{BitRate, NS_PER_S, Span};
 
-use crate::link::HEADERS;
-use crate::lower::Network;
-use crate::route::links_on;
+use crate::keys::link::HEADERS;
+use crate::lowering::lower::Network;
+use crate::lowering::route::links_on;
 
 /// Payload bytes that a socket buffer holds for each byte of its memory. Linux:
 /// `tcp_rcv_established` measures the ratio of payload to truesize, 1448 / 2304 for full segments.

@@ -22,9 +22,9 @@ use bbrlab_units::{BitRate, Span};
 
 use crate::demand::seconds;
 use crate::fluid::{Activity, activities};
-use crate::link::HEADERS;
-use crate::lower::Network;
-use crate::spec::Spec;
+use crate::keys::link::HEADERS;
+use crate::keys::spec::Spec;
+use crate::lowering::lower::Network;
 
 /// The estimated cost of runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -8,10 +8,10 @@ use bbrlab_run::{FlowClass, Hop};
 
 use crate::crowd::{Crowd, starved, timeouts};
 use crate::demand::{Demand, highest, seconds};
-use crate::flow::FlowSpec;
-use crate::link::HEADERS;
-use crate::lower::Network;
-use crate::spec::Spec;
+use crate::keys::flow::FlowSpec;
+use crate::keys::link::HEADERS;
+use crate::keys::spec::Spec;
+use crate::lowering::lower::Network;
 
 /// The most slices of a run: the starts, stops and changes of rate beyond are merged.
 const SLICES_MAX: usize = 48;
