@@ -27,4 +27,5 @@ pub use language::error::{ScenarioError, ScenarioErrors};
 pub use language::nearest::nearest;
 pub use language::quantity::read_span;
 pub use language::traces::{ReadFile, check_file_size};
+pub use lowering::outline::{FlowsOutline, Outline};
 pub use scenario::{Scenario, plain_name, point_values};

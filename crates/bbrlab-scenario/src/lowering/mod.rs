@@ -3,5 +3,6 @@
 mod buffer;
 mod hosts;
 pub(crate) mod lower;
+pub(crate) mod outline;
 mod room;
 pub(crate) mod route;

@@ -20,6 +20,7 @@ use crate::language::quantity::base_value;
 use crate::language::reader::Reader;
 use crate::language::traces::{ReadFile, Traces, no_files};
 use crate::lowering::lower::{self, Network};
+use crate::lowering::outline::Outline;
 use bbrlab_run::{Outside, Run, SweepPoint};
 use sweep::{Setting, Sweep};
 
@@ -405,7 +406,7 @@ impl Scenario {
 
     fn estimate_point(&self, point: u64) -> Estimate {
         let (spec, _) = self.resolve_checked(point);
-        Estimate::of(&spec, &network(&spec, None))
+        Estimate::of(&Outline::new(&spec, network(&spec, None)))
     }
 
     fn checked(&self, run: u64) -> (u64, u64) {

@@ -23,8 +23,7 @@ use bbrlab_units::{BitRate, Span};
 use crate::demand::seconds;
 use crate::fluid::{Activity, activities};
 use crate::keys::link::HEADERS;
-use crate::keys::spec::Spec;
-use crate::lowering::lower::Network;
+use crate::lowering::outline::Outline;
 
 /// The estimated cost of runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -188,38 +187,40 @@ const WORK_PER_DATAGRAM_EVENT: f64 = 0.6;
 const ACKED_ONE_BY_ONE: f64 = 200.0;
 
 impl Estimate {
-    pub(crate) fn of(spec: &Spec, network: &Network) -> Self {
-        let activities = activities(spec, network);
-        let mut estimate = Self { runs: 1, flows: spec.flow_count(), ..Self::default() };
-        estimate.sim_s = seconds(spec.duration);
+    pub(crate) fn of(outline: &Outline) -> Self {
+        let activities = activities(outline);
+        let mut estimate = Self { runs: 1, flows: outline.flow_count(), ..Self::default() };
+        estimate.sim_s = seconds(outline.duration);
         let flows = estimate.flows as f64;
         let (mut packets, mut unsure, mut events, mut work) = (0.0, 0.0, 0.0, 0.0);
         let (mut flow_rows, mut rows_unsure, mut flow_bytes) = (0.0, 0.0, 0.0);
         let (mut private, mut private_s) = (0.0, 0.0);
         let (mut places, mut under_way, mut connections, mut flow_s) = (0.0, 0.0, 0.0, 0.0);
         let mut transfers = 0.0;
-        for ((class, flow), active) in network.classes.iter().zip(&spec.flows).zip(&activities) {
-            if is_counted(class, network) {
+        for (table, active) in outline.tables.iter().zip(&activities) {
+            let class = &table.class;
+            let count = table.count as f64;
+            if is_counted(class, outline) {
                 packets += active.packets;
                 unsure += if active.is_sure { 0.0 } else { active.packets };
             }
-            let own = events_of(class, network, active);
+            let own = events_of(class, outline, active);
             events += own;
             work += own * if class.is_udp { WORK_PER_DATAGRAM_EVENT } else { 1.0 };
             flow_s += active.flow_s;
-            let rows = match spec.sample() {
+            let rows = match outline.sample {
                 // Flows that come and go have rows in the table of transfers, which is in no
                 // series.
                 _ if class.source.arrivals().is_some() => 0.0,
-                Sample::Every(period) => active.active_s / seconds(period) + flow.count as f64,
+                Sample::Every(period) => active.active_s / seconds(period) + count,
                 // Every other packet has an ACK of its own, or each if packets are rare.
                 Sample::Ack => active.packets * 0.7,
                 Sample::Off => 0.0,
             };
-            if spec.flow_series() {
+            if outline.flow_series {
                 flow_rows += rows;
                 rows_unsure +=
-                    if active.is_sure || !ends(class, spec.sample()) { 0.0 } else { rows };
+                    if active.is_sure || !ends(class, outline.sample) { 0.0 } else { rows };
                 let per_row = active.packets / rows.max(1.0);
                 let busy = per_row.powf(1.5) / (per_row.powf(1.5) + 1.2);
                 // An upper bound must hold for the rows that can be compressed least.
@@ -233,7 +234,7 @@ impl Estimate {
                         + (BUSY_ROW_BYTES - QUIET_ROW_BYTES) * busy
                         + TIME_BYTES / flows);
             }
-            transfers += transfers_of(class, flow.count, active);
+            transfers += transfers_of(class, count, active);
             if let Some(arrivals) = class.source.arrivals() {
                 places += f64::from(arrivals.at_most);
                 under_way += active.under_way;
@@ -242,20 +243,20 @@ impl Estimate {
                 connections += active.connections;
             }
             let own = class.private_links.len() as f64;
-            private += own * flow.count as f64;
+            private += own * count;
             private_s += own * active.active_s;
         }
-        let limited = network.links.iter().filter(|link| link.rate.is_limited()).count() as f64;
-        let queue_rows = match spec.sample() {
+        let limited = outline.links.iter().filter(|link| link.rate.is_limited()).count() as f64;
+        let queue_rows = match outline.sample {
             Sample::Every(period) => {
                 (limited * estimate.sim_s + private_s) / seconds(period) + limited + private
             }
             Sample::Ack => (limited * estimate.sim_s + private_s) * 100.0,
             Sample::Off => 0.0,
         };
-        let mss = network.classes.first().map_or(1448, |class| class.mss);
+        let mss = outline.tables.first().map_or(1448, |table| table.class.mss);
         let wire_bytes = (u64::from(mss) + HEADERS + 14) as f64;
-        let waiting: f64 = network.links.iter().map(|link| waiting(link, wire_bytes)).sum();
+        let waiting: f64 = outline.links.iter().map(|link| waiting(link, wire_bytes)).sum();
         let row_bytes = SERIES_ROW_MEMORY_BYTES + COLUMN_BYTES * SERIES_COLUMNS;
         let queue_row_bytes = QUEUE_ROW_MEMORY_BYTES + COLUMN_BYTES * QUEUE_COLUMNS;
         let memory = BASE_BYTES
@@ -363,8 +364,8 @@ impl Estimate {
 }
 
 /// Whether a class's packets are those that a run counts: at the bottleneck, if there is one.
-fn is_counted(class: &FlowClass, network: &Network) -> bool {
-    network.bottleneck.is_none_or(|link| class.forward.contains(&Hop::Link(link)))
+fn is_counted(class: &FlowClass, outline: &Outline) -> bool {
+    outline.bottleneck.is_none_or(|link| class.forward.contains(&Hop::Link(link)))
 }
 
 /// Whether a flow of this class has rows as long as it needs for its packets, and not from its
@@ -374,9 +375,9 @@ fn ends(class: &FlowClass, sample: Sample) -> bool {
 }
 
 /// Rows of the table of transfers.
-fn transfers_of(class: &FlowClass, flows: u64, active: &Activity) -> f64 {
+fn transfers_of(class: &FlowClass, flows: f64, active: &Activity) -> f64 {
     match class.source {
-        Source::Bytes(_) => flows as f64,
+        Source::Bytes(_) => flows,
         Source::Arrivals(_) => (active.connections + active.waiting).min(TRANSFERS_MAX),
         Source::Train { .. } | Source::Requests(_) => active.packets / active.each,
         _ => 0.0,
@@ -384,17 +385,17 @@ fn transfers_of(class: &FlowClass, flows: u64, active: &Activity) -> f64 {
 }
 
 /// Events of the flows of a class.
-fn events_of(class: &FlowClass, network: &Network, active: &Activity) -> f64 {
+fn events_of(class: &FlowClass, outline: &Outline, active: &Activity) -> f64 {
     // Repairs of lost packets need more timers and ACKs.
     let repairs = if active.is_sure { 1.0 } else { 1.3 };
-    active.packets * events_per_packet(class, network, active) * repairs
+    active.packets * events_per_packet(class, outline, active) * repairs
         + active.active_s * events_per_second(class)
-        + events_of_connections(class, network, active)
+        + events_of_connections(class, outline, active)
 }
 
 /// Events of a packet of this class on its way, at each link but one that the sender is at, and at
 /// the receiver; and of an ACK.
-fn events_on_the_way(class: &FlowClass, network: &Network) -> (f64, f64) {
+fn events_on_the_way(class: &FlowClass, outline: &Outline) -> (f64, f64) {
     let beyond_first = |hops: &[Hop]| {
         let links = hops.iter().skip(1).filter(|hop| !matches!(hop, Hop::Delay(_)));
         links.count() as f64
@@ -402,7 +403,7 @@ fn events_on_the_way(class: &FlowClass, network: &Network) -> (f64, f64) {
     // A discipline other than drop-tail has an event for each departure.
     let departures = |hops: &[Hop]| {
         let links = hops.iter().filter(|hop| match **hop {
-            Hop::Link(number) => network.links[number as usize].queue != Queue::DropTail,
+            Hop::Link(number) => outline.links[number as usize].queue != Queue::DropTail,
             Hop::Private(_) | Hop::Delay(_) => false,
         });
         links.count() as f64
@@ -412,8 +413,8 @@ fn events_on_the_way(class: &FlowClass, network: &Network) -> (f64, f64) {
 }
 
 /// Events per data packet: on its way, and half as many for its ACKs.
-fn events_per_packet(class: &FlowClass, network: &Network, active: &Activity) -> f64 {
-    let (forward, reverse) = events_on_the_way(class, network);
+fn events_per_packet(class: &FlowClass, outline: &Outline, active: &Activity) -> f64 {
+    let (forward, reverse) = events_on_the_way(class, outline);
     let acks = acks_per_packet(class, active);
     let pacing = if class.cc.is_paced() { 0.5 } else { 0.0 };
     let writes = match class.source {
@@ -446,8 +447,8 @@ fn acks_per_packet(class: &FlowClass, active: &Activity) -> f64 {
 
 /// Events of connections besides those of their packets: handshakes, and what becomes of flows that
 /// get nothing through.
-fn events_of_connections(class: &FlowClass, network: &Network, active: &Activity) -> f64 {
-    let (forward, reverse) = events_on_the_way(class, network);
+fn events_of_connections(class: &FlowClass, outline: &Outline, active: &Activity) -> f64 {
+    let (forward, reverse) = events_on_the_way(class, outline);
     // It is told to connect; a SYN, its answer and the ACK of that cross the network.
     let opening = 1.0 + 2.0 * forward + reverse;
     // What such a flow sends is dropped at a link.

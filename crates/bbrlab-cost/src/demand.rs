@@ -9,8 +9,7 @@ use bbrlab_stack::{Sockbuf, SocketBuffer, Stack};
 use bbrlab_units::{BitRate, NS_PER_S, Span};
 
 use crate::keys::link::HEADERS;
-use crate::lowering::lower::Network;
-use crate::lowering::route::links_on;
+use crate::lowering::outline::Outline;
 
 /// Payload bytes that a socket buffer holds for each byte of its memory. Linux:
 /// `tcp_rcv_established` measures the ratio of payload to truesize, 1448 / 2304 for full segments.
@@ -67,24 +66,18 @@ struct Ramp {
 
 impl Demand {
     /// The demand of a flow that is active for `active_s` in the mean, beside as many others.
-    pub(crate) fn of(
-        class: &FlowClass,
-        network: &Network,
-        stack: &Stack,
-        active_s: f64,
-        flows: f64,
-    ) -> Self {
+    pub(crate) fn of(class: &FlowClass, outline: &Outline, active_s: f64, flows: f64) -> Self {
         let mss = f64::from(class.mss);
         let wire = mss + (HEADERS + 14) as f64;
-        let rtt_s = seconds(least_rtt(class, network));
-        let links = || links_of(class, network);
+        let rtt_s = seconds(least_rtt(class, outline));
+        let links = || outline.links_of(class);
         let narrowest = links()
             .filter_map(|link| Some((link, highest(&link.rate)? / 8.0 / wire)))
             .min_by(|one, other| one.1.total_cmp(&other.1));
-        let window = (window_bytes(stack) / mss).max(1.0);
+        let window = (window_bytes(&outline.stack) / mss).max(1.0);
         let ramp = Ramp {
             rtt_s,
-            initial: f64::from(stack.initial_cwnd),
+            initial: f64::from(outline.stack.initial_cwnd),
             window,
             link: narrowest.map_or(f64::INFINITY, |(_, rate)| rate),
         };
@@ -136,8 +129,8 @@ impl Demand {
         if has_no_rate || demand.is_greedy {
             demand.after_stop = (4.0 * ramp.full_rate() * rtt_s).min(window);
         }
-        demand.is_sure &= has_acks(class, network, ramp.full_rate());
-        demand.is_sure &= !waits_for_slots(class, network) && !changes(class, network);
+        demand.is_sure &= has_acks(class, outline, ramp.full_rate());
+        demand.is_sure &= !waits_for_slots(class, outline) && !changes(class, outline);
         let reorders = links().any(|link| {
             link.reorder.is_some() || link.jitter.is_some_and(|jitter| !jitter.keep_order)
         });
@@ -145,7 +138,7 @@ impl Demand {
         if demand.is_greedy
             && let Some((link, rate)) = narrowest
         {
-            let repairs = stack.sack || loss_that_is_borne(class.cc) > 0.0;
+            let repairs = outline.stack.sack || loss_that_is_borne(class.cc) > 0.0;
             demand.is_sure &= repairs
                 && fills(class.cc, link, rate, wire, rtt_s, active_s, flows)
                 && ramp.seconds_to(rate * rtt_s) < active_s / 2.0;
@@ -337,10 +330,6 @@ impl Ramp {
     }
 }
 
-fn links_of<'a>(class: &'a FlowClass, network: &'a Network) -> impl Iterator<Item = &'a Link> {
-    links_on(&class.forward, &network.links, &class.private_links)
-}
-
 /// Bits per second of a rate, at its highest.
 pub(crate) fn highest(rate: &Rate) -> Option<f64> {
     match rate {
@@ -389,12 +378,12 @@ fn loss_bursts(link: &Link) -> f64 {
 
 /// Whether the reverse path carries the ACKs of a sender that has this many packets a second for
 /// itself. ACKs that are lost in a full queue cost little, so a third of them is enough.
-fn has_acks(class: &FlowClass, network: &Network, packets_per_s: f64) -> bool {
+fn has_acks(class: &FlowClass, outline: &Outline, packets_per_s: f64) -> bool {
     /// On the wire.
     const ACK_BYTES: f64 = 66.0;
     let rates = class.reverse.iter().filter_map(|hop| match *hop {
         Hop::Delay(_) => None,
-        Hop::Link(number) => highest(&network.links[number as usize].rate),
+        Hop::Link(number) => highest(&outline.links[number as usize].rate),
         Hop::Private(number) => highest(&class.private_links[number as usize].rate),
     });
     let bytes = rates.fold(f64::INFINITY, f64::min) / 8.0;
@@ -402,10 +391,10 @@ fn has_acks(class: &FlowClass, network: &Network, packets_per_s: f64) -> bool {
 }
 
 /// The base RTT with the shortest delay of each link.
-fn least_rtt(class: &FlowClass, network: &Network) -> Span {
+fn least_rtt(class: &FlowClass, outline: &Outline) -> Span {
     let saved = |hop: &Hop| match *hop {
         Hop::Link(number) => {
-            let link = &network.links[number as usize];
+            let link = &outline.links[number as usize];
             link.delay_steps
                 .as_ref()
                 .map_or(0, |changes| link.delay.0 - changes.least().0.min(link.delay.0))
@@ -417,18 +406,19 @@ fn least_rtt(class: &FlowClass, network: &Network) -> Span {
 }
 
 /// Whether delay or loss of a path change, or its rate as a model says.
-fn changes(class: &FlowClass, network: &Network) -> bool {
-    network.is_bound
-        || links_of(class, network)
+fn changes(class: &FlowClass, outline: &Outline) -> bool {
+    outline.is_bound
+        || outline
+            .links_of(class)
             .any(|link| link.delay_steps.is_some() || matches!(link.loss, Some(Loss::Steps(_))))
 }
 
 /// Whether data or ACKs wait for slots, grants or turns, which may let too few of them pass, or
 /// most ACKs are dropped.
-fn waits_for_slots(class: &FlowClass, network: &Network) -> bool {
+fn waits_for_slots(class: &FlowClass, outline: &Outline) -> bool {
     class.forward.iter().chain(&class.reverse).any(|hop| match *hop {
         Hop::Link(number) => {
-            let link = &network.links[number as usize];
+            let link = &outline.links[number as usize];
             matches!(link.queue, Queue::Slots(_) | Queue::Grants(_))
                 || link.ack_thinning.is_some()
                 || link.airtime.is_some()

@@ -4,14 +4,12 @@
 #![expect(clippy::cast_precision_loss, reason = "an estimate; no figure of a run depends on it")]
 
 use bbrlab_link::{Link, Rate};
-use bbrlab_run::{FlowClass, Hop};
+use bbrlab_run::Hop;
 
 use crate::crowd::{Crowd, starved, timeouts};
 use crate::demand::{Demand, highest, seconds};
-use crate::keys::flow::FlowSpec;
 use crate::keys::link::HEADERS;
-use crate::keys::spec::Spec;
-use crate::lowering::lower::Network;
+use crate::lowering::outline::{FlowsOutline, Outline};
 
 /// The most slices of a run: the starts, stops and changes of rate beyond are merged.
 const SLICES_MAX: usize = 48;
@@ -78,19 +76,17 @@ struct Starts {
 }
 
 /// The activity of each class.
-pub(crate) fn activities(spec: &Spec, network: &Network) -> Vec<Activity> {
-    let end_s = seconds(spec.duration);
-    let crossing = flows_by_link(spec, network);
-    let mut classes: Vec<Class> = Vec::with_capacity(network.classes.len());
-    for (class, flow) in network.classes.iter().zip(&spec.flows) {
-        classes.push(Class::new(spec, network, class, flow, &crossing));
-    }
-    let cuts = cuts(&classes, &network.links, end_s);
+pub(crate) fn activities(outline: &Outline) -> Vec<Activity> {
+    let end_s = seconds(outline.duration);
+    let crossing = flows_by_link(outline);
+    let mut classes: Vec<Class> =
+        outline.tables.iter().map(|flows| Class::new(outline, flows, &crossing)).collect();
+    let cuts = cuts(&classes, &outline.links, end_s);
     for pair in cuts.windows(2) {
-        slice(&mut classes, &network.links, pair[0], pair[1]);
+        slice(&mut classes, &outline.links, pair[0], pair[1]);
     }
     // Where a greedy flow takes what the others leave, the sum is that of the link.
-    let mut is_full = vec![false; network.links.len()];
+    let mut is_full = vec![false; outline.links.len()];
     for class in classes.iter().filter(|class| class.demand.is_greedy && class.demand.is_sure) {
         class.links.iter().for_each(|&link| is_full[link] = true);
     }
@@ -102,12 +98,12 @@ pub(crate) fn activities(spec: &Spec, network: &Network) -> Vec<Activity> {
 }
 
 /// How many flows cross each shared link with their data.
-fn flows_by_link(spec: &Spec, network: &Network) -> Vec<f64> {
-    let mut crossing = vec![0.0; network.links.len()];
-    for (class, flow) in network.classes.iter().zip(&spec.flows) {
-        for hop in &class.forward {
+fn flows_by_link(outline: &Outline) -> Vec<f64> {
+    let mut crossing = vec![0.0; outline.links.len()];
+    for flows in &outline.tables {
+        for hop in &flows.class.forward {
             if let Hop::Link(number) = *hop {
-                crossing[number as usize] += flow.count as f64;
+                crossing[number as usize] += flows.count as f64;
             }
         }
     }
@@ -115,35 +111,30 @@ fn flows_by_link(spec: &Spec, network: &Network) -> Vec<f64> {
 }
 
 impl Class {
-    fn new(
-        spec: &Spec,
-        network: &Network,
-        class: &FlowClass,
-        flow: &FlowSpec,
-        crossing: &[f64],
-    ) -> Self {
-        let end = flow.stop.map_or(spec.duration, |stop| stop.min(spec.duration));
+    fn new(outline: &Outline, flows: &FlowsOutline, crossing: &[f64]) -> Self {
+        let class = &flows.class;
+        let end = flows.stop.map_or(outline.duration, |stop| stop.min(outline.duration));
         // Random starts spread over the bound of the jitter, or, in a row of starts, move it by
         // half of that.
-        let count = flow.count as f64;
-        let (step_s, jitter_s) = (seconds(flow.start_step), seconds(flow.start_jitter));
+        let count = flows.count as f64;
+        let (step_s, jitter_s) = (seconds(flows.start_step), seconds(flows.start_jitter));
         let (wait_s, step_s) = if step_s > 0.0 {
             (jitter_s / 2.0, step_s)
         } else {
             (jitter_s / 2.0 / count, jitter_s / count)
         };
-        let (first_s, end_s) = (seconds(flow.start) + wait_s, seconds(end));
+        let (first_s, end_s) = (seconds(flows.start) + wait_s, seconds(end));
         let starts = Starts { first_s, step_s, count, end_s };
         let shared = class.forward.iter().filter_map(|hop| match *hop {
             Hop::Link(number) => Some(number as usize),
             Hop::Delay(_) | Hop::Private(_) => None,
         });
         let links: Vec<usize> =
-            shared.filter(|&link| network.links[link].rate.is_limited()).collect();
+            shared.filter(|&link| outline.links[link].rate.is_limited()).collect();
         let wire_bytes = f64::from(class.mss) + (HEADERS + 14) as f64;
         let narrow = links.iter().map(|&link| crossing[link]).fold(1.0, f64::max);
         let active_s = starts.present_s(0.0, starts.end_s) / starts.count;
-        let mut demand = Demand::of(class, network, &spec.stack.stack, active_s, narrow);
+        let mut demand = Demand::of(class, outline, active_s, narrow);
         // The rate of access links, which each flow has for itself.
         let own = class.private_links.iter().filter_map(|link| highest(&link.rate));
         let own = own.map(|rate| rate / 8.0 / wire_bytes).fold(f64::INFINITY, f64::min);
