@@ -5,11 +5,12 @@
 use bbrlab_cc::{Algorithm, Window};
 use bbrlab_link::{Link, Loss, Probability, Queue, Rate};
 use bbrlab_run::{Arrivals, Bursts, FlowClass, Hop, Law, Pause, Requests, Source};
+use bbrlab_scenario::Outline;
 use bbrlab_stack::{Sockbuf, SocketBuffer, Stack};
 use bbrlab_units::{BitRate, NS_PER_S, Span};
 
-use crate::keys::link::HEADERS;
-use crate::lowering::outline::Outline;
+/// Bytes of a data packet around its payload: Ethernet, IP, TCP and timestamps.
+pub(crate) const AROUND_PAYLOAD: f64 = 14.0 + 20.0 + 20.0 + 12.0;
 
 /// Payload bytes that a socket buffer holds for each byte of its memory. Linux:
 /// `tcp_rcv_established` measures the ratio of payload to truesize, 1448 / 2304 for full segments.
@@ -68,7 +69,7 @@ impl Demand {
     /// The demand of a flow that is active for `active_s` in the mean, beside as many others.
     pub(crate) fn of(class: &FlowClass, outline: &Outline, active_s: f64, flows: f64) -> Self {
         let mss = f64::from(class.mss);
-        let wire = mss + (HEADERS + 14) as f64;
+        let wire = mss + AROUND_PAYLOAD;
         let rtt_s = seconds(least_rtt(class, outline));
         let links = || outline.links_of(class);
         let narrowest = links()

@@ -17,13 +17,11 @@
 
 use bbrlab_link::{Link, Queue};
 use bbrlab_run::{Bursts, FlowClass, Hop, Sample, Source};
-
+use bbrlab_scenario::Outline;
 use bbrlab_units::{BitRate, Span};
 
-use crate::demand::seconds;
+use crate::demand::{AROUND_PAYLOAD, seconds};
 use crate::fluid::{Activity, activities};
-use crate::keys::link::HEADERS;
-use crate::lowering::outline::Outline;
 
 /// The estimated cost of runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -187,7 +185,9 @@ const WORK_PER_DATAGRAM_EVENT: f64 = 0.6;
 const ACKED_ONE_BY_ONE: f64 = 200.0;
 
 impl Estimate {
-    pub(crate) fn of(outline: &Outline) -> Self {
+    /// The estimated cost of a run with this outline.
+    #[must_use]
+    pub fn of(outline: &Outline) -> Self {
         let activities = activities(outline);
         let mut estimate = Self { runs: 1, flows: outline.flow_count(), ..Self::default() };
         estimate.sim_s = seconds(outline.duration);
@@ -255,7 +255,7 @@ impl Estimate {
             Sample::Off => 0.0,
         };
         let mss = outline.tables.first().map_or(1448, |table| table.class.mss);
-        let wire_bytes = (u64::from(mss) + HEADERS + 14) as f64;
+        let wire_bytes = f64::from(mss) + AROUND_PAYLOAD;
         let waiting: f64 = outline.links.iter().map(|link| waiting(link, wire_bytes)).sum();
         let row_bytes = SERIES_ROW_MEMORY_BYTES + COLUMN_BYTES * SERIES_COLUMNS;
         let queue_row_bytes = QUEUE_ROW_MEMORY_BYTES + COLUMN_BYTES * QUEUE_COLUMNS;

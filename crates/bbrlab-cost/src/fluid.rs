@@ -5,11 +5,10 @@
 
 use bbrlab_link::{Link, Rate};
 use bbrlab_run::Hop;
+use bbrlab_scenario::{FlowsOutline, Outline};
 
 use crate::crowd::{Crowd, starved, timeouts};
-use crate::demand::{Demand, highest, seconds};
-use crate::keys::link::HEADERS;
-use crate::lowering::outline::{FlowsOutline, Outline};
+use crate::demand::{AROUND_PAYLOAD, Demand, highest, seconds};
 
 /// The most slices of a run: the starts, stops and changes of rate beyond are merged.
 const SLICES_MAX: usize = 48;
@@ -131,7 +130,7 @@ impl Class {
         });
         let links: Vec<usize> =
             shared.filter(|&link| outline.links[link].rate.is_limited()).collect();
-        let wire_bytes = f64::from(class.mss) + (HEADERS + 14) as f64;
+        let wire_bytes = f64::from(class.mss) + AROUND_PAYLOAD;
         let narrow = links.iter().map(|&link| crossing[link]).fold(1.0, f64::max);
         let active_s = starts.present_s(0.0, starts.end_s) / starts.count;
         let mut demand = Demand::of(class, outline, active_s, narrow);

@@ -5,7 +5,8 @@
 //! of two that they promise. A change of a figure below is a change of what `bbrlab check` says:
 //! let that test judge it.
 
-use bbrlab_scenario::{Estimate, Scenario};
+use bbrlab_cost::Estimate;
+use bbrlab_scenario::Scenario;
 use expect_test::expect;
 
 fn scenario(text: &str) -> Scenario {
@@ -24,7 +25,7 @@ fn dumbbell(link: &str, flow: &str) -> String {
 }
 
 fn estimate(top: &str, link: &str, flow: &str) -> Estimate {
-    scenario(&format!("{top}\n{}", dumbbell(link, flow))).estimate()
+    Estimate::of_scenario(&scenario(&format!("{top}\n{}", dumbbell(link, flow))))
 }
 
 /// Each figure; `<` stands before those that are only upper bounds.
@@ -131,7 +132,7 @@ fn flows_that_meet_at_a_link_share_it_and_others_do_not() {
         for flow in flows {
             text += &format!("[[flows]]\ncc = \"bbr1\"\nrtt = \"20ms\"\npath = {flow}\n");
         }
-        scenario(&text).estimate().data_packets
+        Estimate::of_scenario(&scenario(&text)).data_packets
     };
     // 1000 packets of 1514 bytes a second on each link.
     let (a, b, both) = ("[\"a\"]", "[\"b\"]", "[\"a\", \"b\"]");
@@ -177,8 +178,8 @@ fn a_sweep_costs_what_its_runs_cost_and_its_records() {
     );
     let text = text.replace("rate = \"20Mbit/s\"\ndelay", "delay");
     let scenario = scenario(&text);
-    let all = scenario.estimate();
-    let runs: Vec<Estimate> = (0..6).map(|run| scenario.estimate_run(run)).collect();
+    let all = Estimate::of_scenario(&scenario);
+    let runs: Vec<Estimate> = (0..6).map(|run| Estimate::of_run(&scenario, run)).collect();
     let sum = |figure: fn(&Estimate) -> u64| runs.iter().map(figure).sum::<u64>();
     assert_eq!((all.runs, all.flows, all.sim_s), (6, 1, 36.0));
     assert_eq!(all.data_packets, sum(|run| run.data_packets));
@@ -311,7 +312,7 @@ fn all_figures() {
         lines += &line(name, &estimate(top, link, flow));
     }
     let no_rate = dumbbell("", "cc = \"cubic\"").replace("rate = \"20Mbit/s\"\n", "");
-    lines += &line("no link with a rate", &scenario(&no_rate).estimate());
+    lines += &line("no link with a rate", &Estimate::of_scenario(&scenario(&no_rate)));
     expect![[r#"
         bulk: 9713 packets, 0 unsure, 24497 events, 1202 rows, 0 unsure, 11578 KB, series 35915 B, disk 61155 B, work 96703
         paced: 9713 packets, 0 unsure, 29354 events, 1202 rows, 0 unsure, 11578 KB, series 35915 B, disk 61155 B, work 101560
@@ -394,4 +395,49 @@ fn all_figures() {
         slow start at the end: <630 packets, 630 unsure, 2184 events, 1202 rows, 0 unsure, 11669 KB, series 34848 B, disk <60088 B, work 74390
         no link with a rate: 4028366 packets, 0 unsure, 6042653 events, 601 rows, 0 unsure, 11414 KB, series 30816 B, disk 56056 B, work 6109450
     "#]].assert_eq(&lines);
+}
+
+/// Two Reno flows over 50 Mbit/s for 10 s, with some settings.
+fn two_flows(sets: &[&str]) -> Scenario {
+    const TEXT: &str = "duration = \"10s\"\n[bottleneck]\nrate = \"50Mbit/s\"\nbuffer = \"1bdp\"\n\
+                        [[flows]]\ncc = \"reno\"\nrtt = \"30ms\"\n[[flows]]\ncc = \"reno\"\nrtt = \"60ms\"\n";
+    let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
+    Scenario::parse("test", "test.toml", TEXT, None, &sets)
+        .unwrap_or_else(|errors| panic!("{errors}"))
+}
+
+#[test]
+fn what_a_run_takes_is_told_beforehand() {
+    let mut lines = String::new();
+    for (what, sets) in [
+        ("a link shared by two", vec![]),
+        ("one that stops half way", vec!["flows.stop=5s"]),
+        ("a few bytes", vec!["flows.bytes=1448000B"]),
+        ("a constant rate", vec!["flows.rate=1448kbit/s"]),
+        ("every ACK", vec!["sample=ack"]),
+        ("a million flows", vec!["flows[0].count=1000000"]),
+        ("10^11 packets", vec!["bottleneck.rate=10Tbit/s", "duration=200s"]),
+        ("no rate at all", vec!["bottleneck={ delay = \"10ms\" }"]),
+    ] {
+        let estimate = Estimate::of_scenario(&two_flows(&sets));
+        lines.push_str(&format!(
+            "{what}: {} flows, {} packets, {} rows, {} MB, {} KB on disk\n",
+            estimate.flows,
+            estimate.data_packets,
+            estimate.series_rows,
+            estimate.memory_bytes / 1_000_000,
+            estimate.series_bytes / 1000,
+        ));
+    }
+    expect![[r#"
+        a link shared by two: 2 flows, 41281 packets, 3003 rows, 12 MB, 83 KB on disk
+        one that stops half way: 2 flows, 22127 packets, 2003 rows, 11 MB, 50 KB on disk
+        a few bytes: 2 flows, 2000 packets, 1100 rows, 11 MB, 21 KB on disk
+        a constant rate: 2 flows, 2500 packets, 3003 rows, 12 MB, 57 KB on disk
+        every ACK: 2 flows, 41281 packets, 29897 rows, 30 MB, 636 KB on disk
+        a million flows: 1000001 flows, 41281 packets, 1001 rows, 5611 MB, 18 KB on disk
+        10^11 packets: 2 flows, 290377420 packets, 60003 rows, 683 MB, 1515 KB on disk
+        no rate at all: 2 flows, 13877777 packets, 2002 rows, 12 MB, 75 KB on disk
+    "#]]
+    .assert_eq(&lines);
 }

@@ -9,17 +9,12 @@
 //! | `scenario` | a file as a whole: its sweep, the values of `--set`, its runs |
 
 mod builtin;
-mod crowd;
-mod demand;
-mod estimate;
-mod fluid;
 mod keys;
 mod language;
 mod lowering;
 mod scenario;
 
 pub use builtin::{BUILTINS, Builtin, STARTER};
-pub use estimate::{AtMost, Estimate};
 pub use keys::profile::profiles_to_markdown;
 pub use keys::queue::{QueueInfo, queue_to_toml, queues, queues_to_markdown};
 pub use keys::reference::{KeyReference, Section, schema, sections};

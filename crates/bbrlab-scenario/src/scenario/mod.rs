@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::builtin::Builtin;
-use crate::estimate::Estimate;
 use crate::keys::idle::IdleKeys;
 use crate::keys::link::{ACCESS_KEYS, LINK_KEYS};
 use crate::keys::spec::Spec;
@@ -372,41 +371,16 @@ impl Scenario {
         settings
     }
 
-    /// The estimated cost of a run: packets, events, memory, rows. Nothing is simulated.
+    /// What all runs of a point have in common.
     ///
     /// # Panics
-    /// If there is no such run.
+    /// If there is no such point.
     #[must_use]
-    pub fn estimate_run(&self, run: u64) -> Estimate {
-        let (point, _) = self.checked(run);
-        self.estimate_point(point)
-    }
-
-    /// The estimated cost of all runs together; memory is that of the largest one.
-    #[must_use]
-    pub fn estimate(&self) -> Estimate {
-        let points = (0..self.points()).map(|point| self.estimate_point(point).times(self.repeat));
-        points.fold(Estimate::default(), Estimate::and).with_records_of_sweep(self.points())
-    }
-
-    /// The same for some runs.
-    ///
-    /// # Panics
-    /// If there is no such run.
-    #[must_use]
-    pub fn estimate_of(&self, runs: impl IntoIterator<Item = u64>) -> Estimate {
-        let mut seeds_at: BTreeMap<u64, u64> = BTreeMap::new();
-        for run in runs {
-            *seeds_at.entry(self.checked(run).0).or_default() += 1;
-        }
-        let points = seeds_at.iter().map(|(&point, &n)| self.estimate_point(point).times(n));
-        let estimate = points.fold(Estimate::default(), Estimate::and);
-        estimate.with_records_of_sweep(seeds_at.len() as u64)
-    }
-
-    fn estimate_point(&self, point: u64) -> Estimate {
+    pub fn outline(&self, point: u64) -> Outline {
+        assert!(point < self.points(), "point {point} of {}", self.points());
         let (spec, _) = self.resolve_checked(point);
-        Estimate::of(&Outline::new(&spec, network(&spec, None)))
+        let network = network(&spec, None);
+        Outline::new(&spec, network)
     }
 
     fn checked(&self, run: u64) -> (u64, u64) {
@@ -468,7 +442,7 @@ fn shown_point(named: &SweepPoint) -> String {
     values.join(", ")
 }
 
-/// The network of a point that was checked; without a seed, as estimates need it.
+/// The network of a point that was checked; without a seed, the bound of all.
 fn network(spec: &Spec, seed: Option<u64>) -> Network {
     let mut traces = Traces::default();
     let mut reader = Reader::without_files(&mut traces);
