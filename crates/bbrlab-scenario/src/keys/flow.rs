@@ -1,5 +1,6 @@
 //! `[[flows]]`: which algorithm sends, when, over which path, what and how.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use bbrlab_cc::{Algorithm, Params};
@@ -110,8 +111,10 @@ impl Default for FlowSpec {
     }
 }
 
-/// The congestion control and the number of flows: the first keys of `[[flows]]`.
-const WHO_KEYS: &[Key<FlowSpec>] = &[
+/// The keys of `[[flows]]` in the order of the canonical text, which must not change because it is
+/// hashed.
+pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
+    // Who sends: the congestion control and the number of flows.
     key(
         "cc",
         "0.1.0",
@@ -142,7 +145,8 @@ const WHO_KEYS: &[Key<FlowSpec>] = &[
             set(&mut flow.cc_params, params);
         },
         |flow| (!flow.cc_params.is_empty()).then(|| show_params(&flow.cc_params)),
-    ),
+    )
+    .acts_on(Acts::Connections),
     key(
         "count",
         "0.1.0",
@@ -173,46 +177,7 @@ const WHO_KEYS: &[Key<FlowSpec>] = &[
     .without(
         "`cc` where the flows differ in it, else the base RTT where they differ in that, else `cc`",
     ),
-];
-
-/// When a flow starts and stops.
-const WHEN_KEYS: &[Key<FlowSpec>] = &[
-    key(
-        "start",
-        "0.1.0",
-        Form::Time,
-        "when the flow connects: before `duration`, with all of `start_step` and `start_jitter`",
-        |flow: &mut FlowSpec, given| set(&mut flow.start, given.value(Reader::span)),
-        |flow| show_text(&show_span(flow.start)),
-    ),
-    key(
-        "start_step",
-        "0.1.0",
-        Form::Time,
-        "the k-th of `count` flows starts k steps later",
-        |flow: &mut FlowSpec, given| set(&mut flow.start_step, given.value(Reader::span)),
-        |flow| show_text(&show_span(flow.start_step)),
-    ),
-    key(
-        "start_jitter",
-        "0.1.0",
-        Form::Time,
-        "a random additional delay of each flow's start, uniform in [0, x)",
-        |flow: &mut FlowSpec, given| set(&mut flow.start_jitter, given.value(Reader::span)),
-        |flow| show_text(&show_span(flow.start_jitter)),
-    ),
-    key(
-        "stop",
-        "0.1.0",
-        Form::Time,
-        "from this time on the application sends nothing",
-        read_stop,
-        |flow| flow.stop.and_then(|stop| show_text(&show_span(stop))),
-    ),
-];
-
-/// Over which links it sends.
-const WAY_KEYS: &[Key<FlowSpec>] = &[
+    // Over which links.
     key(
         "rtt",
         "0.1.0",
@@ -272,10 +237,40 @@ const WAY_KEYS: &[Key<FlowSpec>] = &[
         |flow| flow.return_path.as_deref().map(show_path),
     )
     .without("the links of its data in the reverse direction"),
-];
-
-/// How it sends.
-const HOW_KEYS: &[Key<FlowSpec>] = &[
+    // When.
+    key(
+        "start",
+        "0.1.0",
+        Form::Time,
+        "when the flow connects: before `duration`, with all of `start_step` and `start_jitter`",
+        |flow: &mut FlowSpec, given| set(&mut flow.start, given.value(Reader::span)),
+        |flow| show_text(&show_span(flow.start)),
+    ),
+    key(
+        "start_step",
+        "0.1.0",
+        Form::Time,
+        "the k-th of `count` flows starts k steps later",
+        |flow: &mut FlowSpec, given| set(&mut flow.start_step, given.value(Reader::span)),
+        |flow| show_text(&show_span(flow.start_step)),
+    ),
+    key(
+        "start_jitter",
+        "0.1.0",
+        Form::Time,
+        "a random additional delay of each flow's start, uniform in [0, x)",
+        |flow: &mut FlowSpec, given| set(&mut flow.start_jitter, given.value(Reader::span)),
+        |flow| show_text(&show_span(flow.start_jitter)),
+    ),
+    key(
+        "stop",
+        "0.1.0",
+        Form::Time,
+        "from this time on the application sends nothing",
+        read_stop,
+        |flow| flow.stop.and_then(|stop| show_text(&show_span(stop))),
+    ),
+    // How.
     key(
         "ecn",
         "0.1.0",
@@ -291,7 +286,8 @@ const HOW_KEYS: &[Key<FlowSpec>] = &[
             }
         },
         |flow| show_ecn(flow.ecn),
-    ),
+    )
+    .acts_on(Acts::Connections),
     key(
         "dscp",
         "0.2.0",
@@ -341,32 +337,9 @@ const HOW_KEYS: &[Key<FlowSpec>] = &[
         |flow: &mut FlowSpec, given| set(&mut flow.rate_samples, given.value(Reader::boolean)),
         |flow| (!flow.rate_samples).then(|| false.to_string()),
     )
+    .acts_on(Acts::Connections)
     .without("`true`"),
-];
-
-/// What it sends.
-const SOURCE_KEYS: &[Key<FlowSpec>] = &[
-    key(
-        "bytes",
-        "0.1.0",
-        Form::Bytes,
-        "source: this many bytes, then the flow ends",
-        |flow: &mut FlowSpec, given| flow.source.bytes = given.value(Reader::positive_bytes),
-        |flow| flow.source.bytes.and_then(|bytes| show_bytes(bytes.0)),
-    )
-    .without("always more to send"),
-    key(
-        "rate",
-        "0.1.0",
-        Form::Rate,
-        "source: a constant rate",
-        |flow: &mut FlowSpec, given| flow.source.rate = given.value(Reader::rate),
-        |flow| flow.source.rate.and_then(|rate| show_text(&show_rate(rate))),
-    ),
-];
-
-/// Periods of sending.
-const PERIOD_KEYS: &[Key<FlowSpec>] = &[
+    // What: periods of sending.
     key(
         "on",
         "0.1.0",
@@ -375,7 +348,8 @@ const PERIOD_KEYS: &[Key<FlowSpec>] = &[
          `{ distribution = \"exponential\", mean = \"2s\" }`",
         |flow: &mut FlowSpec, given| flow.source.on = given.value(law::read_times),
         |flow| flow.source.on.as_ref().map(law::show_times),
-    ),
+    )
+    .source("rate"),
     key(
         "off",
         "0.1.0",
@@ -383,11 +357,30 @@ const PERIOD_KEYS: &[Key<FlowSpec>] = &[
         "see `on`",
         |flow: &mut FlowSpec, given| flow.source.off = given.value(law::read_times),
         |flow| flow.source.off.as_ref().map(law::show_times),
-    ),
-];
-
-/// What the application writes.
-const HANDED_KEYS: &[Key<FlowSpec>] = &[
+    )
+    .source("rate"),
+    // A number of bytes, or a rate.
+    key(
+        "bytes",
+        "0.1.0",
+        Form::Bytes,
+        "source: this many bytes, then the flow ends",
+        |flow: &mut FlowSpec, given| flow.source.bytes = given.value(Reader::positive_bytes),
+        |flow| flow.source.bytes.and_then(|bytes| show_bytes(bytes.0)),
+    )
+    .source("bytes")
+    .acts_on(Acts::Connections)
+    .without("always more to send"),
+    key(
+        "rate",
+        "0.1.0",
+        Form::Rate,
+        "source: a constant rate",
+        |flow: &mut FlowSpec, given| flow.source.rate = given.value(Reader::rate),
+        |flow| flow.source.rate.and_then(|rate| show_text(&show_rate(rate))),
+    )
+    .source("rate"),
+    // What the application writes.
     key(
         "write",
         "0.1.0",
@@ -395,7 +388,9 @@ const HANDED_KEYS: &[Key<FlowSpec>] = &[
         "source: `{ bytes = \"64KiB\", every = \"50ms\" }`, written at that interval",
         |flow: &mut FlowSpec, given| flow.source.write = given.value(read_write),
         |flow| flow.source.write.as_ref().and_then(show_handed),
-    ),
+    )
+    .source("write")
+    .acts_on(Acts::Connections),
     key(
         "train",
         "0.1.0",
@@ -408,11 +403,10 @@ const HANDED_KEYS: &[Key<FlowSpec>] = &[
          receiver has read the last byte",
         |flow: &mut FlowSpec, given| flow.source.train = given.value(read_train),
         |flow| flow.source.train.as_ref().and_then(show_handed),
-    ),
-];
-
-/// Flows that come and go.
-const TRAFFIC_KEYS: &[Key<FlowSpec>] = &[
+    )
+    .source("train")
+    .acts_on(Acts::Connections),
+    // Flows that come and go, and clients that ask.
     key(
         "arrivals",
         "0.2.0",
@@ -421,7 +415,9 @@ const TRAFFIC_KEYS: &[Key<FlowSpec>] = &[
          `load = \"30%\"` of the smallest rate on the way; see [Flows that come and go](#flows-that-come-and-go)",
         |flow: &mut FlowSpec, given| flow.source.arrivals = given.value(ArrivalsSpec::read),
         |flow| flow.source.arrivals.as_ref().map(ArrivalsSpec::show),
-    ),
+    )
+    .source("arrivals")
+    .acts_on(Acts::Connections),
     key(
         "requests",
         "0.2.0",
@@ -430,7 +426,9 @@ const TRAFFIC_KEYS: &[Key<FlowSpec>] = &[
          read the last byte: `{ think = \"100ms\", count = 50 }`; see [Requests and video](#requests-and-video)",
         |flow: &mut FlowSpec, given| flow.source.requests = given.value(ClientSpec::read_requests),
         |flow| flow.source.requests.as_ref().and_then(ClientSpec::show_requests),
-    ),
+    )
+    .source("requests")
+    .acts_on(Acts::Connections),
     key(
         "video",
         "0.2.0",
@@ -439,7 +437,9 @@ const TRAFFIC_KEYS: &[Key<FlowSpec>] = &[
          `{ rate = \"4Mbit/s\", piece = \"4s\", buffer = \"30s\" }`",
         |flow: &mut FlowSpec, given| flow.source.requests = given.value(ClientSpec::read_video),
         |flow| flow.source.requests.as_ref().and_then(ClientSpec::show_video),
-    ),
+    )
+    .source("video")
+    .acts_on(Acts::Connections),
     key(
         "sizes",
         "0.2.0",
@@ -447,19 +447,9 @@ const TRAFFIC_KEYS: &[Key<FlowSpec>] = &[
         "with `arrivals` or `requests`: payload bytes of a flow or an answer, `{ distribution = \"pareto\", mean = \"30KB\", shape = 1.2 }`",
         |flow: &mut FlowSpec, given| flow.source.sizes = given.value(law::read_sizes),
         |flow| flow.source.sizes.as_ref().map(law::show_sizes),
-    ),
+    )
+    .source("sizes"),
 ];
-
-/// The keys of `[[flows]]` in the order of reading, which error messages and the page use, too.
-pub(crate) const FLOW_KEYS: [&[Key<FlowSpec>]; 8] =
-    [WHO_KEYS, WHEN_KEYS, WAY_KEYS, HOW_KEYS, SOURCE_KEYS, PERIOD_KEYS, HANDED_KEYS, TRAFFIC_KEYS];
-
-/// The keys in the order of the canonical text, which must not change because it is hashed.
-const WRITTEN: [&[Key<FlowSpec>]; 8] =
-    [WHO_KEYS, WAY_KEYS, WHEN_KEYS, HOW_KEYS, PERIOD_KEYS, SOURCE_KEYS, HANDED_KEYS, TRAFFIC_KEYS];
-
-/// The keys of sources. A flow may have those of one source only.
-const SOURCES: [&[Key<FlowSpec>]; 4] = [SOURCE_KEYS, PERIOD_KEYS, HANDED_KEYS, TRAFFIC_KEYS];
 
 impl FlowSpec {
     /// A flow of a run that lasts `duration`. `None` only if the algorithm is unknown.
@@ -469,9 +459,8 @@ impl FlowSpec {
         duration: Span,
     ) -> Option<Self> {
         let mut flow = Self { at: keys.at, ..Self::default() };
-        for rows in [WHO_KEYS, WHEN_KEYS, WAY_KEYS, HOW_KEYS] {
-            read_keys(rows, &mut flow, reader, &mut keys);
-        }
+        let others = FLOW_KEYS.iter().filter(|row| row.source.is_none());
+        read_keys(others, &mut flow, reader, &mut keys);
         flow.check_start(reader, &keys, duration);
         flow.check_way(reader, &keys);
         flow.read_source(reader, &mut keys);
@@ -534,20 +523,14 @@ impl FlowSpec {
     /// What the flow sends: at most one of `bytes`, `rate`, `on` with `off` (and perhaps `rate`),
     /// `write`, `train`.
     fn read_source(&mut self, reader: &mut Reader<'_>, keys: &mut Keys<'_>) {
-        let has_periods = keys.has("on") || keys.has("off");
+        let sources = || FLOW_KEYS.iter().filter(|row| row.source.is_some());
         let has_sizes = keys.has("arrivals") || keys.has("requests");
-        let kinds = [
-            keys.has("bytes") && !has_sizes,
-            keys.has("arrivals"),
-            keys.has("requests"),
-            keys.has("video"),
-            keys.has("rate") || has_periods,
-            keys.has("write"),
-            keys.has("train"),
-        ];
-        if kinds.into_iter().filter(|&given| given).count() > 1 {
-            let rows = SOURCES.into_iter().flatten();
-            let given: Vec<(&str, At)> = rows
+        let given = sources().filter(|row| keys.has(row.name)).filter_map(|row| row.source);
+        let kinds: BTreeSet<&str> = given
+            .filter(|&source| source != "sizes" && !(source == "bytes" && has_sizes))
+            .collect();
+        if kinds.len() > 1 {
+            let given: Vec<(&str, At)> = sources()
                 .filter_map(|row| {
                     keys.take(row.name);
                     keys.key_at(row.name).map(|at| (row.name, at))
@@ -566,35 +549,23 @@ impl FlowSpec {
             reader.problem(last.expect("two were given"), title, found, Vec::new());
             return;
         }
-        for rows in SOURCES {
-            read_keys(rows, self, reader, keys);
-        }
+        read_keys(sources(), self, reader, keys);
         self.check_sizes(reader, keys);
         self.check_udp(reader, keys);
-        for row in PERIOD_KEYS {
-            if has_periods && !keys.has(row.name) {
-                reader.missing(keys, row.name, "the other period, such as \"1s\"");
+        for (key, other) in [("on", "off"), ("off", "on")] {
+            if keys.has(other) && !keys.has(key) {
+                reader.missing(keys, key, "the other period, such as \"1s\"");
             }
         }
     }
 
     /// Datagrams have a rate and none of what a connection has.
     fn check_udp(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
-        const OF_TCP: [&str; 9] = [
-            "cc_params",
-            "ecn",
-            "rate_samples",
-            "bytes",
-            "write",
-            "train",
-            "arrivals",
-            "requests",
-            "video",
-        ];
         if !self.is_udp {
             return;
         }
-        for (key, node) in OF_TCP.iter().filter_map(|key| Some((key, keys.get(key)?))) {
+        let of_connections = FLOW_KEYS.iter().filter(|row| row.acts == Acts::Connections);
+        for (key, node) in of_connections.filter_map(|row| Some((row.name, keys.get(row.name)?))) {
             let title = format!("`{}`: expected no such key with `cc = \"udp\"`", keys.name(key));
             reader.problem(node.at, title, format!("found {}", found(&node.value)), Vec::new());
         }
@@ -656,9 +627,7 @@ impl FlowSpec {
 
     pub(crate) fn write(&self, out: &mut Writer) {
         out.table_always("[[flows]]");
-        for rows in WRITTEN {
-            write_keys(rows, self, out);
-        }
+        write_keys(FLOW_KEYS, self, out);
     }
 }
 

@@ -67,10 +67,10 @@ impl IdleKeys {
         }
         let default = FlowSpec::default();
         for (index, (table, flow)) in tables_of(tree, "flows").zip(&spec.flows).enumerate() {
-            for rows in FLOW_KEYS {
-                let shown = format!("flows[{index}]");
-                self.table(&shown, table, rows, (flow, &default), |acts| whole.of_flow(flow, acts));
-            }
+            let shown = format!("flows[{index}]");
+            self.table(&shown, table, FLOW_KEYS, (flow, &default), |acts| {
+                whole.of_flow(flow, acts)
+            });
         }
     }
 

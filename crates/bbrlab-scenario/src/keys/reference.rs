@@ -39,14 +39,13 @@ pub struct KeyReference {
 /// All tables with their keys, except `[sweep]`, whose keys are the full names of other keys.
 #[must_use]
 pub fn sections() -> Vec<Section> {
-    let flows = FLOW_KEYS.into_iter().flat_map(of).collect();
     vec![
         Section { header: "", keys: of(TOP_KEYS) },
         Section { header: "[stack]", keys: of(STACK_KEYS) },
         Section { header: "[bottleneck]", keys: of(LINK_KEYS) },
         Section { header: "[[links]]", keys: [of(NAME_KEYS), of(LINK_KEYS)].concat() },
         Section { header: "[access]", keys: of(ACCESS_KEYS) },
-        Section { header: "[[flows]]", keys: flows },
+        Section { header: "[[flows]]", keys: of(FLOW_KEYS) },
     ]
 }
 

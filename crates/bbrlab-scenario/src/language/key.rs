@@ -26,6 +26,9 @@ pub(crate) struct Key<S> {
     pub(crate) needed: Option<&'static str>,
     /// What it acts on.
     pub(crate) acts: Acts,
+    /// For a key of `[[flows]]` that says what is sent: the source that it belongs to. A flow has
+    /// one.
+    pub(crate) source: Option<&'static str>,
     /// Reads the value into the `S`; mistakes are reported to the reader.
     read: fn(&mut S, &mut Given<'_, '_>),
     /// The value as canonical TOML; `None` if it has none.
@@ -97,7 +100,18 @@ pub(crate) const fn key<S>(
     show: fn(&S) -> Option<String>,
 ) -> Key<S> {
     let acts = Acts::Always;
-    Key { name, since, form, meaning, without: "none", needed: None, acts, read, show }
+    Key {
+        name,
+        since,
+        form,
+        meaning,
+        without: "none",
+        needed: None,
+        acts,
+        source: None,
+        read,
+        show,
+    }
 }
 
 impl<S> Key<S> {
@@ -110,6 +124,12 @@ impl<S> Key<S> {
     /// Says what the key acts on, if that may not be there.
     pub(crate) const fn acts_on(mut self, acts: Acts) -> Self {
         self.acts = acts;
+        self
+    }
+
+    /// Says which source of a flow the key belongs to.
+    pub(crate) const fn source(mut self, source: &'static str) -> Self {
+        self.source = Some(source);
         self
     }
 
@@ -192,8 +212,8 @@ pub(crate) fn name_of<T: Copy + PartialEq>(
 }
 
 /// Reads the keys of these rows, in order.
-pub(crate) fn read_keys<S>(
-    rows: &'static [Key<S>],
+pub(crate) fn read_keys<S: 'static>(
+    rows: impl IntoIterator<Item = &'static Key<S>>,
     values: &mut S,
     reader: &mut Reader<'_>,
     keys: &mut Keys<'_>,
