@@ -15,6 +15,8 @@ pub struct ScenarioError {
     pub line: Option<usize>,
     /// Column in characters, from 1.
     pub column: usize,
+    /// Column after the last character of the mistake on this line; at least `column`.
+    pub column_end: usize,
     /// The field and what was expected.
     pub title: String,
     /// What was found.
@@ -47,6 +49,7 @@ impl ScenarioError {
             origin: origin.to_owned(),
             line: None,
             column: 0,
+            column_end: 0,
             title: title.into(),
             found: found.into(),
             help: Vec::new(),
@@ -70,11 +73,13 @@ impl ScenarioError {
         let line = text[line_start..line_end].trim_end_matches('\r');
         let end = floor_char(text, span.end)
             .clamp(start, line_start + line.len().max(start - line_start));
+        let column = 1 + text[line_start..start].chars().count();
         let (excerpt, marked) = cut(line, start - line_start..end - line_start);
         Self {
             origin: origin.to_owned(),
             line: Some(1 + text[..line_start].bytes().filter(|&b| b == b'\n').count()),
-            column: 1 + text[line_start..start].chars().count(),
+            column,
+            column_end: column + text[start..end].chars().count(),
             title,
             found,
             help: Vec::new(),
@@ -173,4 +178,25 @@ fn cut(line: &str, marked: Range<usize>) -> (String, Range<usize>) {
     let rest: String = line[marked.start..].chars().take(EXCERPT_CHARS * 2 / 3).collect();
     let marked_len = (marked.end - marked.start).min(rest.len());
     (format!("{before}{rest}"), before.len()..before.len() + marked_len)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ScenarioError;
+
+    #[test]
+    fn a_place_is_a_range_of_characters_on_one_line() {
+        let text = "title = \"é\"\r\nflows = [\n1]\n";
+        let place = |from: &str, until: &str| {
+            let start = text.find(from).unwrap();
+            let end = start + text[start..].find(until).unwrap() + until.len();
+            let error = ScenarioError::at("s.toml", text, start..end, String::new(), String::new());
+            (error.line, error.column, error.column_end)
+        };
+        assert_eq!(place("\"é", "é\""), (Some(1), 9, 12));
+        assert_eq!(place("flows", "flows"), (Some(2), 1, 6));
+        // What goes on in the next line ends with its first one.
+        assert_eq!(place("[\n", "]"), (Some(2), 9, 10));
+        assert_eq!(place("]", "]"), (Some(3), 2, 3));
+    }
 }
