@@ -2,9 +2,9 @@
 //! means.
 //!
 //! The rows of a scenario's table are in the file that has its values (`stack.rs`, `link/keys.rs`,
-//! `flow.rs`, `spec.rs`), in the order in which they are read. The reader, the canonical text, "did
-//! you mean", the tables of `docs/scenario-files.md` and the JSON Schema are made from the rows.
-//! The default of a key is the one of its field, written as the row writes it.
+//! `flow/keys.rs`, `spec.rs`), in the order in which they are read. The reader, the canonical text,
+//! "did you mean", the tables of `docs/scenario-files.md` and the JSON Schema are made from the
+//! rows. The default of a key is the one of its field, written as the row writes it.
 
 use crate::language::acts::Acts;
 use crate::language::canonical::Writer;
