@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use bbrlab_cost::Estimate;
 use bbrlab_lab::{
     BatchOptions, DEFAULT_LIMIT, LabError, Progress, SIMULATOR, Stop, SummaryOf, Whole,
     check_limit, execute, finish_whole, heaviest_first, processors, read_run, run_batch,
@@ -62,7 +63,7 @@ pub(crate) fn run(
         return Err(of_class(py, "ScenarioError", &text));
     }
     let failed = |error| raised(py, error);
-    let estimate = scenario.estimate_run(0);
+    let estimate = Estimate::of_run(scenario, 0);
     check_limit(&estimate, 1, 0, limit.unwrap_or(DEFAULT_LIMIT)).map_err(failed)?;
     let work = |stop: &Stop, tell: &dyn Fn(Progress)| {
         if let Some(out) = &out {
@@ -115,8 +116,8 @@ pub(crate) fn sweep(
     let only: Option<BTreeSet<u64>> =
         only.map(|numbers| numbers.into_iter().filter(is_known).collect());
     let estimate = py.detach(|| match &only {
-        Some(only) => scenario.estimate_of(only.iter().copied()),
-        None => scenario.estimate(),
+        Some(only) => Estimate::of_runs(scenario, only.iter().copied()),
+        None => Estimate::of_scenario(scenario),
     });
     check_limit(&estimate, jobs, estimate.records_bytes, limit).map_err(failed)?;
     let work = |stop: &Stop, tell: &dyn Fn(Progress)| {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use bbrlab_cost::Estimate;
 use bbrlab_lab::{Named, SIMULATOR, files_in, open_named};
 use bbrlab_papers::not_a_scenario;
 use bbrlab_run::{Source, SweepPoint};
@@ -311,7 +312,7 @@ impl PyScenario {
     /// True
     fn estimate<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let (estimate, cpu_s) = py.detach(|| {
-            let estimate = self.inner.estimate();
+            let estimate = Estimate::of_scenario(&self.inner);
             (estimate, SIMULATOR.cpu_s(&estimate))
         });
         let cpu_s = cpu_s.map_err(|error| raised(py, error))?;

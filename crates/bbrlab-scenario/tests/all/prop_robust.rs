@@ -1,6 +1,7 @@
 //! No text and no setting makes the reader panic, hang, or take too long.
 
 use crate::cpu_time::cpu_s;
+use bbrlab_cost::Estimate;
 use bbrlab_scenario::{BUILTINS, Scenario};
 use proptest::prelude::*;
 
@@ -13,8 +14,11 @@ fn read(text: &str, sets: &[String]) {
     let began = cpu_s();
     match Scenario::parse("s", "s.toml", text, None, sets) {
         Ok(scenario) => {
-            let _ =
-                (scenario.run(scenario.runs() - 1), scenario.run_toml(0), scenario.estimate_run(0));
+            let _ = (
+                scenario.run(scenario.runs() - 1),
+                scenario.run_toml(0),
+                Estimate::of_run(&scenario, 0),
+            );
         }
         Err(errors) => {
             let told = errors.render(true);

@@ -275,7 +275,7 @@ fn requests_videos_and_random_bursts() {
         `flows[0].off.mean`: expected a time above zero such as "30ms"
             + on = "1s"; off = { distribution = "exponential", mean = "0s" } | 12:46-49 | found "0s", which is zero
         `flows[0]`: expected one source
-            + on = "1s"; off = "1s"; bytes = "1KB" | 13:1-5 | found `bytes` and `on` and `off`
+            + on = "1s"; off = "1s"; bytes = "1KB" | 13:1-5 | found `on` and `off` and `bytes`
         `flows[0].rate`: expected a rate above zero such as "50Mbit/s"
             + rate = "0Mbit/s"           | 11:8-16 | found "0Mbit/s", which is zero
             + rate = [["0s", "1Mbit/s"]] | 11:8-26 | found a list
