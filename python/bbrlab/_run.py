@@ -40,6 +40,7 @@ def run(
     *,
     controls: Controls | None = None,
     seed: int | None = None,
+    on: str = "sim",
     out: str | os.PathLike[str] | None = None,
     force: bool = False,
     pictures: bool = True,
@@ -54,6 +55,7 @@ def run(
         controls: Congestion controls of one's own, classes by the names that stand for them in the scenario. A class may also stand
             in the place of a name, as in `{"flows.cc": MyControl}`.
         seed: The seed in place of the scenario's.
+        on: Who computes the run: `sim`, the simulator, or another back end, as `--on` of the command line.
         out: A folder for the files that the command line writes. Without one nothing is written.
         force: Whether to compute what is complete in the folder again, and to write over another run.
         pictures: Whether to draw the run's picture into the folder.
@@ -62,7 +64,8 @@ def run(
 
     Raises:
         ScenarioError: If the scenario is wrong, or has more than one run.
-        UsageError: If it is more work than the limit, or the folder holds something else.
+        UsageError: If it is more work than the limit, the folder holds something else, or there is no such back end or it
+            cannot do all that the scenario has.
         ControlError: If a congestion control of one's own raised an exception.
         RunError: If a file cannot be written.
         KeyboardInterrupt: After Ctrl-C.
@@ -74,7 +77,7 @@ def run(
     out = None if out is None else path_of("out", out)
     checked = _scenario(scenario, set, seed, controls)
     with shown(checked.name, progress) as tell:
-        records = _bbrlab.run(checked, out=out, force=force, pictures=pictures, limit=_packets(limit), progress=tell)
+        records = _bbrlab.run(checked, on=on, out=out, force=force, pictures=pictures, limit=_packets(limit), progress=tell)
     return Result(records)
 
 
@@ -86,6 +89,7 @@ def sweep(
     set: Mapping[str, Any] | Sequence[str] | None = None,
     controls: Controls | None = None,
     seed: int | None = None,
+    on: str = "sim",
     out: str | os.PathLike[str] | None = None,
     force: bool = False,
     pictures: bool = True,
@@ -107,6 +111,7 @@ def sweep(
             the interpreter does one thing at a time, and anew, whatever lies in the folder. With an executor of processes the classes
             have to be such as pickle can hand over.
         seed: The first seed.
+        on: Who computes the runs: `sim`, the simulator, or another back end, as `--on` of the command line.
         out: A folder, in which each run gets its own. A run that lies whole in it is not computed again.
         force: Whether to compute complete runs again.
         pictures: Whether to draw the sweep's pictures into the folder.
@@ -119,7 +124,8 @@ def sweep(
 
     Raises:
         ScenarioError: If the scenario is wrong at any point.
-        UsageError: If it is more work than the limit, or the folder holds something else.
+        UsageError: If it is more work than the limit, the folder holds something else, or there is no such back end or it
+            cannot do all that the scenario has.
         ControlError: If a congestion control of one's own raised an exception.
         RunError: If a file cannot be written.
         KeyboardInterrupt: After Ctrl-C; with `out`, what was complete stays there, and the same call goes on from it.
@@ -134,11 +140,11 @@ def sweep(
     with shown(checked.name, progress) as tell:
         if executor is not None:
             spread_over = spread(
-                checked, executor, out=out, force=force, pictures=pictures, limit=_packets(limit), progress=tell
+                checked, executor, on=on, out=out, force=force, pictures=pictures, limit=_packets(limit), progress=tell
             )
             return Results(spread_over)
         records = _bbrlab.sweep(
-            checked, out=out, force=force, pictures=pictures, jobs=_jobs(jobs), limit=_packets(limit), progress=tell
+            checked, on=on, out=out, force=force, pictures=pictures, jobs=_jobs(jobs), limit=_packets(limit), progress=tell
         )
     return Results(records)
 

@@ -1,4 +1,4 @@
-//! The door for back ends: what one must answer. `backends.rs` has the list.
+//! The door for back ends: what one must answer. `backends/mod.rs` has the list.
 //!
 //! A resolved run goes in; the same records come out, in which what a back end does not know is
 //! `None`.

@@ -572,10 +572,10 @@ pub(crate) fn sha256(bytes: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Found, Maker, QUEUE_PARQUET, RUN_JSON, RunKey, look, write_run};
+    use crate::backends::simulator::Simulator;
     use crate::execute::{Executed, execute};
     use crate::picture_files::read_run;
     use crate::scratch::Scratch;
-    use crate::simulator::Simulator;
     use crate::stop::Stop;
     use bbrlab_cost::Estimate;
     use bbrlab_results::VERSION;

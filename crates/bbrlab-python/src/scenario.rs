@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use bbrlab_cost::Estimate;
-use bbrlab_lab::{Named, SIMULATOR, files_in, open_named};
+use bbrlab_lab::{Named, check_backend, files_in, open_named};
 use bbrlab_papers::not_a_scenario;
 use bbrlab_run::{Source, SweepPoint};
 use bbrlab_scenario::Scenario;
@@ -14,6 +14,7 @@ use pyo3::types::{PyDict, PyMapping, PySequence, PyString, PyTuple};
 
 use crate::control::Classes;
 use crate::given;
+use crate::named::back_end;
 use crate::raise::{of_class, of_scenario, raised};
 use crate::shown::shown;
 
@@ -305,15 +306,19 @@ impl PyScenario {
 
     /// What running it takes, without running it: `runs`, `data_packets`, `events`, `cpu_s`,
     /// `memory_bytes` (of the largest run), `records_bytes` (of the figures of all, which a sweep
-    /// returns) and `series_rows`. Within a factor of two where flows fill the link.
+    /// returns) and `series_rows`. Within a factor of two where flows fill the link. `on` is the back
+    /// end that would compute it: `cpu_s` is what it takes, and what it cannot do is a `UsageError`.
     ///
     /// >>> import bbrlab as bl
     /// >>> 10_000 < bl.Scenario("examples.dumbbell").estimate()["data_packets"] < 20_000
     /// True
-    fn estimate<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    #[pyo3(signature = (*, on = "sim"))]
+    fn estimate<'py>(&self, py: Python<'py>, on: &str) -> PyResult<Bound<'py, PyDict>> {
+        let on = back_end(py, on)?;
         let (estimate, cpu_s) = py.detach(|| {
             let estimate = Estimate::of_scenario(&self.inner);
-            (estimate, SIMULATOR.cpu_s(&estimate))
+            let cpu_s = check_backend(&self.inner, on).and_then(|()| on.cpu_s(&estimate));
+            (estimate, cpu_s)
         });
         let cpu_s = cpu_s.map_err(|error| raised(py, error))?;
         let fields = PyDict::new(py);

@@ -3,6 +3,7 @@
 
 mod again;
 mod folders;
+mod lists;
 mod pages;
 mod plot;
 mod run;

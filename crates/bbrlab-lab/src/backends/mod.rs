@@ -1,14 +1,17 @@
 //! The list of back ends.
 //!
-//! To add one, write a file with a type that implements [`Backend`] and name it in [`BACKENDS`].
-//! Commands, folders, records and Python then know it.
+//! To add one, write a file here with a type that implements [`Backend`] and name it in
+//! [`BACKENDS`]. Commands, folders, records and Python then know it.
+
+pub(crate) mod simulator;
 
 use std::path::Path;
 
 use crate::backend::Backend;
 use crate::error::LabError;
 use crate::run_folder::backend_name_of;
-use crate::simulator::Simulator;
+
+use self::simulator::Simulator;
 
 /// Every back end, the default first.
 pub static BACKENDS: &[&dyn Backend] = &[&Simulator];
