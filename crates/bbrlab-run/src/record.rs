@@ -1,14 +1,14 @@
-//! The results of a run as records. Every figure and every column is defined here, once.
+//! The results of a run as records. Every metric and every column is defined here, once.
 //!
-//! Results of our simulator, of ns-3 and of a kernel are all stored in these records, so the same
-//! code evaluates and prints them. A figure that has no meaning in a run, or that its back end does
-//! not know, is `None`, in JSON `null`. Objects are never missing, so `rtt_ms.mean` exists for
+//! Results of our simulator, of ns-3 and of a kernel are stored in these records, so the same code
+//! evaluates and prints them. A metric that has no meaning in a run, or that its back end does not
+//! provide, is `None`; in JSON, `null`. Objects are never missing, so `rtt_ms.mean` exists for
 //! every flow.
 //!
-//! To add a figure, add a row to a table here; if it can be computed from other figures, the row
-//! has the formula. A figure that is measured is filled in by the back end that measures it. JSON,
-//! Parquet files, metrics of groups, `bbrlab list metrics` and the tables of `docs/results.md` are
-//! made from these tables.
+//! To add a metric, add a row to a table here. If it can be computed from other metrics, give the
+//! formula in the row; otherwise, the back end that measures it sets it. JSON, Parquet files,
+//! metrics of groups, `bbrlab list metrics` and the tables of `docs/results.md` are generated from
+//! these tables.
 
 use std::borrow::Cow;
 
@@ -23,14 +23,14 @@ use crate::run::SweepPoint;
 
 const NS_PER_MS: f64 = 1e6;
 
-/// The document that `--json` writes. `summary.json` is the same with one run.
+/// The document that `--json` writes. `summary.json` is this document with one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunsDocument {
     /// Version of bbrlab.
     pub version: String,
     /// Commit of the build.
     pub commit: String,
-    /// One entry for each run.
+    /// One entry per run.
     pub runs: Vec<RunSummary>,
     /// Means over seeds, if there are several seeds or points.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -38,7 +38,7 @@ pub struct RunsDocument {
 }
 
 record! {
-    /// The figures of one run.
+    /// The metrics of one run.
     RunSummary {
         scenario: String, Name, "", "the scenario's name or id";
         scenario_hash: String, Name, "", "hash of the resolved scenario, without the seed";
@@ -73,7 +73,7 @@ record! {
 }
 
 record! {
-    /// A congestion control from outside the laboratory.
+    /// A congestion control from outside bbrlab.
     ControlFromOutside {
         name: String, Name, "", "its name in the scenario";
         source: String, Given, "", "where it comes from, such as a Python class with its module";
@@ -82,7 +82,7 @@ record! {
 }
 
 record! {
-    /// The figures of a link. Records of earlier versions have fewer.
+    /// The metrics of a link. Records of earlier versions have fewer.
     #[serde(default)]
     LinkSummary {
         name: String, Name, "", "its name; the dumbbell's is `bottleneck`";
@@ -108,16 +108,16 @@ record! {
     }
 }
 
-/// The name of our simulator as a back end, which computed all runs of records without such a name.
+/// The name of our simulator as a back end. It also applies to records without a name.
 pub const SIMULATOR: &str = "sim";
 
 fn simulator() -> String {
     SIMULATOR.to_owned()
 }
 
-/// The same list in no more memory than it needs: one that grew one by one has room for four flows,
-/// each a kilobyte, and a sweep holds the records of all its runs. What it had is free as a whole,
-/// which a list that shrinks in place would leave in pieces.
+/// Copies a list into exactly the memory that it needs. A list that grew element by element has
+/// capacity for four flows of 1 kB each, and a sweep keeps the records of all its runs. Copying
+/// frees the old memory as a whole; shrinking in place would leave fragments.
 pub(crate) fn exact<T>(list: Vec<T>) -> Vec<T> {
     let mut exact = Vec::with_capacity(list.len());
     exact.extend(list);
@@ -129,8 +129,8 @@ fn exact_list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(list: D) -> Result
 }
 
 impl LinkSummary {
-    /// Whether it is a link of one flow only: `left[3]` or `right[3]`. No name in a scenario has
-    /// brackets.
+    /// Whether the link belongs to one flow only: `left[3]` or `right[3]`. No name in a scenario
+    /// has brackets.
     #[must_use]
     pub fn is_private(&self) -> bool {
         self.name.ends_with(']')
@@ -138,7 +138,7 @@ impl LinkSummary {
 }
 
 record! {
-    /// The figures of a tin of a link's queue discipline.
+    /// The metrics of a tin of a link's queue discipline.
     TinSummary {
         name: String, Name, "", "its name: of `cake` that of `tc` or `tin0` and so on, of `prio` `band0` and so on, of `dualpi2` `l4s` or `classic`";
         utilization: Option<f64>, Result, "share", "wire bytes that the link sent from the tin / the link's capacity, from the first flow's start on";
@@ -151,7 +151,7 @@ record! {
 }
 
 record! {
-    /// What waited for slots or grants behind the queue of a link, in one direction.
+    /// The packets that waited for slots or grants after the queue of a link, in one direction.
     WaitSummary {
         name: String, Name, "", "the name of the link with `.slots` or `.grants`, in the reverse direction with `.reverse` before it";
         arrivals: Option<u64>, Result, "packets", "packets that came to wait";
@@ -163,7 +163,7 @@ record! {
 }
 
 record! {
-    /// How long packets waited for slots or grants.
+    /// Times that packets waited for slots or grants.
     #[derive(Copy)]
     Wait {
         mean: Option<f64>, Result, "ms", "mean";
@@ -173,7 +173,7 @@ record! {
 }
 
 record! {
-    /// A queue's length over time, from the first flow's start on.
+    /// A queue's length over time, from the start of the first flow.
     #[derive(Copy)]
     QueuePackets {
         mean: Option<f64>, Result, "packets", "mean";
@@ -195,7 +195,7 @@ record! {
 }
 
 record! {
-    /// How long packets were in a queue discipline.
+    /// Times that packets spent in a queue discipline.
     #[derive(Copy)]
     Sojourn {
         mean: Option<f64>, Result, "ms", "mean";
@@ -205,7 +205,7 @@ record! {
 }
 
 record! {
-    /// The figures of a flow.
+    /// The metrics of a flow.
     FlowSummary {
         id: u32, Name, "", "its number, from 0";
         name: Option<String>, Name, "", "its name, if the scenario gives it one";
@@ -270,7 +270,7 @@ record! {
 }
 
 record! {
-    /// What limited a flow: shares of its active time, which sum to 1.
+    /// Shares of a flow's active time by what limited the flow. They sum to 1.
     #[derive(Copy)]
     LimitedBy {
         cwnd: Option<f64>, Result, "share", "the congestion window";
@@ -282,7 +282,7 @@ record! {
 }
 
 record! {
-    /// Completion times, from connecting until the receiver has read the last byte.
+    /// Completion times, from the connect until the receiver has read the last byte.
     #[derive(Copy)]
     Fct {
         n: Option<u64>, Result, "transfers", "number";
@@ -294,7 +294,7 @@ record! {
 }
 
 record! {
-    /// The figures of a group of flows.
+    /// The metrics of a group of flows.
     FlowGroup {
         group: String, Name, "", "its name";
         flows: u64, Given, "flows", "number of flows; of those with `arrivals`, how many came";
@@ -315,14 +315,14 @@ record! {
 }
 
 impl FlowGroup {
-    /// Whether its flows together were active for less than the time over which goodputs of groups
-    /// are taken: then its share of the bytes does not tell what it got while it was active.
+    /// Whether its flows together were active for less than the time of the group's goodput. Then
+    /// its share of the bytes does not show its share while it was active.
     #[must_use]
     pub fn is_active_in_part(&self) -> bool {
         self.goodput_active_mbps > self.goodput_mbps.map(|goodput| 1.01 * goodput)
     }
 
-    /// Whether any of its flows sends transfers that end: some have begun.
+    /// Whether any of its flows has begun transfers that end.
     #[must_use]
     pub fn has_transfers(&self) -> bool {
         self.fct_ms.n > Some(0) || self.fct_ms.unfinished > Some(0)
@@ -366,42 +366,43 @@ fn ratio(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-/// Runs that differ in the seed only.
+/// The runs of a point that differ only in the seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Group {
     /// The scenario's name or id.
     pub scenario: String,
     /// Hash of the resolved scenario, without the seed.
     pub scenario_hash: String,
-    /// Which TCP is imitated: `linux`, `ns3` ...
+    /// The imitated TCP: `linux`, `ns3` ...
     pub profile: String,
-    /// Which back end computed the runs.
+    /// The back end that computed the runs.
     #[serde(default = "simulator")]
     pub backend: String,
     /// Swept keys with their values.
     pub point: SweepPoint,
     /// The seeds, in order.
     pub seeds: Vec<u64>,
-    /// Whether several seeds gave one and the same run: nothing in the scenario is random. `None`
-    /// if its back end has no digests.
+    /// Whether several seeds gave the same run, because nothing in the scenario is random. `None`
+    /// if the back end has no digests.
     #[serde(default)]
     pub identical_digests: Option<bool>,
-    /// By name, such as `jain`, `links.bottleneck.utilization` or `flow_groups.bbr1.share`.
+    /// The metrics by name, such as `jain`, `links.bottleneck.utilization` or
+    /// `flow_groups.bbr1.share`.
     pub metrics: Metrics,
 }
 
 /// All results of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunResult {
-    /// The figures.
+    /// The metrics of the run.
     pub summary: RunSummary,
-    /// `series.parquet`.
+    /// The rows of `series.parquet`.
     pub series: Series,
-    /// `queue.parquet`.
+    /// The rows of `queue.parquet`.
     pub queue: QueueSeries,
-    /// One row for each transfer, of flows with `bytes`, `train` or `arrivals`.
+    /// One row per transfer, of flows with `bytes`, `train` or `arrivals`.
     pub transfers: Transfers,
-    /// `delays.parquet`.
+    /// The rows of `delays.parquet`.
     pub delays: Delays,
 }
 
@@ -454,8 +455,9 @@ columns! {
 }
 
 columns! {
-    /// One row for each transfer that began, of flows with `bytes`, `train`, `requests` or `video`;
-    /// of each `[[flows]]` with `arrivals`, one for each of the first 10,000 that were over.
+    /// One row per transfer that began, of flows with `bytes`, `train`, `requests` or `video`. A
+    /// `[[flows]]` table with `arrivals` has one row for each of its first 10,000 completed
+    /// transfers.
     Transfers of
     /// A transfer.
     TransferRow {
@@ -470,8 +472,8 @@ columns! {
 }
 
 columns! {
-    /// The columns of `delays.parquet`: the distributions behind the percentiles of the summary,
-    /// one row per bucket of a histogram, in ascending order. Empty buckets have no row.
+    /// The columns of `delays.parquet`: the distributions from which the percentiles of the summary
+    /// are computed. There is one row per non-empty bucket of a histogram, in ascending order.
     /// `links.queue_delay_ms` is kept for links that flows share, `flows.rtt_ms` for flows with a
     /// time series.
     Delays of
@@ -485,14 +487,14 @@ columns! {
 }
 
 impl Delays {
-    /// Delays in a link's queue, of the packets that left the queue.
+    /// Delays in a link's queue, over the packets that left the queue.
     pub const QUEUE_DELAY: &'static str = "links.queue_delay_ms";
     /// RTT samples of a group of flows.
     pub const GROUP_RTT: &'static str = "flow_groups.rtt_ms";
     /// RTT samples of a flow.
     pub const FLOW_RTT: &'static str = "flows.rtt_ms";
 
-    /// Appends a histogram: delays in ascending order, each with its count.
+    /// Appends a histogram: delays in ascending order with their counts.
     ///
     /// # Panics
     /// If `index` has more than 32 bits.
@@ -508,8 +510,9 @@ impl Delays {
         }
     }
 
-    /// A histogram: delays in milliseconds in ascending order, each with its count. The delays have
-    /// the bits of the percentiles in the summary: nanoseconds or microseconds, both divided once.
+    /// Returns a histogram: delays in milliseconds in ascending order with their counts. The delays
+    /// are equal to the bit to the percentiles in the summary: both are nanoseconds or
+    /// microseconds, divided once.
     #[expect(
         clippy::cast_precision_loss,
         reason = "a delay is less than 2^53 ns, which are 104 days"

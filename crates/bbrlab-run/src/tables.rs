@@ -1,9 +1,9 @@
-//! The records of runs as plain tables that hold all of them, and back: so runs come home from
-//! those who have computed them.
+//! Converts the records of runs to plain tables that hold all runs, and back. Runs that were
+//! computed elsewhere are read from these tables.
 //!
-//! A run has a row in `runs`, each of its links one in `links`, and so on; the columns are the
-//! figures of `record.rs`. In front stands `run`, the run's number, and in `tins` the link's. Swept
-//! values are of any kind, so those are JSON.
+//! Each run has a row in `runs`, each of its links a row in `links`, and so on. The columns are the
+//! metrics of `record.rs`. The first column is `run`, the run's number; in `tins`, the next column
+//! is the link's number. Swept values can be of any kind, so they are JSON.
 
 use std::mem;
 
@@ -15,14 +15,14 @@ use crate::record::{
 };
 use crate::run::SweepPoint;
 
-/// The tables' names, in their order.
+/// The names of the tables, in order.
 pub const TABLES: [&str; 7] =
     ["runs", "links", "tins", "waits", "flow_groups", "flows", "controls"];
 
-/// Figures of a run that are maps.
+/// Metrics of a run that are maps.
 const MAPS: [&str; 2] = ["point", "point_values"];
 
-/// Some runs with their numbers as tables.
+/// Returns the tables of runs with their numbers.
 #[must_use]
 pub fn tables_of(numbers: &[u64], runs: &[RunSummary]) -> [Vec<Column>; 7] {
     let of_runs = || numbers.iter().copied().zip(runs);
@@ -58,10 +58,11 @@ pub fn tables_of(numbers: &[u64], runs: &[RunSummary]) -> [Vec<Column>; 7] {
     ]
 }
 
-/// The runs that [`tables_of`] has made tables of, with their numbers.
+/// Returns the runs in tables that [`tables_of`] made, with their numbers.
 ///
 /// # Errors
-/// If a column is missing or of another kind, or a row is of a run or a link that is not there.
+/// If a column is missing or its kind differs, or if a row refers to a run or link that does not
+/// exist.
 pub fn runs_of(tables: &[Vec<Column>; 7]) -> Result<Vec<(u64, RunSummary)>, String> {
     let [whole, links, tins, waits, groups, flows, controls] = tables;
     let mut runs: Vec<(u64, RunSummary)> = rows(&["run"], RunSummary::FIGURES, whole)?
@@ -112,7 +113,7 @@ pub fn runs_of(tables: &[Vec<Column>; 7]) -> Result<Vec<(u64, RunSummary)>, Stri
     Ok(runs)
 }
 
-/// Runs that are asked for in their order, again and again.
+/// A cursor over runs, for repeated look-ups in ascending order.
 struct Runs<'a> {
     runs: &'a mut [(u64, RunSummary)],
     at: usize,
@@ -129,7 +130,7 @@ impl Runs<'_> {
     }
 }
 
-/// Records, each behind the numbers that say whose it is, as columns.
+/// Returns records as columns, after columns of the numbers that identify their owners.
 fn table<'a, T: Field + 'a, const N: usize>(
     keys: &[&str; N],
     figures: &'static [Figure],
@@ -186,7 +187,7 @@ fn rows<T: Field, const N: usize>(
     Ok(records)
 }
 
-/// Names and kinds of the columns of a table.
+/// Returns the names and kinds of the columns of a table.
 fn columns_of<const N: usize>(keys: &[&str; N], figures: &'static [Figure]) -> Vec<(String, Kind)> {
     let keys = keys.iter().map(|key| ((*key).to_owned(), Kind::Whole));
     let own = leaves(figures, "", "_").into_iter().map(|leaf| (leaf.name, leaf.figure.kind));
@@ -222,7 +223,7 @@ mod tests {
         WaitSummary,
     };
 
-    /// A record in which every figure has a value of its own.
+    /// Makes a record in which every metric has a different value.
     fn full<T: Field>() -> T {
         let mut next = 0;
         let cells = leaves(T::PARTS, "", "_").into_iter().map(|leaf| {
@@ -282,7 +283,7 @@ mod tests {
         assert_eq!(runs_of(&tables_of(&[], &[])), Ok(Vec::new()));
     }
 
-    /// A list or a map does not fit into a row, so it needs a table or a column of its own.
+    /// A list or a map does not fit into a row, so it needs its own table or column.
     #[test]
     fn no_list_is_forgotten() {
         let lists = |figures: &'static [Figure]| -> Vec<&str> {

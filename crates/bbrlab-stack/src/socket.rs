@@ -68,8 +68,9 @@ pub enum Sockbuf {
 /// The layout of options in the TCP header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TcpOptions {
-    /// Each option is padded to a multiple of four bytes, and a SYN announces the MSS: 20 bytes on
-    /// a SYN; 4 + 8 n bytes for n SACK blocks, in addition to 12 bytes of timestamps (Linux).
+    /// Each option is padded to a multiple of four bytes, and a SYN announces the MSS (Linux). A
+    /// SYN has 20 bytes of options. Other packets have 12 bytes of timestamps, and 4 + 8 n bytes
+    /// for n SACK blocks.
     #[default]
     Aligned,
     /// Options follow each other, and only their sum is padded: 16 bytes on a SYN; 8 n bytes for n
