@@ -1,11 +1,11 @@
-//! Checks that dependencies are used: an unused one costs every build a download and time.
+//! Checks that dependencies are used. An unused dependency costs every build a download and time.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::source;
 
-/// Looks at every manifest, and at the shared dependencies of the workspace.
+/// Checks every manifest, and the shared dependencies of the workspace.
 pub(crate) fn check(root: &Path) -> Result<(), String> {
     let mut wrong = Vec::new();
     let mut asked = BTreeSet::new();

@@ -1,7 +1,7 @@
-//! Project chores: `cargo xtask check`, `bless`, `bench`.
+//! Project chores: `cargo xtask check`, `bless`, `bench` and others.
 //!
-//! `check` is the whole gate, the same that CI runs. Each step is named when it starts; the first
-//! one that fails ends it.
+//! `check` is the whole gate, which CI also runs. It prints the name of each step when the step
+//! starts, and ends at the first step that fails.
 
 mod bench;
 mod builds_agree;
@@ -78,7 +78,7 @@ fn check() -> Result<(), String> {
     step("speed", || bench::gate(&root()))
 }
 
-/// The checks that need only the files; all of their errors are reported.
+/// Runs the checks that need only the files, and reports all of their errors.
 fn map() -> Result<(), String> {
     let root = root();
     let results = [
@@ -92,10 +92,10 @@ fn map() -> Result<(), String> {
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
 }
 
-/// Keeps of results what a page is made of. `bbrlab-papers` does it, which xtask does not link:
-/// nothing else here needs it.
+/// Stores the results from which a page is generated. Runs `bbrlab-papers`, which xtask does not
+/// link, because nothing else here needs it.
 fn keep(task: &str, args: &[String]) -> Result<(), String> {
-    // The files' names are relative to where the user is.
+    // File names are relative to the user's working directory.
     let here = env::current_dir().map_err(|error| error.to_string())?;
     let absolute: Vec<String> =
         args.iter().map(|name| here.join(name).to_string_lossy().into_owned()).collect();
@@ -105,7 +105,7 @@ fn keep(task: &str, args: &[String]) -> Result<(), String> {
     cargo(&all, &[])
 }
 
-/// Announces a step that is a function of xtask, and takes it.
+/// Prints the name of a step and runs it.
 fn step(name: &str, take: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
     eprintln!("== {name}");
     take().map_err(|reason| format!("{name}: {reason}"))
@@ -124,7 +124,7 @@ pub(crate) fn cargo(args: &[&str], env: &[(&str, &str)]) -> Result<(), String> {
     if status.success() { Ok(()) } else { Err(format!("`cargo {}` failed", args.join(" "))) }
 }
 
-/// The project's root folder.
+/// Returns the project's root folder.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()

@@ -1,5 +1,5 @@
-//! `cargo xtask bench`: the speed table of `bbrlab bench`, with what valgrind counts and with ns-3
-//! beside it.
+//! `cargo xtask bench`: the speed table of `bbrlab bench`, with valgrind's counts and the speed of
+//! ns-3.
 
 mod baseline;
 mod binary;
@@ -60,7 +60,7 @@ impl Wanted {
     }
 }
 
-/// The whole command.
+/// Runs the command.
 pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
     let wanted = Wanted::parse(args)?;
     if let Some(path) = &wanted.against {
@@ -89,12 +89,12 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
     show(root, &binary, &document, &wanted)
 }
 
-/// The step of the gate; the release build is there.
+/// Runs the step of the gate. The release build must exist.
 pub(crate) fn gate(root: &Path) -> Result<(), String> {
     baseline::gate(root, &binary::of_release(root))
 }
 
-/// What `bbrlab bench` measures itself: seconds, memory, digests.
+/// Returns the measurements of `bbrlab bench`: seconds, memory, digests.
 fn timed(binary: &Path, wanted: &Wanted) -> Result<Value, String> {
     let mut command = Command::new(binary);
     command.args(["bench", "--json"]).args(&wanted.cases).stderr(Stdio::inherit());
@@ -108,7 +108,7 @@ fn timed(binary: &Path, wanted: &Wanted) -> Result<Value, String> {
     serde_json::from_slice(&output.stdout).map_err(|error| format!("`bbrlab bench`: {error}"))
 }
 
-/// Fills in what valgrind counts.
+/// Adds valgrind's counts.
 fn fill_in(binary: &Path, cases: &mut [Value]) -> Result<(), String> {
     let measured = cases.iter().map(measured).collect::<Result<Vec<_>, _>>()?;
     let costs = valgrind::count(binary, &measured, &[Tool::Callgrind, Tool::Cachegrind])?;
@@ -118,7 +118,7 @@ fn fill_in(binary: &Path, cases: &mut [Value]) -> Result<(), String> {
     Ok(())
 }
 
-/// The two lengths in which a case is counted.
+/// Returns the two lengths in which a case is counted.
 fn measured(case: &Value) -> Result<Measured, String> {
     let length = |at: usize| {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few 10^5")]
@@ -130,7 +130,7 @@ fn measured(case: &Value) -> Result<Measured, String> {
     Ok(Measured { arguments: vec![name.to_owned()], lengths_ms })
 }
 
-/// Has `bbrlab bench` print the document, so that there is one table.
+/// Prints the document with `bbrlab bench`, so that the layout of the table is defined once.
 fn show(root: &Path, binary: &Path, document: &Value, wanted: &Wanted) -> Result<(), String> {
     let path = root.join("target/bench.json");
     fs::write(&path, document.to_string())
