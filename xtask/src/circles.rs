@@ -16,7 +16,7 @@ use crate::source;
 /// circle.
 const DEFENDED: &[(&str, &str)] = &[(
     "bbrlab-net: engine/mod.rs -> port.rs -> engine/mod.rs",
-    "a port is the network as hosts see it, and the network passes one to its handler: each needs the other",
+    "a port is the hosts' interface to the network, and the network passes one to its handler",
 )];
 
 /// Checks every crate.
@@ -32,7 +32,7 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
     wrong.extend(
         defended
             .difference(&found)
-            .map(|circle| format!("accepted, but no longer there: {circle}")),
+            .map(|circle| format!("accepted, but no longer exists: {circle}")),
     );
     if wrong.is_empty() { Ok(()) } else { Err(format!("\n  {}", wrong.join("\n  "))) }
 }

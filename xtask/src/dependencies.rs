@@ -38,7 +38,7 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
     let offered = offered.and_then(toml::Value::as_table);
     for dependency in offered.into_iter().flat_map(toml::Table::keys) {
         if !asked.contains(dependency) {
-            wrong.push(format!("no crate asks for the workspace's `{dependency}`"));
+            wrong.push(format!("no crate uses the workspace's `{dependency}`; remove it"));
         }
     }
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("; ")) }

@@ -21,20 +21,20 @@ use std::process::{Command, ExitCode};
 
 const USAGE: &str =
     "usage: cargo xtask <check|rooms|bless|python|bench|profile|growth|overheads|pgo|mutants|replication|explanations|disciplines|contradictions>
-  check   format, room map, lints, WebAssembly, all tests, documents, debug and release builds agree, Python, speed
-  rooms   only what needs no build: who may import whom, circles, dependencies, what pages mention
+  check   format, crate map, lints, WebAssembly, all tests, documents, debug and release builds agree, Python, speed
+  rooms   only the checks without a build: crate map, import circles, dependencies, mentions in pages
   bless   rewrite expected test output (then read the diff)
   python  the Python package: build, tests, types
   bench   the speed table, with instructions, cache misses and ns-3; ratios to results/bench.json
-  profile where the instructions of a packet go, by group and by file
-  growth  what a packet costs as flows become more and faster; writes results/growth.json
-  overheads what series, files, pictures and a second worker cost; writes results/overheads.json
-  pgo     a release binary built with a profile of itself; nothing needs it
-  mutants how many random changes of the code the tests notice; not part of `check`
-  replication FILE... keeps what the page on the papers needs of `bbrlab reproduce --json`; a later document replaces what it holds
-  explanations FILE... the same of documents made with `--explain` or `--sensitivity`
-  disciplines FOLDER... keeps what the comparison of queue disciplines needs of results of `queues.*`
-  contradictions FOLDER... the same for the page on what the papers contradict each other in";
+  profile instructions per packet, by group and by file
+  growth  cost per packet against the number and the rate of flows; writes results/growth.json
+  overheads cost of series, files, plots and a second worker; writes results/overheads.json
+  pgo     a release binary built with a profile of itself; optional
+  mutants how many random changes of the code the tests detect; not part of `check`
+  replication FILE... stores results of `bbrlab reproduce --json` for the page on the papers; a later document replaces earlier results
+  explanations FILE... stores results of `--explain` or `--sensitivity` for the page on the papers
+  disciplines FOLDER... stores results of `queues.*` for the comparison of queue disciplines
+  contradictions FOLDER... stores results for the page on contradictions between papers";
 
 fn main() -> ExitCode {
     let task = env::args().nth(1).unwrap_or_default();
@@ -70,7 +70,7 @@ fn check() -> Result<(), String> {
     map()?;
     cargo(&["fmt", "--all", "--check"], &[])?;
     cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"], &[])?;
-    step("what a web page holds compiles for it", portable::compiles)?;
+    step("crates of web pages compile for WebAssembly", portable::compiles)?;
     cargo(&["test", "--workspace", "--no-fail-fast"], &[])?;
     step("documents", || documents::check(&root()))?;
     step("debug and release builds agree", || builds_agree::check(&root()))?;
@@ -82,11 +82,11 @@ fn check() -> Result<(), String> {
 fn map() -> Result<(), String> {
     let root = root();
     let results = [
-        step("room map", || rooms::check(&root)),
+        step("crate map", || rooms::check(&root)),
         step("import circles", || circles::check(&root)),
         step("dependencies", || dependencies::check(&root)),
-        step("no system in what a web page holds", || portable::names_no_system(&root)),
-        step("what pages mention", || pages::check(&root)),
+        step("crates of web pages do not use the system", || portable::names_no_system(&root)),
+        step("mentions in pages", || pages::check(&root)),
     ];
     let wrong: Vec<String> = results.into_iter().filter_map(Result::err).collect();
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
@@ -128,6 +128,6 @@ pub(crate) fn cargo(args: &[&str], env: &[(&str, &str)]) -> Result<(), String> {
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
-        .expect("xtask lies in a folder of the workspace")
+        .expect("xtask is in a folder of the workspace")
         .to_path_buf()
 }

@@ -96,7 +96,7 @@ impl Repository {
             .filter(|target| !target.contains("://") && !target.starts_with('#'))
             .map(|target| target.split('#').next().unwrap_or_default())
             .filter(|target| !at.file.with_file_name(target).exists())
-            .map(|target| self.complaint(at, &format!("links to `{target}`, which is not there")))
+            .map(|target| self.complaint(at, &format!("links to `{target}`, which does not exist")))
             .collect()
     }
 
@@ -118,7 +118,9 @@ impl Repository {
             .step_by(2)
             .filter(|mention| !self.is_true(at, mention, named.as_deref()))
             .chain(unknown)
-            .map(|mention| self.complaint(at, &format!("mentions `{mention}`, which is not there")))
+            .map(|mention| {
+                self.complaint(at, &format!("mentions `{mention}`, which does not exist"))
+            })
             .collect()
     }
 

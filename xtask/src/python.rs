@@ -24,7 +24,7 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
         return Ok(());
     }
     let Some(env) = environment(root)? else {
-        println!("skipped: no packages of {REQUIREMENTS}");
+        println!("skipped: no packages for {REQUIREMENTS}");
         return Ok(());
     };
     let python = root.join("python");
@@ -65,7 +65,7 @@ fn installed(root: &Path) -> Result<(), String> {
     let pip = ["python", "-m", "pip", "--quiet", "--disable-pip-version-check", "--no-cache-dir"];
     let wanted = [&pip[..], &["download", "--dest", &at], &TO_INSTALL, &[FOR_THE_EXAMPLE]].concat();
     if run(&env, root, &wanted).is_err() {
-        println!("skipped: no packages to install ./python with");
+        println!("skipped: no packages to install ./python");
         return Ok(());
     }
     // This is what the README says, except for the profile, which reuses the build of the tests.

@@ -84,7 +84,7 @@ pub(super) fn gate(root: &Path, binary: &Path) -> Result<(), String> {
 /// Returns why values of this compiler cannot be compared, if it is not the baseline's compiler.
 fn other_compiler(baseline: &Value, compiler: &str) -> Option<String> {
     let of = baseline["rustc"].as_str().unwrap_or("an unnamed compiler");
-    (of != compiler).then(|| format!("that is of rustc {of}, this one is {compiler}"))
+    (of != compiler).then(|| format!("the baseline is from rustc {of}, this one is {compiler}"))
 }
 
 /// Returns the instructions per packet in the gate's runs.
@@ -110,21 +110,22 @@ fn compare(baseline: &Value, now: &[Value]) -> Result<Verdict, String> {
         let figure = |of: &Value| of["instructions_per_packet"].as_f64();
         let Some((now, then)) = figure(run).zip(then.and_then(figure)) else {
             return Err(format!(
-                "{KEPT} has no run of {} with {} ms; `cargo xtask bench --bless` writes it anew",
+                "{KEPT} has no run of {} with {} ms; `cargo xtask bench --bless` rewrites it",
                 run["name"], run["short_ms"]
             ));
         };
         let ratio = now / then;
         is_outside |= (ratio - 1.0).abs() > TOLERANCE;
         let name = run["name"].as_str().unwrap_or_default();
-        lines.push(format!("{name} {now:.0} instructions a packet, {ratio:.3} of the baseline's"));
+        lines
+            .push(format!("{name} {now:.0} instructions per packet, {ratio:.3} of the baseline's"));
     }
     let text = lines.join("; ");
     if !is_outside {
         return Ok(Verdict::Within(text));
     }
     Ok(Verdict::Outside(format!(
-        "{text}. More than {:.0} % away: find out why; if it is meant, `cargo xtask bench --bless`",
+        "{text}. This differs by more than {:.0} %: find the cause; if it is intended, run `cargo xtask bench --bless`",
         TOLERANCE * 100.0
     )))
 }
@@ -155,7 +156,7 @@ fn blessed(
     if before.iter().any(is_kept)
         && let Some(reason) = other_compiler(earlier, compiler)
     {
-        return Err(format!("{KEPT}: {reason}; name no case, so that all of them are measured"));
+        return Err(format!("{KEPT}: {reason}; name no case, to measure all of them"));
     }
     // In their previous order, new ones last.
     let mut all: Vec<&Value> = before;
@@ -200,7 +201,7 @@ mod tests {
     #[test]
     fn three_percent_are_within_the_tolerance_and_four_are_not() {
         let verdict = compare(&baseline(), &[run("a", 2058.0), run("b", 2911.0)]).unwrap();
-        let text = "a 2058 instructions a packet, 1.029 of the baseline's; b 2911 instructions a packet, 0.970 of the baseline's";
+        let text = "a 2058 instructions per packet, 1.029 of the baseline's; b 2911 instructions per packet, 0.970 of the baseline's";
         assert_eq!(verdict, Verdict::Within(text.to_owned()));
         for wrong in [2080.0, 1920.0] {
             let verdict = compare(&baseline(), &[run("a", wrong)]).unwrap();
@@ -223,7 +224,7 @@ mod tests {
         assert_eq!(named("error: no such thing"), None);
         assert_eq!(other_compiler(&baseline(), "1.95.0 x86"), None);
         let reason = other_compiler(&baseline(), "1.96.0 x86").unwrap();
-        assert_eq!(reason, "that is of rustc 1.95.0 x86, this one is 1.96.0 x86");
+        assert_eq!(reason, "the baseline is from rustc 1.95.0 x86, this one is 1.96.0 x86");
     }
 
     #[test]

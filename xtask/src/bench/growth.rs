@@ -15,7 +15,7 @@ use super::{baseline, binary};
 const KEPT: &str = "results/growth.json";
 
 const USAGE: &str = "usage: cargo xtask growth [--quick]
-  --quick  up to 1,000 flows and 5 Gbit/s: some minutes instead of some forty";
+  --quick  up to 1,000 flows and 5 Gbit/s: a few minutes instead of about forty";
 
 /// Numbers of flows of 10 Mbit/s each.
 const FLOWS: [u32; 16] =
@@ -70,7 +70,7 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
     }
     let text = document(&baseline::compiler(root)?, &baseline::processor(), &flows, &rates);
     fs::write(root.join(KEPT), text).map_err(|error| format!("{KEPT}: {error}"))?;
-    eprintln!("{KEPT} is written; `cargo xtask bless` writes page and picture anew");
+    eprintln!("{KEPT} is written; `cargo xtask bless` updates the page and its plot");
     Ok(())
 }
 

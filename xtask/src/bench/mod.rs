@@ -20,10 +20,10 @@ use self::valgrind::{Measured, Tool};
 
 const USAGE: &str =
     "usage: cargo xtask bench [CASE]… [--repeat N] [--json] [--against FILE] [--bless] [--no-ns3]
-  CASE      as in `bbrlab bench`; without one, all but d
+  CASE      as in `bbrlab bench`; by default, all except d
   --repeat  processes per case for seconds and memory, of which the fastest counts (5)
   --against prints ratios to an earlier document, such as results/bench.json
-  --bless   writes the figures into results/bench.json
+  --bless   writes the results into results/bench.json
   --no-ns3  leaves out ns-3";
 
 /// The arguments.
@@ -43,7 +43,7 @@ impl Wanted {
         let mut args = args.iter();
         while let Some(arg) = args.next() {
             let mut value = || {
-                let missing = || format!("`{arg}` wants a value\n{USAGE}");
+                let missing = || format!("`{arg}` needs a value\n{USAGE}");
                 args.next().cloned().map(Some).ok_or_else(missing)
             };
             match arg.as_str() {
@@ -77,14 +77,14 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
         eprintln!("counting instructions (callgrind) and misses (cachegrind)");
         fill_in(&binary, cases)?;
     } else {
-        eprintln!("no instructions and no misses: {}", valgrind::MISSING);
+        eprintln!("instructions and misses are not counted: {}", valgrind::MISSING);
     }
     if !wanted.no_ns3 {
         ns3::fill_in(root, cases)?;
     }
     if wanted.bless {
         let path = baseline::bless(root, &binary, cases)?;
-        eprintln!("{} is written; `cargo xtask bless` writes the page anew", path.display());
+        eprintln!("{} is written; `cargo xtask bless` updates the page", path.display());
     }
     show(root, &binary, &document, &wanted)
 }
@@ -167,7 +167,7 @@ mod tests {
         assert_eq!((wanted.cases.len(), wanted.json, wanted.bless), (2, true, false));
         assert_eq!(wanted.against.as_deref(), Some("results/bench.json"));
         assert!(parse("--agianst x").unwrap_err().starts_with("no flag `--agianst`"));
-        assert!(parse("--against").unwrap_err().starts_with("`--against` wants a value"));
+        assert!(parse("--against").unwrap_err().starts_with("`--against` needs a value"));
     }
 
     #[test]

@@ -29,7 +29,9 @@ pub(super) fn fill_in(root: &Path, cases: &mut [Value]) -> Result<(), String> {
         return Ok(());
     }
     let Some(program) = build(root)? else {
-        eprintln!("no ns-3 beside it: none is installed (Debian: `apt install libns3-dev`)");
+        eprintln!(
+            "no comparison with ns-3: it is not installed (Debian: `apt install libns3-dev`)"
+        );
         return Ok(());
     };
     for case in cases {
@@ -57,7 +59,7 @@ fn build(root: &Path) -> Result<Option<PathBuf>, String> {
         .arg(&program)
         .args(libraries)
         .output()
-        .map_err(|error| format!("there is an ns-3, but g++ cannot be run: {error}"))?;
+        .map_err(|error| format!("ns-3 is installed, but g++ cannot be run: {error}"))?;
     if output.status.success() {
         return Ok(Some(program));
     }

@@ -17,7 +17,7 @@ use super::{baseline, binary};
 const KEPT: &str = "results/overheads.json";
 
 const USAGE: &str = "usage: cargo xtask overheads [--binary FILE]
-  --binary measures this one in place of a release build";
+  --binary measures this binary instead of a release build";
 
 /// The cases with series, and the simulated milliseconds of the shorter of two lengths.
 const CASES: [(&str, u32); 3] = [("a", 10_000), ("b", 1000), ("c", 200)];
@@ -68,7 +68,7 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
     let _ = fs::remove_dir_all(&lab.folder);
     let text = serde_json::to_string_pretty(&document).expect("plain values") + "\n";
     fs::write(root.join(KEPT), text).map_err(|error| format!("{KEPT}: {error}"))?;
-    eprintln!("{KEPT} is written; `cargo xtask bless` writes the page anew");
+    eprintln!("{KEPT} is written; `cargo xtask bless` updates the page");
     Ok(())
 }
 

@@ -76,7 +76,7 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
 
 /// Returns the table of instructions per packet, ordinary and guided.
 fn table(before: &[Costs], after: &[Costs]) -> String {
-    let mut text = String::from("case  instructions a packet: ordinary  guided  ratio\n");
+    let mut text = String::from("case  instructions per packet: ordinary  guided  ratio\n");
     for ((case, _), (before, after)) in COMPARED.iter().zip(before.iter().zip(after)) {
         if let Some((before, after)) = before.instructions.zip(after.instructions) {
             let ratio = after / before;
@@ -147,8 +147,8 @@ fn why_none(needed: u32, found: &[(String, Option<u32>)]) -> String {
     let found: String = found
         .iter()
         .map(|(name, version)| match version {
-            Some(version) => format!(" ({name} here is of LLVM {version}, too old)"),
-            None => format!(" ({name} here does not tell its version)"),
+            Some(version) => format!(" ({name} here has LLVM {version}, which is too old)"),
+            None => format!(" ({name} here does not print its version)"),
         })
         .collect();
     format!(
@@ -206,9 +206,9 @@ mod tests {
     }
 
     #[test]
-    fn without_a_tool_the_way_to_one_is_told() {
+    fn a_missing_tool_error_says_how_to_install_it() {
         let text = why_none(22, &[("llvm-profdata".to_owned(), Some(14))]);
-        assert!(text.contains("of LLVM 14, too old"), "{text}");
+        assert!(text.contains("has LLVM 14, which is too old"), "{text}");
         assert!(text.contains("rustup component add llvm-tools"), "{text}");
     }
 

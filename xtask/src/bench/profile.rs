@@ -90,7 +90,9 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
         [] | [_] => {
             known.map(|&(_, ms)| ms).ok_or_else(|| format!("case {case}: how long?\n{USAGE}"))?
         }
-        [_, ms] => ms.parse().map_err(|_| format!("`{ms}`: no number of milliseconds\n{USAGE}"))?,
+        [_, ms] => {
+            ms.parse().map_err(|_| format!("`{ms}`: not a number of milliseconds\n{USAGE}"))?
+        }
         _ => return Err(USAGE.to_owned()),
     };
     if !valgrind::is_installed() {
@@ -184,7 +186,7 @@ fn report(files: &BTreeMap<String, f64>) -> String {
     for (file, cost) in files {
         groups[group_of(file)] += cost;
     }
-    let mut text = String::from("| group | instructions a packet |\n| --- | ---: |\n");
+    let mut text = String::from("| group | instructions per packet |\n| --- | ---: |\n");
     for ((name, _), cost) in GROUPS.iter().zip(&groups) {
         text += &format!("| {name} | {cost:.0} |\n");
     }

@@ -27,10 +27,10 @@ use crate::rooms;
 
 const USAGE: &str =
     "usage: cargo xtask mutants --sample N --seed S [--shard K/N] [--in PATH] [--skip CRATE] [--list]
-  --sample N   how many mutants
-  --seed S     which ones: the same seed draws the same ones from the same code
+  --sample N   number of mutants
+  --seed S     seed of the sample: the same seed draws the same mutants from the same code
   --shard K/N  only every Nth of them, beginning with the Kth (from 1)
-  --in PATH    only of files whose path begins with this, such as crates/bbrlab-tcp/src/sender
+  --in PATH    only in files whose path begins with PATH, such as crates/bbrlab-tcp/src/sender
   --skip CRATE do not run the tests of this crate: faster, but more mutants survive; may be repeated
   --list       only print their names";
 

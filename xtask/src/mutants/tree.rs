@@ -45,7 +45,7 @@ impl Tree {
                 let to = tree.root.join(name);
                 if fs::read(&to).ok().as_ref() != Some(&bytes) {
                     let error = |error: std::io::Error| format!("{}: {error}", to.display());
-                    fs::create_dir_all(to.parent().expect("it lies in the copy")).map_err(error)?;
+                    fs::create_dir_all(to.parent().expect("it is in the copy")).map_err(error)?;
                     fs::write(&to, &bytes).map_err(error)?;
                 }
                 wanted.insert(to);
