@@ -193,7 +193,7 @@ impl Classes {
         self.0.push((name, class));
     }
 
-    /// Adds a class that is given in place of its name.
+    /// Adds a class that is given where its name could be.
     pub(crate) fn add(&mut self, py: Python<'_>, class: Class) -> PyResult<String> {
         let name = class.own_name(py)?;
         let other = self.0.iter().find(|(other, _)| *other == name);

@@ -15,7 +15,7 @@ use crate::span::{Span, span};
 /// Maximum nesting depth. Deeper nesting is a mistake, such as a list that contains itself.
 const DEPTH_MAX: usize = 16;
 
-/// Maximum number of values. No scenario has so many points: `range(10**9)` is rejected before it
+/// Maximum number of values. No scenario has more points: `range(10**9)` is rejected before it
 /// becomes a list.
 const VALUES_MAX: usize = 1_000_000;
 
