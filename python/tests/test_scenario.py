@@ -106,7 +106,7 @@ def test_what_is_set_is_not_swept_over() -> None:
     swept = bl.Scenario(policed).swept(over)
     with pytest.raises(bl.ScenarioError, match=r"beside the sweep of `bottleneck\.police`"):
         swept.set({"bottleneck.police.rate": "3Mbit/s"})
-    # A list in place of another, and what is set before what is swept.
+    # A list replaces another, and set keys come before swept ones.
     assert swept.set({"sweep.bottleneck.police": [police]}).points == 1
     assert bl.Scenario(SMALL).set("flows.cc=reno").swept({"flows.cc": ["bbr1", "cubic"]}).points == 2
 
@@ -162,7 +162,7 @@ def test_a_huge_sweep_is_refused_at_once() -> None:
     for over, words in [
         ({"flows.count": range(1, 10**9)}, "at most 1000000 values in all; with the 999999999 here"),
         ({"flows.count": np.broadcast_to(np.int64(1), (10**5, 10**4))}, "at most 1000000 values"),
-        # A list of lists of lists, of a thousand each, is small until it is written out.
+        # A list of lists of lists, with 1,000 elements each, is small until it is written out.
         ({"flows.count": [[thousand] * 1000] * 1000}, "at most 1000000 values"),
         ({"flows.count": range(10**30)}, None),
         ({f"flows[{flow}].start": [f"{n}ms" for n in range(1000)] for flow in range(3)}, "points"),
