@@ -233,7 +233,7 @@ def test_a_name_stands_for_a_class() -> None:
     with pytest.raises(bl.ScenarioError, match="a control of one's own is named by `controls`"):
         bl.run(by_name)
     bare = bl.Scenario._restore("kept", s.to_toml())
-    with pytest.raises((bl.UsageError, bl.RunError), match=r"`controls\.mine`: expected who brings this congestion control"):
+    with pytest.raises((bl.UsageError, bl.RunError), match=r"`controls\.mine`: expected a program that provides this congestion control"):
         bl.run(bare)
     assert bl.run(bare, controls={"mine": Reno}).digest == reno
 
@@ -356,7 +356,7 @@ def test_wrong_outputs_are_exceptions(field: str, value: Any, kind: type[Excepti
         ("info", [], "info: expected a dict"),
         ("info", {"bandwidth": 3}, "info: expected some of the keys bw,"),
         ("info", {"bw": -3}, "bw"),
-        ("cong_avoid", 12, "cong_avoid: expected None, found 12 of type int; what it changes is set in conn.ctl"),
+        ("cong_avoid", 12, "cong_avoid: expected None, found 12 of type int; set changes in conn.ctl"),
         ("cong_control", True, "cong_control: expected None"),
     ],
 )
@@ -376,15 +376,15 @@ def test_what_is_kept_shows_the_last_event_and_writes_nothing() -> None:
     bl.run(DUMBBELL, {"flows.cc": failing("cong_control", keep)})
     conn, rs, draw = kept
     assert conn.ctl.cwnd == 20 and conn.delivered > 1000 and rs.delivered > 0 and "cwnd: 20" in repr(conn)
-    with pytest.raises(RuntimeError, match="expected to be written in an event"):
+    with pytest.raises(RuntimeError, match="expected a write in an event"):
         conn.ctl.cwnd = 3
-    with pytest.raises(RuntimeError, match="expected an event that is under way"):
+    with pytest.raises(RuntimeError, match="expected a current event"):
         draw.below(3)
     with pytest.raises(AttributeError):
         conn.mss = 3
     with pytest.raises(TypeError):
         type(conn)()
-    with pytest.raises(bl.ControlError, match="expected to be written in an event that changes"):
+    with pytest.raises(bl.ControlError, match="expected a write in an event that changes"):
         bl.run(DUMBBELL, {"flows.cc": failing("ssthresh", lambda self, conn: setattr(conn.ctl, "cwnd", 2))})
     with pytest.raises(bl.ControlError, match="draw.below: expected a bound from 1"):
         bl.run(DUMBBELL, {"flows.cc": failing("init", lambda self, conn, draw: draw.below(0))})
@@ -501,7 +501,7 @@ def test_a_folder_tells_who_took_part_and_nothing_is_found_again(tmp_path: Path)
         capture_output=True,
         text=True,
     )
-    assert again.returncode == 2 and "`controls.Reno`: expected who brings this congestion control" in again.stderr
+    assert again.returncode == 2 and "`controls.Reno`: expected a program that provides this congestion control" in again.stderr
     assert not (tmp_path / "again").exists()
 
 

@@ -198,7 +198,7 @@ impl PyControl {
         let mut open = self.open();
         if !open.is_open {
             return Err(PyRuntimeError::new_err(format!(
-                "ctl.{name}: expected to be written in an event that changes the connection, found that none is under way; what ssthresh, undo_cwnd, pkts_acked and the sizes of bursts change, they return"
+                "ctl.{name}: expected a write in an event that changes the connection, found none in progress; ssthresh, undo_cwnd, pkts_acked and burst sizes return their value instead"
             )));
         }
         (field.put)(&mut open.ctl, value.cast_signed());
@@ -210,7 +210,7 @@ impl PyControl {
 /// host if neither paces yet.
 fn statuses_after(now: PacingStatus) -> Bounds {
     let most = if now == PacingStatus::None { PacingStatus::Needed } else { now };
-    let what = "the status that the connection has, or PacingStatus.NEEDED where it has none:";
+    let what = "the connection's status, or PacingStatus.NEEDED if it has none:";
     (now as u64, most as u64, what)
 }
 
@@ -344,7 +344,7 @@ impl PyDraw {
         match &mut *self.lent() {
             Some(lent) => Ok(lent.below(small(bound))),
             None => Err(PyRuntimeError::new_err(
-                "draw.below: expected an event that is under way and has a `draw`, found none",
+                "draw.below: expected a current event with a `draw`, found none",
             )),
         }
     }
@@ -356,7 +356,7 @@ pub(crate) fn reno_cong_avoid(conn: &PyConn, acked: u32) -> PyResult<()> {
     let grown = reno::cong_avoid(&conn.now(), acked);
     let mut open = conn.ctl.get().open();
     if !open.is_open {
-        return Err(PyRuntimeError::new_err("cong_avoid: expected an event that is under way"));
+        return Err(PyRuntimeError::new_err("cong_avoid: expected a current event, found none"));
     }
     open.ctl = grown;
     Ok(())

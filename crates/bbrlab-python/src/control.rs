@@ -199,7 +199,7 @@ impl Classes {
         let other = self.0.iter().find(|(other, _)| *other == name);
         if other.is_some_and(|(_, other)| !other.object.bind(py).is(class.object.bind(py))) {
             let text = format!(
-                "expected congestion controls with names of their own, found two classes {name}; controls={{\"...\": {name}, ...}} names them"
+                "expected congestion controls with different names, found two classes {name}; name them with controls={{\"...\": {name}, ...}}"
             );
             return Err(of_class(py, "UsageError", &text));
         }
@@ -447,7 +447,7 @@ impl Instance {
                 return Ok(());
             }
             Err(PyTypeError::new_err(format!(
-                "{}: expected None, found {} of type {}; what it changes is set in conn.ctl",
+                "{}: expected None, found {} of type {}; set changes in conn.ctl",
                 event.name(),
                 shown(returned)?,
                 returned.get_type().name()?

@@ -32,7 +32,7 @@ impl Room<'_> {
     fn deeper(self, at: &str) -> PyResult<Self> {
         let Some(depth) = self.depth.checked_sub(1) else {
             return Err(PyValueError::new_err(format!(
-                "{at}: expected at most {DEPTH_MAX} values inside each other"
+                "{at}: expected at most {DEPTH_MAX} nested values"
             )));
         };
         Ok(Self { depth, ..self })
@@ -43,7 +43,7 @@ impl Room<'_> {
         self.values.get().checked_sub(count).ok_or_else(|| {
             let place = if at.is_empty() { "a scenario" } else { at };
             PyValueError::new_err(format!(
-                "{place}: expected at most {VALUES_MAX} values in all; with the {count} here they are more"
+                "{place}: expected at most {VALUES_MAX} values in total; with the {count} here there are more"
             ))
         })
     }
@@ -123,7 +123,7 @@ pub(crate) fn named_classes(given: &Bound<'_, PyAny>) -> PyResult<Classes> {
         let at = format!("{CONTROLS}[{}]", shown(&name)?);
         let name: String = name
             .extract()
-            .map_err(|_| PyTypeError::new_err(format!("{at}: expected names that are text")))?;
+            .map_err(|_| PyTypeError::new_err(format!("{at}: expected text as names")))?;
         let Some(class) = Class::of(&value)? else {
             return Err(PyTypeError::new_err(format!(
                 "{at}: expected a class of congestion controls (a subclass of bbrlab.CongestionControl), found {} of type {}",
@@ -204,7 +204,7 @@ fn table(given: &Bound<'_, PyMapping>, at: &str, room: Room<'_>) -> PyResult<Vec
         let Ok(key) = key.extract::<String>() else {
             let place = if at.is_empty() { "a scenario" } else { at };
             return Err(PyTypeError::new_err(format!(
-                "{place}: expected keys that are text, found {} of type {}",
+                "{place}: expected text as keys, found {} of type {}",
                 shown(&key)?,
                 key.get_type().name()?
             )));

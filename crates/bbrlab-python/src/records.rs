@@ -352,7 +352,7 @@ impl Gathering {
         let mut runs = self.runs.lock().expect("nobody panics while holding it");
         let (all, there) = (runs.len(), runs.iter().flatten().count());
         if there < all {
-            return Err(PyValueError::new_err(format!("{there} of {all} runs have come back")));
+            return Err(PyValueError::new_err(format!("only {there} of {all} runs have returned")));
         }
         let runs = std::mem::take(&mut *runs).into_iter();
         let runs: Vec<RunSummary> = runs.map(|run| run.expect("all are there")).collect();

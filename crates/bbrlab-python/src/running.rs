@@ -171,7 +171,7 @@ pub(crate) fn finish(
         let Whole { complete, records } = finish_whole(scenario, &out, pictures)?;
         if complete < scenario.runs() {
             return Err(LabError::Failed(format!(
-                "{}: {complete} of {} runs are there; the workers write to a folder that this machine does not see",
+                "{}: found {complete} of {} runs; the workers write to a folder that this machine cannot access",
                 out.display(),
                 scenario.runs()
             )));

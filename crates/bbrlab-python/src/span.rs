@@ -30,7 +30,7 @@ pub(crate) fn span<'py>(given: &Bound<'py, PyAny>, at: &str) -> PyResult<Span<'p
     match kind.as_deref() {
         Ok("m") => {}
         // A date. `tolist` converts some dates to numbers.
-        Ok("M") => return Err(wrong(given, at, "a time that something takes", "is a date")),
+        Ok("M") => return Err(wrong(given, at, "a duration", "is a date")),
         _ => return Ok(Span::No),
     }
     let array = given.py().import("numpy")?.call_method1("asarray", (given,))?;
@@ -63,8 +63,10 @@ fn of_numpy(span: &Bound<'_, PyAny>, at: &str) -> PyResult<String> {
         "ps" => Ok(nanoseconds(count, 3)),
         "fs" => Ok(nanoseconds(count, 6)),
         "as" => Ok(nanoseconds(count, 9)),
-        "M" | "Y" => Err(wrong(span, at, "a time of one length", "counts months or years")),
-        _ => Err(wrong(span, at, "a time with a unit, such as \"ms\"", "has none")),
+        "M" | "Y" => {
+            Err(wrong(span, at, "a duration with a fixed length", "counts months or years"))
+        }
+        _ => Err(wrong(span, at, "a duration with a unit, such as \"ms\"", "has none")),
     }
 }
 

@@ -21,7 +21,11 @@ pub(crate) struct Simulation {
 
 impl Simulation {
     fn over(py: Python<'_>) -> PyErr {
-        of_class(py, "UsageError", "Simulation: expected one that goes on, found one that is over")
+        of_class(
+            py,
+            "UsageError",
+            "Simulation: expected a run in progress, found one that has ended",
+        )
     }
 }
 

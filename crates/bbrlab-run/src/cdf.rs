@@ -21,13 +21,13 @@ impl Cdf {
     pub fn new(points: Vec<(u64, u32)>) -> Result<Self, &'static str> {
         let Some(&(largest, all)) = points.last() else { return Err("has no points") };
         if !points.is_sorted_by_key(|point| point.0) {
-            return Err("has values that fall");
+            return Err("has descending values");
         }
         if !points.is_sorted_by_key(|point| point.1) {
-            return Err("has shares that fall");
+            return Err("has descending shares");
         }
         if all != Self::ONE {
-            return Err("does not end with all of the draws");
+            return Err("does not end with a share of 1");
         }
         if largest == 0 {
             return Err("has no value above zero");
@@ -114,9 +114,9 @@ mod tests {
     fn points_that_make_no_distribution_are_refused() {
         for (points, reason) in [
             (&[][..], "has no points"),
-            (&[(2, 0), (1, 1000)], "has values that fall"),
-            (&[(1, 500), (2, 400), (3, 1000)], "has shares that fall"),
-            (&[(1, 0), (2, 999)], "does not end with all of the draws"),
+            (&[(2, 0), (1, 1000)], "has descending values"),
+            (&[(1, 500), (2, 400), (3, 1000)], "has descending shares"),
+            (&[(1, 0), (2, 999)], "does not end with a share of 1"),
             (&[(0, 0), (0, 1000)], "has no value above zero"),
         ] {
             assert_eq!(cdf(points), Err(reason));

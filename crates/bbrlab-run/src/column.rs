@@ -135,7 +135,7 @@ impl Values {
             (Self::Text(values), Self::Text(more)) => values.extend(more),
             (Self::OptText(values), Self::OptText(more)) => values.extend(more),
             (Self::Repeated(value, rows), Self::Repeated(more, n)) if *value == more => *rows += n,
-            _ => panic!("the columns are of different kinds"),
+            _ => panic!("the columns have different kinds"),
         }
     }
 }
@@ -172,7 +172,7 @@ pub(crate) fn read<T: InColumn>(columns: &[Column], name: &str) -> Result<Vec<T>
             Kind::Word => "words",
             _ => "numbers",
         };
-        format!("the column `{name}` holds no {kind}")
+        format!("the column `{name}` does not contain {kind}")
     })
 }
 

@@ -203,7 +203,7 @@ impl Outside {
     pub fn absent(&self) -> String {
         let Self { name, source, .. } = self;
         format!(
-            "`controls.{name}`: expected who brings this congestion control ({source}), found nobody; in Python: bbrlab.run(..., controls={{\"{name}\": ...}})"
+            "`controls.{name}`: expected a program that provides this congestion control ({source}), found none; in Python: bbrlab.run(..., controls={{\"{name}\": ...}})"
         )
     }
 }

@@ -71,7 +71,7 @@ pub fn runs_of(tables: &[Vec<Column>; 7]) -> Result<Vec<(u64, RunSummary)>, Stri
         .collect();
     let map = |name: &str, at: usize| -> Result<SweepPoint, String> {
         let Cell::Word(text) = cell(column(whole, name)?, at) else {
-            return Err(format!("the column `{name}` is of another kind"));
+            return Err(format!("the column `{name}` has another kind"));
         };
         serde_json::from_str(&text).map_err(|error| format!("`{name}`: {error}"))
     };
@@ -86,7 +86,7 @@ pub fn runs_of(tables: &[Vec<Column>; 7]) -> Result<Vec<(u64, RunSummary)>, Stri
     for ([number, at], tin) in rows(&["run", "link"], TinSummary::FIGURES, tins)? {
         let links = &mut runs_by_number.of(number)?.links;
         let link = usize::try_from(at).ok().and_then(|at| links.get_mut(at));
-        link.ok_or_else(|| format!("a tin of link {at}, which run {number} has not"))?
+        link.ok_or_else(|| format!("a tin of link {at}, which run {number} does not have"))?
             .tins
             .push(tin);
     }
@@ -124,7 +124,7 @@ impl Runs<'_> {
         let count = self.runs.len();
         let is_it = |at: &usize| self.runs[at % count.max(1)].0 == number;
         let found = (self.at..self.at + count).find(is_it);
-        let found = found.ok_or_else(|| format!("a row of run {number}, which is not there"))?;
+        let found = found.ok_or_else(|| format!("a row of run {number}, which does not exist"))?;
         self.at = found % count;
         Ok(&mut self.runs[self.at].1)
     }
@@ -163,9 +163,7 @@ fn rows<T: Field, const N: usize>(
             Values::Text(_) | Values::OptText(_) => *kind == Kind::Word,
             Values::Repeated(..) => false,
         };
-        is_of_kind
-            .then_some(values)
-            .ok_or_else(|| format!("the column `{name}` is of another kind"))
+        is_of_kind.then_some(values).ok_or_else(|| format!("the column `{name}` has another kind"))
     });
     let values = values.collect::<Result<Vec<_>, String>>()?;
     let count = columns.first().map_or(0, |column| column.values.len());
@@ -316,15 +314,15 @@ mod tests {
         assert_eq!(told(&|tables| drop(tables[5].pop())), "the column `stalled_s` is missing");
         assert_eq!(
             told(&|tables| tables[0][1].values = Values::OptInt(vec![None; 4])),
-            "the column `scenario` is of another kind"
+            "the column `scenario` has another kind"
         );
         assert_eq!(
             told(&|tables| tables[5][0].values = Values::OptInt(vec![Some(8); 7])),
-            "a row of run 8, which is not there"
+            "a row of run 8, which does not exist"
         );
         assert_eq!(
             told(&|tables| tables[2][1].values = Values::OptInt(vec![Some(5); 4])),
-            "a tin of link 5, which run 0 has not"
+            "a tin of link 5, which run 0 does not have"
         );
         assert_eq!(
             told(&|tables| tables[5][3].values = Values::OptText(Vec::new())),

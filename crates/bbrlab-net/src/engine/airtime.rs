@@ -59,7 +59,10 @@ impl<P: Load> Network<P> {
             let (links, turns, turn, free_at) = (Vec::new(), Vec::new(), None, Time::ZERO);
             self.media.push(Medium { airtime, links, turns, turn, free_at });
         }
-        assert_eq!(self.media[place].airtime, airtime, "who shares a medium has the same turns");
+        assert_eq!(
+            self.media[place].airtime, airtime,
+            "links that share a medium have equal airtime parameters"
+        );
         self.media[place].links.push(id);
         self.media[place].turns.push(0);
         let place = u32::try_from(place).expect("not more media than links");

@@ -140,7 +140,7 @@ impl<P: Load> Network<P> {
     /// If `step` is 0, or if the network already has links.
     pub fn set_clock_step(&mut self, step: Span) {
         assert!(step.0 > 0, "a clock has steps");
-        assert!(self.links.is_empty(), "links know the steps of the clock");
+        assert!(self.links.is_empty(), "set the clock's step before links are added");
         let phase = Rng::new(self.seed, "clock").next_u64();
         self.clock = (step.0 > 1).then(|| StepClock::new(step, phase));
     }

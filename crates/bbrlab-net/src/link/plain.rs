@@ -367,7 +367,7 @@ impl Link {
         packet: Admission,
         accounts: &mut Accounts,
     ) -> Option<Time> {
-        debug_assert!(due == now, "a clock with longer steps has no plain links");
+        debug_assert!(due == now, "a network whose clock has steps has no plain links");
         let mut plain = self.plain();
         plain.settle_if_long(id, due, accounts);
         plain.admit(id, due, packet, accounts)
