@@ -1,4 +1,4 @@
-"""The Python that the pages show runs as it stands there."""
+"""The Python code in the pages runs unchanged."""
 
 from __future__ import annotations
 

@@ -20,9 +20,9 @@ use crate::records::{RunRecords, SweepRecords};
 use crate::scenario::PyScenario;
 use crate::watch::{here, watched};
 
-/// Does the work without the interpreter's lock in a thread of its own or, if congestion controls
-/// of the user take part, with it in this one: there their exceptions arise, and Ctrl-C is heard
-/// within them.
+/// Does the work without the interpreter's lock in a separate thread. If congestion controls of the
+/// user take part, does it with the lock in this thread, where their exceptions are raised and
+/// Ctrl-C interrupts them.
 fn computed<T: Send>(
     py: Python<'_>,
     progress: Option<&Py<PyAny>>,
@@ -98,7 +98,7 @@ pub(crate) fn run(
     Ok(RunRecords::new(result, scenario.run_toml(0), out))
 }
 
-/// Runs all runs of a scenario, or those of some numbers.
+/// Runs all runs of a scenario, or those with the given numbers.
 #[pyfunction]
 #[pyo3(signature = (scenario, *, on, only = None, out = None, force = false, pictures = true, jobs = None, limit = None, progress = None))]
 #[expect(clippy::too_many_arguments, reason = "keywords, as the command line's flags")]
@@ -146,8 +146,8 @@ pub(crate) fn sweep(
     computed(py, progress.as_ref(), scenario, &failure, work)
 }
 
-/// The numbers of a scenario's runs with their weights, the heaviest first: columns `run` and
-/// `weight`.
+/// Returns the numbers of a scenario's runs with their weights, the heaviest first: columns `run`
+/// and `weight`.
 #[pyfunction]
 pub(crate) fn weights(py: Python<'_>, scenario: &Bound<'_, PyScenario>) -> PyResult<Frame> {
     let scenario = &scenario.get().inner;
@@ -162,7 +162,8 @@ pub(crate) fn weights(py: Python<'_>, scenario: &Bound<'_, PyScenario>) -> PyRes
     })
 }
 
-/// The records of a sweep that others have written to a folder, with its summary and pictures.
+/// Returns the records of a sweep that other processes have written to a folder. Writes its summary
+/// and plots.
 #[pyfunction]
 #[pyo3(signature = (scenario, out, *, pictures, computed, repeated))]
 pub(crate) fn finish(
@@ -179,7 +180,7 @@ pub(crate) fn finish(
         let Whole { complete, records } = finish_whole(scenario, &out, pictures)?;
         if complete < scenario.runs() {
             return Err(LabError::Failed(format!(
-                "{}: {complete} of {} runs are there; the workers write to a folder that this machine does not see",
+                "{}: found {complete} of {} runs; the workers write to a folder that this machine cannot access",
                 out.display(),
                 scenario.runs()
             )));
