@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 /// On an idle machine each input takes less than a second. The limit leaves time on a shared
 /// machine, but is exceeded if the time grows with the square of the input.
-const SECONDS: i64 = 15;
+const SECONDS: u64 = 15;
 
 /// Reads, and resolves what was read.
 fn read(text: &str, sets: &[String]) {
