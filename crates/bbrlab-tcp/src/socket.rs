@@ -46,7 +46,7 @@ pub struct Halves<'s> {
     is_passive: bool,
 }
 
-/// The host that the sending half is given: it has the receiving half complete each segment.
+/// The host of the sending half: the receiving half completes each segment.
 struct Wire<'a, H> {
     receiver: &'a mut Receiver,
     host: &'a mut H,
@@ -154,7 +154,7 @@ impl<'s> Halves<'s> {
         if was_established {
             match self.sender.place_of(segment.ack) {
                 AckPlace::Current => self.receiver.take_header(segment),
-                // The rest of the header of a reordered ACK tells nothing new; its data may.
+                // A reordered ACK brings nothing new except its timestamp and data.
                 AckPlace::Old => self.receiver.replace_ts_recent(segment),
                 place @ (AckPlace::TooOld | AckPlace::Unsent) => {
                     self.receiver.challenge(place == AckPlace::Unsent, host);

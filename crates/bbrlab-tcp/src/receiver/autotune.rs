@@ -1,6 +1,6 @@
 //! Receive-buffer autotuning: measures how much the application reads per round trip.
 //!
-//! A receiver has no RTT samples from data of its own. It uses the echoes of its timestamps on full
+//! A receiver has no RTT samples from its own data. It uses the echoes of its timestamps on full
 //! segments and, without timestamps, the time in which one window arrives.
 //!
 //! Sources: [linux] `tcp_input.c` (`tcp_rcv_rtt_update`, `tcp_rcv_rtt_measure`,
@@ -12,22 +12,22 @@ use bbrlab_units::{Span, Time};
 
 use super::window::Window;
 
-/// Linux: `rcv_rtt_est`, `rcvq_space`, `rcv_rtt_last_tsecr`.
+/// The state of autotuning. Linux: `rcv_rtt_est`, `rcvq_space`, `rcv_rtt_last_tsecr`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct Autotune {
-    // What a segment may touch.
+    // Fields that a segment may touch.
     /// When the round trip being measured began, in microseconds.
     space_time: u64,
     /// The time before which a read changes nothing, because no round trip is over.
     next_read: Time,
     /// The last echo that was used.
     last_tsecr: Option<u32>,
-    /// End of the window being timed; while none is, the first byte of the stream.
+    /// End of the window being timed; the first byte of the stream while no window is timed.
     rtt_seq: u32,
     /// Round-trip time as the receiver sees it, in microseconds `<< 3`; 0 for none.
     pub(super) rtt_us: u32,
-    // Once in a round trip.
+    // Fields used once per round trip.
     /// When the timing of the window up to `rtt_seq` began, in microseconds.
     rtt_time: Option<u64>,
     /// Largest number of bytes read in one round trip.
@@ -37,7 +37,7 @@ pub(super) struct Autotune {
 }
 
 impl Autotune {
-    /// Bytes from its beginning that a segment may touch.
+    /// Bytes from the start of the struct that a segment may touch.
     pub(super) const HOT: usize = std::mem::offset_of!(Self, rtt_time);
 
     /// The state before the handshake.
@@ -63,9 +63,9 @@ impl Autotune {
         self.find_next_read();
     }
 
-    /// A round trip after `space_time`.
+    /// Sets `next_read` to one round trip after `space_time`.
     fn find_next_read(&mut self) {
-        // `space_time` was a time in nanoseconds.
+        // This cannot overflow: `space_time` was computed from nanoseconds.
         let over = Time(self.space_time * 1000) + Span::from_micros(u64::from(self.rtt_us >> 3));
         self.next_read = if self.rtt_us == 0 { Time::NEVER } else { over };
     }

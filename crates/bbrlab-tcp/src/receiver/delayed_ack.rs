@@ -31,7 +31,7 @@ pub(super) const MIN_MSS: u32 = 88;
 /// `tcp_pingpong_thresh`.
 const PINGPONG_THRESH: u8 = 1;
 
-/// Linux: `icsk_ack`.
+/// The state of delayed ACKs. Linux: `icsk_ack`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DelayedAck {
     /// Bits: [`SCHED`], [`TIMER`], [`PUSHED`], [`PUSHED2`], [`NOW`], [`NOMEM`].
@@ -119,13 +119,13 @@ impl DelayedAck {
         self.pending & bits != 0
     }
 
-    /// Whether the application's read of what ends a write sends the ACK that is due. Linux: in
+    /// Whether the application's read sends the due ACK, because a segment ended a write. Linux: in
     /// `__tcp_cleanup_rbuf`.
     pub(super) const fn is_due_with_read(&self) -> bool {
         self.has(PUSHED2) || (self.has(PUSHED) && !self.in_pingpong_mode())
     }
 
-    /// Whether an ACK that is due must be sent at once, however little there is to acknowledge.
+    /// Whether an ACK that is due must be sent at once, however little it acknowledges.
     pub(super) const fn is_due_at_once(&self) -> bool {
         self.in_quickack_mode() || self.has(NOW)
     }

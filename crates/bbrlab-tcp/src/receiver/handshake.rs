@@ -121,7 +121,7 @@ impl Receiver {
 
     fn establish(&mut self, now: Time, segment: &Segment) {
         self.state = State::Established;
-        // The socket has a limit of its own: the one before was that of the request.
+        // The socket has its own limit; until now the request's limit applied.
         self.oow = OowLimit::default();
         self.peer.snd_una = segment.ack;
         self.peer.window.accept(segment.seq, segment.wnd);
@@ -145,7 +145,7 @@ impl Receiver {
         }
     }
 
-    /// What both ends do when the connection is established. Linux: `tcp_init_transfer`.
+    /// Initialises an established connection, at either end. Linux: `tcp_init_transfer`.
     fn init_transfer(&mut self, now: Time, segment: &Segment) {
         if segment.has_ts {
             self.ts_recent = segment.tsval;
@@ -247,7 +247,7 @@ impl Receiver {
         host.transmit(Transmission::Segment(&segment));
     }
 
-    /// The peer has sent its last byte. Linux: `tcp_fin`.
+    /// Processes the peer's FIN. Linux: `tcp_fin`.
     #[cold]
     pub(super) fn on_fin(&mut self, host: &mut impl Host) {
         self.ack.schedule();

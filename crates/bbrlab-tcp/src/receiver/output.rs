@@ -73,8 +73,8 @@ impl Receiver {
         self.ack.is_due_at_once()
     }
 
-    /// Whether the right edge of the window can advance where more than one full segment is
-    /// unacknowledged (otherwise a read will send the ACK).
+    /// Whether the right edge of the window can advance while more than one full segment is
+    /// unacknowledged. Otherwise a read will send the ACK.
     #[inline(never)]
     fn can_edge_advance(&mut self) -> bool {
         self.window.available() < self.rcvlowat || self.select_window() >= self.window.rcv_wnd
@@ -102,7 +102,7 @@ impl Receiver {
         }
     }
 
-    /// An ACK that waits already waits on, or is sent if its time is nearly over.
+    /// Handles an ACK that is already delayed: it waits on, or is sent if its time is nearly over.
     #[cold]
     #[inline(never)]
     fn delay_ack_again(&mut self, now: u32, ato: u32, host: &mut impl Host) {
@@ -271,13 +271,14 @@ impl Receiver {
         host.transmit(Transmission::AckWithBlocks(&ack, blocks, count));
     }
 
-    /// Apart from the ACKs with blocks, whose fields are then in no memory but the packet's.
+    /// A function of its own, so that the fields of ACKs with blocks are only in the packet's
+    /// memory.
     #[inline(never)]
     fn send_pure_ack(&mut self, wnd: u32, host: &mut impl Host) {
         host.transmit(Transmission::Ack(&self.pure_ack(wnd)));
     }
 
-    /// An ACK for all that has arrived, without SACK blocks.
+    /// An ACK without SACK blocks.
     #[inline]
     fn pure_ack(&self, wnd: u32) -> PureAck {
         let (tsval, tsecr) = if self.has_ts { self.timestamps() } else { (0, 0) };
@@ -292,7 +293,7 @@ impl Receiver {
         }
     }
 
-    /// Sends an ACK for `rcv_nxt`, whatever it carries; DCTCP passes an earlier one. Linux:
+    /// Sends an ACK for `rcv_nxt`, of any form; DCTCP passes an earlier one. Linux:
     /// `__tcp_send_ack`.
     #[inline(never)]
     pub(super) fn send_ack_for(&mut self, rcv_nxt: u32, host: &mut impl Host) {
@@ -301,16 +302,16 @@ impl Receiver {
         host.transmit(Transmission::Segment(&segment));
     }
 
-    /// An ACK to be stamped.
+    /// An ACK whose other fields are still to be filled in.
     #[inline]
     fn bare_ack(&mut self) -> Segment {
         self.acks_sent += 1;
         Segment { seq: self.send_side.snd_nxt, flags: flag::ACK, ..Segment::default() }
     }
 
-    /// [`Self::send_ack`] where nothing but one full segment is to be acknowledged: there are no
-    /// SACK blocks, no compressed ACKs and no ECN. Returns false, and does nothing, if the window
-    /// is not the `steady` one.
+    /// [`Self::send_ack`] when one full segment and nothing else is to be acknowledged: no SACK
+    /// blocks, no compressed ACKs, no ECN. Returns false, and does nothing, if the window is not
+    /// the `steady` one.
     #[inline]
     pub(super) fn send_steady_ack(&mut self, steady: Steady, host: &mut impl Host) -> bool {
         let Some(wnd) = self.window.advertise_steady(steady) else { return false };

@@ -22,7 +22,7 @@ pub struct Read {
 }
 
 impl Receiver {
-    /// Whether the application is told that the socket is readable.
+    /// Whether the kernel reports the socket as readable to the application.
     pub(super) fn is_readable(&self) -> bool {
         let available = self.window.available();
         if available == 0 {
