@@ -37,7 +37,7 @@ struct Dropped {
 }
 
 impl Dropped {
-    /// Nothing of what was sent up to `snd_nxt`.
+    /// Nothing of the data sent up to `snd_nxt`.
     #[inline]
     const fn nothing(snd_nxt: u32) -> Self {
         Self {
@@ -55,7 +55,7 @@ impl Dropped {
         self.note(skb.seq, skb.end_seq, sent_us, sent_us, high_seq);
     }
 
-    /// Records the packets of a run, of which the first has the lowest sequence numbers.
+    /// Records the packets of a run. Its first packet has the lowest sequence numbers.
     #[inline]
     fn note_originals(&mut self, run: &Run, high_seq: u32) {
         self.note(run.seq, run.first_end_seq, run.first_us, run.last_us, high_seq);
@@ -76,7 +76,7 @@ impl Dropped {
     }
 }
 
-/// Where an ACK number lies among what was sent.
+/// Position of an ACK number relative to the data sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AckPlace {
     /// Further below `snd_una` than any window reaches. Linux: `SKB_DROP_REASON_TCP_TOO_OLD_ACK`.
@@ -90,7 +90,7 @@ pub(crate) enum AckPlace {
 }
 
 impl Sender {
-    /// Where `ack` lies. Linux: the first checks of `tcp_ack`.
+    /// Position of `ack`. Linux: the first checks of `tcp_ack`.
     #[inline]
     pub(crate) fn place_of(&self, ack: u32) -> AckPlace {
         let snd_una = self.conn.snd_una;
@@ -363,7 +363,7 @@ impl Sender {
         let snd_una = self.conn.snd_una;
         let (high_seq, now) = (self.episode.high_seq(), self.rack_now());
         let mut dropped = Dropped::nothing(self.conn.snd_nxt);
-        // A switched sampler looks at every skb.
+        // A switched sampler must see every skb.
         let is_each_sampled = self.sampler.is_switched();
         loop {
             if let Some(run) = self.board.pop_ordinary(snd_una, is_each_sampled) {
@@ -469,8 +469,8 @@ impl Sender {
         true
     }
 
-    /// An ACK of new data gives the age of the timestamp that it echoes, in whole milliseconds of
-    /// two truncated clocks. ns-3: `tcp-socket-base.cc`, `EstimateRtt`, `CalculateRttSample`;
+    /// Takes the age of the timestamp that an ACK of new data echoes, in whole milliseconds of two
+    /// truncated clocks. ns-3: `tcp-socket-base.cc`, `EstimateRtt`, `CalculateRttSample`;
     /// `tcp-option-ts.cc`.
     #[cold]
     fn update_rtt_by_echo(&mut self, flag: u32, state: &mut AckState) -> bool {
@@ -510,13 +510,13 @@ impl Sender {
         self.sampler.note_srtt(self.rtt.srtt_us >> 3);
     }
 
-    /// [`Self::take_rtt`] of Linux, but for the timeout of a loss probe.
+    /// [`Self::take_rtt`] of Linux, except for the timeout of a loss probe.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK passes here")]
     pub(super) fn take_exact_rtt(&mut self, rtt_us: u32, ca_rtt_us: u32, is_maybe_delayed: bool) {
         self.note_rtt(rtt_us, ca_rtt_us, is_maybe_delayed);
         let rto = self.timer.rto();
-        // While the same whole jiffies cover it, there is nothing to divide.
+        // No division is needed while the timeout stays within the same whole jiffies.
         let us_per_jiffy = self.clock.us_per_jiffy();
         let rounded_us = rto.wrapping_mul(us_per_jiffy);
         if rounded_us.wrapping_sub(self.rtt.rto_us()) < us_per_jiffy {
@@ -536,7 +536,7 @@ impl Sender {
         self.rtt.sample(i64::from(rtt_us), self.conn.snd_una, self.conn.snd_nxt);
     }
 
-    /// The RTT from an echoed timestamp, in microseconds but whole milliseconds. Linux:
+    /// The RTT from an echoed timestamp, in microseconds, at a resolution of milliseconds. Linux:
     /// `tcp_rtt_tsopt_us`.
     fn timestamp_rtt_us(&self, tsecr: u32) -> Option<u32> {
         let delta_ms = self.now_ms().wrapping_sub(tsecr);
@@ -559,7 +559,7 @@ impl Sender {
         self.retransmit_lost(host);
     }
 
-    /// An ACK may have opened the window for queued data. Linux: `tcp_ack_probe`.
+    /// Handles an ACK that may have opened the window for queued data. Linux: `tcp_ack_probe`.
     fn ack_zero_window_probe(&mut self, host: &mut impl Host) {
         let Some(first) = self.board.first_unsent() else { return };
         if after(first.end_seq, self.window_end()) {

@@ -23,7 +23,7 @@ const UNLIMITED_SEND: u64 = 1 << 20;
 /// Pending calls that are kept separate; the bytes of further calls are added to the last one.
 const CALLS_MAX: usize = 1024;
 
-/// What the application has written, and what it has yet to write.
+/// The data that the application has written, and that it has yet to write.
 #[derive(Clone, Debug)]
 pub(super) struct App {
     /// Sequence number of the next byte written.
@@ -40,7 +40,7 @@ pub(super) struct App {
 }
 
 impl App {
-    /// Nothing to write yet.
+    /// An application without data.
     pub(super) fn new(isn: u32) -> Self {
         Self {
             write_seq: isn,
@@ -66,8 +66,8 @@ impl App {
 
 impl Sender {
     /// One `send()` of `bytes`. Bytes that the buffer has no space for are written by
-    /// [`Self::run_app`]. Several writes are processed in order. Before the connection is
-    /// established nothing is written to the buffer.
+    /// [`Self::run_app`]. Several writes are processed in order. Nothing is written to the buffer
+    /// before the connection is established.
     pub fn write(&mut self, now: Time, bytes: u64, host: &mut impl Host) {
         if bytes == 0 || self.app.is_closing {
             return;
@@ -125,7 +125,7 @@ impl Sender {
         self.sndbuf.counts_payload()
     }
 
-    /// The application runs: it writes what it has until the buffer is full.
+    /// Runs the application: it writes its data until the buffer is full.
     pub fn run_app(&mut self, now: Time, host: &mut impl Host) {
         self.refresh_clock(now);
         while self.app_is_ready() {

@@ -48,7 +48,7 @@ impl Sender {
         self.reset_timer(TimerPurpose::Retransmit, rto, host);
     }
 
-    /// The answer to the SYN. Linux: `tcp_rcv_synsent_state_process`.
+    /// Processes the answer to the SYN. Linux: `tcp_rcv_synsent_state_process`.
     pub(super) fn on_synack(&mut self, segment: &Segment, host: &mut impl Host) {
         let is_answer =
             segment.has(flag::SYN) && segment.has(flag::ACK) && segment.ack == self.conn.snd_nxt;
@@ -67,8 +67,8 @@ impl Sender {
         self.send_ack(host);
     }
 
-    /// The passive open: the ACK that completes the handshake has arrived. `rtt_us` is the RTT of
-    /// the SYN-ACK, if it is known; `has_ecn` tells whether the SYN-ACK agreed to ECN. Linux:
+    /// Completes the passive open: the ACK that ends the handshake has arrived. `rtt_us` is the RTT
+    /// of the SYN-ACK, if known; `has_ecn` is whether the SYN-ACK agreed to ECN. Linux:
     /// `tcp_rcv_state_process` in `TCP_SYN_RECV`, `tcp_synack_rtt_meas`.
     ///
     /// # Panics

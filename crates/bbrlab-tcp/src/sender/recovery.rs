@@ -1,7 +1,7 @@
 //! The state machine of loss recovery: Open, Disorder, CWR, Recovery, Loss.
 //!
 //! It decides the next state on each ACK and what recovery may send. The congestion control then
-//! sets cwnd, and only after that are packets sent.
+//! sets cwnd; packets are sent only after that.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_fastretrans_alert`, `tcp_enter_recovery`,
 //! `tcp_enter_cwr`, `tcp_process_loss`, `tcp_try_to_open` and neighbouring functions; RFC 6675, RFC
@@ -18,7 +18,7 @@ use super::scoreboard::{Cursor, DupAcks};
 use super::timers::TimerPurpose;
 use crate::Host;
 
-/// What recovery sends once cwnd is set. Linux: `REXMIT_*`.
+/// The packets that recovery sends once cwnd is set. Linux: `REXMIT_*`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rexmit {
     /// Nothing.
@@ -30,7 +30,7 @@ pub(super) enum Rexmit {
 }
 
 impl Sender {
-    /// Marks an skb or its retransmission lost, and tells the congestion control.
+    /// Marks an skb or its retransmission lost, and informs the congestion control.
     /// Linux: `tcp_mark_skb_lost`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "RACK passes here for each lost packet")]

@@ -39,8 +39,8 @@ impl Reordering {
         self.seen != 0
     }
 
-    /// A packet arrived `bytes` below the highest sequence number delivered, with segments of `mss`
-    /// bytes.
+    /// Records a packet that arrived `bytes` below the highest sequence number delivered. Segments
+    /// have `mss` bytes.
     pub(super) fn see_bytes(&mut self, bytes: u32, mss: u32) {
         if bytes > self.packets.saturating_mul(mss) && mss != 0 {
             self.packets = bytes.div_ceil(mss).min(MAX_REORDERING);
@@ -48,7 +48,7 @@ impl Reordering {
         self.seen += 1;
     }
 
-    /// Without SACK: reordering by `packets` was seen.
+    /// Records reordering by `packets`, without SACK.
     pub(super) fn see_packets(&mut self, packets: u32) {
         self.packets = packets.min(MAX_REORDERING);
         self.seen += 1;
