@@ -6,7 +6,7 @@
 
 use super::Scoreboard;
 
-/// What a count of duplicate ACKs shows.
+/// The result of a change of the count of duplicate ACKs.
 #[derive(Clone, Copy, Debug)]
 #[must_use]
 pub(crate) struct DupAcks {
@@ -23,7 +23,7 @@ impl Scoreboard {
         self.sacked_out = 0;
     }
 
-    /// A duplicate ACK counts as a SACKed packet. Linux: `tcp_add_reno_sack`.
+    /// Counts duplicate ACKs as SACKed packets. Linux: `tcp_add_reno_sack`.
     pub(crate) fn add_dup_acks(&mut self, count: u32) -> DupAcks {
         let prior_sacked = self.sacked_out;
         self.sacked_out += count;

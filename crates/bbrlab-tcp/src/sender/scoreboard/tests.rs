@@ -41,8 +41,8 @@ fn what_every_packet_touches_is_in_two_lines() {
     assert!(offset_of!(Scoreboard, queue) + 48 <= 128, "and the front of the queue");
 }
 
-/// What a timeout has marked lost need not be linked: nothing was SACKed, and nothing left its
-/// place in the orders.
+/// An skb that a timeout has marked lost need not be linked: nothing was SACKed, and no skb left
+/// its place in the orders.
 #[test]
 fn a_lost_skb_that_is_still_plain_is_counted_when_it_is_sent_again() {
     const MSS: u32 = 1000;
