@@ -6,7 +6,7 @@
 //! `sysctl_tcp_invalid_ratelimit`.
 //! Deviations: none.
 
-/// When the last such answer was sent. Linux: `last_oow_ack_time`.
+/// The time of the last answer. Linux: `last_oow_ack_time`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct OowLimit {
     /// In jiffies; 0 for never.

@@ -218,7 +218,7 @@ pub struct RateSampler {
     pub version: SamplerVersion,
     /// Whether a switch differs from Linux.
     is_switched: bool,
-    /// The state behind the switches, if one does.
+    /// The state for the switches, if one differs from Linux.
     switched: Option<Box<Switched>>,
 }
 

@@ -18,7 +18,7 @@ use bbrlab_stack::{AckInterval, InvalidSample, RateSwitches, SampleBound};
 
 use super::{AckRate, DeliveredSkb, RateSampler, SkbStamps};
 
-/// The state behind the switches.
+/// The state for the switches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Switched {
     switches: RateSwitches,
@@ -172,7 +172,7 @@ impl RateSampler {
         });
     }
 
-    /// Calls `act` with the state behind the switches, if one differs from Linux, and the sampler
+    /// Calls `act` with the state for the switches, if one differs from Linux, and the sampler
     /// without it.
     fn with_switched(&mut self, act: impl FnOnce(&mut Switched, &mut Self)) {
         if let Some(mut switched) = self.switched.take() {

@@ -84,8 +84,8 @@ impl Scoreboard {
         }
     }
 
-    /// Starts a walk through the skbs by time of the latest transmission: those that are neither
-    /// SACKed nor lost and not yet retransmitted.
+    /// Starts a walk through the skbs by time of the latest transmission. It leaves out skbs that
+    /// are SACKed, or lost and not yet retransmitted.
     #[inline]
     pub(crate) fn by_time(&self) -> ByTime {
         self.queue.by_time()
