@@ -299,7 +299,7 @@ impl RateSampler {
         (self.notes(conn, pcount), is_stamp_0)
     }
 
-    /// A packet is `SACKed` or cumulatively ACKed for the first time. Linux:
+    /// Samples a packet that is `SACKed` or cumulatively ACKed for the first time. Linux:
     /// `tcp_rate_skb_delivered`.
     ///
     /// The sample of an ACK uses the packet sent last: the latest departure, then the highest

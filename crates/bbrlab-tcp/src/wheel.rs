@@ -145,7 +145,7 @@ impl WheelTimer {
         self.is_expiry_forgotten = self.chosen != now_jiffies;
     }
 
-    /// The timer's slot was handled.
+    /// Records that the timer's slot was handled.
     pub fn fired(&mut self) {
         self.is_pending = false;
     }

@@ -139,7 +139,7 @@ impl Switched {
 }
 
 impl RateSampler {
-    /// A new smoothed RTT in microseconds.
+    /// Takes a new smoothed RTT in microseconds.
     #[inline]
     pub(crate) fn note_srtt(&mut self, srtt_us: u32) {
         if let Some(switched) = &mut self.switched {

@@ -54,7 +54,7 @@ impl Autotune {
         }
     }
 
-    /// The connection is established.
+    /// Starts the measurements when the connection is established.
     pub(super) fn init(&mut self, mstamp_us: u64, window: &Window) {
         self.space_time = mstamp_us;
         self.space_seq = window.copied_seq;
@@ -75,7 +75,7 @@ impl Autotune {
         self.space
     }
 
-    /// The window's upper bound changed to `clamp`. Linux: in `tcp_measure_rcv_mss`.
+    /// Bounds the measured space by the window's new upper bound. Linux: in `tcp_measure_rcv_mss`.
     pub(super) fn clamp_changed(&mut self, clamp: u32) {
         self.space = self.space.min(clamp);
     }
@@ -107,7 +107,7 @@ impl Autotune {
         self.last_tsecr != Some(tsecr)
     }
 
-    /// In-order data arrived at `now`: times whole windows. Linux: `tcp_rcv_rtt_measure`.
+    /// Times whole windows, after in-order data arrived at `now`. Linux: `tcp_rcv_rtt_measure`.
     #[inline]
     pub(super) fn on_data(&mut self, now: Time, window: &Window) {
         if self.is_window_over(window.rcv_nxt) {
@@ -124,8 +124,8 @@ impl Autotune {
         self.rtt_time = Some(mstamp_us);
     }
 
-    /// A segment with a timestamp echo arrived; `full` says whether it is a full segment.
-    /// Linux: `tcp_rcv_rtt_measure_ts`.
+    /// Takes an RTT sample from a timestamp echo, if it is new and `full` says that its segment is
+    /// a full one. Linux: `tcp_rcv_rtt_measure_ts`.
     #[inline]
     pub(super) fn on_echo(&mut self, tsecr: u32, now_ms: u32, full: bool) {
         if self.last_tsecr == Some(tsecr) {
@@ -142,7 +142,8 @@ impl Autotune {
         }
     }
 
-    /// The application has read data at `now`. Linux: `tcp_rcv_space_adjust`.
+    /// Measures the bytes read per round trip, after a read at `now`. Linux:
+    /// `tcp_rcv_space_adjust`.
     #[inline]
     pub(super) fn on_read(&mut self, now: Time, window: &mut Window) {
         if now >= self.next_read {

@@ -109,7 +109,7 @@ impl Receiver {
         host.arm(TimerId::Retransmit, tick.time_of(slot_of(timeout, jiffies), now));
     }
 
-    /// The SYN-ACK timer fires: retransmits the SYN-ACK.
+    /// Retransmits the SYN-ACK when its timer fires.
     pub(super) fn on_synack_timer(&mut self, now: Time, host: &mut impl Host) {
         if self.state == State::SynReceived && self.synack_timeouts < SYNACK_RETRIES {
             self.synack_timeouts += 1;
@@ -164,14 +164,14 @@ impl Receiver {
         self.is_plain = self.rcvlowat == 1 && fast_path::allows(&self.config) && !self.ecn.is_ok;
     }
 
-    /// The sending half of this socket sends a SYN at `now`.
+    /// Records that the sending half of this socket sends a SYN at `now`.
     pub(crate) fn connect(&mut self, now: Time) {
         self.state = State::SynSent;
         self.clock.now = now;
         self.window = Window::active(&self.config);
     }
 
-    /// The SYN-ACK arrives. Linux: in `tcp_rcv_synsent_state_process`.
+    /// Completes the handshake when the SYN-ACK arrives. Linux: in `tcp_rcv_synsent_state_process`.
     pub(crate) fn on_synack(&mut self, now: Time, synack: &Segment) {
         if self.state != State::SynSent {
             return;
@@ -202,8 +202,8 @@ impl Receiver {
         self.peer = peer;
     }
 
-    /// The sending half sends `segment` at `now`: fills in the header fields of the receiving half,
-    /// but keeps the sender's timestamp.
+    /// Fills in the header fields of the receiving half in a `segment` that the sending half sends
+    /// at `now`, but keeps the sender's timestamp.
     pub(crate) fn piggyback(&mut self, now: Time, segment: &mut Segment) {
         let tsval = segment.tsval;
         self.clock.now = now;
@@ -223,7 +223,7 @@ impl Receiver {
         }
     }
 
-    /// The application closes: sends a FIN and stops reading.
+    /// Closes the receiving half: sends a FIN and stops reading.
     pub fn close(&mut self, now: Time, host: &mut impl Host) {
         self.clock.now = now;
         self.expected = Expected::Nothing;

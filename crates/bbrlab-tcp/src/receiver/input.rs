@@ -147,7 +147,7 @@ impl Receiver {
         }
     }
 
-    /// The timestamp of an acceptable segment may become the one to echo. Linux:
+    /// Stores the timestamp of an acceptable segment, if it is the one to echo from now on. Linux:
     /// `tcp_replace_ts_recent`.
     pub(crate) fn replace_ts_recent(&mut self, segment: &Segment) {
         if self.has_ts
@@ -245,7 +245,8 @@ impl Receiver {
         }
     }
 
-    /// In-order data was queued. Linux: `tcp_event_data_recv`.
+    /// Schedules an ACK and updates the estimates, after in-order data was queued. Linux:
+    /// `tcp_event_data_recv`.
     fn on_data(&mut self, segment: &Segment, host: &mut impl Host) {
         self.ack.schedule();
         self.measure_rcv_mss(segment);
@@ -309,7 +310,8 @@ impl Receiver {
         self.ack.pending |= PUSHED;
     }
 
-    /// Linux: `__tcp_ecn_check_ce`, `dctcp_ece_ack_update`.
+    /// Processes the ECN field of a data segment. Linux: `__tcp_ecn_check_ce`,
+    /// `dctcp_ece_ack_update`.
     fn check_ce(&mut self, segment: &Segment, host: &mut impl Host) {
         let is_ce = match segment.ecn {
             Ecn::NotEct => {
@@ -342,7 +344,7 @@ impl Receiver {
         self.ecn.seen = true;
     }
 
-    /// Linux: `tcp_data_queue_ofo`.
+    /// Queues a segment above a hole, if there is memory. Linux: `tcp_data_queue_ofo`.
     fn take_out_of_order(&mut self, segment: &Segment, host: &mut impl Host) {
         let packets = self.packets_of(segment.len);
         if self.ecn.is_ok {

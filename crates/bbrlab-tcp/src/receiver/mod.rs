@@ -264,7 +264,7 @@ impl Receiver {
         }
     }
 
-    /// A segment arrives from the peer. The caller then checks [`Self::wants_read`].
+    /// Processes a segment from the peer. The caller then checks [`Self::wants_read`].
     pub fn on_segment(&mut self, now: Time, segment: &Segment, host: &mut impl Host) {
         let was_established = self.is_established();
         if !self.accept(now, segment, host) {
@@ -279,7 +279,7 @@ impl Receiver {
         self.check_ack(host);
     }
 
-    /// A timer expires.
+    /// Processes an expired timer.
     #[inline]
     pub fn on_timer(&mut self, now: Time, timer: TimerId, host: &mut impl Host) {
         match timer {
@@ -290,8 +290,8 @@ impl Receiver {
         }
     }
 
-    /// Another high-resolution timer of the same machine expires. The kernel then also runs the
-    /// compressed-ACK timer if it is due within its slack.
+    /// Processes an interrupt of another high-resolution timer of the same machine. The kernel then
+    /// also runs the compressed-ACK timer if it is due within its slack.
     pub fn on_host_interrupt(&mut self, now: Time, host: &mut impl Host) {
         if let Some(due) = self.compressed_due
             && now + output::COMP_SACK_SLACK >= due
@@ -307,7 +307,7 @@ impl Receiver {
         self.is_reading && self.is_readable()
     }
 
-    /// The application stops or resumes reading.
+    /// Makes the application stop or resume reading.
     pub fn set_reading(&mut self, is_reading: bool) {
         self.is_reading = is_reading;
         self.expected = Expected::Nothing;
@@ -364,7 +364,7 @@ impl Receiver {
         self.window.rmem_alloc.cast_unsigned()
     }
 
-    /// The socket's fields under the kernel's names, for comparison with logs.
+    /// Passes the socket's fields under the kernel's names to `field`, for comparison with logs.
     pub fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {
         let window = &self.window;
         let from_start = |seq: u32| i64::from(seq.wrapping_sub(self.stream_start)) + 1;

@@ -80,7 +80,7 @@ impl Receiver {
         self.window.available() < self.rcvlowat || self.select_window() >= self.window.rcv_wnd
     }
 
-    /// Linux: `__tcp_select_window`, with its side effect of ending quick ACKs.
+    /// The window to advertise; ends quick ACKs as a side effect. Linux: `__tcp_select_window`.
     pub(super) fn select_window(&mut self) -> u32 {
         let (window, crowded) = self.window.select(self.ack.rcv_mss);
         if crowded {
@@ -89,7 +89,8 @@ impl Receiver {
         window
     }
 
-    /// Linux: `tcp_send_delayed_ack`.
+    /// Delays the ACK, or sends it if an earlier delay is nearly over. Linux:
+    /// `tcp_send_delayed_ack`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every second segment ends here")]
     pub(super) fn delay_ack(&mut self, host: &mut impl Host) {
@@ -134,7 +135,7 @@ impl Receiver {
         }
     }
 
-    /// Above a hole: sends the first few ACKs at once, then compresses them into one per interval.
+    /// Sends the first few ACKs above a hole at once, then compresses them into one per interval.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -173,7 +174,7 @@ impl Receiver {
         }
     }
 
-    /// ns-3's rule: every n segments or after a fixed time.
+    /// Sends or delays an ACK by ns-3's rule: one per `every` segments, or after a fixed time.
     fn check_ack_every(&mut self, every: u32, timer: Span, host: &mut impl Host) {
         if self.unacked_segments >= every || self.ack.has(NOW) || !self.out_of_order.is_empty() {
             self.send_ack(host);
@@ -196,9 +197,8 @@ impl Receiver {
         }
     }
 
-    /// The compressed-ACK timer fires. As in the kernel, the ACK's timestamp uses the clock as last
-    /// read.
-    /// Linux: `tcp_compressed_ack_kick`.
+    /// Sends the compressed ACKs when their timer fires. As in the kernel, the ACK's timestamp uses
+    /// the clock as last read. Linux: `tcp_compressed_ack_kick`.
     pub(super) fn release_compressed(&mut self, host: &mut impl Host) {
         self.compressed_due = None;
         if self.compressed_ack != 0 {
@@ -220,8 +220,9 @@ impl Receiver {
         }
     }
 
-    /// Linux: `tcp_delack_timer_handler`. The kernel leaves the timer in its wheel when the ACK is
+    /// Processes the delayed-ACK timer. The kernel leaves the timer in its wheel when the ACK is
     /// sent for another reason; the timer then does nothing, unless there are compressed ACKs.
+    /// Linux: `tcp_delack_timer_handler`.
     pub(super) fn on_delack_timer(&mut self, now: Time, host: &mut impl Host) {
         self.delack_armed = Time::NEVER;
         if self.delack_due > now {
@@ -249,7 +250,7 @@ impl Receiver {
         }
     }
 
-    /// Linux: `tcp_send_ack`.
+    /// Sends an ACK for all in-order data. Linux: `tcp_send_ack`.
     #[inline(never)]
     pub(super) fn send_ack(&mut self, host: &mut impl Host) {
         if self.ecn.is_ok || self.ack.has(NOMEM) || self.sacks.has_duplicate() {
@@ -271,8 +272,8 @@ impl Receiver {
         host.transmit(Transmission::AckWithBlocks(&ack, blocks, count));
     }
 
-    /// A function of its own, so that the fields of ACKs with blocks are only in the packet's
-    /// memory.
+    /// Sends an ACK without SACK blocks. It is a function of its own, so that the fields of ACKs
+    /// with blocks are only in the packet's memory.
     #[inline(never)]
     fn send_pure_ack(&mut self, wnd: u32, host: &mut impl Host) {
         host.transmit(Transmission::Ack(&self.pure_ack(wnd)));
@@ -369,7 +370,7 @@ impl Receiver {
         self.on_ack_sent(rcv_nxt);
     }
 
-    /// Linux: `tcp_event_ack_sent`.
+    /// Updates the state after an ACK for `rcv_nxt` was sent. Linux: `tcp_event_ack_sent`.
     fn on_ack_sent(&mut self, rcv_nxt: u32) {
         if self.compressed_ack != 0 {
             self.compressed_ack = 0;

@@ -104,8 +104,8 @@ impl SackList {
         Touched { at, depth: at.unwrap_or(blocks.len()) }
     }
 
-    /// The block just extended becomes the first; if there was none, `seq..end_seq` does. Linux:
-    /// the second half of `tcp_sack_new_ofo_skb`.
+    /// Makes the block just extended the first; if there was none, `seq..end_seq`. Linux: the
+    /// second half of `tcp_sack_new_ofo_skb`.
     #[inline]
     pub(super) fn bring_to_front(&mut self, touched: Touched, seq: u32, end_seq: u32) {
         if let Some(at) = touched.at {
@@ -127,7 +127,7 @@ impl SackList {
         self.count = (self.count + 1).min(NUM_SACKS);
     }
 
-    /// Linux: `tcp_sack_maybe_coalesce`.
+    /// Merges blocks that the first block touches into it. Linux: `tcp_sack_maybe_coalesce`.
     fn merge_into_first(&mut self) {
         let mut at = 1;
         while at < usize::from(self.count) {
@@ -180,7 +180,7 @@ impl SackList {
         }
     }
 
-    /// Linux: `tcp_dsack_extend`.
+    /// Extends the duplicate to report by `seq..end_seq`. Linux: `tcp_dsack_extend`.
     pub(super) fn extend_duplicate(&mut self, seq: u32, end_seq: u32) {
         match &mut self.dsack {
             Some(block) => {

@@ -256,12 +256,13 @@ impl Window {
         win_from_space(self.scaling_ratio, space)
     }
 
-    /// Linux: `tcp_full_space`.
+    /// Payload that the whole buffer holds. Linux: `tcp_full_space`.
     const fn full_space(&self) -> i32 {
         self.win_from_space(self.rcvbuf)
     }
 
-    /// Linux: `tcp_space`. Negative if the memory in use exceeds the buffer.
+    /// Payload that the free memory holds; negative if the memory in use exceeds the buffer. Linux:
+    /// `tcp_space`.
     const fn space(&self) -> i32 {
         self.win_from_space(self.rcvbuf - self.rmem_alloc)
     }

@@ -205,7 +205,7 @@ impl Sender {
         self.xmit_recovery(rexmit, host);
     }
 
-    /// An ACK while nothing was in flight.
+    /// Processes an ACK while nothing was in flight.
     fn ack_without_queue(&mut self, prior_snd_una: u32, ack: u32, flag: u32, host: &mut impl Host) {
         let mut flag = flag;
         self.in_ack_event(flag);
@@ -218,7 +218,7 @@ impl Sender {
         }
     }
 
-    /// An ACK below `snd_una` may still carry SACK blocks.
+    /// Processes the SACK blocks of an ACK below `snd_una`, if it has any.
     fn old_ack(
         &mut self,
         segment: &Segment,
@@ -247,7 +247,8 @@ impl Sender {
         self.conn.snd_una = ack;
     }
 
-    /// Linux: `tcp_ack_update_window`.
+    /// Updates `snd_una`, and the peer's window if the segment may change it; returns flags. Linux:
+    /// `tcp_ack_update_window`.
     fn update_window(&mut self, segment: &Segment, host: &mut impl Host) -> u32 {
         let mut flag = 0;
         let (ack, seq, wnd) = (segment.ack, segment.seq, segment.wnd);
@@ -272,7 +273,8 @@ impl Sender {
         }
     }
 
-    /// Linux: `tcp_count_delivered`.
+    /// Counts delivered packets, also as CE-marked if the ACK has ECE. Linux:
+    /// `tcp_count_delivered`.
     #[inline]
     pub(super) fn count_delivered(&mut self, delivered: u32, flag: u32) {
         self.conn.delivered = self.conn.delivered.wrapping_add(delivered);
@@ -440,7 +442,7 @@ impl Sender {
         }
     }
 
-    /// Linux: `tcp_ack_update_rtt`.
+    /// Takes the RTT sample of an ACK: true if there is one. Linux: `tcp_ack_update_rtt`.
     #[inline]
     fn update_rtt(
         &mut self,

@@ -65,7 +65,7 @@ impl App {
 }
 
 impl Sender {
-    /// One `send()` of `bytes`. Bytes that the buffer has no space for are written by
+    /// Writes `bytes` with one `send()`. Bytes that the buffer has no space for are written by
     /// [`Self::run_app`]. Several writes are processed in order. Nothing is written to the buffer
     /// before the connection is established.
     pub fn write(&mut self, now: Time, bytes: u64, host: &mut impl Host) {
@@ -94,7 +94,7 @@ impl Sender {
         }
     }
 
-    /// The application closes: a FIN follows the last byte written.
+    /// Closes the sending side: a FIN follows the last byte written.
     pub fn close(&mut self, now: Time, host: &mut impl Host) {
         self.app.is_unlimited = false;
         self.app.is_closing = true;
@@ -103,7 +103,7 @@ impl Sender {
         }
     }
 
-    /// The application stops writing. Data in the buffer is still sent; no FIN follows.
+    /// Makes the application stop writing. Data in the buffer is still sent; no FIN follows.
     pub fn stop_writing(&mut self) {
         self.app.is_unlimited = false;
         self.app.calls.clear();
@@ -216,7 +216,7 @@ impl Sender {
         bytes - left
     }
 
-    /// Linux: `tcp_push`.
+    /// Sets PSH on the last skb, and sends what may be sent. Linux: `tcp_push`.
     fn push(&mut self, nonagle: Nonagle, size_goal: u32, host: &mut impl Host) {
         let Some(last_len) = self.board.last_unsent_len() else { return };
         self.mark_push();

@@ -12,7 +12,7 @@ use super::Sender;
 use crate::Host;
 use crate::segment::{PureAck, SackBlock, Segment, flag};
 
-/// A segment that arrives at the sender, in whatever form the host has it.
+/// A segment that arrives at the sender, in the host's form.
 pub trait IncomingAck: Copy {
     /// The fields if this is a pure ACK: nothing but an ACK.
     fn pure_ack(&self) -> Option<PureAck>;
@@ -49,8 +49,8 @@ impl Segment {
 }
 
 impl Sender {
-    /// A segment arrives from the peer, on a socket that only sends. The peer's FIN is acknowledged
-    /// at once. Returns whether the segment was acceptable and therefore processed.
+    /// Processes a segment from the peer, on a socket that only sends. The peer's FIN is
+    /// acknowledged at once. Returns whether the segment was acceptable and therefore processed.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a choice of what to call, at one place")]
     pub fn on_arrival(

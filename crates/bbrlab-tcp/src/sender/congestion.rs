@@ -67,9 +67,9 @@ impl Sender {
         self.conn.inflight = self.board.in_flight();
     }
 
-    /// The connection is established: sets the initial window and calls the algorithm's `init`. An
-    /// ssthresh that SYN timeouts have set is discarded. Linux: `tcp_init_transfer`,
-    /// `tcp_init_metrics`.
+    /// Sets the initial window and calls the algorithm's `init`, when the connection is
+    /// established. An ssthresh that SYN timeouts have set is discarded. Linux:
+    /// `tcp_init_transfer`, `tcp_init_metrics`.
     pub(super) fn init_congestion(&mut self, is_syn_lost_twice: bool, host: &mut impl Host) {
         let initial = self.config.stack.initial_cwnd.min(self.conn.ctl.cwnd_clamp);
         self.conn.ctl.cwnd = if is_syn_lost_twice { 1 } else { initial };
@@ -116,7 +116,8 @@ impl Sender {
         self.cc.apply_pkts_acked(&mut self.conn, &sample);
     }
 
-    /// Linux: `tcp_in_ack_event`.
+    /// Passes the flags of an ACK to an algorithm that implements `in_ack_event`. Linux:
+    /// `tcp_in_ack_event`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK passes here")]
     pub(super) fn in_ack_event(&mut self, flag: u32) {
@@ -205,7 +206,8 @@ impl Sender {
         self.usage.snd_cwnd_stamp = self.conn.jiffies;
     }
 
-    /// Linux: `tcp_may_raise_cwnd`.
+    /// Whether an ACK may raise cwnd: it acknowledges data or, while reordering is wide, SACKs
+    /// some. Linux: `tcp_may_raise_cwnd`.
     fn may_raise_cwnd(&self, flag: u32) -> bool {
         let progress =
             if self.reordering.is_wide() { flags::FORWARD_PROGRESS } else { flags::DATA_ACKED };
@@ -237,7 +239,7 @@ impl Sender {
         matches!(self.conn.ca_state, CaState::Cwr | CaState::Recovery)
     }
 
-    /// Linux: `tcp_init_cwnd_reduction`.
+    /// Starts a reduction of cwnd. Linux: `tcp_init_cwnd_reduction`.
     pub(super) fn init_cwnd_reduction(&mut self) {
         self.episode.start_reduction(self.conn.snd_nxt);
         self.tlp.forget();
@@ -248,7 +250,7 @@ impl Sender {
         self.queue_cwr();
     }
 
-    /// Linux: `tcp_cwnd_reduction`.
+    /// Sets cwnd after an ACK during a reduction. Linux: `tcp_cwnd_reduction`.
     pub(super) fn cwnd_reduction(&mut self, newly_delivered: u32, newly_lost: u32, flag: u32) {
         self.refresh_conn();
         let has_advanced = flag & flags::SND_UNA_ADVANCED != 0;
@@ -265,7 +267,7 @@ impl Sender {
         }
     }
 
-    /// Linux: `tcp_end_cwnd_reduction`.
+    /// Sets cwnd at the end of a reduction. Linux: `tcp_end_cwnd_reduction`.
     pub(super) fn end_cwnd_reduction(&mut self, host: &mut impl Host) {
         if self.hooks.cong_control {
             return;
@@ -363,7 +365,7 @@ impl Sender {
         self.conn.ctl.ssthresh = decay.ssthresh;
     }
 
-    /// Linux: `tcp_rate_check_app_limited`.
+    /// Marks the connection application-limited if it is. Linux: `tcp_rate_check_app_limited`.
     #[inline]
     pub(super) fn check_app_limited(&mut self) {
         self.refresh_in_flight();

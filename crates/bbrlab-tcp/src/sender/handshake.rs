@@ -105,7 +105,8 @@ impl Sender {
         self.account_limit(now);
     }
 
-    /// Linux: `tcp_finish_connect`, `tcp_init_transfer`, `tcp_init_buffer_space`.
+    /// Initialises the sender when the handshake is complete. Linux: `tcp_finish_connect`,
+    /// `tcp_init_transfer`, `tcp_init_buffer_space`.
     fn finish_connect(&mut self, host: &mut impl Host) {
         self.state = State::Established;
         self.counts.lost_syns = self.conn.lost;
@@ -121,7 +122,7 @@ impl Sender {
         self.conn.lsndtime = self.conn.jiffies;
     }
 
-    /// Without an RTT sample, sets the timeout to [`TIMEOUT_FALLBACK_S`]. Linux:
+    /// Sets the timeout to [`TIMEOUT_FALLBACK_S`] if there is no RTT sample. Linux:
     /// `tcp_init_metrics`.
     fn init_metrics(&mut self) {
         if self.rtt.srtt_us == 0 {
@@ -133,7 +134,7 @@ impl Sender {
         }
     }
 
-    /// Linux: `tcp_sync_mss`.
+    /// Sets the MSS, at most half of the peer's largest window. Linux: `tcp_sync_mss`.
     pub(super) fn sync_mss(&mut self) {
         self.conn.mss = self.bound_to_half_window(self.config.mss);
     }

@@ -67,7 +67,7 @@ impl Limits {
         self.stop
     }
 
-    /// From `now` on, `limit` applies.
+    /// Makes `limit` apply from `now` on.
     #[inline]
     pub(crate) fn set(&mut self, now: Time, limit: Limit) {
         if limit != self.current {

@@ -10,9 +10,9 @@ use bbrlab_stack::{
 use super::SenderConfig;
 use super::scoreboard::Counting;
 
-/// The short paths for new data. They are for a sender that sends as in Linux without a queueing
-/// discipline: only the peer's window bounds the right edge, TCP paces, cwnd is validated, and only
-/// packets marked lost are sent again.
+/// The short paths for new data, which only a *plain* sender takes. It sends as in Linux without a
+/// queueing discipline: only the peer's window bounds the right edge, TCP paces, cwnd is validated,
+/// and only packets marked lost are sent again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sending {
     /// Full segments.

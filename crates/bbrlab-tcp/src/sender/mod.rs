@@ -406,7 +406,8 @@ impl Sender {
         }
     }
 
-    /// Linux: `tcp_rcv_established`, `tcp_rcv_state_process`, the sender's part.
+    /// Processes a segment after the handshake; returns whether it was acceptable. Linux: the
+    /// sender's part of `tcp_rcv_established` and `tcp_rcv_state_process`.
     fn on_established(&mut self, now: Time, segment: &Segment, host: &mut impl Host) -> bool {
         self.start_segment(now, segment);
         let is_predicted = self.is_predicted(segment);
@@ -497,7 +498,7 @@ impl Sender {
             && self.state == State::Established
     }
 
-    /// Linux: `tcp_data_snd_check`.
+    /// Sends new data, if there is any. Linux: `tcp_data_snd_check`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK ends here")]
     fn data_snd_check(&mut self, host: &mut impl Host) {
@@ -510,7 +511,7 @@ impl Sender {
         self.check_space(self.board.in_flight());
     }
 
-    /// A timer expires.
+    /// Processes an expired timer.
     #[inline]
     pub fn on_timer(&mut self, now: Time, timer: TimerId, host: &mut impl Host) {
         // The pacing timer comes before almost every packet, so it has its own function.

@@ -223,7 +223,8 @@ impl Sender {
         self.send_by_rule3(host);
     }
 
-    /// Linux: `__tcp_push_pending_frames`.
+    /// Sends new data, and sets the probe timer if nothing is in flight. Linux:
+    /// `__tcp_push_pending_frames`.
     #[inline]
     pub(super) fn push_pending_frames(&mut self, nonagle: Nonagle, host: &mut impl Host) {
         self.write_new(nonagle, Push::All, host);
@@ -352,7 +353,7 @@ impl Sender {
         self.write_full_bursts::<SINGLE>(nonagle, host)
     }
 
-    /// The end of [`Self::write_full_bursts`].
+    /// Ends [`Self::write_full_bursts`]: records whether cwnd is in use, and sets the timer.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "the end of the usual way to send")]
     fn finish_full_bursts(&mut self, is_cwnd_full: bool, host: &mut impl Host) {

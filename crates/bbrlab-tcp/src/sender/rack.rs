@@ -52,8 +52,8 @@ impl Rack {
         self.reo_wnd_steps
     }
 
-    /// A packet that was sent at `sent_us` was delivered: updates `mstamp_us` and `rtt_us`. Linux:
-    /// `tcp_rack_advance`.
+    /// Updates `mstamp_us` and `rtt_us` after the delivery of a packet that was sent at `sent_us`.
+    /// Linux: `tcp_rack_advance`.
     #[inline]
     pub(super) fn advance(&mut self, tags: u8, end_seq: u32, sent_us: u64, now: RackNow) {
         let rtt_us = stamp_us_delta(now.mstamp_us, sent_us);
@@ -282,7 +282,7 @@ impl Sender {
         }
     }
 
-    /// The reordering timer fired. Linux: `tcp_rack_reo_timeout`.
+    /// Marks losses when the reordering timer fires. Linux: `tcp_rack_reo_timeout`.
     pub(super) fn rack_reordering_timeout(&mut self, host: &mut impl Host) {
         let lost = self.conn.lost;
         let in_flight = self.board.in_flight();
@@ -304,8 +304,7 @@ impl Sender {
         }
     }
 
-    /// Without SACK: the third duplicate ACK, or a partial ACK, shows that the first packet is
-    /// lost.
+    /// Marks the first packet lost, without SACK, after the third duplicate ACK or a partial ACK.
     /// Linux: `tcp_newreno_mark_lost`.
     fn newreno_mark_lost(&mut self, is_una_advanced: bool, host: &mut impl Host) {
         let state = self.conn.ca_state;

@@ -54,8 +54,8 @@ impl Reordering {
         self.seen += 1;
     }
 
-    /// After a timeout with at least the default number of packets SACKed, resets the degree to at
-    /// most the default.
+    /// Resets the degree to at most the default, after a timeout with at least that number of
+    /// packets SACKed.
     pub(super) fn narrow(&mut self, sacked_out: u32) {
         if sacked_out >= REORDERING {
             self.packets = self.packets.min(REORDERING);

@@ -17,7 +17,7 @@ use crate::Host;
 const SYN_LINEAR_TIMEOUTS: u32 = 4;
 
 impl Sender {
-    /// Linux: `tcp_retransmit_timer`.
+    /// Processes the retransmission timeout. Linux: `tcp_retransmit_timer`.
     pub(super) fn retransmit_timeout(&mut self, host: &mut impl Host) {
         if self.board.packets_out() == 0 {
             return;
@@ -47,7 +47,7 @@ impl Sender {
         self.config.stack.loss.rto == Rto::MarkAllKeepSack
     }
 
-    /// Linux: `tcp_enter_loss`.
+    /// Enters the Loss state after a timeout. Linux: `tcp_enter_loss`.
     fn enter_loss(&mut self, host: &mut impl Host) {
         let state = self.conn.ca_state;
         let is_new = state < CaState::Recovery;

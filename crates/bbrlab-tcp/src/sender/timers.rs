@@ -196,7 +196,7 @@ impl XmitTimer {
         }
     }
 
-    /// A probe carried data, or the window is open: ends the backoff.
+    /// Ends the backoff: a probe carried data, or the window is open.
     pub(super) fn end_backoff(&mut self) {
         self.backoff = 0;
     }
@@ -206,7 +206,7 @@ impl XmitTimer {
         self.probes_out
     }
 
-    /// The peer has answered, or there is nothing to probe for: resets the count of probes.
+    /// Resets the count of probes: the peer has answered, or there is nothing to probe for.
     #[inline]
     pub(super) fn end_probes(&mut self) {
         self.probes_out = 0;
@@ -217,7 +217,7 @@ impl XmitTimer {
         self.retransmits = self.retransmits.saturating_add(1);
     }
 
-    /// New data was acknowledged: resets the count of timeouts.
+    /// Resets the count of timeouts, because new data was acknowledged.
     #[inline]
     pub(super) fn note_progress(&mut self) {
         self.retransmits = 0;
@@ -343,7 +343,8 @@ impl Sender {
         Time(self.clock.next_tick.0 + u64::from(ahead) * self.clock.tick_ns())
     }
 
-    /// The timer's slot was reached. Linux: `tcp_write_timer_handler`.
+    /// Processes the retransmission timer when its slot is reached. Linux:
+    /// `tcp_write_timer_handler`.
     #[inline(never)]
     pub(super) fn on_retransmit_timer(&mut self, host: &mut impl Host) {
         self.timer.wheel.fired();

@@ -206,7 +206,7 @@ impl Sender {
         }
     }
 
-    /// The probe timer fired: sends new data, or retransmits the last segment. Linux:
+    /// Sends new data, or retransmits the last segment, when the probe timer fires. Linux:
     /// `tcp_send_loss_probe`.
     pub(super) fn send_loss_probe(&mut self, host: &mut impl Host) {
         if self.tlp.high_seq.is_none() && self.transmit_loss_probe(host) {

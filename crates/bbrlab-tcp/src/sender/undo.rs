@@ -92,7 +92,7 @@ impl Undo {
 }
 
 impl Sender {
-    /// Linux: `tcp_init_undo`.
+    /// Starts the record for an undo of the episode. Linux: `tcp_init_undo`.
     pub(super) fn init_undo(&mut self) {
         if self.mechanisms.has_undo {
             let probe = u32::from(self.tlp.is_retransmission_out());
@@ -114,7 +114,8 @@ impl Sender {
         skb.has(tag::ANY_RETRANS) && self.is_echo_before(super::timestamp_ms(skb.tstamp_ns))
     }
 
-    /// Linux: `tcp_packet_delayed`.
+    /// Whether nothing was retransmitted, or the timestamp echo shows that an ACK is for an
+    /// original. Linux: `tcp_packet_delayed`.
     fn is_packet_delayed(&self) -> bool {
         if let Some(is_original) = self.episode.is_echo_of_original(self.rcv_tsecr) {
             return is_original;
@@ -136,7 +137,7 @@ impl Sender {
         self.stats.undo_count += 1;
     }
 
-    /// Linux: `tcp_may_undo`.
+    /// Whether the episode is proven spurious. Linux: `tcp_may_undo`.
     pub(super) fn may_undo(&self) -> bool {
         let undo = &self.episode.undo;
         undo.is_all_duplicate() || (undo.is_possible() && self.is_packet_delayed())

@@ -83,7 +83,8 @@ impl Sender {
         false
     }
 
-    /// Linux: `tcp_disordered_ack`.
+    /// Whether a segment with an old timestamp is a pure ACK that was only reordered. Linux:
+    /// `tcp_disordered_ack`.
     fn is_disordered_ack(&self, segment: &Segment) -> bool {
         let &Segment { seq, ack, wnd, tsval, .. } = segment;
         segment.has(flag::ACK)
@@ -94,7 +95,8 @@ impl Sender {
             && paws::is_reordered(self.reverse.ts_recent, tsval, self.timer.rto(), self.conn.hz)
     }
 
-    /// Linux: `tcp_replace_ts_recent`.
+    /// Stores a segment's timestamp, if it is the one to echo from now on. Linux:
+    /// `tcp_replace_ts_recent`.
     #[inline]
     fn replace_ts_recent(&mut self, segment: &Segment) {
         if segment.has_ts

@@ -113,8 +113,8 @@ impl Sender {
         None
     }
 
-    /// Rule 3: in recovery, with no new data to send, retransmits packets not marked lost, each
-    /// once.
+    /// Retransmits packets not marked lost, each once, in recovery and with no new data to send:
+    /// rule 3.
     #[inline]
     pub(in super::super) fn send_by_rule3(&mut self, host: &mut impl Host) {
         if self.mechanisms.rule3 != Rule3::Off {

@@ -42,7 +42,8 @@ impl Scoreboard {
         DupAcks { delivered, reordering: self.limit_dup_acks(acked) }
     }
 
-    /// Linux: `tcp_check_reno_reordering`, `tcp_limit_reno_sacked`.
+    /// Bounds the count of SACKed packets by the packets out; returns the degree of reordering if
+    /// it was too large. Linux: `tcp_check_reno_reordering`, `tcp_limit_reno_sacked`.
     fn limit_dup_acks(&mut self, addend: u32) -> Option<u32> {
         let holes = self.lost_out.max(1).min(self.packets_out);
         if self.sacked_out + holes <= self.packets_out {
