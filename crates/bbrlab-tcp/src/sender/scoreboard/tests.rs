@@ -37,7 +37,7 @@ fn the_largest_skb_keeps_its_end_flags_tags_and_mark_apart() {
 #[test]
 fn what_every_packet_touches_is_in_two_lines() {
     use std::mem::offset_of;
-    assert_eq!(offset_of!(Scoreboard, is_sack), 40, "what tells whether something may be sent");
+    assert_eq!(offset_of!(Scoreboard, is_sack), 40, "the fields that decide whether to send");
     assert!(offset_of!(Scoreboard, queue) + 48 <= 128, "and the front of the queue");
 }
 
