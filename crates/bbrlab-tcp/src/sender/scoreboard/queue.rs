@@ -18,7 +18,7 @@
 //! `milestones`, which record the skb that holds every 16384th byte; from there it is a few steps.
 //!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_fragment`, `tcp_trim_head`;
-//! `net/ipv4/tcp_input.c`: `tcp_sacktag_bsearch`. The kernel keeps a tree where this is a ring with
+//! `net/ipv4/tcp_input.c`: `tcp_sacktag_bsearch`. The kernel has a tree instead of a ring with
 //! links.
 //! Deviations: none that is visible from outside.
 
