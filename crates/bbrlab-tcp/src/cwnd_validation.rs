@@ -66,7 +66,7 @@ impl CwndUsage {
         self.decay_if_unused(conn, starving)
     }
 
-    /// The first part of [`Self::validate`]: the evidence of this round.
+    /// Records the evidence of this round: the first part of [`Self::validate`].
     #[inline]
     pub(crate) fn note_round(&mut self, conn: &mut Conn, packets_out: u32, is_limited: bool) {
         if is_limited
@@ -79,7 +79,8 @@ impl CwndUsage {
         }
     }
 
-    /// The second part: whether cwnd is in use now, and how much of it lately.
+    /// Whether cwnd is in use now; records how much of it was used: the second part of
+    /// [`Self::validate`].
     #[inline]
     pub(crate) fn note_use(&mut self, conn: &Conn, packets_out: u32) -> bool {
         if is_cwnd_limited(conn) {
@@ -106,7 +107,7 @@ impl CwndUsage {
         self.decay(conn, starving)
     }
 
-    /// cwnd was not filled for an RTO: it becomes the mean of cwnd and what was used. Linux:
+    /// Decays a cwnd that was not filled for an RTO to the mean of cwnd and the part used. Linux:
     /// `tcp_cwnd_application_limited`.
     fn decay(&mut self, conn: &Conn, starving: UnderuseInput) -> Option<Decay> {
         let mut decay = None;
@@ -124,9 +125,9 @@ impl CwndUsage {
         decay
     }
 
-    /// Data is sent after `idle_jiffies` without any, longer than the RTO: cwnd is halved for every
-    /// RTO but the first, not below the initial window. The caller has already raised
-    /// `CwndRestart`. Linux: `tcp_cwnd_restart`.
+    /// Halves cwnd for every RTO but the first of an idle time of `idle_jiffies`, not below the
+    /// initial window. The idle time is longer than the RTO, and data is sent now. The caller has
+    /// already raised `CwndRestart`. Linux: `tcp_cwnd_restart`.
     #[must_use]
     pub fn restart(
         &mut self,

@@ -1,4 +1,4 @@
-//! What a connection asks of the host that it runs on.
+//! Interface between a connection and its host: transmission, timers, random integers.
 
 use bbrlab_cc::Draw;
 use bbrlab_units::Time;
@@ -26,17 +26,17 @@ impl TimerId {
     pub const COUNT: usize = 4;
 }
 
-/// What a connection transmits, in the form in which it has it. A host may have a shorter way for
-/// some forms than for a segment of any kind.
+/// Data that a connection transmits, in the form that the connection has at hand. A host may
+/// process some forms faster than a general segment.
 #[derive(Clone, Copy, Debug)]
 pub enum Transmission<'a> {
     /// A segment of any kind.
     Segment(&'a Segment),
     /// New data: a segment with payload that is sent for the first time.
     New(&'a DataSegment),
-    /// Such a segment again, or for the first time.
+    /// A segment with payload that may be a retransmission.
     Again(&'a DataSegment),
-    /// A burst, cut into packets of at most so many bytes of payload.
+    /// A burst, and the largest payload in bytes of the packets that it is cut into.
     Burst(&'a DataSegment, u32),
     /// A pure ACK without SACK blocks.
     Ack(&'a PureAck),
@@ -45,7 +45,7 @@ pub enum Transmission<'a> {
 }
 
 impl Transmission<'_> {
-    /// Its segments one after the other, whatever its form.
+    /// Calls `transmit` with each segment, whatever the form.
     pub fn for_each(self, mut transmit: impl FnMut(Segment)) {
         match self {
             Self::Segment(segment) => transmit(*segment),
@@ -61,9 +61,9 @@ impl Transmission<'_> {
     }
 }
 
-/// What a connection needs from its host: transmission, timers, random integers.
+/// The host of a connection: transmits, keeps timers, draws random integers.
 pub trait Host: Draw {
-    /// Transmits now. What is transmitted during one event leaves in the order of the calls.
+    /// Transmits now. Transmissions of one event leave in the order of the calls.
     fn transmit(&mut self, what: Transmission<'_>);
 
     /// Arms `timer` for `at`; replaces an earlier deadline.

@@ -1,6 +1,6 @@
 //! A Linux-like TCP: segments and timers in, segments and timers out.
 //!
-//! The crate uses the congestion controls and knows nothing of the network. A host passes in the
+//! The crate uses the congestion controls and does not depend on the network. A host passes in the
 //! time and a segment or an expired timer; the connection transmits and arms timers through
 //! [`Host`].
 

@@ -1,4 +1,4 @@
-//! The limit on answers to segments that are not acceptable: one in half a second.
+//! The limit on answers to segments that are not acceptable: one per half second.
 //!
 //! Without it two hosts that disagree about the window would answer each other's ACKs without end.
 //!
@@ -6,7 +6,7 @@
 //! `sysctl_tcp_invalid_ratelimit`.
 //! Deviations: none.
 
-/// When the last such answer was sent. Linux: `last_oow_ack_time`.
+/// The time of the last answer. Linux: `last_oow_ack_time`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct OowLimit {
     /// In jiffies; 0 for never.
@@ -14,8 +14,8 @@ pub(crate) struct OowLimit {
 }
 
 impl OowLimit {
-    /// Whether the answer due at `now`, in jiffies of which a second has `hz`, must be left out. If
-    /// not, it counts as sent.
+    /// Whether the answer due at `now` must be left out; if not, it counts as sent. `now` is in
+    /// jiffies, `hz` of which make a second.
     pub(crate) fn holds_back(&mut self, now: u32, hz: u32) -> bool {
         if self.last != 0 && now.wrapping_sub(self.last) < hz / 2 {
             return true;

@@ -76,12 +76,12 @@ impl Burst {
     }
 }
 
-/// The size of the last burst, and what it follows from, but for what a connection never changes.
+/// The size of the last burst and its inputs, except those that never change on a connection.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct BurstSize {
     pacing_rate: u64,
     min_rtt_us: u32,
-    /// 0 if nothing is kept.
+    /// 0 if nothing is stored.
     mss: u16,
     segs: u16,
 }
@@ -96,7 +96,7 @@ impl BurstSize {
         }
     }
 
-    /// The size in segments of `mss` bytes, if it is that of `burst`.
+    /// The stored size in segments of `mss` bytes, if its inputs were those of `burst`.
     #[inline]
     pub(crate) fn of_same(&self, burst: &Burst, mss: u32) -> Option<u32> {
         let is_same = self.pacing_rate == burst.pacing_rate
@@ -124,7 +124,7 @@ fn is_paced(pacing_rate: u64, data_segs_out: u32) -> bool {
     pacing_rate != u64::MAX && pacing_rate != 0 && data_segs_out >= UNPACED_SEGMENTS
 }
 
-/// How long `len` bytes take at `pacing_rate`, which is not 0.
+/// How long `len` bytes take at `pacing_rate`, which must not be 0.
 fn len_ns(len: u32, pacing_rate: u64) -> u64 {
     u64::from(len) * 1_000_000_000 / pacing_rate
 }
@@ -135,21 +135,20 @@ fn credit(len_ns: u64, lag_ns: u64) -> u64 {
     len_ns - lag_ns.min(len_ns / 2)
 }
 
-/// [`departure_step_ns`] for one burst after the other. Most are of the same length, at a rate that
-/// changes at most once an ACK, so the quotient is kept.
+/// [`departure_step_ns`] for successive bursts. Most have the same length, and the rate changes at
+/// most once per ACK, so the quotient is kept.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pace {
-    /// The rate and the length of the last burst that was paced; 0 for one that takes longer than
-    /// `len_ns` can tell.
+    /// Rate and length of the last paced burst; 0 if its duration does not fit into `len_ns`.
     rate: u64,
     len: u32,
-    /// How long it takes.
+    /// Duration of that burst.
     len_ns: u32,
 }
 
 impl Pace {
-    /// [`departure_step_ns`] of a burst that is as long as the last that was paced, at the same
-    /// rate. What was paced before is paced now.
+    /// [`departure_step_ns`] of a burst with the length and rate of the last paced burst, otherwise
+    /// `None`. Once bursts are paced at a rate, all later bursts at that rate are.
     #[inline]
     pub(crate) fn same_step_ns(&self, len: u32, pacing_rate: u64, lag_ns: u64) -> Option<u64> {
         let is_same = len == self.len && pacing_rate == self.rate;

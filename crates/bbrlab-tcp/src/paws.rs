@@ -26,8 +26,8 @@ pub(crate) const fn passes(ts_recent: u32, tsval: u32, window: i32) -> bool {
     age_ms <= window || age_ms > PAWS_WRAP_MS || ts_recent == 0
 }
 
-/// Whether `tsval` is so recent that a duplicate ACK with it was only reordered: sent at most one
-/// timeout of `rto` jiffies before the segment with `ts_recent`. Linux: the fourth condition of
+/// Whether a duplicate ACK with `tsval` was only reordered: it was sent at most one timeout of
+/// `rto` jiffies before the segment with `ts_recent`. Linux: the fourth condition of
 /// `tcp_disordered_ack`.
 pub(crate) const fn is_reordered(ts_recent: u32, tsval: u32, rto: u32, hz: u32) -> bool {
     // The kernel allows for hosts whose timestamps tick 1,200 times per second.

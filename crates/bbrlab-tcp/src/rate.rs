@@ -84,11 +84,11 @@ pub struct SkbStamps {
     pub delivered: u32,
     /// Whether the sender was application-limited when it was sent.
     pub is_app_limited: bool,
-    /// What else is recorded.
+    /// Other recorded counters.
     pub notes: Notes,
 }
 
-/// The part of [`SkbStamps`] that is 0 in most connections: without marks of CE, and outside of v3.
+/// The part of [`SkbStamps`] that is 0 in most connections: without CE marks, and outside of v3.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Notes {
     /// Packets marked lost when the packet was sent (v3; else 0).
@@ -100,7 +100,7 @@ pub struct Notes {
 }
 
 impl Notes {
-    /// Those of a connection without marks of CE, outside of v3.
+    /// The notes of a connection without CE marks, outside of v3.
     pub const NONE: Self = Self { lost: 0, in_flight: 0, delivered_ce: 0 };
 }
 
@@ -120,10 +120,10 @@ pub struct PackedStamps {
 }
 
 impl PackedStamps {
-    /// In place of the time since the latest delivery: the packet was sampled.
+    /// Value of `delivered_ago_us` once the packet was sampled.
     pub(crate) const USED_UP: u32 = u32::MAX;
 
-    /// Packs the result of [`RateSampler::skb_sent`], but for the notes, for a packet that departed
+    /// Packs the result of [`RateSampler::skb_sent`], without the notes, for a packet that departed
     /// at `tx_mstamp`.
     #[inline]
     #[must_use]
@@ -166,7 +166,7 @@ impl PackedStamps {
     }
 }
 
-/// What the sampler needs to know of a packet that was just ACKed or SACKed.
+/// A packet that was just ACKed or SACKed, as the sampler sees it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeliveredSkb {
     /// Its departure time in microseconds, which pacing may put after the time at which TCP sent
@@ -218,7 +218,7 @@ pub struct RateSampler {
     pub version: SamplerVersion,
     /// Whether a switch differs from Linux.
     is_switched: bool,
-    /// The state behind the switches, if one does.
+    /// The state for the switches, if one differs from Linux.
     switched: Option<Box<Switched>>,
 }
 
@@ -235,7 +235,7 @@ impl RateSampler {
         }
     }
 
-    /// Whether a switch differs from Linux, so that it must see every packet that is delivered.
+    /// Whether a switch differs from Linux; the sampler must then see every delivered packet.
     #[inline]
     pub(crate) const fn is_switched(&self) -> bool {
         self.is_switched
@@ -277,8 +277,8 @@ impl RateSampler {
         Notes { lost, in_flight, delivered_ce: conn.delivered_ce & DELIVERED_CE_MASK }
     }
 
-    /// [`Self::skb_sent`], packed, of a packet that departs while others are out, so that both
-    /// phases have begun; but for what [`Self::notes_behind_others`] says.
+    /// Packed [`Self::skb_sent`] of a packet that departs while others are out, so that both phases
+    /// have begun. [`Self::notes_behind_others`] returns the rest.
     #[inline]
     pub(crate) fn skb_sent_behind_others(&self, conn: &Conn, tx_mstamp: u64) -> PackedStamps {
         debug_assert!(conn.delivered_mstamp != 0, "the first packet out has set it");
@@ -290,8 +290,8 @@ impl RateSampler {
         }
     }
 
-    /// The notes of such a packet, and whether it counts as sampled: once in 71 minutes a stamp of
-    /// v3's kernel is 0.
+    /// The notes of a packet that departs while others are out, and whether it counts as sampled:
+    /// once per 71 minutes a stamp of v3's kernel is 0.
     #[inline]
     pub(crate) fn notes_behind_others(&self, conn: &Conn, pcount: u32) -> (Notes, bool) {
         let is_stamp_0 =
@@ -299,7 +299,7 @@ impl RateSampler {
         (self.notes(conn, pcount), is_stamp_0)
     }
 
-    /// A packet is `SACKed` or cumulatively ACKed for the first time. Linux:
+    /// Samples a packet that is `SACKed` or cumulatively ACKed for the first time. Linux:
     /// `tcp_rate_skb_delivered`.
     ///
     /// The sample of an ACK uses the packet sent last: the latest departure, then the highest
@@ -312,7 +312,7 @@ impl RateSampler {
         }
         // As in the kernel, zero means "no packet yet", even when the count has wrapped to zero.
         if self.is_switched {
-            // By value, so that no others have to be in memory.
+            // By value, so that other calls need not have their stamps in memory.
             self.take_switched(ack, *stamps, skb);
         } else if ack.rs.prior_delivered == 0 || self.is_newest(ack, skb) {
             self.take(ack, stamps, skb);
@@ -323,8 +323,8 @@ impl RateSampler {
         }
     }
 
-    /// [`Self::skb_delivered`] of a packet whose stamps are packed, and which is not marked
-    /// `SACKed`, for a sampler without switches.
+    /// [`Self::skb_delivered`] of a packet whose stamps are packed and that is not marked `SACKed`,
+    /// for a sampler without switches.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "mostly each field is used at once")]
     pub(crate) fn packed_delivered(
@@ -352,7 +352,7 @@ impl RateSampler {
             || (skb.tx_mstamp == self.first_tx_mstamp && after(skb.end_seq, ack.last_end_seq))
     }
 
-    /// Makes a packet the one that the sample is of.
+    /// Makes `skb` the packet that the sample is of.
     #[inline]
     fn take(&mut self, ack: &mut AckRate, stamps: &SkbStamps, skb: DeliveredSkb) {
         ack.prior_delivered_ce = stamps.notes.delivered_ce;
@@ -382,7 +382,7 @@ impl RateSampler {
         self.generate_at(now, conn, ack, delivered, lost, is_sack_reneg);
     }
 
-    /// The same where the clock's microseconds, `now`, are known.
+    /// [`Self::generate`] with the clock's microseconds, `now`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for each way of an ACK")]
     pub(crate) fn generate_at(
@@ -404,8 +404,8 @@ impl RateSampler {
         }
     }
 
-    /// The same for a sampler without switches, but for the lengths of the two phases, which it
-    /// returns if the sample is usable so far.
+    /// [`Self::generate_at`] for a sampler without switches. If the sample is usable so far,
+    /// returns the lengths of its send and ACK phases instead of storing them.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for each way of an ACK")]
     pub(crate) fn generate_plainly(
@@ -431,10 +431,12 @@ impl RateSampler {
         Some((snd_us, ack_us))
     }
 
-    /// The sample of an ACK that delivers packets of which the newest, never retransmitted,
-    /// departed at `tx_mstamp` with `tx` and `notes`, for a sampler without switches:
-    /// [`Self::skb_delivered`] of all of them, and what [`Self::generate`] computes, but for what
-    /// [`Self::complete_newest`] does in its place. `conn` has counted them as delivered.
+    /// Samples an ACK whose newest delivered packet was never retransmitted and departed at
+    /// `tx_mstamp` with `tx` and `notes`. `conn` has already counted the delivered packets.
+    ///
+    /// Does the work of [`Self::skb_delivered`] for all packets of the ACK, and of
+    /// [`Self::generate`] except the part in [`Self::complete_newest`]. Only for a sampler without
+    /// switches.
     #[inline]
     pub(crate) fn sample_newest(
         &mut self,
@@ -489,7 +491,7 @@ impl RateSampler {
         self.judge(rs, conn.min_rtt_us);
     }
 
-    /// What was delivered, lost and marked since the sampled packet was sent.
+    /// Counts the packets delivered, lost and marked since the sampled packet was sent.
     #[inline]
     fn count(&self, conn: &Conn, ack: &mut AckRate) {
         ack.rs.delivered = conn.delivered.wrapping_sub(ack.rs.prior_delivered).cast_signed();
@@ -501,14 +503,14 @@ impl RateSampler {
         ack.rs.delivered_ce = delivered_ce.cast_signed();
     }
 
-    /// Sets the interval, the longer of the two phases; a sample below `bound_us` is unusable.
+    /// Sets the interval to the longer of the two phases; a sample below `bound_us` is unusable.
     #[inline]
     fn complete(&mut self, rs: &mut RateSample, snd_us: u32, ack_us: u32, bound_us: u32) {
         rs.interval_us = i64::from(snd_us.max(ack_us));
         self.judge(rs, bound_us);
     }
 
-    /// Whether a sample can be used, and is to be reported.
+    /// Decides whether a sample is usable, and whether it is reported.
     #[inline]
     fn judge(&mut self, rs: &mut RateSample, bound_us: u32) {
         let interval_us = trunc_u32(rs.interval_us.cast_unsigned());
@@ -534,7 +536,7 @@ impl RateSampler {
     }
 }
 
-/// Counts what an ACK delivered, and what was marked lost at it.
+/// Counts the packets that an ACK delivered, and those marked lost at it.
 #[inline]
 fn note_counts(now: u64, conn: &mut Conn, ack: &mut AckRate, delivered: u32, lost: u32) {
     debug_assert_eq!(now, conn.tcp_mstamp());
@@ -546,8 +548,7 @@ fn note_counts(now: u64, conn: &mut Conn, ack: &mut AckRate, delivered: u32, los
     ack.rs.losses = lost.cast_signed();
 }
 
-/// Everything sent before the end of the application-limited period may have been delivered: then
-/// it is over.
+/// Ends the application-limited period once everything sent before its end may have been delivered.
 #[inline]
 fn end_app_limited(conn: &mut Conn) {
     if conn.ctl.app_limited != 0 && after(conn.delivered, conn.ctl.app_limited) {

@@ -1,10 +1,10 @@
 //! Round-trip time: the smoothed RTT, its deviation, the retransmission timeout and the windowed
 //! minimum.
 //!
-//! Jacobson's estimator with the kernel's refinements: a falling RTT changes the deviation eight
-//! times more slowly, and the timeout uses the largest deviation of the last round trip, which
-//! decays by a quarter of the excess per round trip. The minimum of 200 ms applies to that
-//! deviation, not to the timeout.
+//! Jacobson's estimator with the kernel's refinements. A falling RTT changes the deviation eight
+//! times more slowly. The timeout uses the largest deviation of the last round trip, which decays
+//! by a quarter of the excess per round trip. The minimum of 200 ms applies to that deviation, not
+//! to the timeout.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_rtt_estimator`, `__tcp_set_rto`, `tcp_bound_rto`,
 //! `tcp_update_rtt_min`; [jacobson]; [rfc6298].
@@ -126,7 +126,7 @@ impl RttEstimator {
         usecs_to_jiffies(self.rto_us(), hz).min(RTO_MAX_S * hz)
     }
 
-    /// The same in microseconds, neither rounded nor bounded, once there is a sample.
+    /// [`Self::rto_jiffies`] in microseconds, neither rounded nor bounded. Needs a sample.
     #[inline]
     pub(crate) const fn rto_us(&self) -> u32 {
         (self.srtt_us >> 3).wrapping_add(self.rttvar_us)

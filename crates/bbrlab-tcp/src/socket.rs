@@ -46,7 +46,7 @@ pub struct Halves<'s> {
     is_passive: bool,
 }
 
-/// The host that the sending half is given: it has the receiving half complete each segment.
+/// The host of the sending half: the receiving half completes each segment.
 struct Wire<'a, H> {
     receiver: &'a mut Receiver,
     host: &'a mut H,
@@ -140,7 +140,7 @@ impl<'s> Halves<'s> {
         self.with_sender(now, host, |sender, wire| sender.connect(now, wire));
     }
 
-    /// A segment arrives from the peer. The caller then checks [`Self::wants_read`] and the
+    /// Processes a segment from the peer. The caller then checks [`Self::wants_read`] and the
     /// sender's [`Sender::app_is_ready`]. Returns whether its acknowledgement was processed.
     pub fn on_segment(&mut self, now: Time, segment: &Segment, host: &mut impl Host) -> bool {
         let was_established = self.receiver.is_established();
@@ -154,7 +154,7 @@ impl<'s> Halves<'s> {
         if was_established {
             match self.sender.place_of(segment.ack) {
                 AckPlace::Current => self.receiver.take_header(segment),
-                // The rest of the header of a reordered ACK tells nothing new; its data may.
+                // A reordered ACK brings nothing new except its timestamp and data.
                 AckPlace::Old => self.receiver.replace_ts_recent(segment),
                 place @ (AckPlace::TooOld | AckPlace::Unsent) => {
                     self.receiver.challenge(place == AckPlace::Unsent, host);
@@ -187,7 +187,7 @@ impl<'s> Halves<'s> {
         true
     }
 
-    /// The SYN-ACK arrives.
+    /// Passes the SYN-ACK to both halves, if it answers the SYN.
     #[cold]
     fn on_synack(&mut self, now: Time, segment: &Segment, host: &mut impl Host) {
         if segment.has(flag::ACK) && segment.ack == self.sender.conn().snd_nxt {
@@ -198,7 +198,7 @@ impl<'s> Halves<'s> {
         }
     }
 
-    /// A timer expires.
+    /// Processes an expired timer.
     pub fn on_timer(&mut self, now: Time, timer: TimerId, host: &mut impl Host) {
         let is_receivers = match timer {
             TimerId::DelayedAck | TimerId::CompressedAck => true,
@@ -220,22 +220,22 @@ impl<'s> Halves<'s> {
         self.receiver.wants_read()
     }
 
-    /// One `recv()`.
+    /// Reads with one `recv()`.
     pub fn recv(&mut self, now: Time, host: &mut impl Host) -> Read {
         self.receiver.recv(now, host)
     }
 
-    /// One `send()` of `bytes`.
+    /// Writes `bytes` with one `send()`.
     pub fn write(&mut self, now: Time, bytes: u64, host: &mut impl Host) {
         self.with_sender(now, host, |sender, wire| sender.write(now, bytes, wire));
     }
 
-    /// The application runs and writes what did not fit before.
+    /// Runs the application, which writes what did not fit before.
     pub fn run_app(&mut self, now: Time, host: &mut impl Host) {
         self.with_sender(now, host, |sender, wire| sender.run_app(now, wire));
     }
 
-    /// The application closes: FIN after the last byte written.
+    /// Closes the sending side: a FIN follows the last byte written.
     pub fn close(&mut self, now: Time, host: &mut impl Host) {
         self.with_sender(now, host, |sender, wire| sender.close(now, wire));
     }

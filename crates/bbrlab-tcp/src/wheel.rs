@@ -79,7 +79,7 @@ impl Tick {
         self.begin_of(self.ticks(now) + ahead as u64)
     }
 
-    /// Ticks since the one before t = 0, or at it.
+    /// Ticks since the last tick at or before t = 0.
     const fn ticks(self, now: Time) -> u64 {
         (now.0 + self.phase_ns as u64) / self.tick_ns as u64
     }
@@ -122,7 +122,7 @@ impl WheelTimer {
         if self.keeps(expires) { None } else { self.set_anew(expires, now_jiffies) }
     }
 
-    /// The same if [it changes something](Self::keeps).
+    /// [`Self::set`] for a timer that does not already [keep](Self::keeps) `expires`.
     #[inline]
     pub(crate) fn set_anew(&mut self, expires: u32, now_jiffies: u32) -> Option<u32> {
         let slot = slot_of(expires, now_jiffies);
@@ -137,15 +137,15 @@ impl WheelTimer {
         is_moved.then_some(slot)
     }
 
-    /// Makes the next [`Self::set`], which is at `now_jiffies` too, choose a new slot even for the
-    /// same jiffy, as if the timer had been set for another jiffy in between. One that was chosen
-    /// now would be chosen again.
+    /// Makes the next [`Self::set`] choose a new slot even for the same jiffy, as if the timer had
+    /// been set for another jiffy in between. That call must be in the jiffy `now_jiffies` too. A
+    /// slot that was chosen in this jiffy stays, because the choice would be the same.
     #[inline]
     pub fn forget_expiry(&mut self, now_jiffies: u32) {
         self.is_expiry_forgotten = self.chosen != now_jiffies;
     }
 
-    /// The timer's slot was handled.
+    /// Records that the timer's slot was handled.
     pub fn fired(&mut self) {
         self.is_pending = false;
     }

@@ -1,6 +1,10 @@
-//! Rate samples as ns-3 takes them, where a switch says so: the ACK phase from the sample before, a
-//! sample that goes on without a newer packet, the last rate in place of an invalid one, the
-//! smoothed RTT as the bound of a valid one; and a sampler that never has a valid one.
+//! Rate samples as ns-3 takes them, each difference with a switch.
+//!
+//! - The ACK phase begins with the previous sample.
+//! - A sample continues on ACKs without a newer packet.
+//! - The last rate replaces an invalid one.
+//! - The smoothed RTT is the lower bound of a valid sample's interval.
+//! - No sample is ever valid.
 //!
 //! Sources: [ns3] `tcp-rate-ops.cc`: `SkbDelivered`, `GenerateSample`, of 3.40 and 3.44;
 //! `tcp-bbr.cc` of 3.40: `UpdateBtlBw`; [lanigan-code] `tcp-socket-base.cc`: `UpdateRateSample`.
@@ -14,7 +18,7 @@ use bbrlab_stack::{AckInterval, InvalidSample, RateSwitches, SampleBound};
 
 use super::{AckRate, DeliveredSkb, RateSampler, SkbStamps};
 
-/// The state behind the switches.
+/// The state for the switches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Switched {
     switches: RateSwitches,
@@ -35,8 +39,7 @@ impl Switched {
         Self { switches, ..Self::default() }
     }
 
-    /// Goes on with the last sample, if that is how samples are taken and this ACK has none of its
-    /// own.
+    /// Continues the last sample, if samples are sticky and this ACK has none of its own.
     fn resume(&self, ack: &mut AckRate, has_newer: bool) {
         if !self.switches.is_sticky || has_newer || ack.rs.prior_delivered != 0 {
             return;
@@ -126,7 +129,7 @@ impl Switched {
         }
     }
 
-    /// An invalid sample: the last valid rate takes its place, if it does.
+    /// Replaces an invalid sample by the last valid rate, if the switch says so.
     fn reuse(&self, sampler: &RateSampler, ack: &mut AckRate) {
         if self.switches.invalid == InvalidSample::Reuse && sampler.rate_interval_us != 0 {
             ack.rs.delivered = sampler.rate_delivered.cast_signed();
@@ -136,7 +139,7 @@ impl Switched {
 }
 
 impl RateSampler {
-    /// A new smoothed RTT in microseconds.
+    /// Takes a new smoothed RTT in microseconds.
     #[inline]
     pub(crate) fn note_srtt(&mut self, srtt_us: u32) {
         if let Some(switched) = &mut self.switched {
@@ -145,7 +148,7 @@ impl RateSampler {
         }
     }
 
-    /// A packet was delivered: makes it the sample's, if it is newer.
+    /// Makes a delivered packet the sample's, if it is newer.
     #[cold]
     pub(super) fn take_switched(
         &mut self,
@@ -169,7 +172,7 @@ impl RateSampler {
         });
     }
 
-    /// Calls `act` with the state behind the switches, if one differs from Linux, and the sampler
+    /// Calls `act` with the state for the switches, if one differs from Linux, and the sampler
     /// without it.
     fn with_switched(&mut self, act: impl FnOnce(&mut Switched, &mut Self)) {
         if let Some(mut switched) = self.switched.take() {
@@ -262,8 +265,8 @@ mod tests {
         }
     }
 
-    /// ns-3: `SkbDelivered` takes the time since `m_priorTime` before it sets that for the new
-    /// packet.
+    /// ns-3: `SkbDelivered` computes the time since `m_priorTime` before it sets `m_priorTime` for
+    /// the new packet.
     #[test]
     fn the_ack_phase_begins_with_the_sample_before() {
         let (mut flow, c, d) = Flow::two_acked(STICKY);
@@ -295,7 +298,8 @@ mod tests {
         assert_eq!(flow.ack(3_200, &mut []), (-1, -1));
     }
 
-    /// In ns-3 newer is what was sent after more deliveries; in Linux every ACK begins anew.
+    /// In ns-3 a packet is newer if it was sent after more deliveries; in Linux every ACK starts
+    /// afresh.
     #[test]
     fn an_older_packet_does_not_end_a_sticky_sample() {
         for (switches, late) in [(STICKY, (2, 1_100)), (REUSE, (3, 2_200))] {

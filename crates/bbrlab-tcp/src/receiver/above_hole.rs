@@ -3,7 +3,7 @@
 //! While a hole waits for its retransmission, nearly every segment is like this. Most continue the
 //! newest out-of-order data: they extend the last buffer and with it the SACK block that is
 //! reported first, so that no buffer has to be found and no block has to move. The others begin a
-//! buffer behind one more hole, or are retransmissions. It has the same effects as
+//! buffer after another hole, or are retransmissions. The fast path has the same effects as
 //! [`Receiver::on_segment`]; a property test compares the two.
 //!
 //! Sources: [linux] `tcp_input.c` (`tcp_data_queue_ofo`).
@@ -55,8 +55,8 @@ impl Receiver {
         } else {
             let skb = Skb::of_segment(seq, len, false, self.stream_start);
             self.queue_out_of_order(skb, len, 1, host);
-            // Compressed ACKs that were sent because a block has moved may have been this one's,
-            // too.
+            // If a block has moved, the compressed ACKs were sent, and this segment's ACK may have
+            // been among them.
             if !self.ack.has(SCHED) {
                 return true;
             }
@@ -65,7 +65,7 @@ impl Receiver {
         true
     }
 
-    /// Merges a segment into the last buffer, if it can be; else false.
+    /// Merges a segment into the last buffer; returns false if that is impossible.
     #[inline]
     fn extend_last(&mut self, seq: u32, len: u32) -> bool {
         self.out_of_order.extend_last(&Skb::of_segment(seq, len, false, self.stream_start))

@@ -1,6 +1,6 @@
 //! Receive-buffer autotuning: measures how much the application reads per round trip.
 //!
-//! A receiver has no RTT samples from data of its own. It uses the echoes of its timestamps on full
+//! A receiver has no RTT samples from its own data. It uses the echoes of its timestamps on full
 //! segments and, without timestamps, the time in which one window arrives.
 //!
 //! Sources: [linux] `tcp_input.c` (`tcp_rcv_rtt_update`, `tcp_rcv_rtt_measure`,
@@ -12,22 +12,22 @@ use bbrlab_units::{Span, Time};
 
 use super::window::Window;
 
-/// Linux: `rcv_rtt_est`, `rcvq_space`, `rcv_rtt_last_tsecr`.
+/// The state of autotuning. Linux: `rcv_rtt_est`, `rcvq_space`, `rcv_rtt_last_tsecr`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct Autotune {
-    // What a segment may touch.
+    // Fields that a segment may touch.
     /// When the round trip being measured began, in microseconds.
     space_time: u64,
     /// The time before which a read changes nothing, because no round trip is over.
     next_read: Time,
     /// The last echo that was used.
     last_tsecr: Option<u32>,
-    /// End of the window being timed; while none is, the first byte of the stream.
+    /// End of the window being timed; the first byte of the stream while no window is timed.
     rtt_seq: u32,
     /// Round-trip time as the receiver sees it, in microseconds `<< 3`; 0 for none.
     pub(super) rtt_us: u32,
-    // Once in a round trip.
+    // Fields used once per round trip.
     /// When the timing of the window up to `rtt_seq` began, in microseconds.
     rtt_time: Option<u64>,
     /// Largest number of bytes read in one round trip.
@@ -37,7 +37,7 @@ pub(super) struct Autotune {
 }
 
 impl Autotune {
-    /// Bytes from its beginning that a segment may touch.
+    /// Bytes from the start of the struct that a segment may touch.
     pub(super) const HOT: usize = std::mem::offset_of!(Self, rtt_time);
 
     /// The state before the handshake.
@@ -54,7 +54,7 @@ impl Autotune {
         }
     }
 
-    /// The connection is established.
+    /// Starts the measurements when the connection is established.
     pub(super) fn init(&mut self, mstamp_us: u64, window: &Window) {
         self.space_time = mstamp_us;
         self.space_seq = window.copied_seq;
@@ -63,9 +63,9 @@ impl Autotune {
         self.find_next_read();
     }
 
-    /// A round trip after `space_time`.
+    /// Sets `next_read` to one round trip after `space_time`.
     fn find_next_read(&mut self) {
-        // `space_time` was a time in nanoseconds.
+        // This cannot overflow: `space_time` was computed from nanoseconds.
         let over = Time(self.space_time * 1000) + Span::from_micros(u64::from(self.rtt_us >> 3));
         self.next_read = if self.rtt_us == 0 { Time::NEVER } else { over };
     }
@@ -75,7 +75,7 @@ impl Autotune {
         self.space
     }
 
-    /// The window's upper bound changed to `clamp`. Linux: in `tcp_measure_rcv_mss`.
+    /// Bounds the measured space by the window's new upper bound. Linux: in `tcp_measure_rcv_mss`.
     pub(super) fn clamp_changed(&mut self, clamp: u32) {
         self.space = self.space.min(clamp);
     }
@@ -107,7 +107,7 @@ impl Autotune {
         self.last_tsecr != Some(tsecr)
     }
 
-    /// In-order data arrived at `now`: times whole windows. Linux: `tcp_rcv_rtt_measure`.
+    /// Times whole windows, after in-order data arrived at `now`. Linux: `tcp_rcv_rtt_measure`.
     #[inline]
     pub(super) fn on_data(&mut self, now: Time, window: &Window) {
         if self.is_window_over(window.rcv_nxt) {
@@ -124,8 +124,8 @@ impl Autotune {
         self.rtt_time = Some(mstamp_us);
     }
 
-    /// A segment with a timestamp echo arrived; `full` says whether it is a full segment.
-    /// Linux: `tcp_rcv_rtt_measure_ts`.
+    /// Takes an RTT sample from a timestamp echo, if it is new and `full` says that its segment is
+    /// a full one. Linux: `tcp_rcv_rtt_measure_ts`.
     #[inline]
     pub(super) fn on_echo(&mut self, tsecr: u32, now_ms: u32, full: bool) {
         if self.last_tsecr == Some(tsecr) {
@@ -142,7 +142,8 @@ impl Autotune {
         }
     }
 
-    /// The application has read data at `now`. Linux: `tcp_rcv_space_adjust`.
+    /// Measures the bytes read per round trip, after a read at `now`. Linux:
+    /// `tcp_rcv_space_adjust`.
     #[inline]
     pub(super) fn on_read(&mut self, now: Time, window: &mut Window) {
         if now >= self.next_read {

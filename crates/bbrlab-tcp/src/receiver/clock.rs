@@ -8,7 +8,7 @@ use bbrlab_units::Time;
 
 use crate::wheel::Tick;
 
-/// Linux: `tcp_clock_cache`, `jiffies`.
+/// The clock as last read. Linux: `tcp_clock_cache`, `jiffies`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct Clock {
@@ -16,7 +16,7 @@ pub(super) struct Clock {
     pub(super) now: Time,
     /// When the tick after `jiffies` begins.
     next_tick: Time,
-    /// The jiffies when they were last asked for.
+    /// The jiffies when they were last computed.
     jiffies: u32,
     ts_offset: u32,
     /// At most 10 ms.
@@ -39,7 +39,7 @@ impl Clock {
         self.hz
     }
 
-    /// The jiffies now: computed once a tick. Linux: `tcp_jiffies32`.
+    /// The jiffies now, computed once per tick. Linux: `tcp_jiffies32`.
     #[inline]
     pub(super) fn jiffies(&mut self) -> u32 {
         if self.now >= self.next_tick {

@@ -26,7 +26,7 @@ pub enum EcnEcho {
 /// The configuration of a receiving socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReceiverConfig {
-    /// What the host sets for all its flows.
+    /// The host's settings for all its flows.
     pub stack: Stack,
     /// Payload bytes of a full segment, options subtracted. Linux: `advmss`.
     pub mss: u32,
@@ -79,7 +79,7 @@ impl ReceiverConfig {
         self.stack.rwnd.map(|bytes| u32::try_from(bytes.0).unwrap_or(u32::MAX))
     }
 
-    /// Bytes that must be there before the application wakes up.
+    /// Unread bytes that must be available before the application wakes up.
     pub(super) fn rcvlowat(&self) -> u32 {
         u32::try_from(self.stack.rcvlowat.0).unwrap_or(u32::MAX)
     }

@@ -31,7 +31,7 @@ pub(super) const MIN_MSS: u32 = 88;
 /// `tcp_pingpong_thresh`.
 const PINGPONG_THRESH: u8 = 1;
 
-/// Linux: `icsk_ack`.
+/// The state of delayed ACKs. Linux: `icsk_ack`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DelayedAck {
     /// Bits: [`SCHED`], [`TIMER`], [`PUSHED`], [`PUSHED2`], [`NOW`], [`NOMEM`].
@@ -119,13 +119,13 @@ impl DelayedAck {
         self.pending & bits != 0
     }
 
-    /// Whether the application's read of what ends a write sends the ACK that is due. Linux: in
+    /// Whether the application's read sends the due ACK, because a segment ended a write. Linux: in
     /// `__tcp_cleanup_rbuf`.
     pub(super) const fn is_due_with_read(&self) -> bool {
         self.has(PUSHED2) || (self.has(PUSHED) && !self.in_pingpong_mode())
     }
 
-    /// Whether an ACK that is due must be sent at once, however little there is to acknowledge.
+    /// Whether an ACK that is due must be sent at once, however little it acknowledges.
     pub(super) const fn is_due_at_once(&self) -> bool {
         self.in_quickack_mode() || self.has(NOW)
     }
@@ -134,7 +134,8 @@ impl DelayedAck {
         self.pending |= SCHED;
     }
 
-    /// Linux: `tcp_incr_quickack`.
+    /// Raises the number of ACKs to be sent at once to half the number of full segments in the
+    /// window, at most `max`. Linux: `tcp_incr_quickack`.
     pub(super) fn incr_quickack(&mut self, rcv_wnd: u32, max: u8) {
         let fitting = rcv_wnd / (2 * self.rcv_mss);
         let fitting = if fitting == 0 { 2 } else { fitting };
@@ -149,8 +150,8 @@ impl DelayedAck {
         self.ato = self.ato_min();
     }
 
-    /// Data arrived at `now` (jiffies): adapts the delay to the time between segments. Linux: in
-    /// `tcp_event_data_recv`.
+    /// Adapts the delay to the time between segments, after data arrived at `now` (jiffies). Linux:
+    /// in `tcp_event_data_recv`.
     pub(super) fn on_data(&mut self, now: u32, rcv_wnd: u32, rto: u32) {
         let ato_min = self.ato_min();
         if self.ato == 0 {
@@ -190,7 +191,8 @@ impl DelayedAck {
         self.ato.min(max)
     }
 
-    /// The timer fired and an ACK was due. Linux: in `tcp_delack_timer_handler`.
+    /// Lengthens the delay, or leaves ping-pong mode, after the timer found an ACK due. Linux: in
+    /// `tcp_delack_timer_handler`.
     pub(super) fn on_timeout(&mut self, rto: u32) {
         if self.in_pingpong_mode() {
             self.exit_pingpong_mode();
@@ -200,16 +202,15 @@ impl DelayedAck {
         }
     }
 
-    /// This socket sent data at `now` (jiffies): it counts as a reply if data arrived less than
-    /// `ato` before.
-    /// Linux: `tcp_event_data_sent`.
+    /// Counts data that this socket sent at `now` (jiffies) as a reply, if data arrived less than
+    /// `ato` before. Linux: `tcp_event_data_sent`.
     pub(super) fn on_data_sent(&mut self, now: u32) {
         if now.wrapping_sub(self.lrcvtime) < self.ato {
             self.pingpong = self.pingpong.saturating_add(1);
         }
     }
 
-    /// An ACK was sent. Linux: `tcp_dec_quickack_mode`, `inet_csk_clear_xmit_timer`.
+    /// Records that an ACK was sent. Linux: `tcp_dec_quickack_mode`, `inet_csk_clear_xmit_timer`.
     pub(super) fn on_ack_sent(&mut self) {
         if self.quick != 0 && self.has(SCHED) {
             self.quick -= 1;

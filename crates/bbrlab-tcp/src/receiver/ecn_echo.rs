@@ -8,7 +8,7 @@ use bbrlab_units::Ecn;
 
 use super::config::EcnEcho;
 
-/// Linux: `ecn_flags`, and DCTCP's `ce_state` and `prior_rcv_nxt`.
+/// The receiver's ECN state. Linux: `ecn_flags`, and DCTCP's `ce_state` and `prior_rcv_nxt`.
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "the kernel's flags")]
 pub(super) struct EcnState {

@@ -17,15 +17,15 @@ use super::{Read, Receiver, ReceiverConfig, State};
 use crate::segment::flag;
 use crate::{Host, Segment};
 
-/// Which segments a fast path takes next.
+/// The kind of segment that a fast path takes next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Expected {
-    /// None; or it has to be found out.
+    /// None, or not yet determined.
     #[default]
     Nothing,
-    /// The next in order, while there is no hole and all is read.
+    /// The next in order, while there is no hole and all data is read.
     InOrder,
-    /// The next above a hole, while all below is read (`above_hole`).
+    /// The next above a hole, while all data below it is read (`above_hole`).
     AboveHole,
 }
 
@@ -36,7 +36,7 @@ pub(super) fn allows(config: &ReceiverConfig) -> bool {
         && !matches!(config.stack.delack, DelAck::Every { .. })
 }
 
-/// What the fast paths ask of a segment.
+/// The fields of a segment that the fast paths check.
 #[derive(Clone, Copy, Debug)]
 pub struct Glance {
     /// As in [`Segment`].
@@ -55,10 +55,10 @@ pub struct Glance {
 
 /// A segment that arrives, in whatever form.
 pub trait Incoming: Copy {
-    /// What is enough for most.
+    /// The fields that suffice for most segments.
     fn glance(self) -> Glance;
 
-    /// All of it.
+    /// The whole segment.
     fn segment(self) -> Segment;
 }
 
@@ -87,7 +87,7 @@ impl Receiver {
         self.deliver_unpredicted(now, packet, host)
     }
 
-    /// Glances once more, so that the first glance is never in memory.
+    /// Calls `glance` once more, so that the first result is never in memory.
     #[inline(never)]
     fn deliver_unpredicted(
         &mut self,
@@ -111,8 +111,8 @@ impl Receiver {
         read
     }
 
-    /// What settings and state allow. Only a segment off the fast paths, the application and the
-    /// sending half can change the answer.
+    /// The segment that settings and state allow. Only a segment off the fast paths, the
+    /// application and the sending half can change the result.
     fn find_expected(&self) -> Expected {
         if !self.is_plain || !self.is_reading || self.state != State::Established {
             Expected::Nothing
@@ -125,7 +125,7 @@ impl Receiver {
         }
     }
 
-    /// Whether a segment starts at `seq`, lies in the window, and is like all others in a bulk
+    /// Whether a segment starts at `seq`, is within the window, and is like all others in a bulk
     /// transfer.
     #[inline]
     pub(super) fn is_next(&self, segment: Glance, seq: u32) -> bool {
@@ -193,8 +193,8 @@ impl Receiver {
         Read { bytes: u64::from(len), until: now }
     }
 
-    /// [`Self::after_recv`] on the fast path: mostly the segment ended a burst, and its ACK is due
-    /// now.
+    /// [`Self::after_recv`] on the fast path, where mostly the segment ended a burst and its ACK is
+    /// due.
     fn after_steady_recv(&mut self, len: u32, host: &mut impl Host) {
         let is_due = self.ack.has(SCHED) && self.ack.is_due_with_read();
         let is_sent = is_due

@@ -109,7 +109,7 @@ impl Receiver {
         host.arm(TimerId::Retransmit, tick.time_of(slot_of(timeout, jiffies), now));
     }
 
-    /// The SYN-ACK timer fires: retransmits the SYN-ACK.
+    /// Retransmits the SYN-ACK when its timer fires.
     pub(super) fn on_synack_timer(&mut self, now: Time, host: &mut impl Host) {
         if self.state == State::SynReceived && self.synack_timeouts < SYNACK_RETRIES {
             self.synack_timeouts += 1;
@@ -121,7 +121,7 @@ impl Receiver {
 
     fn establish(&mut self, now: Time, segment: &Segment) {
         self.state = State::Established;
-        // The socket has a limit of its own: the one before was that of the request.
+        // The socket has its own limit; until now the request's limit applied.
         self.oow = OowLimit::default();
         self.peer.snd_una = segment.ack;
         self.peer.window.accept(segment.seq, segment.wnd);
@@ -145,7 +145,7 @@ impl Receiver {
         }
     }
 
-    /// What both ends do when the connection is established. Linux: `tcp_init_transfer`.
+    /// Initialises an established connection, at either end. Linux: `tcp_init_transfer`.
     fn init_transfer(&mut self, now: Time, segment: &Segment) {
         if segment.has_ts {
             self.ts_recent = segment.tsval;
@@ -164,14 +164,14 @@ impl Receiver {
         self.is_plain = self.rcvlowat == 1 && fast_path::allows(&self.config) && !self.ecn.is_ok;
     }
 
-    /// The sending half of this socket sends a SYN at `now`.
+    /// Records that the sending half of this socket sends a SYN at `now`.
     pub(crate) fn connect(&mut self, now: Time) {
         self.state = State::SynSent;
         self.clock.now = now;
         self.window = Window::active(&self.config);
     }
 
-    /// The SYN-ACK arrives. Linux: in `tcp_rcv_synsent_state_process`.
+    /// Completes the handshake when the SYN-ACK arrives. Linux: in `tcp_rcv_synsent_state_process`.
     pub(crate) fn on_synack(&mut self, now: Time, synack: &Segment) {
         if self.state != State::SynSent {
             return;
@@ -202,8 +202,8 @@ impl Receiver {
         self.peer = peer;
     }
 
-    /// The sending half sends `segment` at `now`: fills in the header fields of the receiving half,
-    /// but keeps the sender's timestamp.
+    /// Fills in the header fields of the receiving half in a `segment` that the sending half sends
+    /// at `now`, but keeps the sender's timestamp.
     pub(crate) fn piggyback(&mut self, now: Time, segment: &mut Segment) {
         let tsval = segment.tsval;
         self.clock.now = now;
@@ -223,7 +223,7 @@ impl Receiver {
         }
     }
 
-    /// The application closes: sends a FIN and stops reading.
+    /// Closes the receiving half: sends a FIN and stops reading.
     pub fn close(&mut self, now: Time, host: &mut impl Host) {
         self.clock.now = now;
         self.expected = Expected::Nothing;
@@ -247,7 +247,7 @@ impl Receiver {
         host.transmit(Transmission::Segment(&segment));
     }
 
-    /// The peer has sent its last byte. Linux: `tcp_fin`.
+    /// Processes the peer's FIN. Linux: `tcp_fin`.
     #[cold]
     pub(super) fn on_fin(&mut self, host: &mut impl Host) {
         self.ack.schedule();

@@ -37,8 +37,8 @@ impl Receiver {
             return false;
         }
         if segment.has(flag::SYN) {
-            // A duplicate from the handshake. With an old timestamp or sequence number, too, it is
-            // only challenged.
+            // A duplicate from the handshake. It is only challenged, even if its timestamp or
+            // sequence number is old.
             self.send_challenge_ack(host);
             return false;
         }
@@ -77,8 +77,8 @@ impl Receiver {
             && paws::is_reordered(self.ts_recent, tsval, self.send_side.rto, self.clock.hz())
     }
 
-    /// Answers an unacceptable segment with a duplicate ACK: one without data at most once in half
-    /// a second.
+    /// Answers an unacceptable segment with a duplicate ACK; a segment without data at most once
+    /// per half second.
     /// Linux: `tcp_oow_rate_limited`, `tcp_send_dupack`.
     #[cold]
     fn refuse(&mut self, segment: &Segment, host: &mut impl Host) {
@@ -98,7 +98,7 @@ impl Receiver {
         self.send_ack(host);
     }
 
-    /// Whether another such answer was sent less than half a second ago. Linux:
+    /// Whether another answer was sent less than half a second ago. Linux:
     /// `__tcp_oow_rate_limited`.
     pub(super) fn is_rate_limited(&mut self) -> bool {
         self.oow.holds_back(self.clock.jiffies(), self.clock.hz())
@@ -112,8 +112,8 @@ impl Receiver {
         }
     }
 
-    /// Records what an acceptable segment says of the sending half, which has sent nothing but
-    /// SYN-ACK and, perhaps, FIN.
+    /// Records the ACK number and window of an acceptable segment. The sending half has sent
+    /// nothing except SYN-ACK and, perhaps, FIN.
     /// Linux: in `tcp_ack`, `tcp_ack_update_window`.
     pub(super) fn note_peer(&mut self, segment: &Segment) {
         let is_new = after(segment.ack, self.peer.snd_una);
@@ -128,9 +128,9 @@ impl Receiver {
         }
     }
 
-    /// Answers a segment that acknowledges what was never sent (`is_unsent`), or what was
-    /// acknowledged long ago. Before either end has closed, the first is ignored. Linux: `tcp_ack`,
-    /// `tcp_rcv_established`, `tcp_rcv_state_process`, `tcp_send_challenge_ack`.
+    /// Answers a segment that acknowledges data that was never sent (`is_unsent`) or was
+    /// acknowledged long ago. Before either end has closed, ACKs of unsent data are ignored. Linux:
+    /// `tcp_ack`, `tcp_rcv_established`, `tcp_rcv_state_process`, `tcp_send_challenge_ack`.
     #[cold]
     pub(crate) fn challenge(&mut self, is_unsent: bool, host: &mut impl Host) {
         if !(is_unsent && self.state == State::Established) {
@@ -147,7 +147,7 @@ impl Receiver {
         }
     }
 
-    /// The timestamp of an acceptable segment may become the one to echo. Linux:
+    /// Stores the timestamp of an acceptable segment, if it is the one to echo from now on. Linux:
     /// `tcp_replace_ts_recent`.
     pub(crate) fn replace_ts_recent(&mut self, segment: &Segment) {
         if self.has_ts
@@ -245,7 +245,8 @@ impl Receiver {
         }
     }
 
-    /// In-order data was queued. Linux: `tcp_event_data_recv`.
+    /// Schedules an ACK and updates the estimates, after in-order data was queued. Linux:
+    /// `tcp_event_data_recv`.
     fn on_data(&mut self, segment: &Segment, host: &mut impl Host) {
         self.ack.schedule();
         self.measure_rcv_mss(segment);
@@ -309,7 +310,8 @@ impl Receiver {
         self.ack.pending |= PUSHED;
     }
 
-    /// Linux: `__tcp_ecn_check_ce`, `dctcp_ece_ack_update`.
+    /// Processes the ECN field of a data segment. Linux: `__tcp_ecn_check_ce`,
+    /// `dctcp_ece_ack_update`.
     fn check_ce(&mut self, segment: &Segment, host: &mut impl Host) {
         let is_ce = match segment.ecn {
             Ecn::NotEct => {
@@ -342,7 +344,7 @@ impl Receiver {
         self.ecn.seen = true;
     }
 
-    /// Linux: `tcp_data_queue_ofo`.
+    /// Queues a segment above a hole, if there is memory. Linux: `tcp_data_queue_ofo`.
     fn take_out_of_order(&mut self, segment: &Segment, host: &mut impl Host) {
         let packets = self.packets_of(segment.len);
         if self.ecn.is_ok {
@@ -409,7 +411,8 @@ impl Receiver {
         }
     }
 
-    /// The hole is filled, or part of it. Linux: `tcp_ofo_queue` and the code after its call.
+    /// Queues the data that is in order now that a hole is filled, or part of it. Linux:
+    /// `tcp_ofo_queue` and the code after its call.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
     fn fill_from_out_of_order(&mut self, host: &mut impl Host) {
@@ -443,7 +446,7 @@ impl Receiver {
         }
     }
 
-    /// Memory in use exceeds the buffer: tries to free some. True if there is space now.
+    /// Tries to free memory when the memory in use exceeds the buffer. True if there is space now.
     /// Linux: `tcp_prune_queue`.
     #[cold]
     fn make_room(&mut self, seq: u32) -> bool {
@@ -464,8 +467,7 @@ impl Receiver {
         self.ack.enter_quickack_mode(self.window.rcv_wnd, max);
     }
 
-    /// Number of packets of `len` bytes of payload. A TSO burst counts as the full segments that it
-    /// consists of.
+    /// Number of packets of `len` bytes of payload. A TSO burst counts as its full segments.
     fn packets_of(&self, len: u32) -> u64 {
         if len <= self.window.advmss { 1 } else { u64::from(len.div_ceil(self.window.advmss)) }
     }

@@ -75,9 +75,9 @@ pub struct ReceiverStats {
     pub acks_sent: u64,
     /// Data packets that brought no new data.
     pub duplicate_packets: u64,
-    /// Those of the new packets that arrived out of order, above a hole.
+    /// New packets that arrived out of order, above a hole.
     pub out_of_order_packets: u64,
-    /// Data packets dropped: outside the window, for want of memory, or with an old timestamp.
+    /// Data packets dropped: outside the window, for lack of memory, or with an old timestamp.
     pub dropped_packets: u64,
 }
 
@@ -131,7 +131,7 @@ pub struct SendSide {
     pub wstamp: Time,
 }
 
-/// What the sending half knows of the peer, by which a duplicate ACK is recognised.
+/// The peer as the sending half knows it; serves to recognise a duplicate ACK.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Peer {
     /// First byte that the peer has not acknowledged. Linux: `snd_una`.
@@ -140,9 +140,11 @@ pub(crate) struct Peer {
     pub(crate) window: PeerWindow,
 }
 
-/// The receiving half of a socket. What the fast path touches comes first, up to what times the
-/// round trips in `autotune`: 232 bytes. With what a host keeps for its end of a flow before it,
-/// that is four cache lines.
+/// The receiving half of a socket.
+///
+/// The fields that the fast path touches come first, in 232 bytes. They end within `autotune`,
+/// before its fields that change once per round trip. With the host's data for this end of a flow
+/// before them, they fill four cache lines.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Receiver {
@@ -152,24 +154,24 @@ pub struct Receiver {
     has_ts: bool,
     state: State,
     is_reading: bool,
-    /// Which segments a fast path takes. Nothing until [`Self::deliver`] finds out; whatever may
-    /// change the answer sets it to nothing.
+    /// Which segments a fast path takes. [`Self::deliver`] determines this; each event that may
+    /// change it resets it to nothing.
     expected: Expected,
     ack: DelayedAck,
     delack_timer: WheelTimer,
     clock: Clock,
     send_side: SendSide,
-    // What [`ReceiverStats`] counts.
+    // Counts of [`ReceiverStats`].
     new_packets: u64,
     bytes_read: u64,
     acks_sent: u64,
     /// [`Self::arrived`] when the connection began.
     arrived_before: u32,
     autotune: Autotune,
-    // An ACK that waits.
+    // Times of a delayed ACK.
     delack_due: Time,
     delack_armed: Time,
-    // What [`ReceiverStats`] counts.
+    // More counts of [`ReceiverStats`].
     duplicate_packets: u64,
     out_of_order_packets: u64,
     dropped_packets: u64,
@@ -177,7 +179,7 @@ pub struct Receiver {
     synack_at: Time,
     /// The limit on answers to segments that are not acceptable.
     oow: OowLimit,
-    /// What the sending half knows of the peer.
+    /// The peer as the sending half knows it.
     peer: Peer,
     /// Sequence number of the peer's first byte.
     stream_start: u32,
@@ -205,13 +207,13 @@ pub struct Receiver {
     sacks: SackList,
     queue: ReceiveQueue,
     out_of_order: OutOfOrder,
-    /// Bytes that must be there before the application wakes up. Linux: `sk_rcvlowat`.
+    /// Unread bytes that must be available before the application wakes up. Linux: `sk_rcvlowat`.
     rcvlowat: u32,
     config: Arc<ReceiverConfig>,
 }
 
 impl Receiver {
-    /// Bytes from its beginning that the fast path touches.
+    /// Bytes from the start of the struct that the fast path touches.
     pub const HOT: usize = std::mem::offset_of!(Self, autotune) + Autotune::HOT;
 
     /// A listening socket. Sockets with the same settings can share them.
@@ -262,7 +264,7 @@ impl Receiver {
         }
     }
 
-    /// A segment arrives from the peer. The caller then checks [`Self::wants_read`].
+    /// Processes a segment from the peer. The caller then checks [`Self::wants_read`].
     pub fn on_segment(&mut self, now: Time, segment: &Segment, host: &mut impl Host) {
         let was_established = self.is_established();
         if !self.accept(now, segment, host) {
@@ -277,7 +279,7 @@ impl Receiver {
         self.check_ack(host);
     }
 
-    /// A timer expires.
+    /// Processes an expired timer.
     #[inline]
     pub fn on_timer(&mut self, now: Time, timer: TimerId, host: &mut impl Host) {
         match timer {
@@ -288,8 +290,8 @@ impl Receiver {
         }
     }
 
-    /// Another high-resolution timer of the same machine expires. The kernel then also runs the
-    /// compressed-ACK timer if it is due within its slack.
+    /// Processes an interrupt of another high-resolution timer of the same machine. The kernel then
+    /// also runs the compressed-ACK timer if it is due within its slack.
     pub fn on_host_interrupt(&mut self, now: Time, host: &mut impl Host) {
         if let Some(due) = self.compressed_due
             && now + output::COMP_SACK_SLACK >= due
@@ -305,13 +307,13 @@ impl Receiver {
         self.is_reading && self.is_readable()
     }
 
-    /// The application stops or resumes reading.
+    /// Makes the application stop or resume reading.
     pub fn set_reading(&mut self, is_reading: bool) {
         self.is_reading = is_reading;
         self.expected = Expected::Nothing;
     }
 
-    /// The counts.
+    /// The counts since the SYN.
     #[must_use]
     #[inline]
     pub const fn stats(&self) -> ReceiverStats {
@@ -325,7 +327,7 @@ impl Receiver {
         }
     }
 
-    /// Packets that brought new data so far, with those of the connections before, modulo 2^32.
+    /// Packets that brought new data so far, including earlier connections, modulo 2^32.
     #[must_use]
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "a count that wraps")]
@@ -333,7 +335,7 @@ impl Receiver {
         (self.new_packets as u32).wrapping_add(self.arrived_before)
     }
 
-    /// This connection follows `other`: [`Self::arrived`] goes on where that ended.
+    /// Makes [`Self::arrived`] continue from `other`, the connection before this one.
     pub fn count_on(&mut self, other: &Self) {
         self.arrived_before = other.arrived();
     }
@@ -362,7 +364,7 @@ impl Receiver {
         self.window.rmem_alloc.cast_unsigned()
     }
 
-    /// The socket's fields under the kernel's names, for comparison with logs.
+    /// Passes the socket's fields under the kernel's names to `field`, for comparison with logs.
     pub fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {
         let window = &self.window;
         let from_start = |seq: u32| i64::from(seq.wrapping_sub(self.stream_start)) + 1;

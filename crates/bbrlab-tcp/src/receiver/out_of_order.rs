@@ -16,7 +16,7 @@ use bbrlab_cc::linux_int::{after, before};
 use super::sack_list::SackList;
 use super::skb::Skb;
 
-/// Linux: `out_of_order_queue`.
+/// The buffers above a hole. Linux: `out_of_order_queue`.
 #[derive(Debug, Default)]
 pub(super) struct OutOfOrder {
     queue: VecDeque<Skb>,
@@ -47,7 +47,7 @@ impl OutOfOrder {
         self.queue.pop_front()
     }
 
-    /// Merges `skb` into the last buffer, if it can be; else false.
+    /// Merges `skb` into the last buffer; returns false if that is impossible.
     #[inline]
     pub(super) fn extend_last(&mut self, skb: &Skb) -> bool {
         self.queue.back_mut().is_some_and(|last| last.try_coalesce(skb))
@@ -177,12 +177,12 @@ mod tests {
         queue
     }
 
-    /// Starts of what is kept.
+    /// Starts of the buffers that are kept.
     fn kept(queue: &OutOfOrder) -> Vec<u32> {
         queue.queue.iter().map(|skb| skb.seq).collect()
     }
 
-    /// Prunes six buffers of 1000 bytes; the bytes freed, and how many buffers are kept.
+    /// Prunes six buffers of 1000 bytes; returns the bytes freed and the number of buffers kept.
     fn prune(seq: u32, rmem_alloc: i32, rcvbuf: i32) -> (Option<i32>, usize) {
         let mut queue = six();
         let freed = queue.prune(seq, rmem_alloc, rcvbuf);
@@ -191,12 +191,12 @@ mod tests {
         (freed, kept.len())
     }
 
-    // Linux, `tcp_prune_ofo_queue`: an eighth of the buffer at a time, so that not each of many
-    // tiny segments prunes.
+    // Linux, `tcp_prune_ofo_queue`: each call frees an eighth of the buffer, so that of many tiny
+    // segments not each one prunes.
 
     #[test]
     fn pruning_frees_at_least_an_eighth_of_the_buffer() {
-        // 100 bytes too many would be freed by one buffer; 2000 is an eighth of 16,000.
+        // One buffer would free the excess of 100 bytes; 2000 is an eighth of 16,000.
         assert_eq!(prune(0, 16_100, 16_000), (Some(2000), 4));
         assert_eq!(prune(0, 16_007, 16_007), (Some(2000), 4));
         assert_eq!(prune(0, 16_008, 16_008), (Some(3000), 3));

@@ -73,14 +73,14 @@ impl Receiver {
         self.ack.is_due_at_once()
     }
 
-    /// Whether the right edge of the window can advance where more than one full segment is
-    /// unacknowledged (otherwise a read will send the ACK).
+    /// Whether the right edge of the window can advance while more than one full segment is
+    /// unacknowledged. Otherwise a read will send the ACK.
     #[inline(never)]
     fn can_edge_advance(&mut self) -> bool {
         self.window.available() < self.rcvlowat || self.select_window() >= self.window.rcv_wnd
     }
 
-    /// Linux: `__tcp_select_window`, with its side effect of ending quick ACKs.
+    /// The window to advertise; ends quick ACKs as a side effect. Linux: `__tcp_select_window`.
     pub(super) fn select_window(&mut self) -> u32 {
         let (window, crowded) = self.window.select(self.ack.rcv_mss);
         if crowded {
@@ -89,7 +89,8 @@ impl Receiver {
         window
     }
 
-    /// Linux: `tcp_send_delayed_ack`.
+    /// Delays the ACK, or sends it if an earlier delay is nearly over. Linux:
+    /// `tcp_send_delayed_ack`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every second segment ends here")]
     pub(super) fn delay_ack(&mut self, host: &mut impl Host) {
@@ -102,7 +103,7 @@ impl Receiver {
         }
     }
 
-    /// An ACK that waits already waits on, or is sent if its time is nearly over.
+    /// Handles an ACK that is already delayed: it waits on, or is sent if its time is nearly over.
     #[cold]
     #[inline(never)]
     fn delay_ack_again(&mut self, now: u32, ato: u32, host: &mut impl Host) {
@@ -134,7 +135,7 @@ impl Receiver {
         }
     }
 
-    /// Above a hole: sends the first few ACKs at once, then compresses them into one per interval.
+    /// Sends the first few ACKs above a hole at once, then compresses them into one per interval.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -173,7 +174,7 @@ impl Receiver {
         }
     }
 
-    /// ns-3's rule: every n segments or after a fixed time.
+    /// Sends or delays an ACK by ns-3's rule: one per `every` segments, or after a fixed time.
     fn check_ack_every(&mut self, every: u32, timer: Span, host: &mut impl Host) {
         if self.unacked_segments >= every || self.ack.has(NOW) || !self.out_of_order.is_empty() {
             self.send_ack(host);
@@ -196,9 +197,8 @@ impl Receiver {
         }
     }
 
-    /// The compressed-ACK timer fires. As in the kernel, the ACK's timestamp uses the clock as last
-    /// read.
-    /// Linux: `tcp_compressed_ack_kick`.
+    /// Sends the compressed ACKs when their timer fires. As in the kernel, the ACK's timestamp uses
+    /// the clock as last read. Linux: `tcp_compressed_ack_kick`.
     pub(super) fn release_compressed(&mut self, host: &mut impl Host) {
         self.compressed_due = None;
         if self.compressed_ack != 0 {
@@ -220,8 +220,9 @@ impl Receiver {
         }
     }
 
-    /// Linux: `tcp_delack_timer_handler`. The kernel leaves the timer in its wheel when the ACK is
+    /// Processes the delayed-ACK timer. The kernel leaves the timer in its wheel when the ACK is
     /// sent for another reason; the timer then does nothing, unless there are compressed ACKs.
+    /// Linux: `tcp_delack_timer_handler`.
     pub(super) fn on_delack_timer(&mut self, now: Time, host: &mut impl Host) {
         self.delack_armed = Time::NEVER;
         if self.delack_due > now {
@@ -249,7 +250,7 @@ impl Receiver {
         }
     }
 
-    /// Linux: `tcp_send_ack`.
+    /// Sends an ACK for all in-order data. Linux: `tcp_send_ack`.
     #[inline(never)]
     pub(super) fn send_ack(&mut self, host: &mut impl Host) {
         if self.ecn.is_ok || self.ack.has(NOMEM) || self.sacks.has_duplicate() {
@@ -271,13 +272,14 @@ impl Receiver {
         host.transmit(Transmission::AckWithBlocks(&ack, blocks, count));
     }
 
-    /// Apart from the ACKs with blocks, whose fields are then in no memory but the packet's.
+    /// Sends an ACK without SACK blocks. It is a function of its own, so that the fields of ACKs
+    /// with blocks are only in the packet's memory.
     #[inline(never)]
     fn send_pure_ack(&mut self, wnd: u32, host: &mut impl Host) {
         host.transmit(Transmission::Ack(&self.pure_ack(wnd)));
     }
 
-    /// An ACK for all that has arrived, without SACK blocks.
+    /// An ACK without SACK blocks.
     #[inline]
     fn pure_ack(&self, wnd: u32) -> PureAck {
         let (tsval, tsecr) = if self.has_ts { self.timestamps() } else { (0, 0) };
@@ -292,7 +294,7 @@ impl Receiver {
         }
     }
 
-    /// Sends an ACK for `rcv_nxt`, whatever it carries; DCTCP passes an earlier one. Linux:
+    /// Sends an ACK for `rcv_nxt`, of any form; DCTCP passes an earlier one. Linux:
     /// `__tcp_send_ack`.
     #[inline(never)]
     pub(super) fn send_ack_for(&mut self, rcv_nxt: u32, host: &mut impl Host) {
@@ -301,16 +303,16 @@ impl Receiver {
         host.transmit(Transmission::Segment(&segment));
     }
 
-    /// An ACK to be stamped.
+    /// An ACK whose other fields are still to be filled in.
     #[inline]
     fn bare_ack(&mut self) -> Segment {
         self.acks_sent += 1;
         Segment { seq: self.send_side.snd_nxt, flags: flag::ACK, ..Segment::default() }
     }
 
-    /// [`Self::send_ack`] where nothing but one full segment is to be acknowledged: there are no
-    /// SACK blocks, no compressed ACKs and no ECN. Returns false, and does nothing, if the window
-    /// is not the `steady` one.
+    /// [`Self::send_ack`] when one full segment and nothing else is to be acknowledged: no SACK
+    /// blocks, no compressed ACKs, no ECN. Returns false, and does nothing, if the window is not
+    /// the `steady` one.
     #[inline]
     pub(super) fn send_steady_ack(&mut self, steady: Steady, host: &mut impl Host) -> bool {
         let Some(wnd) = self.window.advertise_steady(steady) else { return false };
@@ -368,7 +370,7 @@ impl Receiver {
         self.on_ack_sent(rcv_nxt);
     }
 
-    /// Linux: `tcp_event_ack_sent`.
+    /// Updates the state after an ACK for `rcv_nxt` was sent. Linux: `tcp_event_ack_sent`.
     fn on_ack_sent(&mut self, rcv_nxt: u32) {
         if self.compressed_ack != 0 {
             self.compressed_ack = 0;

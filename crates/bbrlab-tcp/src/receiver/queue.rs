@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use super::skb::Skb;
 
-/// Linux: `sk_receive_queue`.
+/// In-order data that is not read yet. Linux: `sk_receive_queue`.
 #[derive(Debug, Default)]
 pub(super) struct ReceiveQueue {
     /// The newest buffer; meaningful if `len` is not 0.

@@ -22,7 +22,7 @@ pub struct Read {
 }
 
 impl Receiver {
-    /// Whether the application is told that the socket is readable.
+    /// Whether the kernel reports the socket as readable to the application.
     pub(super) fn is_readable(&self) -> bool {
         let available = self.window.available();
         if available == 0 {
@@ -34,7 +34,7 @@ impl Receiver {
             || self.window.receive_window() <= self.ack.rcv_mss
     }
 
-    /// The application reads all queued data with successive `recv()` calls.
+    /// Reads all queued data with successive `recv()` calls.
     pub fn read(&mut self, now: Time, host: &mut impl Host) -> Read {
         let mut total = Read { bytes: 0, until: now };
         while !self.queue.is_empty() {
@@ -93,8 +93,8 @@ impl Receiver {
         self.queue.pop();
     }
 
-    /// After a `recv()`: sends an ACK if one is due or the window has opened far enough.
-    /// Linux: `__tcp_cleanup_rbuf`.
+    /// Sends an ACK after a `recv()`, if one is due or the window has opened far enough. Linux:
+    /// `__tcp_cleanup_rbuf`.
     pub(super) fn after_recv(&mut self, copied: u32, host: &mut impl Host) {
         let window = &self.window;
         let mut ack_now = false;

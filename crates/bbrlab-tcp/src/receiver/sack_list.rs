@@ -13,14 +13,14 @@ const NUM_SACKS: u8 = 4;
 /// Number of blocks that an ACK is expected to carry. Linux: `TCP_SACK_BLOCKS_EXPECTED`.
 const BLOCKS_EXPECTED: usize = 2;
 
-/// Linux: `selective_acks`, `duplicate_sack`.
+/// The SACK blocks and the duplicate to report. Linux: `selective_acks`, `duplicate_sack`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SackList {
     blocks: [SackBlock; NUM_SACKS as usize],
     count: u8,
     /// The duplicate to report with the next ACK.
     dsack: Option<SackBlock>,
-    /// Whether duplicates are reported: if the option was negotiated. Without it the list stays
+    /// Whether duplicates are reported. False if the option was not negotiated: the list then stays
     /// empty.
     reports_duplicates: bool,
 }
@@ -30,14 +30,14 @@ pub(super) struct SackList {
 pub(super) struct Touched {
     /// The block that it extended, if there was one.
     at: Option<usize>,
-    /// How many blocks stand before it.
+    /// Number of blocks before it.
     depth: usize,
 }
 
 impl Touched {
-    /// Whether compressed ACKs must be sent before the block moves to the front: blocks not yet
-    /// reported might then no longer fit into an ACK. What is sent shows the block extended, in its
-    /// old place.
+    /// Whether compressed ACKs must be sent before the block moves to the front. Otherwise blocks
+    /// that are not yet reported might no longer fit into an ACK. The ACK that is sent shows the
+    /// extended block in its old place.
     pub(super) const fn must_flush(self) -> bool {
         self.depth >= BLOCKS_EXPECTED
     }
@@ -58,8 +58,8 @@ fn extend(block: &mut SackBlock, seq: u32, end_seq: u32) -> bool {
 }
 
 impl SackList {
-    /// The list of a connection that has negotiated the option, or not; `dsack` tells whether
-    /// duplicates are reported.
+    /// The list of a connection. `is_on`: the SACK option was negotiated; `dsack`: duplicates are
+    /// reported.
     pub(super) fn new(is_on: bool, dsack: bool) -> Self {
         Self { reports_duplicates: is_on && dsack, ..Self::default() }
     }
@@ -77,13 +77,13 @@ impl SackList {
         self.count != 0
     }
 
-    /// Where the block that is reported first ends.
+    /// End of the block that is reported first.
     pub(super) const fn newest_end(&self) -> u32 {
         self.blocks[0].end
     }
 
-    /// Extends the block that is reported first, which is the one with the highest sequence
-    /// numbers: it keeps its place, and meets no other.
+    /// Extends the block that is reported first. This block must have the highest sequence numbers:
+    /// it keeps its place, and touches no other block.
     pub(super) fn extend_newest(&mut self, end_seq: u32) {
         self.blocks[0].end = end_seq;
     }
@@ -94,8 +94,8 @@ impl SackList {
         self.count = 1;
     }
 
-    /// Records out-of-order data: extends the first block that `seq..end_seq` touches, where it
-    /// stands. [`Self::bring_to_front`] has to follow. Linux: the first half of
+    /// Records out-of-order data: extends the first block that `seq..end_seq` touches, in its
+    /// place. The caller must call [`Self::bring_to_front`] next. Linux: the first half of
     /// `tcp_sack_new_ofo_skb`.
     #[inline]
     pub(super) fn touch(&mut self, seq: u32, end_seq: u32) -> Touched {
@@ -104,8 +104,8 @@ impl SackList {
         Touched { at, depth: at.unwrap_or(blocks.len()) }
     }
 
-    /// The block just extended becomes the first; if there was none, `seq..end_seq` does. Linux:
-    /// the second half of `tcp_sack_new_ofo_skb`.
+    /// Makes the block just extended the first; if there was none, `seq..end_seq`. Linux: the
+    /// second half of `tcp_sack_new_ofo_skb`.
     #[inline]
     pub(super) fn bring_to_front(&mut self, touched: Touched, seq: u32, end_seq: u32) {
         if let Some(at) = touched.at {
@@ -127,7 +127,7 @@ impl SackList {
         self.count = (self.count + 1).min(NUM_SACKS);
     }
 
-    /// Linux: `tcp_sack_maybe_coalesce`.
+    /// Merges blocks that the first block touches into it. Linux: `tcp_sack_maybe_coalesce`.
     fn merge_into_first(&mut self) {
         let mut at = 1;
         while at < usize::from(self.count) {
@@ -180,7 +180,7 @@ impl SackList {
         }
     }
 
-    /// Linux: `tcp_dsack_extend`.
+    /// Extends the duplicate to report by `seq..end_seq`. Linux: `tcp_dsack_extend`.
     pub(super) fn extend_duplicate(&mut self, seq: u32, end_seq: u32) {
         match &mut self.dsack {
             Some(block) => {
@@ -190,15 +190,16 @@ impl SackList {
         }
     }
 
-    /// What [`Self::write`] writes while there is no duplicate: the blocks, and how many of them.
+    /// The blocks that [`Self::write`] writes, and their number. There must be no duplicate to
+    /// report.
     #[inline]
     pub(super) fn reported(&self, has_ts: bool) -> (&[SackBlock; NUM_SACKS as usize], u8) {
         debug_assert!(self.dsack.is_none());
         (&self.blocks, self.count.min(room_for_blocks(has_ts)))
     }
 
-    /// Writes the option: a duplicate first, then the blocks, as many as fit beside the timestamps.
-    /// The duplicate is reported once.
+    /// Writes the option: a duplicate first, then as many blocks as fit next to the timestamps. The
+    /// duplicate is reported once.
     pub(super) fn write(&mut self, segment: &mut Segment) {
         let room = room_for_blocks(segment.has_ts);
         segment.sack = self.blocks;
@@ -211,7 +212,7 @@ impl SackList {
     }
 }
 
-/// How many blocks fit into a header.
+/// Number of blocks that fit into a header.
 const fn room_for_blocks(has_ts: bool) -> u8 {
     if has_ts { 3 } else { 4 }
 }
@@ -224,7 +225,7 @@ mod tests {
     use crate::Segment;
     use expect_test::{Expect, expect};
 
-    /// The blocks of an ACK that is sent now.
+    /// Appends the blocks of an ACK that is sent now to `line`.
     fn write_option(list: &mut SackList, line: &mut String) {
         let mut segment = Segment { has_ts: true, ..Segment::default() };
         list.write(&mut segment);
@@ -233,8 +234,8 @@ mod tests {
         }
     }
 
-    /// Records the ranges and checks the SACK option after each, and behind a `!` that of
-    /// compressed ACKs which are sent first.
+    /// Records the ranges and checks the SACK option after each. After a `!` follows the option of
+    /// compressed ACKs that are sent first.
     fn check(ranges: &[(u32, u32)], expected: &Expect) {
         let mut list = SackList::new(true, true);
         let mut lines = String::new();

@@ -1,9 +1,9 @@
 //! Received data in memory: the memory that a buffer takes, and which neighbours are merged.
 //!
 //! The window that a Linux receiver advertises depends on the memory that its buffers take
-//! (`truesize`), so memory is accounted for as in the kernel: 832 bytes for a segment's head and
-//! descriptors, its payload in page fragments, and neighbours merged as long as one buffer holds at
-//! most 17 fragments.
+//! (`truesize`), so memory is accounted for as in the kernel. A segment's head and descriptors take
+//! 832 bytes, and its payload is in page fragments. Neighbours are merged as long as one buffer
+//! holds at most 17 fragments.
 //!
 //! Sources: [linux] `net/core/skbuff.c` (`skb_try_coalesce`), `net/ipv4/tcp_input.c`
 //! (`tcp_try_coalesce`).

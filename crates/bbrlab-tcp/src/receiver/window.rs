@@ -39,9 +39,9 @@ const INIT_CWND: u32 = 10;
 #[expect(clippy::struct_field_names, reason = "the kernel's names")]
 pub(super) struct Window {
     // Inputs of `steady`.
-    /// What the buffer counts, and whether it grows.
+    /// Whether the buffer counts memory or payload, and whether it grows.
     buffer: Buffer,
-    /// Upper bound of the advertised window in bytes; none is larger than any window.
+    /// Upper bound of the advertised window in bytes; `u32::MAX` for none.
     rwnd: u32,
     /// Size of the buffer in bytes of memory.
     rcvbuf: i32,
@@ -69,7 +69,7 @@ pub(super) struct Window {
     steady: Steady,
 }
 
-/// What a buffer counts, and whether it grows.
+/// Whether a buffer counts memory or payload, and whether it grows.
 #[derive(Clone, Copy, Debug)]
 enum Buffer {
     /// Memory, of a fixed size.
@@ -80,7 +80,7 @@ enum Buffer {
     Payload(PayloadBuffer),
 }
 
-/// A buffer that counts payload: all of it that is not taken by unread data is advertised. ns-3:
+/// A buffer that counts payload: it advertises all bytes that unread data does not take. ns-3:
 /// `tcp-rx-buffer.cc`, `MaxRxSequence`; `tcp-socket-base.cc`, `AdvertisedWindowSize`.
 #[derive(Clone, Copy, Debug)]
 struct PayloadBuffer {
@@ -90,21 +90,21 @@ struct PayloadBuffer {
     is_read_at_once: bool,
 }
 
-/// What the window answers while memory holds one full segment and nothing else, as it does
-/// whenever the fast path asks. It is kept until one of `rcv_ssthresh`, `window_clamp`, `rcvbuf`
-/// and `scaling_ratio` changes: the methods that write these forget it.
+/// The window's results while memory holds one full segment and nothing else, as on the fast path.
+/// They are kept until `rcv_ssthresh`, `window_clamp`, `rcvbuf` or `scaling_ratio` changes: the
+/// methods that write these discard the results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Steady {
-    /// Bytes of the full segment; 0 while nothing is known.
+    /// Bytes of the full segment; 0 if nothing is stored.
     len: u32,
-    /// What [`Window::select`] chooses, or 0 if that choice ends quick ACKs or depends on more than
-    /// the fields above.
+    /// The result of [`Window::select`], or 0 if that result ends quick ACKs or depends on more
+    /// than the fields above.
     choice: u32,
     /// `choice` as the peer reads it from the header.
     advertised: u32,
     /// Whether [`Window::grow`] may find room.
     pub(super) may_grow: bool,
-    /// Whether `choice` is the same while memory holds nothing.
+    /// Whether `choice` is also valid while memory holds nothing.
     holds_when_empty: bool,
 }
 
@@ -165,8 +165,8 @@ impl Window {
         }
     }
 
-    /// The window of a buffer that counts payload: all of it from the start. Memory is without
-    /// bound.
+    /// The window of a buffer that counts payload: the whole buffer from the start. Memory is
+    /// unbounded.
     fn of_payload(config: &ReceiverConfig) -> Self {
         let largest = RMEM_MAX;
         let size = config.stack.rcvbuf.fixed_size(Sockbuf::Payload).unwrap_or(largest);
@@ -256,23 +256,24 @@ impl Window {
         win_from_space(self.scaling_ratio, space)
     }
 
-    /// Linux: `tcp_full_space`.
+    /// Payload that the whole buffer holds. Linux: `tcp_full_space`.
     const fn full_space(&self) -> i32 {
         self.win_from_space(self.rcvbuf)
     }
 
-    /// Linux: `tcp_space`. Negative if the memory in use exceeds the buffer.
+    /// Payload that the free memory holds; negative if the memory in use exceeds the buffer. Linux:
+    /// `tcp_space`.
     const fn space(&self) -> i32 {
         self.win_from_space(self.rcvbuf - self.rmem_alloc)
     }
 
-    /// What is left of the advertised window. Linux: `tcp_receive_window`.
+    /// The unused part of the advertised window. Linux: `tcp_receive_window`.
     pub(super) const fn receive_window(&self) -> u32 {
         let left = self.rcv_wup.wrapping_add(self.rcv_wnd).wrapping_sub(self.rcv_nxt);
         if left.cast_signed() < 0 { 0 } else { left }
     }
 
-    /// Whether at most half of what could be advertised is left. Linux: in `__tcp_cleanup_rbuf`.
+    /// Whether at most half of `window_clamp` is left to the peer. Linux: in `__tcp_cleanup_rbuf`.
     pub(super) const fn is_half_used(&self) -> bool {
         2 * self.receive_window() as u64 <= self.window_clamp as u64
     }
@@ -323,8 +324,9 @@ impl Window {
         true
     }
 
-    /// [`Self::grow`] by a full segment of `len` bytes while memory holds it and nothing else, and
-    /// there is room: what follows from `rcv_ssthresh` alone is known anew.
+    /// [`Self::grow`] by a full segment of `len` bytes. Memory must hold this segment and nothing
+    /// else, and there must be room. Recomputes the fields of `steady`, if possible from
+    /// `rcv_ssthresh` alone.
     #[inline(never)]
     pub(super) fn grow_steadily(&mut self, len: u32) -> Steady {
         let space = self.space();
@@ -446,8 +448,7 @@ impl Window {
         field << self.wscale
     }
 
-    /// What the window answers now that memory holds one full segment of `len` bytes and nothing
-    /// else.
+    /// The window's results now. Memory must hold one full segment of `len` bytes and nothing else.
     #[inline]
     pub(super) fn steady(&mut self, len: u32) -> Steady {
         if self.steady.len != len {
@@ -470,20 +471,20 @@ impl Window {
             choice,
             advertised: self.as_advertised(choice),
             may_grow: self.room_to_grow() > 0,
-            // If what is free does not bound the window, more of it does not either.
+            // If free space does not bound the window, more free space does not either.
             holds_when_empty: self.counts_payload()
                 || self.space() >= self.rcv_ssthresh.cast_signed(),
         }
     }
 
-    /// What is known of the window while memory holds nothing, after it held one full segment.
+    /// The results that hold while memory is empty, after it held one full segment.
     #[inline]
     pub(super) fn steady_when_empty(&self) -> Option<Steady> {
         (self.steady.len != 0 && self.steady.holds_when_empty).then_some(self.steady)
     }
 
-    /// [`Self::advertise`] if `steady` holds and its window does not fall behind the one before:
-    /// returns the bytes to advertise.
+    /// [`Self::advertise`] if `steady` applies and its window is not below the last one. Returns
+    /// the bytes to advertise.
     #[inline]
     pub(super) fn advertise_steady(&mut self, steady: Steady) -> Option<u32> {
         if steady.choice < self.rcv_wnd {

@@ -37,7 +37,7 @@ struct Dropped {
 }
 
 impl Dropped {
-    /// Nothing of what was sent up to `snd_nxt`.
+    /// Nothing of the data sent up to `snd_nxt`.
     #[inline]
     const fn nothing(snd_nxt: u32) -> Self {
         Self {
@@ -55,7 +55,7 @@ impl Dropped {
         self.note(skb.seq, skb.end_seq, sent_us, sent_us, high_seq);
     }
 
-    /// Records the packets of a run, of which the first has the lowest sequence numbers.
+    /// Records the packets of a run. Its first packet has the lowest sequence numbers.
     #[inline]
     fn note_originals(&mut self, run: &Run, high_seq: u32) {
         self.note(run.seq, run.first_end_seq, run.first_us, run.last_us, high_seq);
@@ -76,7 +76,7 @@ impl Dropped {
     }
 }
 
-/// Where an ACK number lies among what was sent.
+/// Position of an ACK number relative to the data sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AckPlace {
     /// Further below `snd_una` than any window reaches. Linux: `SKB_DROP_REASON_TCP_TOO_OLD_ACK`.
@@ -90,7 +90,7 @@ pub(crate) enum AckPlace {
 }
 
 impl Sender {
-    /// Where `ack` lies. Linux: the first checks of `tcp_ack`.
+    /// Position of `ack`. Linux: the first checks of `tcp_ack`.
     #[inline]
     pub(crate) fn place_of(&self, ack: u32) -> AckPlace {
         let snd_una = self.conn.snd_una;
@@ -205,7 +205,7 @@ impl Sender {
         self.xmit_recovery(rexmit, host);
     }
 
-    /// An ACK while nothing was in flight.
+    /// Processes an ACK while nothing was in flight.
     fn ack_without_queue(&mut self, prior_snd_una: u32, ack: u32, flag: u32, host: &mut impl Host) {
         let mut flag = flag;
         self.in_ack_event(flag);
@@ -218,7 +218,7 @@ impl Sender {
         }
     }
 
-    /// An ACK below `snd_una` may still carry SACK blocks.
+    /// Processes the SACK blocks of an ACK below `snd_una`, if it has any.
     fn old_ack(
         &mut self,
         segment: &Segment,
@@ -247,7 +247,8 @@ impl Sender {
         self.conn.snd_una = ack;
     }
 
-    /// Linux: `tcp_ack_update_window`.
+    /// Updates `snd_una`, and the peer's window if the segment may change it; returns flags. Linux:
+    /// `tcp_ack_update_window`.
     fn update_window(&mut self, segment: &Segment, host: &mut impl Host) -> u32 {
         let mut flag = 0;
         let (ack, seq, wnd) = (segment.ack, segment.seq, segment.wnd);
@@ -272,7 +273,8 @@ impl Sender {
         }
     }
 
-    /// Linux: `tcp_count_delivered`.
+    /// Counts delivered packets, also as CE-marked if the ACK has ECE. Linux:
+    /// `tcp_count_delivered`.
     #[inline]
     pub(super) fn count_delivered(&mut self, delivered: u32, flag: u32) {
         self.conn.delivered = self.conn.delivered.wrapping_add(delivered);
@@ -363,7 +365,7 @@ impl Sender {
         let snd_una = self.conn.snd_una;
         let (high_seq, now) = (self.episode.high_seq(), self.rack_now());
         let mut dropped = Dropped::nothing(self.conn.snd_nxt);
-        // A switched sampler looks at every skb.
+        // A switched sampler must see every skb.
         let is_each_sampled = self.sampler.is_switched();
         loop {
             if let Some(run) = self.board.pop_ordinary(snd_una, is_each_sampled) {
@@ -440,7 +442,7 @@ impl Sender {
         }
     }
 
-    /// Linux: `tcp_ack_update_rtt`.
+    /// Takes the RTT sample of an ACK: true if there is one. Linux: `tcp_ack_update_rtt`.
     #[inline]
     fn update_rtt(
         &mut self,
@@ -469,8 +471,8 @@ impl Sender {
         true
     }
 
-    /// An ACK of new data gives the age of the timestamp that it echoes, in whole milliseconds of
-    /// two truncated clocks. ns-3: `tcp-socket-base.cc`, `EstimateRtt`, `CalculateRttSample`;
+    /// Takes the age of the timestamp that an ACK of new data echoes, in whole milliseconds of two
+    /// truncated clocks. ns-3: `tcp-socket-base.cc`, `EstimateRtt`, `CalculateRttSample`;
     /// `tcp-option-ts.cc`.
     #[cold]
     fn update_rtt_by_echo(&mut self, flag: u32, state: &mut AckState) -> bool {
@@ -510,13 +512,13 @@ impl Sender {
         self.sampler.note_srtt(self.rtt.srtt_us >> 3);
     }
 
-    /// [`Self::take_rtt`] of Linux, but for the timeout of a loss probe.
+    /// [`Self::take_rtt`] of Linux, except for the timeout of a loss probe.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK passes here")]
     pub(super) fn take_exact_rtt(&mut self, rtt_us: u32, ca_rtt_us: u32, is_maybe_delayed: bool) {
         self.note_rtt(rtt_us, ca_rtt_us, is_maybe_delayed);
         let rto = self.timer.rto();
-        // While the same whole jiffies cover it, there is nothing to divide.
+        // No division is needed while the timeout stays within the same whole jiffies.
         let us_per_jiffy = self.clock.us_per_jiffy();
         let rounded_us = rto.wrapping_mul(us_per_jiffy);
         if rounded_us.wrapping_sub(self.rtt.rto_us()) < us_per_jiffy {
@@ -536,7 +538,7 @@ impl Sender {
         self.rtt.sample(i64::from(rtt_us), self.conn.snd_una, self.conn.snd_nxt);
     }
 
-    /// The RTT from an echoed timestamp, in microseconds but whole milliseconds. Linux:
+    /// The RTT from an echoed timestamp, in microseconds, at a resolution of milliseconds. Linux:
     /// `tcp_rtt_tsopt_us`.
     fn timestamp_rtt_us(&self, tsecr: u32) -> Option<u32> {
         let delta_ms = self.now_ms().wrapping_sub(tsecr);
@@ -559,7 +561,7 @@ impl Sender {
         self.retransmit_lost(host);
     }
 
-    /// An ACK may have opened the window for queued data. Linux: `tcp_ack_probe`.
+    /// Handles an ACK that may have opened the window for queued data. Linux: `tcp_ack_probe`.
     fn ack_zero_window_probe(&mut self, host: &mut impl Host) {
         let Some(first) = self.board.first_unsent() else { return };
         if after(first.end_seq, self.window_end()) {

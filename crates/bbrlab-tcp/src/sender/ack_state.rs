@@ -9,7 +9,7 @@ use bbrlab_cc::linux_int::{after, before};
 use super::scoreboard::{Covered, Run, tag};
 use crate::rate::AckRate;
 
-/// What an ACK did. Linux: `FLAG_*` of `tcp_input.c`.
+/// Effects of an ACK. Linux: `FLAG_*` of `tcp_input.c`.
 pub(super) mod flags {
     pub(crate) const DATA: u32 = 0x01;
     pub(crate) const WIN_UPDATE: u32 = 0x02;
@@ -27,14 +27,14 @@ pub(super) mod flags {
     pub(crate) const SACK_RENEGING: u32 = 0x2000;
     pub(crate) const ACK_MAYBE_DELAYED: u32 = 0x1_0000;
     pub(crate) const DSACK_TLP: u32 = 0x2_0000;
-    /// The first packet acknowledged had been retransmitted. Not in the kernel.
+    /// The first packet acknowledged had been retransmitted. Not a flag of the kernel.
     pub(crate) const RETRANS_HEAD_ACKED: u32 = 0x4_0000;
 
     pub(crate) const ACKED: u32 = DATA_ACKED | SYN_ACKED;
     pub(crate) const NOT_DUP: u32 = DATA | WIN_UPDATE | ACKED;
     pub(crate) const CA_ALERT: u32 = DATA_SACKED | ECE | DSACKING_ACK;
     pub(crate) const FORWARD_PROGRESS: u32 = ACKED | DATA_SACKED;
-    /// Those of each predicted ACK.
+    /// The flags of each predicted ACK.
     pub(crate) const PREDICTED: u32 = SND_UNA_ADVANCED | WIN_UPDATE | DATA_ACKED | SET_XMIT_TIMER;
 }
 
@@ -54,8 +54,7 @@ pub(super) struct AckState {
     pub(super) rate: AckRate,
 }
 
-/// What an ACK did to the counts of packets, as the rate sampler and the congestion control are
-/// told.
+/// Changes of the packet counts by an ACK, for the rate sampler and the congestion control.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AckCounts {
     /// Packets newly acknowledged or `SACKed`.

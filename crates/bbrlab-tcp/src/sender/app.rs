@@ -23,7 +23,7 @@ const UNLIMITED_SEND: u64 = 1 << 20;
 /// Pending calls that are kept separate; the bytes of further calls are added to the last one.
 const CALLS_MAX: usize = 1024;
 
-/// What the application has written, and what it has yet to write.
+/// The data that the application has written, and that it has yet to write.
 #[derive(Clone, Debug)]
 pub(super) struct App {
     /// Sequence number of the next byte written.
@@ -40,7 +40,7 @@ pub(super) struct App {
 }
 
 impl App {
-    /// Nothing to write yet.
+    /// An application without data.
     pub(super) fn new(isn: u32) -> Self {
         Self {
             write_seq: isn,
@@ -65,9 +65,9 @@ impl App {
 }
 
 impl Sender {
-    /// One `send()` of `bytes`. Bytes that the buffer has no space for are written by
-    /// [`Self::run_app`]. Several writes are processed in order. Before the connection is
-    /// established nothing is written to the buffer.
+    /// Writes `bytes` with one `send()`. Bytes that the buffer has no space for are written by
+    /// [`Self::run_app`]. Several writes are processed in order. Nothing is written to the buffer
+    /// before the connection is established.
     pub fn write(&mut self, now: Time, bytes: u64, host: &mut impl Host) {
         if bytes == 0 || self.app.is_closing {
             return;
@@ -94,7 +94,7 @@ impl Sender {
         }
     }
 
-    /// The application closes: a FIN follows the last byte written.
+    /// Closes the sending side: a FIN follows the last byte written.
     pub fn close(&mut self, now: Time, host: &mut impl Host) {
         self.app.is_unlimited = false;
         self.app.is_closing = true;
@@ -103,7 +103,7 @@ impl Sender {
         }
     }
 
-    /// The application stops writing. Data in the buffer is still sent; no FIN follows.
+    /// Makes the application stop writing. Data in the buffer is still sent; no FIN follows.
     pub fn stop_writing(&mut self) {
         self.app.is_unlimited = false;
         self.app.calls.clear();
@@ -125,7 +125,7 @@ impl Sender {
         self.sndbuf.counts_payload()
     }
 
-    /// The application runs: it writes what it has until the buffer is full.
+    /// Runs the application: it writes its data until the buffer is full.
     pub fn run_app(&mut self, now: Time, host: &mut impl Host) {
         self.refresh_clock(now);
         while self.app_is_ready() {
@@ -216,7 +216,7 @@ impl Sender {
         bytes - left
     }
 
-    /// Linux: `tcp_push`.
+    /// Sets PSH on the last skb, and sends what may be sent. Linux: `tcp_push`.
     fn push(&mut self, nonagle: Nonagle, size_goal: u32, host: &mut impl Host) {
         let Some(last_len) = self.board.last_unsent_len() else { return };
         self.mark_push();

@@ -1,10 +1,10 @@
-//! A segment arrives at the sender, which takes the shortest way that the segment allows.
+//! A segment arrives at the sender, which takes the shortest path that the segment allows.
 //!
-//! Nearly every segment is a pure ACK, or in a recovery would be one without its SACK blocks. A
-//! host may have these in a form of its own, of which no segment need be made: see [`IncomingAck`].
+//! Nearly every segment is a pure ACK, or in a recovery a pure ACK with SACK blocks. A host may
+//! store these in its own form, so that no segment needs to be made: see [`IncomingAck`].
 //!
-//! Sources: none; the ways themselves name theirs.
-//! Deviations: none: all ways have the same results.
+//! Sources: none; the paths themselves name theirs.
+//! Deviations: none: all paths have the same results.
 
 use bbrlab_units::Time;
 
@@ -12,15 +12,15 @@ use super::Sender;
 use crate::Host;
 use crate::segment::{PureAck, SackBlock, Segment, flag};
 
-/// A segment that arrives at the sender, in whatever form the host has it.
+/// A segment that arrives at the sender, in the host's form.
 pub trait IncomingAck: Copy {
-    /// Its fields if it is a pure ACK: nothing but an ACK.
+    /// The fields if this is a pure ACK: nothing but an ACK.
     fn pure_ack(&self) -> Option<PureAck>;
 
-    /// Its fields, its SACK blocks and their number if it would be a pure ACK without the blocks.
+    /// The fields, the SACK blocks and their number if this is a pure ACK plus SACK blocks.
     fn ack_with_blocks(&self) -> Option<(PureAck, &[SackBlock; 4], u8)>;
 
-    /// All of it.
+    /// The whole segment.
     fn segment(&self) -> Segment;
 }
 
@@ -40,7 +40,7 @@ impl IncomingAck for &Segment {
 }
 
 impl Segment {
-    /// Its fields that a pure ACK has, if it has no others but, perhaps, SACK blocks.
+    /// The fields of a pure ACK, if this segment is one, apart from SACK blocks.
     fn ack_only(&self) -> Option<PureAck> {
         let &Self { seq, ack, wnd, tsval, tsecr, has_ts, arrived, .. } = self;
         let is_pure = self.len == 0 && self.flags & !flag::PSH == flag::ACK;
@@ -49,8 +49,8 @@ impl Segment {
 }
 
 impl Sender {
-    /// A segment arrives from the peer, on a socket that only sends. The peer's FIN is acknowledged
-    /// at once. Returns whether the segment was acceptable, so that it was processed.
+    /// Processes a segment from the peer, on a socket that only sends. The peer's FIN is
+    /// acknowledged at once. Returns whether the segment was acceptable and therefore processed.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a choice of what to call, at one place")]
     pub fn on_arrival(

@@ -10,7 +10,7 @@ use crate::wheel::Tick;
 /// The settings of one sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SenderConfig {
-    /// What the host sets for all its flows.
+    /// The host's settings for all its flows.
     pub stack: Stack,
     /// Payload bytes of a full segment.
     pub mss: u32,

@@ -1,10 +1,10 @@
 //! The calls to the congestion control.
 //!
-//! It is called only from this file, but for two settings of its own that others read
-//! (`sndbuf_expand`, `min_tso_segs`). Before a call, values that other parts of the sender own
+//! Only this file calls the congestion control, except for two of its settings that other files
+//! read (`sndbuf_expand`, `min_tso_segs`). Before a call, values that other parts of the sender own
 //! (packets in flight, round-trip times, the next byte expected from the peer) are copied into
-//! [`Conn`]; after it, the returned [`Control`] is stored. Only this file stores cwnd and ssthresh,
-//! also those that other files compute.
+//! [`Conn`]. After it, the returned [`Control`] is stored. Only this file stores cwnd and ssthresh,
+//! including values that other files compute.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_cong_control`, `tcp_in_ack_event`,
 //! `tcp_set_ca_state`, `tcp_init_cwnd_reduction`, `tcp_cwnd_reduction`, `tcp_end_cwnd_reduction`,
@@ -36,7 +36,8 @@ impl Sender {
         self.conn.ctl = call(&mut self.cc, &self.conn);
     }
 
-    /// Calls the congestion control with the current state of the connection, for a number.
+    /// Calls the congestion control with the current state of the connection, and returns its
+    /// number.
     #[inline]
     fn ask_cc(&mut self, ask: impl FnOnce(&mut Cc, &Conn) -> u32) -> u32 {
         self.refresh_conn();
@@ -59,16 +60,16 @@ impl Sender {
         self.conn.rcv_nxt = self.reverse.rcv_nxt;
     }
 
-    /// Copies the packets in flight into [`Conn`]: the only one of these values that the rate
-    /// sampler reads.
+    /// Copies the number of packets in flight into [`Conn`]. The rate sampler reads no other value
+    /// of [`Self::refresh_conn`].
     #[inline]
     pub(super) fn refresh_in_flight(&mut self) {
         self.conn.inflight = self.board.in_flight();
     }
 
-    /// The connection is established: sets the initial window and calls the algorithm's `init`. An
-    /// ssthresh that SYN timeouts have set is discarded. Linux: `tcp_init_transfer`,
-    /// `tcp_init_metrics`.
+    /// Sets the initial window and calls the algorithm's `init`, when the connection is
+    /// established. An ssthresh that SYN timeouts have set is discarded. Linux:
+    /// `tcp_init_transfer`, `tcp_init_metrics`.
     pub(super) fn init_congestion(&mut self, is_syn_lost_twice: bool, host: &mut impl Host) {
         let initial = self.config.stack.initial_cwnd.min(self.conn.ctl.cwnd_clamp);
         self.conn.ctl.cwnd = if is_syn_lost_twice { 1 } else { initial };
@@ -92,14 +93,14 @@ impl Sender {
         }
     }
 
-    /// An skb was marked lost. Linux: the call of `skb_marked_lost`.
+    /// Reports an skb that was marked lost. Linux: the call of `skb_marked_lost`.
     #[inline(never)]
     pub(super) fn tell_lost(&mut self, at: Cursor, host: &mut impl Host) {
         let skb = self.board.lost_skb(at);
         self.with_cc(|cc, conn| cc.skb_marked_lost(conn, &skb, host));
     }
 
-    /// Packets were acknowledged, of which [`Conn`] says what is left in flight. Linux: the call of
+    /// Reports acknowledged packets; [`Conn`] holds the number left in flight. Linux: the call of
     /// `pkts_acked`.
     #[inline]
     pub(super) fn tell_pkts_acked(&mut self, pkts_acked: u32, rs: &RateSample) {
@@ -115,7 +116,8 @@ impl Sender {
         self.cc.apply_pkts_acked(&mut self.conn, &sample);
     }
 
-    /// Linux: `tcp_in_ack_event`.
+    /// Passes the flags of an ACK to an algorithm that implements `in_ack_event`. Linux:
+    /// `tcp_in_ack_event`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK passes here")]
     pub(super) fn in_ack_event(&mut self, flag: u32) {
@@ -156,8 +158,8 @@ impl Sender {
         }
     }
 
-    /// Calls an algorithm with `cong_control`. What was copied into [`Conn`] for the rate sample
-    /// still holds.
+    /// Calls an algorithm with `cong_control`. The values that were copied into [`Conn`] for the
+    /// rate sample must still be valid.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for each way of an ACK")]
     pub(super) fn call_cong_control(&mut self, rs: &RateSample, host: &mut impl Host) {
@@ -204,7 +206,8 @@ impl Sender {
         self.usage.snd_cwnd_stamp = self.conn.jiffies;
     }
 
-    /// Linux: `tcp_may_raise_cwnd`.
+    /// Whether an ACK may raise cwnd: it acknowledges data or, while reordering is wide, SACKs
+    /// some. Linux: `tcp_may_raise_cwnd`.
     fn may_raise_cwnd(&self, flag: u32) -> bool {
         let progress =
             if self.reordering.is_wide() { flags::FORWARD_PROGRESS } else { flags::DATA_ACKED };
@@ -236,7 +239,7 @@ impl Sender {
         matches!(self.conn.ca_state, CaState::Cwr | CaState::Recovery)
     }
 
-    /// Linux: `tcp_init_cwnd_reduction`.
+    /// Starts a reduction of cwnd. Linux: `tcp_init_cwnd_reduction`.
     pub(super) fn init_cwnd_reduction(&mut self) {
         self.episode.start_reduction(self.conn.snd_nxt);
         self.tlp.forget();
@@ -247,7 +250,7 @@ impl Sender {
         self.queue_cwr();
     }
 
-    /// Linux: `tcp_cwnd_reduction`.
+    /// Sets cwnd after an ACK during a reduction. Linux: `tcp_cwnd_reduction`.
     pub(super) fn cwnd_reduction(&mut self, newly_delivered: u32, newly_lost: u32, flag: u32) {
         self.refresh_conn();
         let has_advanced = flag & flags::SND_UNA_ADVANCED != 0;
@@ -257,14 +260,14 @@ impl Sender {
         }
     }
 
-    /// An ACK during a reduction as ns-3 has them.
+    /// Sets cwnd after an ACK during a reduction by ns-3's rules.
     pub(super) fn ns3_reduce(&mut self, delivered: u32, is_dup: bool, is_repaired: bool) {
         if let Some(cwnd) = self.ns3_reduced_cwnd(delivered, is_dup, is_repaired) {
             self.conn.ctl.cwnd = cwnd;
         }
     }
 
-    /// Linux: `tcp_end_cwnd_reduction`.
+    /// Sets cwnd at the end of a reduction. Linux: `tcp_end_cwnd_reduction`.
     pub(super) fn end_cwnd_reduction(&mut self, host: &mut impl Host) {
         if self.hooks.cong_control {
             return;
@@ -277,7 +280,7 @@ impl Sender {
         self.ca_event(CwndEvent::CompleteCwr, host);
     }
 
-    /// A timeout starts an episode: reduces ssthresh. Linux: in `tcp_enter_loss`.
+    /// Reduces ssthresh for an episode that starts with a timeout. Linux: in `tcp_enter_loss`.
     pub(super) fn reduce_ssthresh_for_loss(&mut self, host: &mut impl Host) {
         self.episode.undo.keep_ssthresh(current_ssthresh(&self.conn));
         self.conn.prior_cwnd = self.conn.ctl.cwnd;
@@ -285,14 +288,14 @@ impl Sender {
         self.ca_event(CwndEvent::Loss, host);
     }
 
-    /// After a timeout one packet may be sent. Linux: in `tcp_enter_loss`.
+    /// Allows one packet after a timeout. Linux: in `tcp_enter_loss`.
     pub(super) fn collapse_cwnd(&mut self) {
         self.conn.ctl.cwnd = self.board.in_flight() + 1;
         self.conn.ctl.cwnd_cnt = 0;
         self.usage.snd_cwnd_stamp = self.conn.jiffies;
     }
 
-    /// An episode was spurious: restores cwnd and ssthresh. Linux: in `tcp_undo_cwnd_reduction`.
+    /// Restores cwnd and ssthresh after a spurious episode. Linux: in `tcp_undo_cwnd_reduction`.
     pub(super) fn restore_cwnd(&mut self) {
         if let Some(prior_ssthresh) = self.episode.undo.prior_ssthresh() {
             self.conn.ctl.cwnd = self.ask_cc(CongestionControl::undo_cwnd);
@@ -304,7 +307,7 @@ impl Sender {
         self.usage.snd_cwnd_stamp = self.conn.jiffies;
     }
 
-    /// Data was sent: checks whether cwnd was fully used. Linux: `tcp_cwnd_validate`.
+    /// Checks whether cwnd was fully used, after data was sent. Linux: `tcp_cwnd_validate`.
     #[inline]
     pub(super) fn validate_cwnd(&mut self, is_limited: bool) {
         if self.mechanisms.cwnd_validation == CwndValidation::Linux {
@@ -319,7 +322,7 @@ impl Sender {
     pub(super) fn validate_cwnd_as_linux(&mut self, is_limited: bool) {
         let packets_out = self.board.packets_out();
         self.usage.note_round(&mut self.conn, packets_out, is_limited);
-        // An algorithm that sets its window itself does not care how much of it was used, nor when.
+        // An algorithm that sets its window itself does not use this record.
         if !self.hooks.cong_control && !self.usage.note_use(&self.conn, packets_out) {
             self.decay_unused_cwnd();
         }
@@ -362,15 +365,15 @@ impl Sender {
         self.conn.ctl.ssthresh = decay.ssthresh;
     }
 
-    /// Linux: `tcp_rate_check_app_limited`.
+    /// Marks the connection application-limited if it is. Linux: `tcp_rate_check_app_limited`.
     #[inline]
     pub(super) fn check_app_limited(&mut self) {
         self.refresh_in_flight();
         self.check_backlog();
     }
 
-    /// The same at an ACK or a timer, where the tree of BBRv2 and BBRv3 asks as well, and ns-3 does
-    /// not.
+    /// [`Self::check_app_limited`] at an ACK or a timer, where only the tree of BBRv2 and BBRv3
+    /// checks, and ns-3 does not.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -382,8 +385,8 @@ impl Sender {
         }
     }
 
-    /// The same before something that copies the packets in flight itself. Mostly there is more to
-    /// send, so that nothing else matters.
+    /// [`Self::check_app_limited`] before a step that copies the packets in flight itself. Mostly
+    /// there is more data to send, and the other conditions need no check.
     #[inline]
     pub(super) fn check_backlog(&mut self) {
         let unsent_bytes = self.app.write_seq.wrapping_sub(self.next_tx_seq());
@@ -406,8 +409,8 @@ impl Sender {
     }
 }
 
-/// What congestion controls are told about an ACK. Linux: the flags that `tcp_in_ack_event` is
-/// called with.
+/// The flags of an ACK for congestion controls. Linux: the flags that `tcp_in_ack_event` is called
+/// with.
 fn ack_event(flag: u32) -> u32 {
     let mut event = 0;
     if flag & flags::WIN_UPDATE != 0 {
@@ -428,7 +431,7 @@ mod tests {
 
     use super::{ack_event, flags};
 
-    /// An ECN echo is told on the slow path only, and takes nothing from what else is told.
+    /// An ECN echo is reported on the slow path only, and does not change the other flags.
     #[test]
     fn an_ack_is_told_as_the_kernel_tells_it() {
         let (win, slow, ece) = (flags::WIN_UPDATE, flags::SLOWPATH, flags::ECE);

@@ -15,7 +15,7 @@ use super::Sender;
 use crate::segment::{Segment, flag};
 
 impl Sender {
-    /// Linux: `tcp_ecn_send_syn`.
+    /// Sets the ECN flags of the side that sends the SYN. Linux: `tcp_ecn_send_syn`.
     pub(super) fn init_ecn(&mut self) {
         let mut ecn = 0;
         if self.config.ecn != EcnMode::Off || self.hooks.needs_ecn {
@@ -27,8 +27,8 @@ impl Sender {
         self.conn.ctl.ecn_flags = ecn;
     }
 
-    /// The passive end sends with ECN if it has agreed to it in the SYN-ACK. Linux:
-    /// `tcp_ecn_openreq_child`.
+    /// Sets the ECN flags of the passive end, which sends with ECN if its SYN-ACK agreed to that.
+    /// Linux: `tcp_ecn_openreq_child`.
     pub(super) fn accept_ecn(&mut self, is_agreed: bool) {
         let mut ecn = if is_agreed { ecn_flags::OK } else { 0 };
         if self.config.ecn.is_low_latency() {
@@ -42,7 +42,7 @@ impl Sender {
         self.conn.ctl.ecn_flags & ecn_flags::OK != 0
     }
 
-    /// The SYN's ECN bits, flags and window.
+    /// Sets the ECN field, flags and window of the SYN.
     pub(super) fn write_syn_header(&self, segment: &mut Segment) {
         segment.flags = flag::SYN;
         segment.ack = 0;
@@ -56,7 +56,7 @@ impl Sender {
         }
     }
 
-    /// Linux: `tcp_ecn_rcv_synack`.
+    /// Switches ECN off if the SYN-ACK does not agree to it. Linux: `tcp_ecn_rcv_synack`.
     pub(super) fn ecn_on_synack(&mut self, segment: &Segment) {
         if !segment.has(flag::ECE) || segment.has(flag::CWR) {
             self.conn.ctl.ecn_flags &= !(ecn_flags::OK | ecn_flags::LOW_V3);

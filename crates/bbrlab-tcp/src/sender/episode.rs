@@ -1,5 +1,5 @@
-//! The state of an episode: CWR, recovery, or loss recovery after a timeout. Which of them it is
-//! (`ca_state`) is kept in `Conn`, where the congestion control reads it.
+//! The state of an episode: CWR, recovery, or loss recovery after a timeout. `Conn` holds which of
+//! them it is (`ca_state`), because the congestion control reads it there.
 //!
 //! Sources: [linux] `include/linux/tcp.h`: `high_seq`, `retrans_stamp`, `prr_*` and `undo_*` of
 //! `struct tcp_sock`; `net/ipv4/tcp_input.c`: `tcp_packet_delayed`; RFC 5682 (F-RTO).
@@ -78,7 +78,7 @@ impl Episode {
         self.prr.on_ack(conn, delivered, lost, has_advanced)
     }
 
-    /// The counts of the reduction, for ns-3's forms of it.
+    /// The counts of the reduction, for ns-3's variants of it.
     pub(super) fn prr_mut(&mut self) -> &mut Prr {
         &mut self.prr
     }
@@ -99,27 +99,28 @@ impl Episode {
         self.undo.note_retransmission(packets);
     }
 
-    /// The SYN is sent: its timestamp serves to detect a spurious retransmission of it.
+    /// Stores the timestamp of the SYN, to detect a spurious retransmission of it.
     pub(super) fn start_syn(&mut self, ms: u32) {
         self.retrans_stamp = Some(ms);
     }
 
-    /// No retransmission is in flight that a timestamp echo could distinguish from its original.
+    /// Records that no retransmission is in flight that a timestamp echo could distinguish from its
+    /// original.
     pub(super) fn forget_retransmission(&mut self) {
         self.retrans_stamp = None;
     }
 
-    /// Clears the undo marker if a SYN-ACK echoes the timestamp of the first SYN: its
-    /// retransmission was spurious.
-    /// Linux: `tcp_try_undo_spurious_syn`.
+    /// Clears the undo marker if a SYN-ACK echoes the timestamp of the first SYN: the SYN's
+    /// retransmission was spurious. Linux: `tcp_try_undo_spurious_syn`.
     pub(super) fn undo_spurious_syn(&mut self, echo: Option<u32>) {
         if self.undo.is_possible() && self.retrans_stamp.is_some() && self.retrans_stamp == echo {
             self.undo.stop();
         }
     }
 
-    /// Whether, by its timestamp echo, an ACK is for an original and not for its retransmission;
-    /// `None` if nothing was retransmitted. Linux: the first half of `tcp_packet_delayed`.
+    /// Whether the timestamp echo of an ACK shows that it is for an original, not for its
+    /// retransmission. `None` if nothing was retransmitted. Linux: the first half of
+    /// `tcp_packet_delayed`.
     pub(super) fn is_echo_of_original(&self, echo: Option<u32>) -> Option<bool> {
         let stamp = self.retrans_stamp?;
         Some(echo.is_some_and(|echo| before(echo, stamp)))

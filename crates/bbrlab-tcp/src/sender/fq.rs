@@ -2,7 +2,7 @@
 //!
 //! With `fq`, TCP does not delay an skb itself. It stamps the departure time on the skb and queues
 //! it in `fq`, up to two skbs or about a millisecond's worth (TCP Small Queues); it sends more when
-//! one has departed. Every algorithm is paced then: window-based ones at the rate that TCP
+//! an skb has departed. Every algorithm is then paced: window-based ones at the rate that TCP
 //! computes, 200 or 120 % of cwnd per RTT.
 //!
 //! Sources: [linux] `net/sched/sch_fq.c`: `fq_enqueue`, `fq_dequeue`; `net/ipv4/tcp_output.c`:
@@ -137,7 +137,7 @@ impl Sender {
         }
     }
 
-    /// The queue's timer fired. Returns whether TCP has waited for that to send more.
+    /// Handles the queue's timer. Returns whether TCP has waited for a departure to send more.
     #[inline(never)]
     pub(super) fn on_fq_timer(&mut self, host: &mut impl Host) -> bool {
         self.dequeue_fq(host);
@@ -171,7 +171,7 @@ pub(super) fn transmit_burst(burst: &Segment, mss: u32, tso: Tso, host: &mut imp
     }
 }
 
-/// The same for more than one segment of data.
+/// [`transmit_burst`] for more than one segment of data.
 #[inline]
 pub(super) fn transmit_cut(burst: &DataSegment, mss: u32, tso: Tso, host: &mut impl Host) {
     host.transmit(match tso {

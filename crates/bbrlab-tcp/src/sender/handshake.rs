@@ -48,7 +48,7 @@ impl Sender {
         self.reset_timer(TimerPurpose::Retransmit, rto, host);
     }
 
-    /// The answer to the SYN. Linux: `tcp_rcv_synsent_state_process`.
+    /// Processes the answer to the SYN. Linux: `tcp_rcv_synsent_state_process`.
     pub(super) fn on_synack(&mut self, segment: &Segment, host: &mut impl Host) {
         let is_answer =
             segment.has(flag::SYN) && segment.has(flag::ACK) && segment.ack == self.conn.snd_nxt;
@@ -67,8 +67,8 @@ impl Sender {
         self.send_ack(host);
     }
 
-    /// The passive open: the ACK that completes the handshake has arrived. `rtt_us` is the RTT of
-    /// the SYN-ACK, if it is known; `has_ecn` tells whether the SYN-ACK agreed to ECN. Linux:
+    /// Completes the passive open: the ACK that ends the handshake has arrived. `rtt_us` is the RTT
+    /// of the SYN-ACK, if known; `has_ecn` is whether the SYN-ACK agreed to ECN. Linux:
     /// `tcp_rcv_state_process` in `TCP_SYN_RECV`, `tcp_synack_rtt_meas`.
     ///
     /// # Panics
@@ -105,7 +105,8 @@ impl Sender {
         self.account_limit(now);
     }
 
-    /// Linux: `tcp_finish_connect`, `tcp_init_transfer`, `tcp_init_buffer_space`.
+    /// Initialises the sender when the handshake is complete. Linux: `tcp_finish_connect`,
+    /// `tcp_init_transfer`, `tcp_init_buffer_space`.
     fn finish_connect(&mut self, host: &mut impl Host) {
         self.state = State::Established;
         self.counts.lost_syns = self.conn.lost;
@@ -121,7 +122,7 @@ impl Sender {
         self.conn.lsndtime = self.conn.jiffies;
     }
 
-    /// Without an RTT sample, sets the timeout to [`TIMEOUT_FALLBACK_S`]. Linux:
+    /// Sets the timeout to [`TIMEOUT_FALLBACK_S`] if there is no RTT sample. Linux:
     /// `tcp_init_metrics`.
     fn init_metrics(&mut self) {
         if self.rtt.srtt_us == 0 {
@@ -133,7 +134,7 @@ impl Sender {
         }
     }
 
-    /// Linux: `tcp_sync_mss`.
+    /// Sets the MSS, at most half of the peer's largest window. Linux: `tcp_sync_mss`.
     pub(super) fn sync_mss(&mut self) {
         self.conn.mss = self.bound_to_half_window(self.config.mss);
     }

@@ -1,12 +1,12 @@
-//! The pacing timer while cwnd is full: all that it will do is to note that cwnd limits the sender.
+//! The pacing timer while cwnd is full: it will only note that cwnd limits the sender.
 //!
-//! A host need not wake the sender for that. If a timer that [`Sender::is_idle_until`] its time is
-//! due before the sender's next event, the host may call [`Sender::pacing_lapses`] in place of
-//! [`Sender::on_timer`], any time before that event. If the next event comes first, the host asks
-//! again after it.
+//! A host need not wake the sender for that. If [`Sender::is_idle_until`] holds for the timer's
+//! time, and that time is before the sender's next event, the host may call
+//! [`Sender::pacing_lapses`] instead of [`Sender::on_timer`], any time before that event. If the
+//! next event comes first, the host checks again after it.
 //!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_pace_kick`, `tcp_write_xmit`.
-//! Deviations: none: a history of `tests.rs` has the same states with and without.
+//! Deviations: none: a history of `tests.rs` has the same states with this shortcut and without.
 
 use bbrlab_units::Time;
 
@@ -15,8 +15,8 @@ use super::limits::{Limit, Stop};
 use super::mechanisms::Sending;
 
 impl Sender {
-    /// Whether the pacing timer, if it fired at `at` and nothing happened before, would find
-    /// nothing to do because cwnd is full.
+    /// Whether the pacing timer would find nothing to do because cwnd is full, if it fired at `at`
+    /// and nothing happened before.
     #[must_use]
     #[inline]
     pub fn is_idle_until(&self, at: Time) -> bool {
@@ -28,8 +28,8 @@ impl Sender {
             && !self.board.is_repair_due()
     }
 
-    /// What the pacing timer does when it fires at `at` and [`Self::is_idle_until`] that time
-    /// holds.
+    /// Does the work of the pacing timer that fires at `at`. [`Self::is_idle_until`] must hold for
+    /// `at`.
     pub fn pacing_lapses(&mut self, at: Time) {
         debug_assert!(self.is_pacing_armed && self.is_idle_until(at));
         self.refresh_clock(at);

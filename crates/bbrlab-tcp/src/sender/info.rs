@@ -64,7 +64,7 @@ pub struct SenderInfo {
     pub lost: u32,
     /// Retransmissions so far, those of the SYN included.
     pub total_retrans: u32,
-    /// What the retransmission timer is set for.
+    /// Purpose of the retransmission timer.
     pub timer: TimerPurpose,
     /// Jiffies until the retransmission timer is due.
     pub timer_jiffies: u32,

@@ -1,4 +1,4 @@
-//! What limits the sender: at any time, exactly one of [`Limit`].
+//! The factor that limits the sender: at any time, exactly one of [`Limit`].
 //!
 //! The kernel's `tcp_chrono` has only busy, receive-window and send-buffer time. Here the busy time
 //! is split further, and time without data to send counts as limited by the application.
@@ -9,7 +9,7 @@
 
 use bbrlab_units::{Span, Time};
 
-/// What the sender waits for.
+/// A factor that the sender waits for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Limit {
@@ -29,7 +29,7 @@ pub enum Limit {
 /// Why a call that sends new data or retransmissions stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stop {
-    /// It sent all that it was asked to send.
+    /// It sent everything that it had to send.
     Done,
     /// This prevented it from sending more.
     Limited(Limit),
@@ -39,11 +39,11 @@ pub(super) enum Stop {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Limits {
-    /// The last two, which change with every packet, lie beside what follows.
+    /// The last two change with every packet, so they are next to the following fields.
     spent_ns: [u64; 5],
     since: Time,
     current: Limit,
-    /// What stopped the last call that was limited.
+    /// The limit that stopped the last limited call.
     stop: Limit,
 }
 
@@ -53,7 +53,7 @@ impl Limits {
         *self = Self { since: now, stop: self.stop, ..Self::default() };
     }
 
-    /// Records why a call stopped: this is what queued data waits for.
+    /// Records why a call stopped: queued data waits for this.
     #[inline]
     pub(super) fn note_stop(&mut self, stop: Stop) {
         if let Stop::Limited(limit) = stop {
@@ -61,13 +61,13 @@ impl Limits {
         }
     }
 
-    /// What stopped the last call that was limited.
+    /// The limit that stopped the last limited call.
     #[inline]
     pub(super) fn last_stop(&self) -> Limit {
         self.stop
     }
 
-    /// From `now` on, `limit` applies.
+    /// Makes `limit` apply from `now` on.
     #[inline]
     pub(crate) fn set(&mut self, now: Time, limit: Limit) {
         if limit != self.current {
@@ -83,7 +83,7 @@ impl Limits {
         self.current = limit;
     }
 
-    /// What limits the sender now.
+    /// The limit that applies now.
     #[must_use]
     pub fn current(&self) -> Limit {
         self.current

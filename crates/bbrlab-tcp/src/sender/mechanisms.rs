@@ -1,7 +1,6 @@
 //! Which mechanisms a sender has: the switches of its stack, resolved once.
 //!
-//! The paths that packets and ACKs take ask these; what a switch turned to ns-3's value does is in
-//! `ns3/`.
+//! The code paths of packets and ACKs check these. `ns3/` implements the switches' ns-3 values.
 
 use bbrlab_stack::{
     CwndValidation, LossCount, Pacing, PacingSwitches, PartialAck, Recovery, RtoEstimate, Rule3,
@@ -11,9 +10,9 @@ use bbrlab_stack::{
 use super::SenderConfig;
 use super::scoreboard::Counting;
 
-/// The short ways to send new data, of a sender that sends as in Linux without a queueing
-/// discipline: nothing but the peer's window bounds the right edge, TCP paces, cwnd is validated,
-/// and what is not marked lost is not sent again.
+/// The short paths for new data, which only a *plain* sender takes. It sends as in Linux without a
+/// queueing discipline: only the peer's window bounds the right edge, TCP paces, cwnd is validated,
+/// and only packets marked lost are sent again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sending {
     /// Full segments.
@@ -39,7 +38,7 @@ impl Sending {
     }
 }
 
-/// The switches that the sender asks for every packet or ACK. Others it finds in its settings.
+/// The switches that every packet or ACK needs. The others are read from the settings.
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mechanisms {
@@ -47,7 +46,7 @@ pub(super) struct Mechanisms {
     pub(super) has_fq: bool,
     /// Segments carry timestamps.
     pub(super) has_timestamps: bool,
-    /// What the host makes of bursts.
+    /// How the host treats bursts.
     pub(super) tso: Tso,
     /// Recovery follows ns-3's state machine, not Linux's.
     pub(super) is_ns3: bool,
@@ -69,11 +68,11 @@ pub(super) struct Mechanisms {
     pub(super) is_rto_impatient: bool,
     /// The timeout is that of RFC 6298.
     pub(super) has_rfc6298_rto: bool,
-    /// Leaving recovery or the Loss state overrules what the algorithm makes of cwnd.
+    /// At the end of recovery or of the Loss state, cwnd is set regardless of the algorithm.
     pub(super) exit_sets_ssthresh: bool,
-    /// When cwnd may grow, and decays.
+    /// When cwnd may grow, and when it decays.
     pub(super) cwnd_validation: CwndValidation,
-    /// What the losses of a rate sample count.
+    /// The packets that the losses of a rate sample include.
     pub(super) loss_count: LossCount,
 }
 

@@ -133,7 +133,7 @@ enum State {
     Closed,
     SynSent,
     Established,
-    /// An end has closed. Headers are not predicted any more.
+    /// An end has closed. Headers are no longer predicted.
     Closing,
 }
 
@@ -174,7 +174,7 @@ pub struct Stats {
     pub tlp_count: u32,
     /// Reductions that were undone.
     pub undo_count: u32,
-    // What every packet changes.
+    // Counts that every packet changes.
     /// Data packets sent, retransmissions included.
     pub sent: u64,
     /// Payload bytes sent, retransmissions included.
@@ -200,37 +200,41 @@ struct Counts {
     dsack_dups: u32,
     /// Retransmissions of the SYN.
     syn_retrans: u32,
-    /// What was marked lost before the connection was established.
+    /// Packets marked lost before the connection was established.
     lost_syns: u32,
 }
 
 /// The sending half of a socket.
 ///
-/// With a thousand senders each event finds its sender outside the cache, so the fields lie in the
-/// order in which events need them, in cache lines of 64 bytes (a test in `tests.rs` tells which).
-/// A packet takes seven of them: six from the last half of `limits` to the front of the queue in
-/// `board`, and one from the end of `stats` to the beginning of `sampler`. An ACK takes four more,
-/// from `rack` to what BBRv1 keeps in `cc`. What few packets and ACKs need lies before, between and
-/// behind these.
+/// With a thousand senders each event finds its sender outside the cache. The fields are therefore
+/// in the order in which events need them, in cache lines of 64 bytes (a test in `tests.rs` checks
+/// this).
+///
+/// - A packet touches seven lines: six from the last half of `limits` to the front of the queue in
+///   `board`, and one from the end of `stats` to the beginning of `sampler`.
+/// - An ACK touches four more, from `rack` to the fields of BBRv1 in `cc`.
+///
+/// Fields that few packets and ACKs need are before, between and after these.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Sender {
-    // When the application writes, and with switches of ns-3.
+    // For writes of the application, and for switches of ns-3.
     config: Arc<SenderConfig>,
     ns3: Ns3,
     app: App,
-    // Whether a packet may be sent, in the midst of what else sending a packet and an ACK need.
+    // For the decision whether a packet may be sent, among other fields that a packet and an ACK
+    // need.
     limits: Limits,
     clock: Clock,
     state: State,
     is_pacing_armed: bool,
     /// Whether a switch of pacing differs from Linux.
     is_pacing_switched: bool,
-    /// Whether the settings allow for predicted ACKs.
+    /// Whether the settings allow predicted ACKs.
     predicts_acks: bool,
-    /// Whether they allow for the short way of an ACK in a recovery.
+    /// Whether the settings allow the short path of an ACK in a recovery.
     recovers_plainly: bool,
-    /// Which short way there is to send new data.
+    /// The short path for new data.
     sending: Sending,
     /// Nagle's algorithm, as the application has set it.
     nonagle: Nonagle,
@@ -245,17 +249,17 @@ pub struct Sender {
     reverse: Reverse,
     sndbuf: Sndbuf,
     board: Scoreboard,
-    // Recovery, and a host that paces.
+    // For recovery, and for a host that paces.
     episode: Episode,
     /// The host's queueing discipline, if it has one.
     fq: Option<Box<Fq>>,
-    // What else sending a packet needs.
+    // More fields that a packet needs.
     stats: Stats,
     pace: Pace,
     /// Bytes acknowledged; the SYN counts as one.
     acked_bytes: u64,
     sampler: RateSampler,
-    // A burst of several segments, and what an ACK needs that is not predicted.
+    // For a burst of several segments, and for an ACK that is not predicted.
     burst_size: BurstSize,
     reordering: Reordering,
     counts: Counts,
@@ -268,18 +272,18 @@ pub struct Sender {
     snd_sml: u32,
     /// Whether RTT samples come from echoed timestamps only.
     measures_by_echo: bool,
-    // What else an ACK needs.
+    // More fields that an ACK needs.
     _ack_line: CacheLine,
     rack: Rack,
     timer: XmitTimer,
-    /// The RTT sample that nobody has taken yet, [`NO_SAMPLE`] if there is none.
+    /// The RTT sample that was not taken yet; [`NO_SAMPLE`] for none.
     rtt_sample_us: u32,
     tlp: Tlp,
     rtt: RttEstimator,
     cc: Cc,
 }
 
-/// In a structure, the next field begins a cache line.
+/// Makes the next field of a structure begin a cache line.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct CacheLine;
@@ -328,7 +332,7 @@ impl Sender {
             gso_max_size: GSO_MAX_SIZE,
             ..Conn::default()
         };
-        // A switched sampler looks at every skb.
+        // A switched sampler must see every skb.
         let predicts_acks = config.stack.sack
             && config.stack.socket.rtt_clock == RttClock::Exact
             && config.stack.rate == RateSwitches::default()
@@ -382,7 +386,7 @@ impl Sender {
         }
     }
 
-    /// [`Self::on_arrival`] of a segment that none of the short ways has processed.
+    /// [`Self::on_arrival`] of a segment that none of the short paths has processed.
     #[inline(never)]
     pub(crate) fn on_segment(
         &mut self,
@@ -402,7 +406,8 @@ impl Sender {
         }
     }
 
-    /// Linux: `tcp_rcv_established`, `tcp_rcv_state_process`, the sender's part.
+    /// Processes a segment after the handshake; returns whether it was acceptable. Linux: the
+    /// sender's part of `tcp_rcv_established` and `tcp_rcv_state_process`.
     fn on_established(&mut self, now: Time, segment: &Segment, host: &mut impl Host) -> bool {
         self.start_segment(now, segment);
         let is_predicted = self.is_predicted(segment);
@@ -419,9 +424,9 @@ impl Sender {
         true
     }
 
-    /// The first half of [`Self::on_arrival`] for a socket that also receives, whose receiving half
-    /// has found the segment acceptable: processes the acknowledgement. [`Self::send_pending`] is
-    /// the second half. Linux: `tcp_ack`.
+    /// Processes the acknowledgement, for a socket that also receives and whose receiving half has
+    /// accepted the segment. This is the first half of [`Self::on_arrival`]; [`Self::send_pending`]
+    /// is the second. Linux: `tcp_ack`.
     #[inline]
     pub fn on_ack(&mut self, now: Time, segment: &Segment, host: &mut impl Host) {
         self.start_segment(now, segment);
@@ -430,8 +435,8 @@ impl Sender {
         }
     }
 
-    /// Processes the acknowledgement of an acceptable segment, of which the header may have been
-    /// predicted.
+    /// Processes the acknowledgement of an acceptable segment. `is_predicted` says whether its
+    /// header was the expected one.
     #[inline]
     fn take_ack(&mut self, segment: &Segment, is_predicted: bool, host: &mut impl Host) {
         if !is_predicted {
@@ -446,7 +451,8 @@ impl Sender {
         }
     }
 
-    /// The second half: sends what may be sent now. Linux: `tcp_data_snd_check`.
+    /// Sends what may be sent now: the second half of [`Self::on_arrival`]. Linux:
+    /// `tcp_data_snd_check`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK ends here")]
     pub fn send_pending(&mut self, now: Time, host: &mut impl Host) {
@@ -479,7 +485,7 @@ impl Sender {
         self.rcv_tsecr = is_echo.then(|| tsecr.wrapping_sub(self.clock.ts_offset()));
     }
 
-    /// Whether a segment is what header prediction expects. Linux: `tcp_rcv_established`.
+    /// Whether a segment is the one that header prediction expects. Linux: `tcp_rcv_established`.
     #[inline]
     fn is_predicted(&self, segment: &Segment) -> bool {
         segment.flags & !flag::PSH == flag::ACK
@@ -492,7 +498,7 @@ impl Sender {
             && self.state == State::Established
     }
 
-    /// Linux: `tcp_data_snd_check`.
+    /// Sends new data, if there is any. Linux: `tcp_data_snd_check`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK ends here")]
     fn data_snd_check(&mut self, host: &mut impl Host) {
@@ -505,10 +511,10 @@ impl Sender {
         self.check_space(self.board.in_flight());
     }
 
-    /// A timer expires.
+    /// Processes an expired timer.
     #[inline]
     pub fn on_timer(&mut self, now: Time, timer: TimerId, host: &mut impl Host) {
-        // One of the four comes before almost every packet, and has a function of its own.
+        // The pacing timer comes before almost every packet, so it has its own function.
         if timer == TimerId::Pacing {
             self.on_pacing_timer(now, host);
         } else {
@@ -538,7 +544,7 @@ impl Sender {
         self.limits.set(now, limit);
     }
 
-    /// What limits a sender that has no unsent data, or no connection yet.
+    /// The limit of a sender that has no unsent data, or no connection yet.
     #[cold]
     #[inline(never)]
     fn limit_without_unsent(&self) -> Limit {
@@ -583,13 +589,13 @@ impl Sender {
         &mut self.cc
     }
 
-    /// The counts.
+    /// The counts since the connection was opened.
     #[must_use]
     pub fn stats(&self) -> &Stats {
         &self.stats
     }
 
-    /// What limited the sender, and for how long each.
+    /// The limits of the sender, and how long each applied.
     #[must_use]
     pub fn limits(&self) -> &Limits {
         &self.limits
@@ -601,7 +607,8 @@ impl Sender {
         (sample_us != NO_SAMPLE).then_some(sample_us)
     }
 
-    /// Data packets that were marked lost. The kernel's counter, [`Conn::lost`], has the SYNs, too.
+    /// Data packets that were marked lost. The kernel's counter, [`Conn::lost`], also includes
+    /// SYNs.
     #[must_use]
     pub fn lost(&self) -> u32 {
         if self.is_established() { self.conn.lost.wrapping_sub(self.counts.lost_syns) } else { 0 }
@@ -632,8 +639,8 @@ impl Sender {
         self.acked_bytes.saturating_sub(1)
     }
 
-    /// Whether everything that the application wants to write was written and acknowledged, with
-    /// the FIN if it has closed.
+    /// Whether the application has nothing left to write, and all its data is acknowledged,
+    /// including the FIN if it has closed.
     #[must_use]
     pub fn is_all_acked(&self) -> bool {
         self.app.is_done() && self.conn.snd_una == self.app.write_seq

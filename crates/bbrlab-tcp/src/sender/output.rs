@@ -1,10 +1,10 @@
-//! The output engine: decides what may be sent now and in skbs of which size, and transmits it.
+//! The output engine: decides what may be sent now, in skbs of which size, and transmits it.
 //!
-//! Names tell three levels apart, from an event to the wire:
+//! Prefixes of names show three levels, from an event to the wire:
 //!
 //! | name | what it does |
 //! | --- | --- |
-//! | `push_...` | an event lets go what waits, retransmissions and new data, in the kernel's order |
+//! | `push_...` | an event releases retransmissions and new data, in the kernel's order |
 //! | `write_...` | writes as much new data as cwnd, window, pacing and Nagle allow |
 //! | `transmit_...` | one skb, or one burst, departs |
 //!
@@ -60,7 +60,7 @@ impl Hold {
     }
 }
 
-/// What a call of the output engine has sent so far.
+/// Progress of a call of the output engine.
 #[derive(Clone, Copy, Debug)]
 struct Progress {
     /// Packets in flight now.
@@ -126,7 +126,7 @@ impl Sender {
         self.conn.snd_una.wrapping_add(self.window.size())
     }
 
-    /// cwnd, or what is less of it and the peer's window if that bounds the packets in flight.
+    /// cwnd, or the peer's window if that is smaller and bounds the packets in flight.
     #[inline]
     pub(super) fn usable_cwnd(&self) -> u32 {
         if self.mechanisms.rwnd_bounds_pipe {
@@ -163,7 +163,7 @@ impl Sender {
             || self.conn.wstamp_ns <= self.conn.clock_ns
     }
 
-    /// The pacing timer fired: mostly new data waits, which may be sent now. Linux:
+    /// Handles the pacing timer. Mostly new data is waiting and may be sent now. Linux:
     /// `tcp_pace_kick`, `tcp_tsq_write`.
     #[inline(never)]
     pub(super) fn on_pacing_timer(&mut self, now: Time, host: &mut impl Host) {
@@ -180,8 +180,8 @@ impl Sender {
         }
     }
 
-    /// The time to send has come, for new data: what [`Self::on_pacing_timer`] does for it, apart
-    /// from what it does for others, for which it need not save registers.
+    /// Sends new data that is due. This part of [`Self::on_pacing_timer`] is a function of its own,
+    /// so that it need not save the registers that the other part needs.
     #[inline(never)]
     fn push_new_when_due(&mut self, now: Time, host: &mut impl Host) {
         let stop = if self.sending == Sending::Segments {
@@ -203,8 +203,8 @@ impl Sender {
         self.account_limit(now);
     }
 
-    /// The time has come to send, and perhaps a switch makes sending different, or something lost
-    /// waits to be retransmitted: that goes first, then new data. Linux: `tcp_tsq_write`.
+    /// Sends data that is due, if a switch makes sending different or lost packets may wait: lost
+    /// packets first, then new data. Linux: `tcp_tsq_write`.
     #[inline(never)]
     pub(super) fn push_all_that_waits(&mut self, now: Time, host: &mut impl Host) {
         if !self.mechanisms.has_fq || self.on_fq_timer(host) {
@@ -216,14 +216,15 @@ impl Sender {
         self.account_limit(now);
     }
 
-    /// New data, after what is retransmitted.
+    /// Sends new data, after retransmissions.
     #[inline]
     pub(super) fn push_new_data(&mut self, host: &mut impl Host) {
         self.write_new(self.nonagle, Push::All, host);
         self.send_by_rule3(host);
     }
 
-    /// Linux: `__tcp_push_pending_frames`.
+    /// Sends new data, and sets the probe timer if nothing is in flight. Linux:
+    /// `__tcp_push_pending_frames`.
     #[inline]
     pub(super) fn push_pending_frames(&mut self, nonagle: Nonagle, host: &mut impl Host) {
         self.write_new(nonagle, Push::All, host);
@@ -272,15 +273,15 @@ impl Sender {
         stop
     }
 
-    /// Nothing was sent, and cwnd would not have allowed it either.
+    /// Records that cwnd was full. Nothing was sent, and cwnd would not have allowed it either.
     #[inline(never)]
     pub(super) fn note_cwnd_full(&mut self) {
         self.validate_cwnd(true);
     }
 
-    /// What forbids to send, before cwnd and the windows are asked: there is no data, or pacing
-    /// holds it back. About every second call of the output engine ends here: an ACK has arrived,
-    /// but its time to send has not.
+    /// The reason not to send, before cwnd and the windows are checked: there is no data, or pacing
+    /// holds it back. About every second call of the output engine ends here, because an ACK has
+    /// arrived before the next departure time.
     #[inline]
     fn limit_before_cwnd(&mut self, push: Push, host: &mut impl Host) -> Option<Limit> {
         if !self.board.has_unsent() {
@@ -289,9 +290,9 @@ impl Sender {
         (self.is_held_by_pacing(host) && push != Push::AtOnce).then_some(Limit::Pacing)
     }
 
-    /// [`Self::write_xmit`] for a plain sender while data is in flight and full bursts can be sent
-    /// of an skb that is longer: nearly every packet. It goes on with `write_xmit` when one of this
-    /// is no longer so. `SINGLE` is for [`Sending::Segments`].
+    /// [`Self::write_xmit`] for a plain sender while data is in flight and full bursts of a longer
+    /// skb can be sent: nearly every packet. Continues with `write_xmit` when one of these
+    /// conditions ends. `SINGLE` is for [`Sending::Segments`].
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for the pacing timer, once for all else")]
     fn write_full_bursts<const SINGLE: bool>(
@@ -342,7 +343,7 @@ impl Sender {
         Stop::Limited(limit)
     }
 
-    /// [`Self::write_full_bursts`] for all but the pacing timer.
+    /// [`Self::write_full_bursts`] for all callers except the pacing timer.
     #[inline(never)]
     fn write_full_bursts_apart<const SINGLE: bool>(
         &mut self,
@@ -352,7 +353,7 @@ impl Sender {
         self.write_full_bursts::<SINGLE>(nonagle, host)
     }
 
-    /// The end of [`Self::write_full_bursts`].
+    /// Ends [`Self::write_full_bursts`]: records whether cwnd is in use, and sets the timer.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "the end of the usual way to send")]
     fn finish_full_bursts(&mut self, is_cwnd_full: bool, host: &mut impl Host) {
@@ -361,9 +362,9 @@ impl Sender {
         self.restart_timer(self.timer.pending() == TimerPurpose::LossProbe, true, host);
     }
 
-    /// Goes on after full bursts where no more of them are allowed. Mostly only cwnd allows less,
-    /// and the burst waits until it can be sent whole: then nothing of [`Self::choose_limit`] is
-    /// open but the last question.
+    /// Continues after full bursts when no more of them are allowed. Mostly only cwnd allows less,
+    /// and the burst waits until it can be sent whole: then only the last check of
+    /// [`Self::choose_limit`] remains.
     #[inline(never)]
     fn write_less(&mut self, progress: Progress, nonagle: Nonagle, host: &mut impl Host) -> Stop {
         let segs = progress.max_segs;
@@ -378,8 +379,8 @@ impl Sender {
         self.write_xmit(progress, nonagle, Push::All, host)
     }
 
-    /// Whether a burst of `segs` full segments fits into the peer's window and is certainly not all
-    /// of the first unsent skb.
+    /// Whether a burst of `segs` full segments fits into the peer's window and is certainly shorter
+    /// than the first unsent skb.
     #[inline]
     fn is_full_burst_allowed(&self, segs: u32) -> bool {
         let burst = segs * self.conn.mss;
@@ -389,8 +390,8 @@ impl Sender {
         span > burst + 1 && room.cast_signed() >= burst.cast_signed()
     }
 
-    /// Whether a burst of `segs` full segments fits into the peer's window, and is what is left of
-    /// the first unsent skb with a part of the next. The two then are one, which is longer. Linux:
+    /// Whether a burst of `segs` full segments fits into the peer's window and consists of the rest
+    /// of the first unsent skb and a part of the next. If so, joins the two skbs. Linux:
     /// `tcp_grow_skb`.
     #[inline(never)]
     fn is_burst_of_two_skbs(&mut self, segs: u32) -> bool {
@@ -399,8 +400,8 @@ impl Sender {
         room.cast_signed() >= burst.cast_signed() && self.board.join_first_unsent(burst)
     }
 
-    /// Sends the first `segs` full segments of a longer skb, while as many packets are in flight as
-    /// the connection says.
+    /// Sends the first `segs` full segments of a longer skb. [`Conn`] must hold the current number
+    /// of packets in flight.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "the body of the loop over bursts")]
     fn transmit_full_burst(&mut self, segs: u32, host: &mut impl Host) {
@@ -436,8 +437,8 @@ impl Sender {
         }
     }
 
-    /// Sends a lost skb, which is one full segment, again, while as many packets are in flight as
-    /// the connection says. Returns when it departs. [`Self::transmit_skb`] for a plain sender.
+    /// Sends a lost skb of one full segment again; returns its departure time. [`Conn`] must hold
+    /// the current number of packets in flight. [`Self::transmit_skb`] for a plain sender.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly all come from the pacing timer")]
     pub(super) fn transmit_segment_again(&mut self, at: Cursor, host: &mut impl Host) -> u64 {
@@ -529,8 +530,8 @@ impl Sender {
         stop
     }
 
-    /// The end of a call of the output engine: whether cwnd is in use, and the timer. Linux: in
-    /// `tcp_write_xmit`.
+    /// Ends a call of the output engine: records whether cwnd is in use, and sets the timer.
+    /// Linux: in `tcp_write_xmit`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "the end of both ways to send")]
     fn finish_writing(
@@ -552,7 +553,7 @@ impl Sender {
     }
 
     /// Counts new packets that were sent while cwnd is reduced. Linux: in `tcp_write_xmit`, once
-    /// for all.
+    /// per call.
     #[inline]
     fn note_sent(&mut self, pcount: u32) {
         if self.conn.ca_state != CaState::Open {
@@ -571,7 +572,8 @@ impl Sender {
         }
     }
 
-    /// The length of the first unsent skb and how many bytes of it to send now; or why none.
+    /// The length of the first unsent skb and the number of bytes to send now; or the reason not to
+    /// send.
     fn choose_limit(
         &mut self,
         quota: u32,
@@ -628,7 +630,7 @@ impl Sender {
     }
 
     /// Sets the timer after new data. The kernel sets the RTO with the first skb and replaces it by
-    /// a loss probe with the last; here the RTO is set only if no loss probe replaces it.
+    /// a loss probe with the last. Here the RTO is set only if no loss probe replaces it.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "the end of all ways to send")]
     pub(super) fn restart_timer(
@@ -649,7 +651,7 @@ impl Sender {
         self.arm_loss_probe(false, host);
     }
 
-    /// Transmits an skb that is, or was before, in flight, or the SYN. Linux: `__tcp_transmit_skb`.
+    /// Transmits the SYN, or an skb that is or was in flight. Linux: `__tcp_transmit_skb`.
     pub(super) fn transmit_skb(&mut self, at: Cursor, host: &mut impl Host) {
         let skb = self.depart(at, self.board.in_flight(), host);
         let mut segment = self.segment_of(&skb, !before(skb.seq, self.conn.snd_nxt));
@@ -662,9 +664,9 @@ impl Sender {
         self.put_on_wire(at, &skb, segment, host);
     }
 
-    /// An skb departs while `in_flight` packets are in flight: stamps its record, and sets when the
-    /// next may depart.
-    /// Linux: in `__tcp_transmit_skb`, `tcp_update_skb_after_send`, `tcp_rate_skb_sent`.
+    /// Stamps the record of an skb that departs while `in_flight` packets are in flight, and sets
+    /// when the next may depart. Linux: in `__tcp_transmit_skb`, `tcp_update_skb_after_send`,
+    /// `tcp_rate_skb_sent`.
     fn depart(&mut self, at: Cursor, in_flight: u32, host: &mut impl Host) -> Sent {
         let prior_wstamp_ns = self.conn.wstamp_ns;
         let mut wstamp_ns = prior_wstamp_ns.max(self.conn.clock_ns);
@@ -741,7 +743,7 @@ impl Sender {
         self.data_at(seq, tstamp_ns).segment()
     }
 
-    /// The same of a segment with payload.
+    /// [`Self::segment_at`] for a segment with payload.
     #[inline]
     fn data_at(&self, seq: u32, tstamp_ns: u64) -> DataSegment {
         let has_ts = self.mechanisms.has_timestamps;

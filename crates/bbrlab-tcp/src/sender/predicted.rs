@@ -1,12 +1,13 @@
 //! The predicted ACK: it acknowledges whole segments that were sent once, while nothing is lost,
 //! SACKed or in doubt.
 //!
-//! Nearly every ACK of a sender without losses is like this. None of the questions of `ack.rs` is
-//! open then: which of its flags it sets, what recovery does and how many packets are in flight is
-//! known before, and of the skbs only the first and the last matter. What remains is the general
-//! path's work in the general path's order, but for two things. The rate sample is computed at once
-//! from the delivery counters of the last skb, and the timer is set last: by then it is known
-//! whether the ACK has made the sender send, which sets it anew.
+//! Nearly every ACK of a sender without losses is like this. Three results of `ack.rs` are then
+//! known before: its flags, the effect on recovery, and the number of packets in flight. Only the
+//! first and the last skb matter. The rest is the general path's work in the general path's order,
+//! with two exceptions:
+//!
+//! - The rate sample is computed at once from the delivery counters of the last skb.
+//! - The timer is set last. If the ACK has made the sender send, that has already set the timer.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_ack`, `tcp_clean_rtx_queue`.
 //! Deviations: none: the histories of `tests.rs` pass here and in `ack.rs`.
@@ -30,8 +31,8 @@ impl Sender {
             && self.board.is_undisturbed()
     }
 
-    /// Processes the ACK of a segment whose header is what was expected, if it is a predicted one;
-    /// returns false if it is not.
+    /// Processes the ACK of a segment with the expected header if it is a predicted one; otherwise
+    /// returns false.
     #[inline(never)]
     pub(super) fn predicted_ack(&mut self, segment: &Segment, host: &mut impl Host) -> bool {
         if !self.is_calm() {
@@ -43,15 +44,15 @@ impl Sender {
         true
     }
 
-    /// What an ACK up to `ack` delivers, if it is a predicted one.
+    /// The segments that an ACK up to `ack` delivers, if it is a predicted one.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly every ACK passes here")]
     pub(super) fn predicted_run(&self, ack: u32) -> Option<Run> {
         self.board.predicted_run(self.conn.snd_una, ack)
     }
 
-    /// What is to be done for an ACK up to `ack` with sequence number `seq` that delivers `run`,
-    /// but for the timer.
+    /// Does everything except setting the timer for an ACK up to `ack` with sequence number `seq`
+    /// that delivers `run`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly every ACK passes here")]
     pub(super) fn take_delivered(

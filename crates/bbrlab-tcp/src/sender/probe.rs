@@ -21,7 +21,7 @@ const BACKOFF_MAX: u8 = 10;
 const RETRIES_2: u32 = 15;
 
 impl Sender {
-    /// Linux: `tcp_probe0_base`.
+    /// Jiffies until the first probe. Linux: `tcp_probe0_base`.
     fn probe0_base(&self) -> u32 {
         self.timer.rto().max(self.us_to_jiffies(crate::rtt::RTO_MIN_US))
     }
@@ -41,7 +41,8 @@ impl Sender {
         }
     }
 
-    /// Linux: `tcp_probe_timer`, `tcp_send_probe0`.
+    /// Sends a zero-window probe, if nothing is in flight and data is unsent. Linux:
+    /// `tcp_probe_timer`, `tcp_send_probe0`.
     pub(super) fn zero_window_probe_timeout(&mut self, host: &mut impl Host) {
         if self.board.packets_out() != 0 || !self.board.has_unsent() {
             self.timer.end_probes();

@@ -1,8 +1,7 @@
 //! The pure ACK: a predicted ACK that is nothing but an ACK.
 //!
-//! A host passes it by its fields, so that no segment is made of it. It may change the window,
-//! which the header prediction of `mod.rs` does not expect: that is all that such an ACK adds to a
-//! predicted one.
+//! A host passes its fields, so that no segment needs to be made. There is one addition to the
+//! predicted ACK: the window may change, which the header prediction of `mod.rs` does not expect.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_ack`, `tcp_data_snd_check`.
 //! Deviations: none: the histories of `tests.rs` pass here and in `ack.rs`.
@@ -19,8 +18,8 @@ use crate::Host;
 use crate::segment::PureAck;
 
 impl Sender {
-    /// Processes a pure ACK as [`Self::on_segment`] does if it is a predicted one; returns false if
-    /// it is not: then [`Self::on_segment`] has to process it.
+    /// Processes a pure ACK as [`Self::on_segment`] does, if it is a predicted one. Otherwise
+    /// returns false, and the caller must call [`Self::on_segment`].
     #[inline]
     pub(super) fn on_pure_ack(&mut self, now: Time, ack: &PureAck, host: &mut impl Host) -> bool {
         let is_expected = self.is_established()
@@ -34,8 +33,8 @@ impl Sender {
         if self.hooks.notes_in_flight {
             self.check_backlog();
         }
-        // If this is not a predicted ACK, all of the above is done again, with the same result. A
-        // predicted one does not use the timestamp that it echoes.
+        // If this is not a predicted ACK, all of the above is repeated later, with the same result.
+        // A predicted one does not use the timestamp that it echoes.
         let Some(run) = self.predicted_run(ack.ack) else { return false };
         if ack.has_ts {
             self.reverse.ts_recent = ack.tsval;
@@ -52,9 +51,9 @@ impl Sender {
         true
     }
 
-    /// [`Self::send_pending`] after such an ACK, and the timer that the ACK sets. Mostly data waits
-    /// for its time to be sent, or else some is sent at once: that sets the timer anew, so that the
-    /// ACK need not.
+    /// [`Self::send_pending`] after a pure ACK, and the timer that the ACK sets. Mostly data waits
+    /// for its departure time, or some is sent at once. Sending sets the timer, so that the ACK
+    /// need not.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly every ACK ends here")]
     fn send_after_pure_ack(&mut self, now: Time, host: &mut impl Host) {

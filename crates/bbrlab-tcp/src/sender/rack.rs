@@ -16,7 +16,7 @@ use crate::Host;
 /// `TCP_RACK_RECOVERY_THRESH`.
 const RECOVERY_THRESH: u8 = 16;
 
-/// Linux: `struct tcp_rack`.
+/// The state of RACK. Linux: `struct tcp_rack`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rack {
     /// Latest transmission time among the delivered packets, in microseconds.
@@ -52,8 +52,8 @@ impl Rack {
         self.reo_wnd_steps
     }
 
-    /// A packet that was sent at `sent_us` was delivered: updates `mstamp_us` and `rtt_us`. Linux:
-    /// `tcp_rack_advance`.
+    /// Updates `mstamp_us` and `rtt_us` after the delivery of a packet that was sent at `sent_us`.
+    /// Linux: `tcp_rack_advance`.
     #[inline]
     pub(super) fn advance(&mut self, tags: u8, end_seq: u32, sent_us: u64, now: RackNow) {
         let rtt_us = stamp_us_delta(now.mstamp_us, sent_us);
@@ -72,7 +72,7 @@ impl Rack {
     /// Whether a packet that was sent after `skb` was delivered.
     #[inline]
     fn is_overtaken(&self, skb: &Sent) -> bool {
-        // Of `sent_after`, with the other time in nanoseconds.
+        // As in `sent_after`, with the other time in nanoseconds.
         let past_ns = skb.tstamp_ns.wrapping_sub(self.mstamp_us * 1000);
         let is_overtaken =
             past_ns.cast_signed() < 0 || (past_ns < 1000 && after(self.end_seq, skb.end_seq));
@@ -95,17 +95,17 @@ impl Rack {
         self.is_dsack_seen = true;
     }
 
-    /// Loss marks were removed: the next ACK must scan for losses again.
+    /// Records that loss marks were removed: the next ACK must scan for losses again.
     pub(super) fn note_undo(&mut self) {
         self.is_advanced = true;
     }
 
-    /// A recovery was undone because of DSACKs: a widened window lasts for one recovery more.
+    /// Records a recovery undone because of DSACKs: a widened window lasts for one recovery more.
     pub(super) fn note_undone_by_dsack(&mut self) {
         self.reo_wnd_persist = (self.reo_wnd_persist + 1).min(RECOVERY_THRESH);
     }
 
-    /// A recovery ended without an undo: a widened window lasts for one recovery less.
+    /// Records a recovery that ended without an undo: a widened window lasts for one recovery less.
     pub(super) fn note_recovery(&mut self) {
         self.reo_wnd_persist = self.reo_wnd_persist.saturating_sub(1);
     }
@@ -115,13 +115,13 @@ impl Rack {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK passes here")]
     pub(super) fn update_reo_wnd(&mut self, prior_delivered: u32, delivered: u32) {
-        // Mostly it has its usual width and keeps it.
+        // Mostly the window has its usual width and keeps it.
         if self.reo_wnd_steps != 1 || self.is_dsack_seen {
             self.adjust_reo_wnd(prior_delivered, delivered);
         }
     }
 
-    /// The same if that may change it.
+    /// [`Self::update_reo_wnd`] when the window may change.
     #[cold]
     #[inline(never)]
     fn adjust_reo_wnd(&mut self, prior_delivered: u32, delivered: u32) {
@@ -177,8 +177,8 @@ impl Sender {
         (self.rtt.min_us() >> 2).wrapping_mul(steps).min(self.rtt.srtt_us >> 3)
     }
 
-    /// Whether any packet was sent before the one delivered that was sent last, or in the same
-    /// microsecond. If not, none was overtaken, and the scan for losses finds nothing.
+    /// Whether any packet was sent before the last-sent of the delivered packets, or in the same
+    /// microsecond. If not, no packet was overtaken, and the scan for losses finds nothing.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK passes here")]
     fn may_find_loss(&self) -> bool {
@@ -192,8 +192,8 @@ impl Sender {
     fn rack_detect_loss(&mut self, host: &mut impl Host) -> u32 {
         let reo_wnd_us = self.rack_reo_wnd_us();
         let now_us = self.clock.mstamp_us();
-        // Mostly those that were sent longest ago are lost, one after the other, and all others
-        // were not overtaken.
+        // Mostly the packets that were sent longest ago are lost, one after the other, and all
+        // others were not overtaken.
         while let Some(at) = self.board.oldest() {
             let skb = self.board.sent(at);
             if skb.tags & (tag::LOST | tag::RETRANS) == tag::LOST {
@@ -211,7 +211,7 @@ impl Sender {
         0
     }
 
-    /// The same where some stay in the order by time before others that are lost.
+    /// [`Self::rack_detect_loss`] when a packet that stays in the order by time precedes lost ones.
     #[cold]
     #[inline(never)]
     fn rack_detect_loss_among_all(&mut self, reo_wnd_us: u32, host: &mut impl Host) -> u32 {
@@ -282,7 +282,7 @@ impl Sender {
         }
     }
 
-    /// The reordering timer fired. Linux: `tcp_rack_reo_timeout`.
+    /// Marks losses when the reordering timer fires. Linux: `tcp_rack_reo_timeout`.
     pub(super) fn rack_reordering_timeout(&mut self, host: &mut impl Host) {
         let lost = self.conn.lost;
         let in_flight = self.board.in_flight();
@@ -304,8 +304,7 @@ impl Sender {
         }
     }
 
-    /// Without SACK: the third duplicate ACK, or a partial ACK, shows that the first packet is
-    /// lost.
+    /// Marks the first packet lost, without SACK, after the third duplicate ACK or a partial ACK.
     /// Linux: `tcp_newreno_mark_lost`.
     fn newreno_mark_lost(&mut self, is_una_advanced: bool, host: &mut impl Host) {
         let state = self.conn.ca_state;

@@ -1,7 +1,7 @@
 //! The state machine of loss recovery: Open, Disorder, CWR, Recovery, Loss.
 //!
 //! It decides the next state on each ACK and what recovery may send. The congestion control then
-//! sets cwnd, and only after that are packets sent.
+//! sets cwnd; packets are sent only after that.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_fastretrans_alert`, `tcp_enter_recovery`,
 //! `tcp_enter_cwr`, `tcp_process_loss`, `tcp_try_to_open` and neighbouring functions; RFC 6675, RFC
@@ -18,7 +18,7 @@ use super::scoreboard::{Cursor, DupAcks};
 use super::timers::TimerPurpose;
 use crate::Host;
 
-/// What recovery sends once cwnd is set. Linux: `REXMIT_*`.
+/// The packets that recovery sends once cwnd is set. Linux: `REXMIT_*`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rexmit {
     /// Nothing.
@@ -30,7 +30,7 @@ pub(super) enum Rexmit {
 }
 
 impl Sender {
-    /// Marks an skb or its retransmission lost, and tells the congestion control.
+    /// Marks an skb or its retransmission lost, and informs the congestion control.
     /// Linux: `tcp_mark_skb_lost`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "RACK passes here for each lost packet")]
@@ -42,7 +42,8 @@ impl Sender {
         }
     }
 
-    /// Linux: `tcp_fastretrans_alert`.
+    /// Changes the recovery state after an ACK; returns the packets that recovery may send. Linux:
+    /// `tcp_fastretrans_alert`.
     pub(super) fn fastretrans_alert(
         &mut self,
         prior_snd_una: u32,
@@ -201,7 +202,8 @@ impl Sender {
         }
     }
 
-    /// Linux: `tcp_try_keep_open`.
+    /// Enters Disorder if anything is SACKed, lost or retransmitted, otherwise Open. Linux:
+    /// `tcp_try_keep_open`.
     pub(super) fn try_keep_open(&mut self, host: &mut impl Host) {
         let is_disorder = self.board.sacked_out() + self.board.lost_out() != 0
             || self.board.is_any_retrans_done();
@@ -212,7 +214,8 @@ impl Sender {
         }
     }
 
-    /// Linux: `tcp_try_to_open`.
+    /// Processes an ACK outside of recovery and Loss: enters CWR on an ECN echo, otherwise Open or
+    /// Disorder. Linux: `tcp_try_to_open`.
     fn try_to_open(&mut self, flag: u32, host: &mut impl Host) {
         if !self.board.is_any_retrans_done() {
             self.episode.forget_retransmission();
@@ -263,7 +266,7 @@ impl Sender {
         Rexmit::Lost
     }
 
-    /// Without SACK: a duplicate ACK counts as a SACKed packet. Linux: `tcp_add_reno_sack`.
+    /// Counts duplicate ACKs as SACKed packets, without SACK. Linux: `tcp_add_reno_sack`.
     pub(super) fn add_reno_sack(&mut self, num_dupack: u32, flag: u32) {
         if num_dupack != 0 {
             let dup_acks = self.board.add_dup_acks(num_dupack);
@@ -271,7 +274,7 @@ impl Sender {
         }
     }
 
-    /// Without SACK: subtracts the duplicate ACKs that a cumulative ACK accounts for. Linux:
+    /// Subtracts the duplicate ACKs that a cumulative ACK accounts for, without SACK. Linux:
     /// `tcp_remove_reno_sacks`.
     pub(super) fn remove_reno_sacks(&mut self, acked: u32, flag: u32) {
         let dup_acks = self.board.remove_dup_acks(acked);

@@ -1,9 +1,9 @@
-//! The ACK of a recovery that acknowledges nothing new: it has SACK blocks, none of which reports a
-//! duplicate.
+//! The ACK of a recovery that acknowledges nothing new: it has SACK blocks, and none of them
+//! reports a duplicate.
 //!
-//! While a recovery lasts, nearly every ACK is like this. Most of the questions of `ack.rs` are
-//! answered then: nothing leaves the queue, no retransmission can prove spurious, the recovery goes
-//! on, and the timer is that of the timeout. What remains is the general path's work in the general
+//! While a recovery lasts, nearly every ACK is like this. Most checks of `ack.rs` then have a known
+//! result: nothing leaves the queue, no retransmission can prove spurious, the recovery continues,
+//! and the timer is the retransmission timeout. The rest is the general path's work in the general
 //! path's order.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_ack`, `tcp_sacktag_write_queue`,
@@ -22,9 +22,9 @@ use crate::Host;
 use crate::segment::{PureAck, SackBlock};
 
 impl Sender {
-    /// Processes an ACK that would be a pure one without its `sack_count` SACK blocks, as
-    /// [`Self::on_segment`] does, if a recovery lasts and it acknowledges nothing; returns false if
-    /// it is another: then [`Self::on_segment`] has to process it.
+    /// Processes a pure ACK plus `sack_count` SACK blocks as [`Self::on_segment`] does, if a
+    /// recovery lasts and the ACK acknowledges nothing new. Otherwise returns false, and the caller
+    /// must call [`Self::on_segment`].
     #[inline(never)]
     pub(super) fn on_sack(
         &mut self,
@@ -46,8 +46,8 @@ impl Sender {
             return false;
         }
         debug_assert!(self.is_established(), "before, nothing is lost");
-        // If it may report a duplicate, this is done again, with the same result. Which timestamp
-        // it echoes, only ACKs that acknowledge something ask.
+        // If it may report a duplicate, this is repeated later, with the same result. Only ACKs
+        // that acknowledge something use the timestamp that they echo.
         if ack.has_ts {
             self.reverse.ts_recent = ack.tsval;
         }
@@ -68,8 +68,8 @@ impl Sender {
         true
     }
 
-    /// What is sent after such an ACK: retransmissions, then new data. Mostly the time to send has
-    /// not come, which holds back both.
+    /// Sends retransmissions, then new data, after an ACK of this kind. Mostly the next departure
+    /// time has not come, which holds back both.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
     fn send_after_sack(&mut self, now: Time, host: &mut impl Host) {
@@ -78,7 +78,7 @@ impl Sender {
             self.send_pending(now, host);
             return;
         }
-        // Nothing has changed since the congestion control was told.
+        // Nothing has changed since the congestion control was called.
         let in_flight = self.conn.inflight;
         debug_assert_eq!(in_flight, self.board.in_flight());
         if in_flight >= self.conn.ctl.cwnd {
@@ -89,8 +89,8 @@ impl Sender {
         self.limits.set(now, Limit::Pacing);
     }
 
-    /// What is to be done for such an ACK after what its blocks cover was tagged, which does not
-    /// depend on the window.
+    /// Does the rest of the processing, after the data that the blocks cover was tagged. Tagging
+    /// may precede the update of the window, because it does not depend on the window.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
     fn take_sacked(&mut self, ack: &PureAck, state: &mut AckState, host: &mut impl Host) {
@@ -101,7 +101,7 @@ impl Sender {
             self.set_window(ack.seq, ack.wnd, host);
         }
         self.check_sack_reordering(state.reord);
-        // Such an ACK carries no ECE.
+        // An ACK of this kind carries no ECE.
         let delivered = state.sack_delivered;
         self.conn.delivered = self.conn.delivered.wrapping_add(delivered);
         self.timer.end_probes();
@@ -113,11 +113,11 @@ impl Sender {
             let rtt_us = stamp_us_delta(now_us, state.first_sackt);
             let ca_rtt_us = stamp_us_delta(now_us, state.last_sackt);
             state.rate.rs.rtt_us = i64::from(ca_rtt_us);
-            // No loss probe is scheduled in a recovery: its timeout follows at the end.
+            // No loss probe is scheduled in a recovery, so its timeout is computed only later.
             self.take_exact_rtt(rtt_us, ca_rtt_us, false);
-            // The RTT was measured on data sent before the head was sent last. That holds while it
-            // was sent less than 71 minutes ago, which microseconds in 32 bits can tell; a timeout
-            // sends it again after 2 at most.
+            // The RTT was measured on data sent before the head was sent last. That holds while the
+            // head was sent less than 71 minutes ago, the range of 32-bit microseconds; a timeout
+            // sends it again after 2 minutes at most.
             restarts_timer =
                 rtt_us > 0 && self.board.is_head_sent_from((state.first_sackt + 1) * 1000);
             debug_assert_eq!(
@@ -148,8 +148,8 @@ impl Sender {
         }
     }
 
-    /// Where what the first block reports begins, if it is valid, no DSACK, and reports more than
-    /// the others do.
+    /// Start of the data that the first block reports, if that block is valid, no DSACK, and
+    /// reports more than the others.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for each way of an ACK")]
     pub(super) fn news_of_first(&self, blocks: &Blocks) -> Option<NewFrom> {

@@ -39,8 +39,8 @@ impl Reordering {
         self.seen != 0
     }
 
-    /// A packet arrived `bytes` below the highest sequence number delivered, with segments of `mss`
-    /// bytes.
+    /// Records a packet that arrived `bytes` below the highest sequence number delivered. Segments
+    /// have `mss` bytes.
     pub(super) fn see_bytes(&mut self, bytes: u32, mss: u32) {
         if bytes > self.packets.saturating_mul(mss) && mss != 0 {
             self.packets = bytes.div_ceil(mss).min(MAX_REORDERING);
@@ -48,14 +48,14 @@ impl Reordering {
         self.seen += 1;
     }
 
-    /// Without SACK: reordering by `packets` was seen.
+    /// Records reordering by `packets`, without SACK.
     pub(super) fn see_packets(&mut self, packets: u32) {
         self.packets = packets.min(MAX_REORDERING);
         self.seen += 1;
     }
 
-    /// After a timeout with at least the default number of packets SACKed, resets the degree to at
-    /// most the default.
+    /// Resets the degree to at most the default, after a timeout with at least that number of
+    /// packets SACKed.
     pub(super) fn narrow(&mut self, sacked_out: u32) {
         if sacked_out >= REORDERING {
             self.packets = self.packets.min(REORDERING);

@@ -15,12 +15,12 @@ use super::{Sender, timestamp_ms};
 use crate::Host;
 
 impl Sender {
-    /// Retransmits lost packets and records what stopped it.
+    /// Retransmits lost packets and records the limit that stopped it.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "mostly the time to send has not come")]
     pub(super) fn retransmit_lost(&mut self, host: &mut impl Host) {
         if self.board.packets_out() != 0 {
-            // Each ACK of a recovery asks; mostly the time to send has not come.
+            // Each ACK of a recovery comes here; mostly the next departure time has not come.
             let stop = if self.is_held_by_pacing(host) {
                 Stop::Limited(Limit::Pacing)
             } else {
@@ -31,8 +31,8 @@ impl Sender {
         }
     }
 
-    /// The time to send has come, and mostly one of the lost packets: after it, pacing holds back
-    /// all others, and new data.
+    /// Sends what is due, mostly one lost packet: after it, pacing holds back all other lost
+    /// packets and new data.
     #[inline(never)]
     pub(super) fn repair_when_due(&mut self, now: Time, host: &mut impl Host) {
         let Some(at) = self.repair_one(host) else {
@@ -58,8 +58,7 @@ impl Sender {
         self.account_limit(now);
     }
 
-    /// Retransmits one lost packet, if one is due, cwnd and pacing allow it, and there is nothing
-    /// unusual about it.
+    /// Retransmits one lost packet, if one is due, cwnd and pacing allow it, and it is a usual one.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
     fn repair_one(&mut self, host: &mut impl Host) -> Option<Cursor> {
@@ -82,13 +81,13 @@ impl Sender {
         Some(at)
     }
 
-    /// Whether a packet that was retransmitted restarts the timeout: it is the first in flight.
+    /// Whether a retransmitted packet restarts the timeout: it must be the first in flight.
     #[inline]
     fn is_head_repaired(&self, at: Cursor) -> bool {
         Some(at) == self.board.head() && self.timer.pending() != TimerPurpose::Reordering
     }
 
-    /// Restarts the timeout after retransmissions, if it is to be.
+    /// Restarts the timeout after retransmissions, if necessary.
     #[inline]
     fn end_repairs(&mut self, is_head_sent: bool, host: &mut impl Host) {
         if is_head_sent && !self.mechanisms.is_rto_impatient {
@@ -97,9 +96,9 @@ impl Sender {
         }
     }
 
-    /// Retransmits lost packets from `next` on as far as cwnd and pacing allow, after the first in
-    /// flight if `is_head_sent`.
-    /// Linux: `tcp_xmit_retransmit_queue`.
+    /// Retransmits lost packets from `next` on as far as cwnd and pacing allow. `is_head_sent` says
+    /// that the first packet in flight was retransmitted before. Linux:
+    /// `tcp_xmit_retransmit_queue`.
     #[inline(never)]
     fn xmit_retransmit_queue(
         &mut self,
@@ -157,9 +156,9 @@ impl Sender {
         is_sent
     }
 
-    /// [`Self::retransmit_skb`] of an skb that is marked lost, which is one full segment above
-    /// `snd_una` and within the window, for a plain sender while something is in flight: nearly
-    /// every retransmission. Returns false, and does nothing, for any other.
+    /// [`Self::retransmit_skb`] of an skb that is marked lost and is one full segment above
+    /// `snd_una` and within the window. Only for a plain sender while something is in flight:
+    /// nearly every retransmission. Otherwise returns false, and does nothing.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly all come from the pacing timer")]
     fn retransmit_whole_segment(&mut self, at: Cursor, host: &mut impl Host) -> bool {
@@ -181,7 +180,7 @@ impl Sender {
         true
     }
 
-    /// [`Self::retransmit_whole_segment`] of one that the pacing timer does not send.
+    /// [`Self::retransmit_whole_segment`] of a segment that the pacing timer does not send.
     #[inline(never)]
     fn retransmit_segment_rarely(&mut self, at: Cursor, host: &mut impl Host) -> bool {
         self.retransmit_whole_segment(at, host)

@@ -17,7 +17,7 @@ use crate::Host;
 const SYN_LINEAR_TIMEOUTS: u32 = 4;
 
 impl Sender {
-    /// Linux: `tcp_retransmit_timer`.
+    /// Processes the retransmission timeout. Linux: `tcp_retransmit_timer`.
     pub(super) fn retransmit_timeout(&mut self, host: &mut impl Host) {
         if self.board.packets_out() == 0 {
             return;
@@ -42,12 +42,12 @@ impl Sender {
         self.reset_timer(TimerPurpose::Retransmit, rto, host);
     }
 
-    /// Whether a timeout marks all that is not SACKed.
+    /// Whether a timeout marks everything that is not SACKed.
     fn rto_marks_all(&self) -> bool {
         self.config.stack.loss.rto == Rto::MarkAllKeepSack
     }
 
-    /// Linux: `tcp_enter_loss`.
+    /// Enters the Loss state after a timeout. Linux: `tcp_enter_loss`.
     fn enter_loss(&mut self, host: &mut impl Host) {
         let state = self.conn.ca_state;
         let is_new = state < CaState::Recovery;

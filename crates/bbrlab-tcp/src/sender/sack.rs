@@ -49,7 +49,7 @@ impl Sender {
         state.sack_flag
     }
 
-    /// Which sequence numbers a block may cover now.
+    /// The sequence numbers that a block may cover now.
     pub(super) fn sack_window(&self) -> SackWindow {
         SackWindow {
             snd_una: self.conn.snd_una,
@@ -59,11 +59,12 @@ impl Sender {
         }
     }
 
-    /// Tags what the blocks of an ACK cover, of which there are some and none reports a duplicate.
+    /// Tags the data that the blocks of an ACK cover. There must be blocks, and none may report a
+    /// duplicate.
     #[inline]
     fn tag_without_dsack(&mut self, segment: &Segment, state: &mut AckState) {
         let blocks = Blocks::new(&segment.sack, segment.sack_count);
-        // A switched sampler looks at every skb.
+        // A switched sampler must see every skb.
         if !self.sampler.is_switched()
             && let Some(from) = self.news_of_first(&blocks)
         {
@@ -73,7 +74,7 @@ impl Sender {
         }
     }
 
-    /// The same where more than the first block may report something new.
+    /// [`Self::tag_without_dsack`] when more than the first block may report something new.
     #[inline(never)]
     pub(super) fn tag_several(&mut self, wire: &[SackBlock], state: &mut AckState) {
         let window = self.sack_window();
@@ -84,7 +85,7 @@ impl Sender {
         self.tag_sacked(Reported::Any(&blocks, None), self.sampler.is_switched(), state);
     }
 
-    /// Tags what the blocks cover, of which the first reports a duplicate.
+    /// Tags the data that the blocks cover. The first block reports a duplicate.
     #[cold]
     fn tag_with_dsack(&mut self, wire: &[SackBlock], prior_snd_una: u32, state: &mut AckState) {
         let window = self.sack_window();
@@ -105,9 +106,9 @@ impl Sender {
         self.tag_sacked(Reported::Any(&blocks, dsack_index), self.sampler.is_switched(), state);
     }
 
-    /// Tags what the first block alone reports, from `from` on, for a sampler without switches.
-    /// Mostly that is one skb, which has just arrived above a hole and continues what was SACKed
-    /// last.
+    /// Tags the data that only the first block reports, from `from` on, for a sampler without
+    /// switches. Mostly that is one skb, which has just arrived above a hole and continues the data
+    /// SACKed last.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for each way of an ACK")]
     pub(super) fn tag_first(&mut self, blocks: &Blocks, from: NewFrom, state: &mut AckState) {
@@ -122,7 +123,7 @@ impl Sender {
         self.tag_rest(blocks, from, state);
     }
 
-    /// The same where it is something else: mostly plain skbs behind a hole, or one that fills a
+    /// [`Self::tag_first`] for other data: mostly plain skbs after a hole, or one that fills a
     /// hole.
     #[inline(never)]
     fn tag_rest(&mut self, blocks: &Blocks, from: NewFrom, state: &mut AckState) {
@@ -141,8 +142,8 @@ impl Sender {
         self.tag_sacked(Reported::First(blocks, from), false, state);
     }
 
-    /// Tags what the blocks cover in the scoreboard, and reports each covered piece, or with
-    /// `is_each_heard` that of each skb, to undo, RACK, the ACK's state and the rate sampler.
+    /// Tags the covered data in the scoreboard, and reports it to undo, RACK, the ACK's state and
+    /// the rate sampler: each covered piece, or with `is_each_heard` the piece of each skb.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for each kind of report")]
     pub(super) fn tag_sacked(
@@ -217,7 +218,7 @@ impl Sender {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "mostly it only compares")]
     pub(super) fn check_sack_reordering(&mut self, low_seq: u32) {
-        // Nothing below a SACKed packet was delivered: there it stands from the beginning, and
+        // No packet below a SACKed one was delivered: `low_seq` has this value from the start, and
         // nothing SACKed is above it.
         if low_seq == self.conn.snd_nxt {
             return;
@@ -230,7 +231,7 @@ impl Sender {
     }
 }
 
-/// Undo, RACK, the rate sampler and the ACK's state, which hear of what the blocks cover.
+/// The recipients of the covered pieces: undo, RACK, the rate sampler and the ACK's state.
 struct Hearing<'a> {
     undo: &'a mut Undo,
     rack: &'a mut Rack,
@@ -268,7 +269,8 @@ impl Hear for Hearing<'_> {
     }
 }
 
-/// Whole skbs above everything SACKed before are covered, and of the last `notes` were kept.
+/// Records whole skbs that are covered above everything SACKed before. `notes` are those of the
+/// last skb.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "what most ACKs with blocks report")]
 fn hear_run(
@@ -285,7 +287,7 @@ fn hear_run(
     run.sample_plainly(notes, sampler, &mut state.rate);
 }
 
-/// Which sequence numbers a SACK block may cover.
+/// The sequence numbers that a SACK block may cover.
 #[derive(Clone, Copy)]
 pub(super) struct SackWindow {
     snd_una: u32,
@@ -296,13 +298,14 @@ pub(super) struct SackWindow {
 }
 
 impl SackWindow {
-    /// Whether a block that is no DSACK is valid; what it covers is not acknowledged then.
+    /// Whether a block that is not a DSACK is valid. The data of a valid one is not acknowledged
+    /// yet.
     #[inline]
     pub(super) fn allows_new(&self, SackBlock { start, end }: SackBlock) -> bool {
         after(start, self.snd_una) && self.was_sent(start, end)
     }
 
-    /// Whether all from `start` to `end` was sent.
+    /// Whether everything from `start` to `end` was sent.
     #[inline]
     fn was_sent(&self, start: u32, end: u32) -> bool {
         before(start, end) && before(start, self.snd_nxt) && !after(end, self.snd_nxt)
@@ -361,7 +364,7 @@ mod tests {
             check((9000, 9000), is_dsack, false);
             check((6000, 6000), is_dsack, false);
             check((7000, 6000), is_dsack, false);
-            // What begins at or below `snd_una` and ends above it.
+            // Blocks that begin at or below `snd_una` and end above it.
             check((5000, 6000), is_dsack, false);
             check((4000, 5001), is_dsack, false);
         }

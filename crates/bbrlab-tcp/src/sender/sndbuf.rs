@@ -1,5 +1,5 @@
-//! The send buffer: its size, which grows with cwnd, and when the application is told that it has
-//! space.
+//! The send buffer: its size, which grows with cwnd, and when the application is woken because
+//! there is space.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_sndbuf_expand`, `tcp_should_expand_sndbuf`,
 //! `tcp_new_space`, `tcp_check_space`; `net/core/stream.c`: `sk_stream_write_space`.
@@ -48,7 +48,7 @@ fn bytes_per_segment(config: &SenderConfig) -> u32 {
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub(super) struct Sndbuf {
-    /// Bytes of memory. Linux: `sk_sndbuf`.
+    /// Size in bytes of memory. Linux: `sk_sndbuf`.
     size: u32,
     /// Number of packets that the buffer was last sized for.
     segs: u32,
@@ -74,10 +74,9 @@ enum Waiting {
     ForPayload,
 }
 
-/// How much of a buffer of `size` bytes must be in use so that an application that waits is not
-/// woken: it is once free space is at least half of what is used, or if the buffer counts payload,
-/// once anything is free.
-/// Linux: `sk_stream_is_writeable`.
+/// The number of bytes below which a buffer of `size` bytes wakes a waiting application. Less must
+/// be in use: free space is then at least half of the used space, or, if the buffer counts payload,
+/// there is any free space. Linux: `sk_stream_is_writeable`.
 const fn wake_below(size: u32, counts_payload: bool) -> u32 {
     // The largest `used` with `used + (used >> 1) <= size`, and one more.
     let beyond = trunc_u32((2 * size as u64 + 1) / 3) + 1;
@@ -100,7 +99,7 @@ impl Sndbuf {
         }
     }
 
-    /// Bytes of memory, or of payload.
+    /// Size in bytes of memory, or of payload.
     #[inline]
     pub(super) const fn size(&self) -> u32 {
         self.size
@@ -174,9 +173,8 @@ impl Sender {
         self.sndbuf.expand(segs, per_seg);
     }
 
-    /// Space may have become free: wakes the application if it waits. `in_flight` counts the
-    /// packets in flight.
-    /// Linux: `tcp_check_space`, `tcp_new_space`, `sk_stream_write_space`.
+    /// Wakes a waiting application if space has become free. `in_flight` counts the packets in
+    /// flight. Linux: `tcp_check_space`, `tcp_new_space`, `sk_stream_write_space`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every packet and every ACK passes here")]
     pub(super) fn check_space(&mut self, in_flight: u32) {
@@ -211,7 +209,7 @@ impl Sender {
         self.sndbuf.wake(self.app.write_seq.wrapping_sub(self.conn.snd_una));
     }
 
-    /// How much of the buffer is in use.
+    /// Bytes of the buffer in use.
     #[inline]
     pub(super) fn sndbuf_used(&self) -> u32 {
         if self.sndbuf.counts_payload() {
@@ -221,7 +219,7 @@ impl Sender {
         }
     }
 
-    /// Bytes of payload that the buffer takes before it is full, if it counts payload.
+    /// Bytes of payload that still fit into the buffer, if it counts payload.
     #[inline]
     pub(super) fn sndbuf_room(&self) -> Option<u32> {
         let room = || self.sndbuf.size().saturating_sub(self.sndbuf_used());
@@ -248,8 +246,7 @@ mod tests {
         }
     }
 
-    /// Headers and the kernel's own data behind the payload decide where the next power of two
-    /// begins.
+    /// Headers and the kernel's data after the payload decide where the next power of two begins.
     #[test]
     fn a_segment_takes_a_power_of_two_and_an_skb() {
         for (mss, timestamps, bytes) in [

@@ -1,9 +1,9 @@
-//! The sender over a bad network: with packets lost, reordered, duplicated or delayed, the counts
+//! The sender over a bad network that loses, reorders, duplicates and delays packets. The counts
 //! always agree with a walk over the queue, and in the end every byte arrives.
 //!
-//! The files in `bad_paths/` say how: ten histories a line, with their totals and a digest of each
-//! segment, timer and state. No kernel trace covers most of what happens here, and no commit
-//! changes it unless it means to. `cargo xtask bless` writes the files anew.
+//! The files in `bad_paths/` have ten histories per line, with their totals and a digest of each
+//! segment, timer and state. No kernel trace covers most of what happens here, and no commit may
+//! change it unintentionally. `cargo xtask bless` rewrites the files.
 
 use bbrlab_cc::bbr1::Bbr1;
 use bbrlab_cc::linux_int::{after, before};
@@ -49,7 +49,7 @@ impl Dice {
         values[self.below(u32::try_from(values.len()).expect("a few")) as usize]
     }
 
-    /// `stack` with every switch between Linux and ns-3 at any of its values.
+    /// `stack` with a random value for every switch between Linux and ns-3.
     fn switch(&mut self, stack: Stack) -> Stack {
         let recoveries = [Recovery::Linux, Recovery::Classic, Recovery::Prr, Recovery::PrrSsrb];
         Stack {
@@ -98,7 +98,7 @@ impl Dice {
 /// The host's clock when it connects. It is not 0, because a stamp of 0 means "none".
 const BOOT: Time = Time(1_000_000_000);
 
-/// A digest of what happened.
+/// A digest of the events of a history.
 #[derive(Clone, Copy, Debug, Default)]
 struct Digest(u64);
 
@@ -157,7 +157,7 @@ impl Digest {
     }
 }
 
-/// What several histories came to.
+/// The totals of several histories.
 #[derive(Debug, Default)]
 struct Totals {
     sent: u64,
@@ -167,16 +167,16 @@ struct Totals {
     undone: u32,
     ms: u64,
     digest: Digest,
-    /// Without the paths for what nearly every packet does, which must change nothing.
+    /// Whether the shortcuts for nearly every packet are off, which must change nothing.
     has_no_shortcuts: bool,
-    /// Behind a host that keeps idle pacing timers to itself, which must change nothing either.
+    /// Whether the host keeps idle pacing timers to itself, which must change nothing either.
     keeps_idle_pacing: bool,
-    /// How many of these lapsed.
+    /// Number of these timers that lapsed.
     lapsed: u32,
 }
 
 impl Totals {
-    /// A history that has ended.
+    /// Adds a history that has ended.
     fn take(&mut self, sender: &Sender, world: &World) {
         self.sent += sender.stats.sent;
         self.retransmitted += sender.stats.retransmitted;
@@ -200,7 +200,7 @@ impl Totals {
     }
 }
 
-/// The lines of the histories of these seeds, ten a line.
+/// The lines of the histories of these seeds, ten histories per line.
 fn lines(seeds: std::ops::Range<u64>, mut history: impl FnMut(u64, &mut Totals)) -> String {
     let mut lines = String::new();
     for first in seeds.clone().step_by(10) {
@@ -211,7 +211,7 @@ fn lines(seeds: std::ops::Range<u64>, mut history: impl FnMut(u64, &mut Totals))
     lines
 }
 
-/// A receiver that SACKs all it holds, behind a path that loses, duplicates and delays packets.
+/// A receiver that SACKs all data it holds, after a path that loses, duplicates and delays packets.
 struct World {
     now: Time,
     dice: Dice,
@@ -219,11 +219,11 @@ struct World {
     timers: [Option<Time>; TimerId::COUNT],
     /// Whether idle pacing timers are kept back.
     keeps_idle_pacing: bool,
-    /// The pacing timer is armed, and kept back.
+    /// Whether the pacing timer is armed and kept back.
     is_idle: bool,
-    /// When such a timer fired; the sender has yet to hear of it.
+    /// When such a timer fired, if the sender was not yet notified.
     lapsed_at: Option<Time>,
-    /// How many fired.
+    /// Number of these timers that fired.
     lapsed: u32,
     /// Segments on their way to the receiver: time of arrival, order of sending, segment.
     flying: Vec<(Time, u64, Segment)>,
@@ -274,21 +274,22 @@ impl Host for World {
 }
 
 impl World {
-    /// An event is over: notes the state of the sender, and what its timers are armed for. What
-    /// they were armed for in between does not matter.
+    /// Notes the state of the sender, and the deadlines of its timers, at the end of an event.
+    /// Earlier deadlines within the event do not matter.
     fn note(&mut self, sender: &Sender) {
         self.digest.add(&self.timers.map(|at| at.map_or(0, |at| at.0)));
         self.digest.add_state(&sender.info());
     }
 
-    /// Before an event of the sender: it hears of a pacing timer that was kept back and has fired.
+    /// Notifies the sender, before its next event, of a pacing timer that was kept back and has
+    /// fired.
     fn catch_up(&mut self, sender: &mut Sender) {
         if let Some(at) = self.lapsed_at.take() {
             sender.pacing_lapses(at);
         }
     }
 
-    /// A timer fires. Of a pacing timer that was kept back the sender hears later.
+    /// Fires a timer. If it is a pacing timer that was kept back, the sender is notified later.
     fn fire(&mut self, id: TimerId, sender: &mut Sender) {
         let now = self.now;
         self.timers[id as usize] = None;
@@ -302,7 +303,7 @@ impl World {
         }
     }
 
-    /// [`Self::note`] as whoever looks at the sender finds it: it catches up before.
+    /// [`Self::note`] of the sender in the state that it has after it catches up.
     fn note_caught_up(&mut self, sender: &Sender) {
         let Some(at) = self.lapsed_at else {
             self.note(sender);
@@ -313,14 +314,14 @@ impl World {
         self.note(&seen);
     }
 
-    /// After an event of the sender: a pacing timer that will have something to do is kept back no
-    /// longer.
+    /// Stops keeping back the pacing timer, after an event of the sender, if the timer will have
+    /// something to do.
     fn keep_only_idle(&mut self, sender: &Sender) {
         let at = self.timers[TimerId::Pacing as usize];
         self.is_idle &= at.is_some_and(|at| sender.is_idle_until(at));
     }
 
-    /// Nothing gets through, and nobody answers.
+    /// A network without any delivery or answer.
     fn silent(dice: Dice) -> Self {
         Self {
             now: BOOT,
@@ -513,7 +514,7 @@ fn transfer(seed: u64, cc: &str, config: &SenderConfig, totals: &mut Totals) {
     totals.take(&sender, &world);
 }
 
-/// A transfer with any of the switches between Linux and ns-3.
+/// A transfer with random switches between Linux and ns-3.
 fn switched_transfer(seed: u64, totals: &mut Totals) {
     let mut dice = Dice(seed);
     let stack = Stack {
@@ -538,7 +539,7 @@ fn switched_transfer(seed: u64, totals: &mut Totals) {
     transfer(seed, cc, &config, totals);
 }
 
-/// A transfer with Linux's TCP, its settings, and the recovery of any.
+/// A transfer with Linux's TCP and settings, and a random recovery.
 fn linux_transfer(seed: u64, totals: &mut Totals) {
     let algorithms = ["reno", "cubic", "bbr1", "bbr3", "vegas"];
     let mut dice = Dice::of(seed);
@@ -604,7 +605,7 @@ fn nonsense(dice: &mut Dice, sender: &Sender) -> Segment {
     segment
 }
 
-/// Answers that no receiver gives: the sender neither panics nor loses count.
+/// Answers that no receiver gives: the sender must neither panic nor lose count.
 fn nonsensical_answers(seed: u64, totals: &mut Totals) {
     let mut dice = Dice(seed);
     let config = SenderConfig {
@@ -704,12 +705,12 @@ fn a_host_that_keeps_idle_pacing_timers_changes_nothing() {
     assert!(lapsed > 100, "only {lapsed} timers lapsed");
 }
 
-/// A line more that each of many senders needs is a line more that has to come from memory.
+/// With many senders, each additional cache line per sender has to come from memory.
 #[test]
 fn a_packet_and_its_ack_touch_few_lines_of_a_sender() {
     use std::mem::offset_of;
     const LINE: usize = 64;
-    /// How many lines hold the bytes from one field to before another.
+    /// Number of cache lines that hold the bytes from one field to before another.
     fn lines(from: usize, to: usize) -> usize {
         to.div_ceil(LINE) - from / LINE
     }

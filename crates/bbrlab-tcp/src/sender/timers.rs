@@ -14,7 +14,7 @@ use crate::rtt::RTO_MAX_S;
 use crate::wheel::{Tick, WheelTimer};
 use crate::{Host, TimerId};
 
-/// What the retransmission timer is set for. Linux: `ICSK_TIME_*`, same numbers.
+/// The purpose of the retransmission timer. Linux: `ICSK_TIME_*`, same numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum TimerPurpose {
@@ -35,7 +35,7 @@ pub enum TimerPurpose {
 /// Linux: `TCP_TIMEOUT_MIN_US`.
 pub(super) const TIMEOUT_MIN_US: u32 = 2_000;
 
-/// Ticks up to which they are counted one by one, which is faster than a division.
+/// Up to this number, ticks are counted one by one, which is faster than a division.
 const TICKS_COUNTED: u32 = 8;
 
 /// The parts of the host's clock that the congestion control does not see.
@@ -73,7 +73,7 @@ impl Clock {
         self.ts_offset
     }
 
-    /// Whole ticks in `ns`, which is one tick or more.
+    /// Whole ticks in `ns`, which must be at least one tick.
     fn whole_ticks(&self, ns: u64) -> u32 {
         let tick_ns = self.tick_ns();
         let (mut ticks, mut left_ns) = (1, ns - tick_ns);
@@ -87,7 +87,7 @@ impl Clock {
         ticks
     }
 
-    /// One tick or more has come: how many until `now`.
+    /// Counts the ticks until `now`. There must be at least one.
     #[inline]
     fn pass_ticks(&mut self, now: Time) -> u32 {
         let tick_ns = self.tick_ns();
@@ -120,8 +120,8 @@ pub(super) struct XmitTimer {
     wheel: WheelTimer,
     /// The retransmission timeout in jiffies, backoff included. Linux: `icsk_rto`.
     rto: u32,
-    /// Number of doublings of the timeout. Linux: `icsk_backoff`. This and the next two have the
-    /// kernel's width, but stop at its end: a connection does not give up here.
+    /// Number of doublings of the timeout. Linux: `icsk_backoff`. This and the next two fields have
+    /// the kernel's width but saturate: a connection does not give up here.
     backoff: u8,
     /// Timeouts since the last progress. Linux: `icsk_retransmits`.
     retransmits: u8,
@@ -143,7 +143,7 @@ impl XmitTimer {
         }
     }
 
-    /// What the timer is set for.
+    /// The purpose of the timer.
     #[inline]
     pub(super) const fn pending(&self) -> TimerPurpose {
         self.pending
@@ -196,7 +196,7 @@ impl XmitTimer {
         }
     }
 
-    /// A probe carried data, or the window is open: ends the backoff.
+    /// Ends the backoff: a probe carried data, or the window is open.
     pub(super) fn end_backoff(&mut self) {
         self.backoff = 0;
     }
@@ -206,7 +206,7 @@ impl XmitTimer {
         self.probes_out
     }
 
-    /// The peer has answered, or there is nothing to probe for: resets the count of probes.
+    /// Resets the count of probes: the peer has answered, or there is nothing to probe for.
     #[inline]
     pub(super) fn end_probes(&mut self) {
         self.probes_out = 0;
@@ -217,7 +217,7 @@ impl XmitTimer {
         self.retransmits = self.retransmits.saturating_add(1);
     }
 
-    /// New data was acknowledged: resets the count of timeouts.
+    /// Resets the count of timeouts, because new data was acknowledged.
     #[inline]
     pub(super) fn note_progress(&mut self) {
         self.retransmits = 0;
@@ -228,7 +228,7 @@ impl XmitTimer {
         self.retransmits
     }
 
-    /// The timer is about to be set for a loss probe.
+    /// Records that the timer is about to be set for a loss probe.
     #[inline]
     pub(super) fn expect_loss_probe(&mut self) {
         self.pending = TimerPurpose::LossProbe;
@@ -275,7 +275,7 @@ impl Sender {
         self.set_timer(what, when.min(RTO_MAX_S * self.conn.hz), host);
     }
 
-    /// Sets the timer of the wheel for `when` jiffies from now, which is not too long.
+    /// Sets the timer of the wheel for `when` jiffies from now. `when` must not be too long.
     #[inline]
     pub(super) fn set_timer(&mut self, what: TimerPurpose, when: u32, host: &mut impl Host) {
         let jiffies = self.conn.jiffies;
@@ -287,8 +287,8 @@ impl Sender {
         }
     }
 
-    /// Chooses a slot of the wheel for the jiffy `timeout`, which the wheel does not keep, and
-    /// tells the host if it is another.
+    /// Chooses a slot of the wheel for the jiffy `timeout`, which the wheel must not keep already,
+    /// and arms the host's timer if the slot changed.
     #[inline(never)]
     fn move_timer(&mut self, timeout: u32, host: &mut impl Host) {
         if let Some(slot) = self.timer.wheel.set_anew(timeout, self.conn.jiffies) {
@@ -343,7 +343,8 @@ impl Sender {
         Time(self.clock.next_tick.0 + u64::from(ahead) * self.clock.tick_ns())
     }
 
-    /// The timer's slot was reached. Linux: `tcp_write_timer_handler`.
+    /// Processes the retransmission timer when its slot is reached. Linux:
+    /// `tcp_write_timer_handler`.
     #[inline(never)]
     pub(super) fn on_retransmit_timer(&mut self, host: &mut impl Host) {
         self.timer.wheel.fired();
@@ -428,7 +429,7 @@ impl Sender {
         self.reset_timer_after_pacing(TimerPurpose::Retransmit, rto, host);
     }
 
-    /// What is left of the timeout of the first packet in flight, in jiffies.
+    /// The rest of the timeout of the first packet in flight, in jiffies.
     #[inline(never)]
     fn rest_of_rto(&self) -> u32 {
         let delta_us = u32::try_from(self.rto_delta_us().max(1)).unwrap_or(u32::MAX);
@@ -474,7 +475,7 @@ mod tests {
         fn disarm(&mut self, _timer: TimerId) {}
     }
 
-    /// A host may call before the slot of its wheel. Then the timer is set again until its jiffy
+    /// A host may call before the slot of its wheel. The timer is then set again until its jiffy
     /// has come, and does its work in that jiffy. Linux: `tcp_write_timer_handler`.
     #[test]
     fn a_timer_that_is_called_early_waits_for_its_jiffy() {

@@ -121,7 +121,7 @@ impl Sender {
     }
 
     /// The probe timeout in jiffies after new data, bounded by the RTO of the first of several
-    /// packets in flight. If that was sent once, its time of transmission is noted.
+    /// packets in flight. Stores when that packet was sent, if it was sent only once.
     #[inline(never)]
     fn probe_timeout_before_rto(&mut self) -> u32 {
         let Some(head) = self.board.head_sent() else { return self.tlp.timeout };
@@ -137,8 +137,8 @@ impl Sender {
         }
     }
 
-    /// [`Self::arm_loss_probe`] without a shortcut: one packet is out, or the next may leave only
-    /// much later.
+    /// [`Self::arm_loss_probe`] without a shortcut: only one packet is out, or pacing delays the
+    /// next for long.
     #[cold]
     #[inline(never)]
     fn arm_unusual_loss_probe(&mut self, advancing_rto: bool, host: &mut impl Host) {
@@ -149,10 +149,10 @@ impl Sender {
     /// Whether the RTO of the first packet in flight is certainly not before the end of the probe
     /// timeout.
     ///
-    /// That packet was sent at `oldest_us` or later: packets are first sent in the order of their
-    /// sequence numbers, so while the first was sent only once, no other was sent before it; and
-    /// sending one again only makes its time later. So `oldest_us` of a former first packet remains
-    /// a bound, which saves looking at the present one.
+    /// No packet in flight was sent before `oldest_us`, the time of a former first packet that was
+    /// then sent only once. Packets are first sent in the order of their sequence numbers, so no
+    /// other packet was sent before it. A retransmission only makes a packet's time later.
+    /// Therefore `oldest_us` remains a bound, and the current first packet need not be read.
     #[inline]
     fn is_rto_beyond_probe(&self) -> bool {
         let rto_us = u64::from(self.timer.rto()) * u64::from(self.clock.us_per_jiffy());
@@ -198,7 +198,7 @@ impl Sender {
     pub(super) fn update_probe_timeout(&mut self) {
         let timeout_us = (self.rtt.srtt_us >> 2) + TIMEOUT_MIN_US;
         self.tlp.timeout_us = timeout_us;
-        // While the same whole jiffies cover it, there is nothing to divide.
+        // No division is needed while the timeout stays within the same whole jiffies.
         if self.tlp.rounded_us.wrapping_sub(timeout_us) >= self.clock.us_per_jiffy() {
             let jiffies = self.us_to_jiffies(timeout_us);
             self.tlp.rounded_us = jiffies * self.clock.us_per_jiffy();
@@ -206,7 +206,7 @@ impl Sender {
         }
     }
 
-    /// The probe timer fired: sends new data, or retransmits the last segment. Linux:
+    /// Sends new data, or retransmits the last segment, when the probe timer fires. Linux:
     /// `tcp_send_loss_probe`.
     pub(super) fn send_loss_probe(&mut self, host: &mut impl Host) {
         if self.tlp.high_seq.is_none() && self.transmit_loss_probe(host) {

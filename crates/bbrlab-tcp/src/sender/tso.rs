@@ -51,7 +51,7 @@ impl Sender {
         }
     }
 
-    /// Sizes bursts for a rate, a minimum RTT or a segment other than before.
+    /// Computes the burst size for a new rate, minimum RTT or segment size.
     #[cold]
     #[inline(never)]
     fn size_bursts(&mut self, burst: Burst, mss: u32) -> u32 {
@@ -62,7 +62,8 @@ impl Sender {
         segs
     }
 
-    /// What an skb of several segments should wait for, or `None` if it should be sent now.
+    /// The limit that an skb of several segments should wait for, or `None` if it should be sent
+    /// now.
     /// Linux: `tcp_tso_should_defer`.
     pub(super) fn tso_should_defer(&self, skb: &Unsent, max_segs: u32) -> Option<Limit> {
         let conn = &self.conn;

@@ -67,8 +67,8 @@ impl Undo {
         self.retrans = self.retrans.max(0) + packets.cast_signed();
     }
 
-    /// The receiver got `segs` segments up to `end_seq` twice: that many retransmissions were
-    /// spurious.
+    /// Records that the receiver got `segs` segments up to `end_seq` twice: that many
+    /// retransmissions were spurious.
     pub(super) fn note_duplicate(&mut self, end_seq: u32, segs: u32) {
         if self.marker.is_some_and(|marker| after(end_seq, marker)) && self.retrans > 0 {
             self.retrans = (self.retrans - segs.cast_signed()).max(0);
@@ -80,7 +80,7 @@ impl Undo {
         self.prior_ssthresh = ssthresh;
     }
 
-    /// An undo does not restore ssthresh.
+    /// Makes an undo not restore ssthresh.
     pub(super) fn forget_ssthresh(&mut self) {
         self.prior_ssthresh = 0;
     }
@@ -92,7 +92,7 @@ impl Undo {
 }
 
 impl Sender {
-    /// Linux: `tcp_init_undo`.
+    /// Starts the record for an undo of the episode. Linux: `tcp_init_undo`.
     pub(super) fn init_undo(&mut self) {
         if self.mechanisms.has_undo {
             let probe = u32::from(self.tlp.is_retransmission_out());
@@ -114,7 +114,8 @@ impl Sender {
         skb.has(tag::ANY_RETRANS) && self.is_echo_before(super::timestamp_ms(skb.tstamp_ns))
     }
 
-    /// Linux: `tcp_packet_delayed`.
+    /// Whether nothing was retransmitted, or the timestamp echo shows that an ACK is for an
+    /// original. Linux: `tcp_packet_delayed`.
     fn is_packet_delayed(&self) -> bool {
         if let Some(is_original) = self.episode.is_echo_of_original(self.rcv_tsecr) {
             return is_original;
@@ -136,13 +137,13 @@ impl Sender {
         self.stats.undo_count += 1;
     }
 
-    /// Linux: `tcp_may_undo`.
+    /// Whether the episode is proven spurious. Linux: `tcp_may_undo`.
     pub(super) fn may_undo(&self) -> bool {
         let undo = &self.episode.undo;
         undo.is_all_duplicate() || (undo.is_possible() && self.is_packet_delayed())
     }
 
-    /// Without SACK the state is kept until something above `high_seq` is acknowledged.
+    /// Without SACK, keeps the state until something above `high_seq` is acknowledged.
     /// Linux: `tcp_is_non_sack_preventing_reopen`.
     fn is_reopen_prevented(&mut self) -> bool {
         if self.conn.snd_una != self.episode.high_seq() || self.board.is_sack() {
@@ -154,7 +155,7 @@ impl Sender {
         true
     }
 
-    /// The episode is over: undoes it if it was spurious. True if the state must be kept.
+    /// Ends the episode, and undoes it if it was spurious. True if the state must be kept.
     /// Linux: `tcp_try_undo_recovery`.
     pub(super) fn try_undo_recovery(&mut self, host: &mut impl Host) -> bool {
         if self.may_undo() {
@@ -198,9 +199,8 @@ impl Sender {
         true
     }
 
-    /// A partial ACK in recovery: undoes the episode if it was spurious. True if this ACK needs
-    /// nothing more.
-    /// Linux: `tcp_try_undo_partial`.
+    /// Undoes the episode after a partial ACK in recovery, if it was spurious. True if this ACK
+    /// needs no further processing. Linux: `tcp_try_undo_partial`.
     pub(super) fn try_undo_partial(&mut self, prior_snd_una: u32, host: &mut impl Host) -> bool {
         if !self.episode.undo.is_possible() || !self.is_packet_delayed() {
             return false;

@@ -1,13 +1,13 @@
 //! Is a segment from the peer acceptable, and does it carry the newest timestamp?
 //!
-//! The sending half of a socket that only sends checks here what a whole socket checks in its
+//! A sender without a receiving half makes here the checks that a whole socket makes in its
 //! receiving half. The peer of such a socket sends no data, so every sequence number is the same
 //! until its FIN.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_validate_incoming`, `tcp_disordered_ack`,
 //! `tcp_sequence`, `tcp_replace_ts_recent`, `tcp_send_dupack`, `tcp_send_challenge_ack`.
 //! Deviations:
-//! 1. A RST is ignored: no peer of ours sends one.
+//! 1. A RST is ignored: no simulated peer sends one.
 //! 2. After both ends have closed, the kernel keeps only the minimal socket of `TIME_WAIT`; here
 //!    the sender goes on.
 
@@ -20,7 +20,7 @@ use crate::{Host, Segment};
 
 impl Sender {
     /// Whether `segment` is acceptable, including its ACK number. If so, its timestamp may become
-    /// the one to echo; if not, it is answered as the kernel answers it and must be ignored. Linux:
+    /// the one to echo. If not, it is answered as the kernel answers it and must be ignored. Linux:
     /// `tcp_validate_incoming`, and the first checks of `tcp_ack`.
     #[inline]
     pub(super) fn accepts(&mut self, segment: &Segment, host: &mut impl Host) -> bool {
@@ -37,7 +37,7 @@ impl Sender {
         true
     }
 
-    /// Whether a segment's timestamp is at least as new as any before. Linux: in
+    /// Whether a segment's timestamp is at least as new as all earlier ones. Linux: in
     /// `tcp_rcv_established`.
     #[inline]
     pub(super) fn is_newest(&self, has_ts: bool, tsval: u32) -> bool {
@@ -83,7 +83,8 @@ impl Sender {
         false
     }
 
-    /// Linux: `tcp_disordered_ack`.
+    /// Whether a segment with an old timestamp is a pure ACK that was only reordered. Linux:
+    /// `tcp_disordered_ack`.
     fn is_disordered_ack(&self, segment: &Segment) -> bool {
         let &Segment { seq, ack, wnd, tsval, .. } = segment;
         segment.has(flag::ACK)
@@ -94,7 +95,8 @@ impl Sender {
             && paws::is_reordered(self.reverse.ts_recent, tsval, self.timer.rto(), self.conn.hz)
     }
 
-    /// Linux: `tcp_replace_ts_recent`.
+    /// Stores a segment's timestamp, if it is the one to echo from now on. Linux:
+    /// `tcp_replace_ts_recent`.
     #[inline]
     fn replace_ts_recent(&mut self, segment: &Segment) {
         if segment.has_ts
@@ -107,9 +109,8 @@ impl Sender {
         }
     }
 
-    /// Answers an unacceptable segment with a duplicate ACK: a pure ACK at most once in half a
-    /// second.
-    /// Linux: `tcp_oow_rate_limited`, `tcp_send_dupack`.
+    /// Answers an unacceptable segment with a duplicate ACK; a pure ACK at most once per half
+    /// second. Linux: `tcp_oow_rate_limited`, `tcp_send_dupack`.
     fn refuse(&mut self, segment: &Segment, host: &mut impl Host) {
         let has_data = segment.end_seq() != segment.seq;
         if has_data || !self.oow.holds_back(self.conn.jiffies, self.conn.hz) {

@@ -61,15 +61,15 @@ impl PeerWindow {
         std::mem::replace(&mut self.size, size) != size
     }
 
-    /// Updates the largest window; true if the current window is larger than any before, and those
-    /// were so small that half of them may have bounded the segment of `mss` bytes.
+    /// Updates the largest window. True if the current window is larger than any before, and half
+    /// of the earlier windows may have bounded the segment of `mss` bytes.
     pub(super) fn take_record(&mut self, mss: u32) -> bool {
         let is_record = self.size > self.max && mss >= self.half();
         self.max = self.max.max(self.size);
         is_record
     }
 
-    /// Half of the largest window; all of a small one. 0 while there was none.
+    /// Half of the largest window; a small window whole. 0 if there was none.
     fn half(&self) -> u32 {
         if self.max > MSS_DEFAULT { self.max >> 1 } else { self.max }
     }

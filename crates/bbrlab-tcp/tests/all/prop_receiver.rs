@@ -17,10 +17,10 @@ const MSS: u32 = 1448;
 
 #[derive(Clone, Debug)]
 enum Op {
-    /// `count` segments of the stream arrive as one packet. The first is the next one expected plus
-    /// `from` minus 4.
+    /// `count` segments of the stream arrive as one packet. The number of the first is that of the
+    /// next expected segment plus `from` minus 4.
     Data { from: u32, count: u32, push: bool, ce: bool },
-    /// The segment after the highest that was sent, `skip` segments left out.
+    /// The segment after the highest that was sent, leaving out `skip` segments.
     Above { skip: u32, push: bool },
     /// A segment with arbitrary fields.
     Garbage { seq: u32, len: u32, ack: u32, flags: u8, tsval: u32 },
@@ -287,7 +287,7 @@ proptest! {
         }
         bench.receiver.set_reading(true);
         let highest = bench.offered.last().copied().unwrap_or(0);
-        // A sender that retransmits what is missing, one segment at a time.
+        // Retransmits missing data as a sender does, one segment at a time.
         for _ in 0..4 * (highest + 2) {
             if (bench.receiver.rcv_nxt() - 1) / MSS > highest {
                 break;

@@ -1,9 +1,9 @@
 //! A receiver over random histories: losses, reordering, bursts, marks, pauses of the reader,
 //! segments that make no sense, small buffers.
 //!
-//! `receiver_histories.txt` has a line for twenty histories: what came to what, and a digest of
-//! each segment sent, timer and state. `prop_receiver.rs` says what holds in all of them; this says
-//! that none changes unless a commit means it to. `cargo xtask bless` writes the file anew.
+//! `receiver_histories.txt` has one line per twenty histories: their totals, and a digest of each
+//! segment sent, timer and state. `prop_receiver.rs` checks what holds in all histories. This file
+//! checks that none changes unintentionally. `cargo xtask bless` rewrites the text file.
 
 use std::fmt::Write as _;
 
@@ -72,7 +72,7 @@ impl Dice {
     }
 }
 
-/// A digest of what happened.
+/// A digest of the events of a history.
 #[derive(Clone, Copy, Debug, Default)]
 struct Digest(u64);
 
@@ -84,7 +84,7 @@ impl Digest {
     }
 }
 
-/// A host that notes what it is told.
+/// A host that records the receiver's calls.
 #[derive(Default)]
 struct Wire {
     now: Time,
@@ -156,7 +156,7 @@ impl History {
         history
     }
 
-    /// What all segments of the peer have in common.
+    /// A segment with the fields that all segments of the peer have in common.
     fn segment(&mut self) -> Segment {
         let ms = u32::try_from(self.wire.now.0 / 1_000_000).expect("seconds");
         let flags = flag::ACK | if self.dice.one_in(4) { flag::PSH } else { 0 };
@@ -232,7 +232,7 @@ impl History {
                 self.receiver.on_host_interrupt(now, &mut self.wire);
             }
             38 => {
-                // An old timestamp (PAWS), or an ACK of what was never sent.
+                // An old timestamp (PAWS), or an ACK of data that was never sent.
                 let is_old = self.dice.one_in(2);
                 let segment = self.segment();
                 let tsval = if is_old { segment.tsval.wrapping_sub(5_000) } else { segment.tsval };
@@ -251,7 +251,7 @@ impl History {
         self.receiver.snapshot(&mut |_, value| digest.add(&[value.cast_unsigned()]));
     }
 
-    /// So many whole segments in one packet.
+    /// A packet with a number of whole segments that is drawn from `counts`.
     fn data(&mut self, seq: u32, counts: &[u32]) {
         let len = self.dice.pick(counts) * self.mss;
         let segment = Segment { seq, len, ..self.segment() };

@@ -1,10 +1,10 @@
-//! Transcripts of the sender in the manner of packetdrill: its input and its output.
+//! Transcripts of the sender in the style of packetdrill: its input and its output.
 //!
 //! The first line of each file in `sender_transcripts/` says what it shows. A line with a time in
 //! milliseconds is an input: `0 connect`, `30.5 < A ack 1449`, `50 write 1000`, `60 app_limited`,
-//! `70 cc FIELD` (of its state), `90 close`. The test runs the inputs and the timers between them,
-//! and writes below each the segments sent (`>`), the resulting state (`=`) and what else has
-//! changed inside (`~`). The output must equal the file. `UPDATE_EXPECT=1` rewrites it: read the
+//! `70 cc FIELD` (of its state), `90 close`. The test runs the inputs and the timers between them.
+//! Below each it writes the segments sent (`>`), the resulting state (`=`) and other changes of the
+//! inner state (`~`). The output must equal the file. `UPDATE_EXPECT=1` rewrites it: review the
 //! difference like code.
 
 use std::fmt::Write as _;
@@ -93,7 +93,7 @@ fn show_flags(segment: &Segment) -> String {
 }
 
 /// `A ack 1449 wnd 65535 sack 2897-4345 ts 5000 ecr 100`. Without `wnd` the window is that of the
-/// segment before; other fields default to 0, `seq` to 1 (0 in a SYN).
+/// previous segment; other fields default to 0, `seq` to 1 (0 in a SYN).
 fn parse_segment(words: &[&str], wnd: &mut u32, has_ts: bool) -> Segment {
     let mut segment =
         Segment { flags: parse_flags(words[0]), seq: 1, has_ts, ..Segment::default() };
@@ -151,12 +151,12 @@ struct Play {
     bench: Bench,
     config: SenderConfig,
     wnd: u32,
-    /// What was shown last of the inner state.
+    /// The inner state that was shown last.
     shown: Vec<(&'static str, i64)>,
     text: String,
 }
 
-/// What a connection knows beside its `=` line.
+/// The inner state of a connection, which its `=` line does not show.
 fn inner(info: &SenderInfo, sender: &Sender) -> Vec<(&'static str, i64)> {
     let or_none = |value: Option<u32>| value.map_or(-1, i64::from);
     vec![

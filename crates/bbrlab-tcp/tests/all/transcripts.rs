@@ -1,4 +1,4 @@
-//! Transcripts in the manner of packetdrill: the input of one end of a connection, and its output.
+//! Transcripts in the style of packetdrill: the input of one end of a connection, and its output.
 //!
 //! A file's first line says what is tested, the second names the end under test and its settings.
 //! Each further line is a time in seconds and an event:
@@ -23,9 +23,9 @@
 //!
 //! Settings of a receiver: `mss`, `rcvbuf` (bytes of memory: twice `SO_RCVBUF`), `rcvlowat`,
 //! `rwnd`, `clamp`, `hz`, `every` and `timer_ms` (delayed ACKs as in RFC 1122), `recv`, and the
-//! words `nots`, `nosack`, `quickack`, `ecn`, `dctcp`. Of a whole socket: `active` or `passive`,
-//! then those of a receiver. Of a sender: `cc`, `mss`, `hz`, `icwnd`, and `nots`, `nosack`,
-//! `nodelay`, `ecn`.
+//! words `nots`, `nosack`, `quickack`, `ecn`, `dctcp`. Settings of a whole socket: `active` or
+//! `passive`, then those of a receiver. Settings of a sender: `cc`, `mss`, `hz`, `icwnd`, and
+//! `nots`, `nosack`, `nodelay`, `ecn`.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -89,7 +89,7 @@ impl Host for Scribe {
     }
 }
 
-/// What is under test.
+/// The end under test.
 enum End {
     Receiver(Box<Receiver>),
     Sender(Box<Sender>),

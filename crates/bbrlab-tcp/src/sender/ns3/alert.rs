@@ -1,5 +1,4 @@
-//! ns-3's state machine of loss recovery: what an ACK does to it, and what is retransmitted at
-//! once.
+//! ns-3's state machine of loss recovery: state changes by ACKs, and immediate retransmissions.
 //!
 //! ```text
 //! Open ── duplicate ACK ──> Disorder ── third one, or head lost ──> Recovery
@@ -9,8 +8,8 @@
 //! ```
 //!
 //! A packet is lost when three above it are SACKed, in every state. With SACK a duplicate ACK is
-//! one that SACKs something new, cumulative or not. What Linux adds (RACK, loss probes, undo) has
-//! its own switches and works here too.
+//! one that SACKs something new, cumulative or not. Linux's additions (RACK, loss probes, undo)
+//! have their own switches and work here too.
 //!
 //! Sources: [ns3] `tcp-socket-base.cc`: `ReceivedAck`, `ProcessAck`, `DupAck`, `EnterRecovery`;
 //! `tcp-tx-buffer.cc`: `UpdateLostCount`, `MarkHeadAsLost`; RFC 6675.
@@ -32,8 +31,8 @@ use crate::Host;
 const DUP_THRESH: u32 = 3;
 
 impl Sender {
-    /// Updates the recovery state after an ACK that newly delivered `delivered` packets; decides
-    /// whether it restarts the timeout.
+    /// Updates the recovery state after an ACK that newly delivered `delivered` packets, and
+    /// decides whether the ACK restarts the timeout.
     pub(in super::super) fn ns3_alert(
         &mut self,
         prior_snd_una: u32,
@@ -90,7 +89,7 @@ impl Sender {
         self.mark_lost_below_sacked(DUP_THRESH, host);
     }
 
-    /// A duplicate ACK. ns-3: `DupAck`.
+    /// Processes a duplicate ACK. ns-3: `DupAck`.
     fn ns3_dup_ack(&mut self, delivered: u32, host: &mut impl Host) {
         match self.conn.ca_state {
             CaState::Loss => {}
@@ -116,7 +115,7 @@ impl Sender {
         }
     }
 
-    /// The head counts as lost, and not as retransmitted. ns-3: `TcpTxBuffer::MarkHeadAsLost`.
+    /// Marks the head lost and not retransmitted. ns-3: `TcpTxBuffer::MarkHeadAsLost`.
     pub(super) fn ns3_mark_head_lost(&mut self, host: &mut impl Host) {
         if let Some(head) = self.board.head() {
             self.board.forget_retransmission(head);
@@ -150,7 +149,7 @@ impl Sender {
         }
     }
 
-    /// An ACK of new data. ns-3: the second half of `ProcessAck`, `NewAck`.
+    /// Processes an ACK of new data. ns-3: the second half of `ProcessAck`, `NewAck`.
     fn ns3_new_ack(
         &mut self,
         prior_snd_una: u32,
@@ -189,7 +188,7 @@ impl Sender {
         *ack_flag |= flags::SET_XMIT_TIMER;
     }
 
-    /// The recovery point is acknowledged.
+    /// Leaves recovery, because the recovery point is acknowledged.
     fn ns3_leave(&mut self, host: &mut impl Host) {
         if self.board.is_sack() {
             self.ns3.dup_acks = 0;

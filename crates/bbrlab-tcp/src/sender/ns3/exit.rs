@@ -1,7 +1,7 @@
-//! cwnd where ns-3 leaves it to the socket: growth outside reductions, and the end of recovery.
+//! cwnd where ns-3's socket sets it: growth outside reductions, and the end of recovery.
 //!
-//! ns-3 sets cwnd to ssthresh when recovery ends, after an algorithm such as BBR has restored its
-//! own, and restores nothing after a timeout. Such algorithms then go on from there.
+//! When recovery ends, ns-3 sets cwnd to ssthresh, after an algorithm such as BBR has restored its
+//! own cwnd. After a timeout it restores nothing. Such algorithms then continue from that cwnd.
 //!
 //! Sources: [ns3] `tcp-socket-base.cc`: `ProcessAck`; `tcp-bbr.cc`: `CwndEvent`, `SetCwnd`.
 //! Deviations: none.
@@ -21,9 +21,11 @@ impl Sender {
         }
     }
 
-    /// If the ACK, which delivered `acked_sacked` packets, ended a recovery: the cwnd that an
-    /// algorithm with `cong_control` goes on from, and the most that it may make of that: what one
-    /// step makes of ssthresh; after a timeout, of the cwnd before.
+    /// The range of cwnd for an algorithm with `cong_control`, if the ACK, which delivered
+    /// `acked_sacked` packets, ended a recovery.
+    ///
+    /// The first value is the cwnd that the algorithm continues from: ssthresh, or after a timeout
+    /// the current cwnd. The second is the largest cwnd that it may set: one step above the first.
     pub(in super::super) fn take_exit(&mut self, acked_sacked: u32) -> Option<(u32, u32)> {
         let from = self.ns3.left.take()?;
         let ctl = &self.conn.ctl;
@@ -38,7 +40,7 @@ impl Sender {
             && flag & flags::SND_UNA_ADVANCED != 0
     }
 
-    /// Whether cwnd may grow, without Linux's records of its use.
+    /// Decides whether cwnd may grow, without Linux's records of its use.
     pub(in super::super) fn validate_cwnd_simply(&mut self) {
         self.conn.max_packets_out = 0;
         self.conn.is_cwnd_limited = self.mechanisms.cwnd_validation == CwndValidation::Off

@@ -1,16 +1,16 @@
-//! What ns-3's sender does differently from Linux's, each behind a switch of the stack.
+//! Differences of ns-3's sender from Linux's, each with a switch of the stack.
 //!
 //! | file | what |
 //! |---|---|
 //! | `alert.rs` | the state machine of recovery (`recovery = "classic"`, `"prr"`, `"prr_ssrb"`) |
-//! | `prr.rs` | ns-3's forms of proportional rate reduction |
-//! | `next_seg.rs` | what is sent beyond Linux's rules: rule 3 of `NextSeg`, on partial ACKs, above the highest SACK |
+//! | `prr.rs` | ns-3's variants of proportional rate reduction |
+//! | `next_seg.rs` | rules for sending: rule 3 of `NextSeg`, partial ACKs, above the highest SACK |
 //! | `exit.rs` | cwnd at the end of recovery |
 //! | `pacing.rs` | the pacing timer |
 //! | `timeout.rs` | the timeout by RFC 6298 |
 //!
-//! The scoreboard is Linux's, with its `Counting`. A loss, a SACK or a retransmission means the
-//! same in both.
+//! The scoreboard is Linux's, with its `Counting`. A loss, a SACK or a retransmission has the same
+//! meaning in both.
 //!
 //! Sources: [ns3] `src/internet/model/`: `tcp-socket-base.cc`, `tcp-tx-buffer.cc`,
 //! `tcp-prr-recovery.cc`.
@@ -32,15 +32,14 @@ pub(super) use pacing::MAX_PACING_RATE;
 /// The state that these rules need besides Linux's.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ns3 {
-    /// Duplicate ACKs since the last other one. ns-3: `m_dupAckCount`.
+    /// Duplicate ACKs since the last other ACK. ns-3: `m_dupAckCount`.
     dup_acks: u32,
     /// A partial ACK of this recovery has restarted the timeout. ns-3: not `m_isFirstPartialAck`.
     is_rto_restarted: bool,
     /// Packets in flight, or sent and not acknowledged, when the reduction began: the divisor of
-    /// PRR.
-    /// ns-3: `m_recoveryFlightSize`.
+    /// PRR. ns-3: `m_recoveryFlightSize`.
     flight: u32,
-    /// Rule 3 has retransmitted what it could below this sequence number.
+    /// Rule 3 has retransmitted all that it could below this sequence number.
     rule3_seq: u32,
     /// End of the latest retransmission, and `snd_nxt` at the time.
     latest_repair: Option<(u32, u32)>,
@@ -51,18 +50,18 @@ pub(super) struct Ns3 {
 }
 
 impl Ns3 {
-    /// A recovery begins at `snd_una`.
+    /// Starts a recovery at `snd_una`.
     pub(super) fn start_recovery(&mut self, snd_una: u32) {
         self.is_rto_restarted = false;
         self.rule3_seq = snd_una;
     }
 
-    /// A segment that ends at `end_seq` was retransmitted.
+    /// Records that a segment that ends at `end_seq` was retransmitted.
     pub(super) fn note_repair(&mut self, end_seq: u32, snd_nxt: u32) {
         self.latest_repair = Some((end_seq, snd_nxt));
     }
 
-    /// The timeout expired.
+    /// Records that the timeout expired.
     pub(super) fn note_timeout(&mut self) {
         self.dup_acks = 0;
     }

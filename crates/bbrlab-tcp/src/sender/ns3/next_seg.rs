@@ -1,5 +1,5 @@
-//! What ns-3 sends that Linux does not: segments beyond cwnd on partial ACKs, and in recovery
-//! segments that are not marked lost; and what it holds back: losses above the highest SACK.
+//! Segments that ns-3 sends and Linux does not: beyond cwnd on partial ACKs, and in recovery
+//! segments that are not marked lost. It holds back losses above the highest SACK.
 //!
 //! Sources: [ns3] `tcp-tx-buffer.cc`: `NextSeg`; `tcp-socket-base.cc`: `DoRetransmit`,
 //! `ProcessAck`, `SendPendingData`, `AvailableWindow`; RFC 6675, section 4.
@@ -37,8 +37,8 @@ impl Sender {
             && !before(seq, self.board.highest_sack_seq(&self.conn))
     }
 
-    /// Where what was sent last ends. With `app_write` that may be a retransmission, so that a
-    /// sender is not judged application-limited after one. ns-3: `m_nextTxSequence`, in `Send`.
+    /// End of the data sent last. With `app_write` that may be a retransmission, so that a sender
+    /// is not judged application-limited after one. ns-3: `m_nextTxSequence`, in `Send`.
     #[inline]
     pub(in super::super) fn next_tx_seq(&self) -> u32 {
         if self.is_pacing_switched
@@ -52,8 +52,8 @@ impl Sender {
         self.conn.snd_nxt
     }
 
-    /// Retransmits one segment at once, beyond cwnd and pacing; not one that is SACKed, which the
-    /// head can be if the receiver has reneged.
+    /// Retransmits one segment at once, beyond cwnd and pacing, unless it is SACKed. The head can
+    /// be SACKed if the receiver has reneged.
     pub(super) fn send_again_now(&mut self, at: Cursor, host: &mut impl Host) {
         if self.board.sent(at).has(tag::SACKED) {
             return;
@@ -63,7 +63,7 @@ impl Sender {
         }
     }
 
-    /// A partial ACK may send one segment at once, beyond cwnd and pacing.
+    /// Sends one segment at once on a partial ACK, beyond cwnd and pacing, if the switch allows it.
     #[inline]
     pub(in super::super) fn send_for_partial_ack(&mut self, host: &mut impl Host) {
         match self.config.stack.loss.partial_ack {
@@ -79,8 +79,8 @@ impl Sender {
         }
     }
 
-    /// Unless the head is retransmitted already: the first lost segment, else new data, else the
-    /// head again.
+    /// Sends the first lost segment, else new data, else the head again, unless the head is already
+    /// retransmitted.
     fn send_segment_now(&mut self, host: &mut impl Host) {
         let Some(head) = self.board.head() else { return };
         if self.board.sent(head).has(tag::RETRANS) {
@@ -113,8 +113,8 @@ impl Sender {
         None
     }
 
-    /// Rule 3: in recovery, with no new data to send, retransmits packets not marked lost, each
-    /// once.
+    /// Retransmits packets not marked lost, each once, in recovery and with no new data to send:
+    /// rule 3.
     #[inline]
     pub(in super::super) fn send_by_rule3(&mut self, host: &mut impl Host) {
         if self.mechanisms.rule3 != Rule3::Off {
@@ -123,7 +123,7 @@ impl Sender {
     }
 
     fn retransmit_unmarked(&mut self, host: &mut impl Host) {
-        // What the application is about to write goes first.
+        // Data that the application is about to write goes first.
         while self.conn.ca_state == CaState::Recovery
             && self.board.is_sack()
             && !self.board.has_unsent()
@@ -153,8 +153,8 @@ impl Sender {
         }
     }
 
-    /// Whether an ACK restarts the timeout: with `rto_impatient`, in recovery only the first of new
-    /// data does, unless no packet is out.
+    /// Whether an ACK restarts the timeout. With `rto_impatient`, in recovery only the first ACK of
+    /// new data does, unless no packet is out.
     pub(in super::super) fn may_restart_timer(&mut self, flag: u32) -> bool {
         if !self.mechanisms.is_rto_impatient
             || self.conn.ca_state != CaState::Recovery

@@ -1,4 +1,4 @@
-//! ns-3's pacing: one timer, which each packet starts for its own time, unless it runs.
+//! ns-3's pacing: one timer, which each packet starts for its own time, unless it is running.
 //!
 //! Sources: [ns3] `tcp-socket-base.cc`: `SendDataPacket`, `SendPendingData`, `IsPacingEnabled`;
 //! `tcp-socket-state.cc` for the largest rate.
@@ -16,7 +16,7 @@ pub(in super::super) const MAX_PACING_RATE: u64 = 500_000_000;
 /// Bytes of the headers of a segment: IP, TCP and its timestamps.
 const HEADERS: u32 = 52;
 
-/// A count of segments that is beyond any initial window.
+/// A count of segments beyond any initial window.
 const NOT_INITIAL: u32 = u32::MAX;
 
 impl Sender {

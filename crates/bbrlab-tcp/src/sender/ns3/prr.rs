@@ -1,5 +1,5 @@
-//! ns-3's reduction of cwnd in recovery and CWR: at once, or in one of its two forms of
-//! proportional rate reduction.
+//! ns-3's reduction of cwnd in recovery and CWR: at once, or in one of two variants of proportional
+//! rate reduction.
 //!
 //! Not used with algorithms that implement `cong_control`.
 //!
@@ -12,7 +12,7 @@ use bbrlab_stack::Recovery;
 use super::super::Sender;
 use crate::prr::Prr;
 
-/// What an ACK in a reduction tells.
+/// The inputs of an ACK during a reduction.
 #[derive(Clone, Copy, Debug)]
 struct Step {
     ssthresh: u32,
@@ -28,8 +28,8 @@ impl Step {
     fn cwnd(self, form: Recovery, prr: &mut Prr) -> Option<u32> {
         let mut delivered = self.delivered;
         if form == Recovery::Prr {
-            // ns-3 adds a segment for the duplicate ACK itself, though with SACK it is among the
-            // delivered.
+            // ns-3 adds a segment for the duplicate ACK itself, although with SACK the delivered
+            // segments already include it.
             if self.is_dup && prr.delivered < self.flight {
                 delivered += 1;
             }
@@ -59,7 +59,7 @@ impl Step {
 }
 
 impl Sender {
-    /// A reduction begins with `sent_packets` sent and not acknowledged.
+    /// Starts a reduction with `sent_packets` sent and not acknowledged.
     pub(super) fn ns3_start_reduction(&mut self, sent_packets: u32) {
         self.ns3.flight = match self.config.stack.recovery {
             Recovery::PrrSsrb => sent_packets,
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn duplicate_counts_twice_in_the_newer_form() {
-        // Half of what was delivered, 8 + 2 or 8 + 1 packets, less the four sent.
+        // Half of the delivered packets, 8 + 2 or 8 + 1, less the four sent.
         assert_eq!(room(Recovery::Prr, (8, 4), 16, true, false), 1);
         assert_eq!(room(Recovery::PrrSsrb, (8, 4), 16, true, false), 0);
     }

@@ -1,4 +1,4 @@
-//! What a cumulative ACK removes: whole skbs, or the first segments of one.
+//! Removal of the skbs, or of the first segments of one, that a cumulative ACK covers.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: the loop of `tcp_clean_rtx_queue`, `tcp_tso_acked`;
 //! `net/ipv4/tcp_output.c`: `tcp_trim_head`.
@@ -50,15 +50,15 @@ impl Acked {
 }
 
 impl Scoreboard {
-    /// Whether the first skb in flight is SACKed. After an ACK it is only if the receiver has
-    /// reneged; otherwise it would be acknowledged cumulatively.
+    /// Whether the first skb in flight is SACKed. After an ACK this means that the receiver has
+    /// reneged; otherwise the skb would be acknowledged cumulatively.
     #[inline]
     pub(crate) fn is_head_sacked(&self) -> bool {
         let head = self.queue.linked_head();
         head != NIL && self.queue[head].has(tag::SACKED)
     }
 
-    /// Whether no skb was SACKed, marked lost or retransmitted, with SACK: such an skb is linked.
+    /// Whether no skb was SACKed, marked lost or retransmitted. With SACK such an skb is linked.
     #[inline]
     pub(crate) fn is_undisturbed(&self) -> bool {
         let is_plain = self.queue.linked_head() == NIL;
@@ -66,8 +66,8 @@ impl Scoreboard {
         is_plain
     }
 
-    /// The first skbs that are ordinary: below `snd_una` as a whole, plain, with no tags, and not
-    /// the SYN. At most one with `only_one`.
+    /// The first skbs that are ordinary: whole below `snd_una`, plain, without tags, and not the
+    /// SYN. With `only_one` at most one.
     #[inline]
     pub(crate) fn ordinary_run(&self, snd_una: u32, only_one: bool) -> Option<Run> {
         if self.queue.linked_head() != NIL {
@@ -91,8 +91,8 @@ impl Scoreboard {
         (count > 0).then(|| self.run_of(first, count, pcount))
     }
 
-    /// All from `snd_una` to `ack`, if its skbs have no tags, `ack` is the end of a segment, and
-    /// the last was not sampled before. Nothing is SACKed, lost or retransmitted.
+    /// The run from `snd_una` to `ack`, if its skbs have no tags, `ack` is the end of a segment,
+    /// and the last skb was not sampled before. Nothing may be SACKed, lost or retransmitted.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly every ACK passes here")]
     pub(crate) fn predicted_run(&self, snd_una: u32, ack: u32) -> Option<Run> {
@@ -180,8 +180,7 @@ impl Scoreboard {
         }
     }
 
-    /// Removes the first skbs that are ordinary, of those below `snd_una`; at most one with
-    /// `only_one`.
+    /// Removes the first ordinary skbs below `snd_una`; at most one with `only_one`.
     #[inline]
     pub(crate) fn pop_ordinary(&mut self, snd_una: u32, only_one: bool) -> Option<Run> {
         let run = self.ordinary_run(snd_una, only_one)?;
@@ -192,8 +191,7 @@ impl Scoreboard {
         Some(run)
     }
 
-    /// Moves the hints that pointed to one of `count` skbs in places from `first` on, which were
-    /// removed.
+    /// Moves the hints that pointed to one of `count` removed skbs, in places from `first` on.
     #[inline]
     fn forget_run(&mut self, first: SkbId, count: u32) {
         let holds = |id| is_place_among(id, first, count);
@@ -208,9 +206,9 @@ impl Scoreboard {
         }
     }
 
-    /// Moves the end of what is SACKed if that was one of `count` skbs in places from `first` on,
-    /// which were removed. With SACK it has no meaning while nothing is SACKed: the next SACK
-    /// starts from the head.
+    /// Moves the end of the SACKed data if it was one of `count` removed skbs, in places from
+    /// `first` on. With SACK this end has no meaning while nothing is SACKed: the next SACK starts
+    /// from the head.
     #[inline]
     fn forget_highest_sack(&mut self, first: SkbId, count: u32) {
         if is_place_among(self.highest_sack, first, count) {
@@ -218,7 +216,7 @@ impl Scoreboard {
         }
     }
 
-    /// Removes the part below `snd_una` of a first skb that is not ordinary: SACKed, marked or
+    /// Removes the part below `snd_una` of the first skb, if it is not ordinary: SACKed, marked or
     /// retransmitted, acknowledged in part, or the SYN.
     #[inline]
     pub(crate) fn pop_unusual(&mut self, snd_una: u32) -> Option<Acked> {
@@ -289,9 +287,8 @@ impl Scoreboard {
         self.queue.pop_sent();
     }
 
-    /// Removes the acknowledged head of an skb of several segments; returns how many segments that
-    /// removed.
-    /// Linux: `tcp_tso_acked`, `tcp_trim_head`.
+    /// Removes the acknowledged head of an skb of several segments; returns the number of segments
+    /// removed. Linux: `tcp_tso_acked`, `tcp_trim_head`.
     fn trim_acked_head(&mut self, id: SkbId, snd_una: u32) -> u32 {
         let skb = &mut self.queue[id];
         let before = u32::from(skb.pcount);

@@ -1,8 +1,8 @@
-//! What is kept of an skb beside its record: links, and what is noted of it in recovery, with CE
-//! marks, and for v3.
+//! Fields of an skb that its record does not hold: links, and values for recovery, CE marks and v3.
 //!
-//! Most senders lose nothing for a long time and need none of this. So it has a ring of its own,
-//! with as many places as that of the skbs, which is made when the first of them is needed.
+//! Most senders lose nothing for a long time and need none of these. They are therefore in their
+//! own ring, with as many places as the ring of skbs. It is allocated when the first of them is
+//! needed.
 //!
 //! Sources: [linux] `include/linux/skbuff.h`, `include/net/tcp.h`: links of `struct sk_buff`, `tx`
 //! of `struct tcp_skb_cb`.
@@ -11,7 +11,7 @@
 use super::place::{NIL, SkbId};
 use crate::rate::Notes;
 
-/// What is kept of one skb.
+/// The additional fields of one skb.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
 pub(super) struct Aside {
@@ -31,7 +31,7 @@ pub(super) struct Aside {
 const _: () = assert!(size_of::<Aside>() == 32, "two in a cache line");
 
 impl Aside {
-    /// That of a place that was never used.
+    /// The fields of a place that was never used.
     pub(super) const EMPTY: Self = Self {
         prev: NIL,
         next: NIL,

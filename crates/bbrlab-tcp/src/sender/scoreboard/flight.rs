@@ -37,7 +37,7 @@ pub(crate) struct Sent {
     pub(crate) flags: u8,
 }
 
-/// What departs again.
+/// The data that departs again.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SentAgain {
     /// First sequence number.
@@ -165,7 +165,7 @@ impl Scoreboard {
         }
     }
 
-    /// From now on there is something to note of packets.
+    /// Starts to keep the notes of packets.
     #[cold]
     pub(crate) fn keep_notes(&mut self) {
         self.keeps_notes = true;
@@ -177,8 +177,8 @@ impl Scoreboard {
         self.queue.retransmission(at.0)
     }
 
-    /// Adds new data that has departed, of which `sent` is a copy, to the skbs in flight.
-    /// Linux: `tcp_event_new_data_sent`.
+    /// Adds new data that has departed to the skbs in flight; `sent` is a copy of it. Linux:
+    /// `tcp_event_new_data_sent`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every packet passes here")]
     pub(crate) fn add_to_flight(&mut self, at: Cursor, sent: &Sent) {
@@ -191,9 +191,10 @@ impl Scoreboard {
         }
     }
 
-    /// Sends the first `segs` full segments of the first unsent skb, which is longer: the skb that
-    /// [`Self::cut_unsent`] would make departs at `wstamp_ns` with the delivery counters that
-    /// `stamp` and `note` take, and is in flight. Returns where it begins and ends.
+    /// Sends the first `segs` full segments of the first unsent skb, which must be longer. Adds the
+    /// skb that [`Self::cut_unsent`] would make to those in flight. It departs at `wstamp_ns` with
+    /// the delivery counters from `stamp` and `note`. Returns its first sequence number and one
+    /// past its last.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every packet passes here")]
     pub(crate) fn send_front(
@@ -221,8 +222,8 @@ impl Scoreboard {
         (cut.seq, cut.end_seq)
     }
 
-    /// Notes what `note` says of an skb that was sent behind others, and whether it counts as
-    /// sampled.
+    /// Stores the notes from `note` for an skb that was sent while others are out, and marks it
+    /// sampled if `note` returns true.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "mostly nothing is noted")]
     fn note_sent(&mut self, id: SkbId, note: impl FnOnce() -> (Notes, bool)) {
@@ -240,13 +241,13 @@ impl Scoreboard {
         self.queue[at.0].add_flags(flag::PSH);
     }
 
-    /// The latest copy of an skb waits in the host's queue.
+    /// Records that the latest copy of an skb waits in the host's queue.
     pub(crate) fn enter_host_queue(&mut self, at: Cursor) {
         self.queue[at.0].add_tags(tag::IN_HOST_QUEUE);
     }
 
-    /// The copy with the departure time `departs_ns` has left the host's queue. In the meantime the
-    /// skb may have been acknowledged and its place reused.
+    /// Records that the copy with the departure time `departs_ns` has left the host's queue. In the
+    /// meantime the skb may have been acknowledged and its place reused.
     pub(crate) fn leave_host_queue(&mut self, at: Cursor, departs_ns: u64) {
         let skb = &mut self.queue[at.0];
         if skb.tstamp_ns == departs_ns {
@@ -254,7 +255,8 @@ impl Scoreboard {
         }
     }
 
-    /// Linux: `tcp_any_retrans_done`.
+    /// Whether a retransmission is in flight, or the head was ever retransmitted. Linux:
+    /// `tcp_any_retrans_done`.
     pub(crate) fn is_any_retrans_done(&self) -> bool {
         self.retrans_out != 0 || self.head_sent().is_some_and(|head| head.has(tag::EVER_RETRANS))
     }
@@ -265,13 +267,13 @@ impl Scoreboard {
     }
 
     /// The first skb from `at` on that is marked lost and not retransmitted. Retransmission
-    /// continues from there the next time: it would find no other before, and if one before is
-    /// marked lost, [`Self::mark_lost`] goes back to that.
+    /// continues there next time, because no earlier skb qualifies. If an earlier one is marked
+    /// lost later, [`Self::mark_lost`] moves the position back.
     /// Linux: in `tcp_xmit_retransmit_queue`, which stays at the first skb that is not marked yet.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly all come from the pacing timer")]
     pub(crate) fn seek_unrepaired(&mut self, at: Cursor) -> Option<Cursor> {
-        // What is lost is linked, or is the one at which the search begins.
+        // A lost skb is linked, or is the one at which the search begins.
         let id = self.queue.find_linked(at.0, tag::ALL, tag::LOST);
         debug_assert_eq!(id, self.queue.find_among_all(at.0, tag::ALL, tag::LOST));
         if id == NIL {
@@ -287,7 +289,7 @@ impl Scoreboard {
         self.retransmit_hint = at.0;
     }
 
-    /// An skb was retransmitted: the retransmission counts as in flight.
+    /// Counts the retransmission of an skb as in flight.
     pub(crate) fn retransmitted(&mut self, at: Cursor) {
         let skb = &mut self.queue[at.0];
         let (tags, pcount) = (skb.tags(), u32::from(skb.pcount));
@@ -300,8 +302,8 @@ impl Scoreboard {
         }
     }
 
-    /// Where an skb in flight that is marked lost begins, if it is one segment of `mss` bytes, and
-    /// not the SYN.
+    /// First sequence number of an skb in flight that is marked lost, if it is one segment of `mss`
+    /// bytes and not the SYN.
     #[inline]
     pub(crate) fn lost_segment(&self, at: Cursor, mss: u32) -> Option<u32> {
         let skb = &self.queue[at.0];
@@ -313,9 +315,9 @@ impl Scoreboard {
         is_segment.then_some(skb.seq)
     }
 
-    /// A lost skb of one segment departs again at `wstamp_ns` with the delivery counters `tx` and
-    /// those that `note` takes: what [`Self::depart`], [`Self::departed`],
-    /// [`Self::count_transmission`] and [`Self::retransmitted`] do.
+    /// Sends a lost skb of one segment again at `wstamp_ns`, with the delivery counters `tx` and
+    /// those from `note`. Does the work of [`Self::depart`], [`Self::departed`],
+    /// [`Self::count_transmission`] and [`Self::retransmitted`].
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly every retransmission passes here")]
     pub(crate) fn send_again(
@@ -331,8 +333,8 @@ impl Scoreboard {
         again
     }
 
-    /// An skb is transmitted once more, possibly only as a loss probe: counts that, and returns its
-    /// number of segments.
+    /// Counts another transmission of an skb, possibly only as a loss probe; returns its number of
+    /// segments.
     pub(crate) fn count_transmission(&mut self, at: Cursor) -> u32 {
         self.queue.count_transmission(at.0);
         u32::from(self.queue[at.0].pcount)
@@ -362,9 +364,8 @@ impl Scoreboard {
         Cursor(rest)
     }
 
-    /// Removes the acknowledged head of an skb. It is one segment: of more, the ACK itself has
-    /// removed the head.
-    /// Linux: `tcp_trim_head`.
+    /// Removes the acknowledged head of an skb of one segment. If there are more segments, the ACK
+    /// itself has removed the head. Linux: `tcp_trim_head`.
     pub(crate) fn trim(&mut self, at: Cursor, snd_una: u32) {
         let skb = &mut self.queue[at.0];
         if !before(skb.seq, snd_una) || skb.carries(flag::SYN) {

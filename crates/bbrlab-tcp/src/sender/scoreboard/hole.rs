@@ -1,8 +1,8 @@
 //! A hole between SACKed skbs is filled: the skb in it and its SACKed neighbours become one.
 //!
-//! Nearly every retransmission that is SACKed is like this: one skb, covered as a whole, behind a
-//! SACKed one. What `sacked.rs` does with it in two merges, each of which asks what else the skb
-//! could be, is one step here.
+//! Nearly every SACKed retransmission is like this: one skb, covered as a whole, after a SACKed
+//! one. `sacked.rs` needs two merges for it, each with checks of what else the skb could be. Here
+//! it is one step.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_shift_skb_data`, `tcp_shifted_skb`,
 //! `tcp_sacktag_one`.
@@ -18,7 +18,7 @@ use super::{Counting, Scoreboard};
 use crate::rate::DeliveredSkb;
 use crate::segment::{SackBlock, flag};
 
-/// What several neighbours make as one skb.
+/// The size of several neighbours merged into one skb.
 #[derive(Clone, Copy)]
 struct Merged {
     len: u32,
@@ -26,7 +26,7 @@ struct Merged {
 }
 
 impl Merged {
-    /// Both, if that is not too much for one skb. Linux: in `tcp_skb_shift`.
+    /// Adds an skb, unless the result is too large for one skb. Linux: in `tcp_skb_shift`.
     #[inline]
     fn with(self, skb: &Skb) -> Option<Self> {
         let (len, pcount) = (self.len + skb.len(), self.pcount + u32::from(skb.pcount));
@@ -35,9 +35,9 @@ impl Merged {
 }
 
 impl Scoreboard {
-    /// Merges an skb that `block`, which is no DSACK, covers as a whole into the SACKed one before
-    /// it, and so the SACKed one behind it. Returns the skb that holds all; `None`, and nothing has
-    /// changed, if `id` is not in such a hole.
+    /// Merges an skb that `block` covers as a whole into the SACKed skb before it, and also the
+    /// SACKed skb after it. `block` must not be a DSACK. Returns the skb that holds all; `None`,
+    /// without any change, if `id` is not in such a hole.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -80,7 +80,7 @@ impl Scoreboard {
         let mut last = id;
         let behind = self.queue.next_linked(id);
         if behind != NIL && is_like(&self.queue[behind]) {
-            // The rate sampler hears nothing of it again.
+            // The rate sampler does not see it again.
             debug_assert!(self.queue[behind].is_used_up());
             if let Some(all) = merged.with(&self.queue[behind]) {
                 (merged, last) = (all, behind);

@@ -34,9 +34,8 @@ impl Search {
 }
 
 impl Scoreboard {
-    /// Marks an skb or its retransmission lost, and returns its packets; `None` if it was marked
-    /// already or is SACKed.
-    /// Linux: `tcp_mark_skb_lost`.
+    /// Marks an skb or its retransmission lost, and returns its packets; `None` if it was already
+    /// marked or is SACKed. Linux: `tcp_mark_skb_lost`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "RACK passes here for each lost packet")]
     pub(crate) fn mark_lost(&mut self, at: Cursor) -> Option<u32> {
@@ -47,8 +46,8 @@ impl Scoreboard {
             return None;
         }
         let hint = self.retransmit_hint;
-        // Where nothing else waits, the search for what to retransmit can begin here, wherever it
-        // stood.
+        // If nothing else waits, the search for the next retransmission can begin here, wherever it
+        // was before.
         if self.is_all_repaired()
             || (hint == NIL && !self.is_repair_due())
             || (hint != NIL && before(seq, self.queue[hint].seq))
@@ -70,7 +69,7 @@ impl Scoreboard {
         Some(pcount)
     }
 
-    /// An skb that was marked lost, as the congestion control is told of it.
+    /// A lost skb, in the form for the congestion control.
     pub(crate) fn lost_skb(&self, at: Cursor) -> LostSkb {
         let skb = &self.queue[at.0];
         let tx = skb.tx().unpack(self.notes(at.0), skb.sent_us());
@@ -85,8 +84,8 @@ impl Scoreboard {
         }
     }
 
-    /// Starts a walk through the skbs by time of the latest transmission: those that are neither
-    /// SACKed nor lost and not yet retransmitted.
+    /// Starts a walk through the skbs by time of the latest transmission. It leaves out skbs that
+    /// are SACKed, or lost and not yet retransmitted.
     #[inline]
     pub(crate) fn by_time(&self) -> ByTime {
         self.queue.by_time()
@@ -98,20 +97,20 @@ impl Scoreboard {
         Cursor::at(self.queue.next_by_time(walk))
     }
 
-    /// The skb that such a walk begins with.
+    /// The skb that a walk by time begins with.
     #[inline]
     pub(crate) fn oldest(&self) -> Option<Cursor> {
         Cursor::at(self.queue.oldest())
     }
 
-    /// Whether any skb of such a walk was sent before `tstamp_ns`.
+    /// Whether any skb of a walk by time was sent before `tstamp_ns`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK passes here")]
     pub(crate) fn is_any_sent_before(&self, tstamp_ns: u64) -> bool {
         self.queue.is_any_sent_before(tstamp_ns)
     }
 
-    /// Removes an skb of such a walk from the list by time until it is retransmitted.
+    /// Removes an skb of a walk by time from the list by time until it is retransmitted.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -121,7 +120,7 @@ impl Scoreboard {
         self.queue.unlink_from_order(at.0);
     }
 
-    /// A timeout has marked an skb lost: removes it from the list by time, to be put back in its
+    /// Removes an skb from the list by time if a timeout has marked it lost. It is put back in its
     /// place if the timeout was spurious.
     pub(crate) fn unlink_timed_out(&mut self, at: Cursor) {
         if self.queue[at.0].has(tag::LOST) && self.queue.is_sorted(at.0) {
@@ -174,8 +173,8 @@ impl Scoreboard {
         }
     }
 
-    /// The first skb in flight from `seq` on, which is not below the head, that is neither SACKed,
-    /// nor lost, nor retransmitted.
+    /// The first skb in flight from `seq` on that is neither SACKed, nor lost, nor retransmitted.
+    /// `seq` must not be below the head.
     pub(crate) fn first_unmarked(&self, seq: u32) -> Option<Cursor> {
         let mut id = self.queue.find_sent(seq);
         while id != NIL && self.queue[id].has(tag::ALL) {
@@ -207,8 +206,8 @@ impl Scoreboard {
         }
     }
 
-    /// Continues a search: the next skb that is neither SACKed nor marked lost and has at most
-    /// `limit` SACKed packets below it, so that all others are above it. Linux:
+    /// Continues a search: returns the next skb that is neither SACKed nor marked lost and has at
+    /// most `limit` SACKed packets below it, so that all other SACKed packets are above it. Linux:
     /// `tcp_mark_head_lost`.
     pub(crate) fn search_on(&self, search: &mut Search, limit: u32) -> Option<Cursor> {
         while search.next != NIL {

@@ -71,9 +71,10 @@ const fn is_spare(tags: u8) -> bool {
     tags & (tag::RETRANS | tag::LOST) == tag::RETRANS
 }
 
-/// The skbs of a connection and their counts. Whether something may be sent tells the first field
-/// and the counts, in 40 bytes; sending and ACKs also touch what comes after them, up to the front
-/// of the queue, in 64 bytes more.
+/// The skbs of a connection and their counts.
+///
+/// The first field and the counts, 40 bytes, decide whether something may be sent. Sending and ACKs
+/// also touch the next 64 bytes, up to the front of the queue.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(super) struct Scoreboard {
@@ -90,8 +91,8 @@ pub(super) struct Scoreboard {
     count: Counting,
     /// Whether splitting an skb also splits its recorded packets in flight (v2 and v3 trees).
     notes_in_flight: bool,
-    /// Whether there is more to record of a packet than its stamps: always with `notes_in_flight`,
-    /// and once packets were marked CE.
+    /// Whether more than the stamps of a packet is recorded: always with `notes_in_flight`, and
+    /// once packets were marked CE.
     keeps_notes: bool,
     /// The first skb above everything SACKed, `NIL` if there is none. With SACK, while nothing is
     /// SACKed, it may be one that is gone.
@@ -102,10 +103,10 @@ pub(super) struct Scoreboard {
     /// First sequence number of `highest_sack`, if something is SACKed.
     above_sacked: u32,
     queue: Queue,
-    /// The unsent skbs behind the first.
+    /// The unsent skbs after the first.
     behind: VecDeque<Written>,
     // Used in recovery.
-    /// Retransmissions like those of `spare_out`, under Linux's rules.
+    /// Retransmissions as in `spare_out`, under Linux's rules.
     uncounted_spare_out: u32,
     /// The blocks of the latest ACK. Linux: `recv_sack_cache`.
     sack_cache: Blocks,
@@ -116,16 +117,16 @@ pub(super) struct Scoreboard {
 pub(super) enum Counting {
     /// As Linux does.
     Linux,
-    /// Those of packets that are not marked lost are known apart, because there are rules that send
-    /// such.
+    /// Retransmissions of packets that are not marked lost are counted separately, because some
+    /// rules send them.
     Spare,
-    /// So, and a retransmission that is SACKed counts until it is acknowledged cumulatively. ns-3:
-    /// `TcpTxBuffer::Update`, `BytesInFlight`.
+    /// As with `Spare`, and a SACKed retransmission counts until it is acknowledged cumulatively.
+    /// ns-3: `TcpTxBuffer::Update`, `BytesInFlight`.
     SpareKept,
 }
 
 impl Scoreboard {
-    /// Bytes from its beginning that packets and ACKs touch.
+    /// Bytes from the start of the struct that packets and ACKs touch.
     #[cfg(test)]
     pub(super) const HOT: usize = std::mem::offset_of!(Scoreboard, queue) + Queue::HOT;
 
@@ -217,14 +218,14 @@ impl Scoreboard {
         }
     }
 
-    /// What was noted of an skb at its latest transmission.
+    /// The notes of an skb's latest transmission.
     #[inline]
     fn notes(&self, id: SkbId) -> Notes {
         if self.keeps_notes { self.queue.notes(id) } else { Notes::NONE }
     }
 
-    /// Sets the first skb above everything SACKed, or takes note that its first sequence number has
-    /// changed.
+    /// Sets the first skb above everything SACKed; also after a change of its first sequence
+    /// number.
     fn set_highest_sack(&mut self, id: SkbId) {
         self.highest_sack = id;
         if id != NIL {

@@ -1,4 +1,4 @@
-//! Places of skbs in their queue, by numbers that count on when the ring turns or grows.
+//! Places of skbs in their queue, by ids that keep counting when the ring wraps or grows.
 
 /// The place of an skb in its queue; [`NIL`] for none.
 pub(super) type SkbId = u32;
@@ -6,16 +6,16 @@ pub(super) type SkbId = u32;
 /// No skb.
 pub(super) const NIL: SkbId = u32::MAX;
 
-/// Ids of places count on when the ring turns or grows, up to this.
+/// Largest id of a place. Ids keep counting when the ring wraps or grows.
 pub(super) const ID_MASK: SkbId = u32::MAX >> 1;
 
-/// The id of the place that comes `count` after that of `id`.
+/// The id of the place `count` after that of `id`.
 #[inline]
 pub(super) const fn places_on(id: SkbId, count: u32) -> SkbId {
     id.wrapping_add(count) & ID_MASK
 }
 
-/// Whether an id is that of one of `count` places from `first` on.
+/// Whether an id belongs to one of `count` places from `first` on.
 #[inline]
 pub(super) const fn is_place_among(id: SkbId, first: SkbId, count: u32) -> bool {
     id != NIL && places_on(id, first.wrapping_neg()) < count

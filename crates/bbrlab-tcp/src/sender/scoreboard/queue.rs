@@ -1,26 +1,26 @@
 //! The skbs in flight, in order of sequence number and in order of time.
 //!
-//! A new skb takes the next place of a ring, and as long as it is not retransmitted, SACKed, cut or
-//! merged, the order of the places is both orders: such skbs are *plain*. What disturbs an order
-//! first links all skbs up to the one that it concerns, and from then on they are found through
-//! their links. So the ring holds linked skbs first and plain ones after them, either of which
-//! there may be none, and a sender without losses never touches a link.
+//! A new skb takes the next place of a ring. As long as it is not retransmitted, SACKed, cut or
+//! merged, the order of the places is both orders: such skbs are *plain*. A step that disturbs an
+//! order first links all skbs up to the one concerned; from then on they are found through their
+//! links. The ring therefore holds linked skbs first and plain ones after them; either group may be
+//! empty. A sender without losses never touches a link.
 //!
-//! The order by time is kept in two parts, of which each is in order: what was sent once, and what
-//! was sent again. Which of two skbs in different parts is older, their times tell; of two with the
-//! same time, the one sent again is, because it joins the first part if something was sent before
-//! it at its time.
+//! The order by time is kept in two parts, each of which is in order: skbs sent once, and skbs sent
+//! again. Of two skbs in different parts, the one with the earlier time is older. With equal times
+//! the skb sent again is older: it joins the first part if an skb was sent before it at its time.
 //!
-//! What is cut off a linked skb takes the next place as well, wherever it belongs in the orders.
-//! Places are freed in any order, and used again when all before them are free. Splitting, merging
-//! and freeing an skb cost the same with ten skbs as with a hundred thousand. Among plain skbs a
-//! sequence number is found by bisection; among linked ones through `milestones`, which record the
-//! skb that holds every 16384th byte, from where it is a few steps.
+//! The rest of a linked skb that is split takes the next place too, wherever it belongs in the
+//! orders. Places are freed in any order, and reused when all before them are free. Splitting,
+//! merging and freeing an skb cost the same with ten skbs as with a hundred thousand.
+//!
+//! A sequence number is found by bisection among plain skbs. Among linked ones it is found through
+//! `milestones`, which record the skb that holds every 16384th byte; from there it is a few steps.
 //!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_fragment`, `tcp_trim_head`;
-//! `net/ipv4/tcp_input.c`: `tcp_sacktag_bsearch`. The kernel keeps a tree where this is a ring with
+//! `net/ipv4/tcp_input.c`: `tcp_sacktag_bsearch`. The kernel has a tree instead of a ring with
 //! links.
-//! Deviations: none in what can be seen from outside.
+//! Deviations: none that is visible from outside.
 
 use bbrlab_cc::linux_int::{after, before};
 
@@ -36,11 +36,11 @@ use crate::segment::flag;
 /// log2 of the distance between milestones in bytes.
 const MILESTONE_SHIFT: u32 = 14;
 
-/// Places in a ring at first: more than the initial cwnd asks for, since most flows outgrow that,
-/// and the small rings that they leave behind are of use to nobody.
+/// Places of a new ring: more than the initial cwnd needs, because most flows outgrow that, and the
+/// small rings that they leave behind are useless.
 const FIRST_PLACES: usize = 32;
 
-/// What a ring has in the place of `id`.
+/// The element of a ring at the place of `id`.
 #[inline]
 const fn at<T>(ring: &[T], id: SkbId) -> &T {
     &ring[widened(id) & ring.len().wrapping_sub(1)]
@@ -51,9 +51,8 @@ const fn at_mut<T>(ring: &mut [T], id: SkbId) -> &mut T {
     &mut ring[widened(id) & ring.len().wrapping_sub(1)]
 }
 
-/// An id whose lower half is that of `id`. That its upper half may be anything keeps the compiler
-/// from masking the lower one alone, after which it would no longer see that the place is one of
-/// the ring.
+/// `id`, sign-extended. The upper half may thus be anything, which keeps the compiler from masking
+/// the lower half alone. After that it would no longer see that the place is within the ring.
 #[inline]
 const fn widened(id: SkbId) -> usize {
     (id.cast_signed() as isize).cast_unsigned()
@@ -77,12 +76,12 @@ pub(crate) struct ByTime {
     again: SkbId,
 }
 
-/// What can be gathered into one skb.
+/// The limits of an skb that others are gathered into.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
-    /// Bytes of all together.
+    /// Bytes in total.
     pub(super) span: u32,
-    /// Segments of all together.
+    /// Segments in total.
     pub(super) pcount: u32,
     /// Bytes of each segment.
     pub(super) mss: u32,
@@ -94,9 +93,9 @@ pub(super) struct Limits {
 pub(super) struct Queue {
     /// Its length is a power of two.
     ring: Box<[Skb]>,
-    /// The first plain skb, if there is one; else the same as `end`.
+    /// The first plain skb; equal to `end` if there is none.
     plain: SkbId,
-    /// Where the next new skb goes.
+    /// The place of the next new skb.
     end: SkbId,
     /// The first place that is not free.
     first: SkbId,
@@ -109,7 +108,7 @@ pub(super) struct Queue {
     /// The skbs that were sent again, by time of the latest transmission.
     again: Chain,
     milestones: Box<[SkbId]>,
-    /// As long as `ring`, once something is kept there.
+    /// As long as `ring`, once it is needed.
     asides: Box<[Aside]>,
 }
 
@@ -129,7 +128,7 @@ impl std::ops::IndexMut<SkbId> for Queue {
 }
 
 impl Queue {
-    /// Bytes from its beginning that packets and ACKs touch.
+    /// Bytes from the start of the struct that packets and ACKs touch.
     #[cfg(test)]
     pub(super) const HOT: usize = std::mem::offset_of!(Queue, linked) + size_of::<SkbId>();
 
@@ -147,7 +146,7 @@ impl Queue {
         }
     }
 
-    /// What is kept beside an skb that is linked.
+    /// The additional fields of a linked skb.
     #[inline]
     fn aside(&self, id: SkbId) -> &Aside {
         at(&self.asides, id)
@@ -158,7 +157,7 @@ impl Queue {
         at_mut(&mut self.asides, id)
     }
 
-    /// [`Self::aside_mut`] of an skb that may be the first of which something is kept.
+    /// [`Self::aside_mut`] of an skb that may be the first to need these fields.
     #[inline]
     fn new_aside(&mut self, id: SkbId) -> &mut Aside {
         if self.asides.is_empty() {
@@ -172,13 +171,13 @@ impl Queue {
         self.asides = vec![Aside::EMPTY; self.ring.len()].into_boxed_slice();
     }
 
-    /// What was noted at the latest transmission of an skb, if anything ever was.
+    /// The notes of an skb's latest transmission, if any were ever taken.
     #[inline]
     pub(super) fn notes(&self, id: SkbId) -> Notes {
         if self.asides.is_empty() { Notes::NONE } else { self.aside(id).notes }
     }
 
-    /// Notes something at the latest transmission of an skb.
+    /// Stores the notes of an skb's latest transmission.
     #[inline]
     pub(super) fn note(&mut self, id: SkbId, notes: Notes) {
         self.new_aside(id).notes = notes;
@@ -197,9 +196,8 @@ impl Queue {
         self.new_aside(id).retransmission = retransmission;
     }
 
-    /// The same for an skb with these `tags` that is lost, and not linked: what a timeout or
-    /// duplicate ACKs have marked may still be plain. Returns how many transmissions there were
-    /// before this one.
+    /// [`Self::count_transmission`] for a lost skb with these `tags` that is not linked: a timeout
+    /// or duplicate ACKs may mark a plain skb. Returns the number of transmissions before this one.
     #[cold]
     fn count_plain_repair(&mut self, id: SkbId, tags: u8) -> u16 {
         let aside = self.new_aside(id);
@@ -208,8 +206,8 @@ impl Queue {
         aside.retransmission
     }
 
-    /// A lost skb departs again at `wstamp_ns` with the delivery counters `tx`; returns what
-    /// departs. It is counted, stamped, and the youngest then.
+    /// Sends a lost skb again at `wstamp_ns` with the delivery counters `tx`: counts and stamps it,
+    /// and makes it the youngest. Returns the data that departs.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly every retransmission passes here")]
     pub(super) fn repair(&mut self, id: SkbId, wstamp_ns: u64, tx: PackedStamps) -> SentAgain {
@@ -228,7 +226,7 @@ impl Queue {
             aside.retransmission = aside.retransmission.wrapping_add(1);
             let retransmission = aside.retransmission;
             let is_out = aside.sorted_prev == NIL && self.sorted.head != id && again_head != id;
-            // Mostly RACK has taken it out of the order by time.
+            // Mostly RACK has removed it from the order by time.
             if is_out && is_last {
                 aside.sorted_prev = tail;
                 if tail == NIL {
@@ -317,13 +315,13 @@ impl Queue {
         if next == self.end { NIL } else { next }
     }
 
-    /// Of an skb, the linked ones behind it and the first plain one, the first that has `tags` and
-    /// of `mask` no others; `NIL` if there is none.
+    /// Searches `id`, the linked skbs after it and the first plain one. Returns the first whose
+    /// tags within `mask` are exactly `tags`; `NIL` if there is none.
     #[inline]
     pub(super) fn find_linked(&self, mut id: SkbId, mask: u8, tags: u8) -> SkbId {
         if self[id].has(tag::LINKED) {
             let ring = &*self.ring;
-            // That both are of one length spares a check at each step.
+            // Equal lengths spare a check at each step.
             let asides = &self.asides[..ring.len()];
             loop {
                 let place = widened(id) & ring.len().wrapping_sub(1);
@@ -332,7 +330,7 @@ impl Queue {
                 }
                 id = asides[place].next;
                 debug_assert_ne!(id, NIL);
-                // Behind the last linked skb is the first plain one, or the place of the next new
+                // After the last linked skb comes the first plain one, or the place of the next new
                 // one.
                 if id == self.plain {
                     break;
@@ -342,7 +340,7 @@ impl Queue {
         if id != self.end && self[id].tags() & mask == tags { id } else { NIL }
     }
 
-    /// The same among all skbs behind it.
+    /// [`Self::find_linked`] among all skbs from `id` on.
     pub(super) fn find_among_all(&self, mut id: SkbId, mask: u8, tags: u8) -> SkbId {
         while id != NIL && self[id].tags() & mask != tags {
             id = self.next(id);
@@ -381,8 +379,8 @@ impl Queue {
         self.older(self.by_time())
     }
 
-    /// Whether any skb in the order by time was sent before `tstamp_ns`. Which of two is the
-    /// oldest, this need not know.
+    /// Whether any skb in the order by time was sent before `tstamp_ns`. Unlike [`Self::oldest`],
+    /// this need not compare the two parts.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK passes here")]
     pub(super) fn is_any_sent_before(&self, tstamp_ns: u64) -> bool {
@@ -391,8 +389,8 @@ impl Queue {
         if ring.is_empty() {
             return false;
         }
-        // There is a place for `NIL` as well: that it is none, need be asked only if what was left
-        // there is older.
+        // `NIL` maps to a place too. The check for `NIL` is needed only if the skb left there is
+        // older.
         let is_before = |id: SkbId| at(ring, id).tstamp_ns < tstamp_ns && id != NIL;
         is_before(again) || is_before(once)
     }
@@ -408,7 +406,7 @@ impl Queue {
     }
 
     /// The next skb of a walk, `NIL` after the last. It may leave the order by time before the walk
-    /// goes on.
+    /// continues.
     #[inline]
     pub(super) fn next_by_time(&self, walk: &mut ByTime) -> SkbId {
         let ByTime { once, again } = *walk;
@@ -457,7 +455,7 @@ impl Queue {
         id
     }
 
-    /// The place of the next new skb, which is free then.
+    /// The place of the next new skb. Grows the ring if none is free.
     #[inline]
     fn next_place(&mut self) -> SkbId {
         if places_on(self.end, self.first.wrapping_neg()) as usize == self.ring.len() {
@@ -474,7 +472,7 @@ impl Queue {
             self.ring = vec![Skb::EMPTY; FIRST_PLACES].into_boxed_slice();
             return;
         }
-        // Of the two places that have what was in one, its id leads to one; the other is free.
+        // Each skb is now in two places; its id leads to one, and the other is free.
         self.ring = self.ring.repeat(2).into_boxed_slice();
         self.asides = self.asides.repeat(2).into_boxed_slice();
     }
@@ -486,7 +484,7 @@ impl Queue {
         self.end = following(id);
     }
 
-    /// Frees the first `count` skbs in flight, which are plain.
+    /// Frees the first `count` skbs in flight, which must be plain.
     #[inline]
     pub(super) fn pop_plain(&mut self, count: u32) {
         self.plain = places_on(self.plain, count);
@@ -502,7 +500,7 @@ impl Queue {
         }
         self.unlink_sorted(id);
         if id == tail {
-            // Of the places before the plain skbs none is in use any more.
+            // All places before the plain skbs are free now.
             self.linked = Chain::EMPTY;
             self.first = self.plain;
             return;
@@ -592,7 +590,7 @@ impl Queue {
         self.free_first_places();
     }
 
-    /// Makes the first places free if what was in them is gone.
+    /// Frees the first places whose skbs are gone.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -618,9 +616,9 @@ impl Queue {
         self.release(id);
     }
 
-    /// Makes one SACKed skb of `pcount` segments of `mss` bytes: of `hole`, which is linked, the
-    /// SACKed one before it, and all behind it up to `last`, which is either the next one, SACKed
-    /// too, or `hole` itself.
+    /// Merges `hole`, which must be linked, into the SACKed skb before it, together with the skbs
+    /// up to `last`. `last` is the next skb, which must be SACKed, or `hole` itself. The result has
+    /// `pcount` segments of `mss` bytes.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
     pub(super) fn close_hole(&mut self, hole: SkbId, last: SkbId, pcount: u32, mss: u32) {
@@ -639,7 +637,7 @@ impl Queue {
         let (seq, tags, flags) = (skb.seq, skb.tags(), skb.flags());
         skb.set_tags(tag::FREED);
         let skb = at_mut(ring, last);
-        // Of `hole`, if that is the last, the tags are taken already.
+        // If `hole` is the last, its tags are already in `tags`.
         let (end_seq, tags, flags) = (skb.end_seq(), tags | skb.tags(), flags | skb.flags());
         skb.set_tags(tag::FREED);
         let skb = at_mut(ring, into);
@@ -659,8 +657,8 @@ impl Queue {
         self.release(id);
     }
 
-    /// Splits an skb in flight after `len` bytes; the rest becomes the next skb in both orders. It
-    /// takes a place behind all others, so none of them is plain any more. The segments of both are
+    /// Splits an skb in flight after `len` bytes; the rest becomes the next skb in both orders. The
+    /// rest takes a place after all others, so no skb stays plain. The segments of both are
     /// recounted. Linux: `tcp_fragment`.
     pub(super) fn split_sent(&mut self, id: SkbId, len: u32, mss: u32) -> SkbId {
         self.link_all();
@@ -698,8 +696,8 @@ impl Queue {
         rest_id
     }
 
-    /// Moves the first `len` bytes, `pcount` segments, of `from`, the next skb after `to`, into
-    /// `to`. Frees `from` and returns true if nothing is left of it. Linux: `tcp_skb_shift`, end of
+    /// Moves the first `len` bytes, `pcount` segments, of `from` into `to`, the skb before it.
+    /// Frees `from` and returns true if nothing is left of it. Linux: `tcp_skb_shift`, end of
     /// `tcp_shifted_skb`.
     pub(super) fn shift(&mut self, to: SkbId, from: SkbId, len: u32, pcount: u16) -> bool {
         debug_assert_eq!(self.next(to), from);
@@ -730,10 +728,11 @@ impl Queue {
         is_eaten
     }
 
-    /// Makes one SACKed skb of the plain skbs from `from` on that have no tags and fit, or of them
-    /// and `into`: the last linked skb, which is SACKed, or `from`, which then is linked but not in
-    /// the order by time. All plain skbs before are linked. Returns what they were; `None`, and
-    /// nothing has changed, if not even one fits.
+    /// Merges plain skbs from `from` on, as long as they have no tags and fit, into one SACKed skb.
+    ///
+    /// They are merged into `into`: the last linked skb, which must be SACKed, or `from` itself,
+    /// which is then linked but not in the order by time. All plain skbs before `from` are linked.
+    /// Returns the merged skbs; `None`, without any change, if not even one fits.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what a receiver reports above a hole")]
     pub(super) fn gather(&mut self, into: SkbId, from: SkbId, limits: Limits) -> Option<Run> {
@@ -784,8 +783,8 @@ impl Queue {
         Some(run)
     }
 
-    /// [`Self::gather`] of one skb that ends at `end`, if it is plain but not the first such: a
-    /// hole is before it. It stays what it is, and is linked.
+    /// [`Self::gather`] of one plain skb, if it ends at `end` and is not the first plain one, so
+    /// that a hole is before it. It is linked, not merged.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
     pub(super) fn gather_apart(&mut self, id: SkbId, end: u32) -> Option<Run> {
@@ -803,8 +802,8 @@ impl Queue {
         Some(run)
     }
 
-    /// [`Self::gather`] of one skb, the first plain one, if it ends at `end` and continues the last
-    /// linked one, which is SACKed. Of `limits` the size of a segment is that of both.
+    /// [`Self::gather`] of the first plain skb, if it ends at `end` and continues the last linked
+    /// one. That one must be SACKed and have the same segment size.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what most ACKs with blocks report")]
     pub(super) fn gather_next(&mut self, end: u32, max_span: u32, max_pcount: u32) -> Option<Run> {
@@ -814,7 +813,7 @@ impl Queue {
         }
         let (skb, sacked) = (&self[id], &self[into]);
         let pcount = u32::from(sacked.pcount) + u32::from(skb.pcount);
-        // Then its sequence numbers are its bytes.
+        // Without tags, SYN and FIN, its sequence numbers are its bytes.
         if skb.tags() != 0 || skb.carries(flag::SYN | flag::FIN) {
             return None;
         }
@@ -852,8 +851,8 @@ impl Queue {
         Some(run)
     }
 
-    /// Links a plain skb, and all before it; itself not in the order by time, and without its
-    /// milestones.
+    /// Links a plain skb and all before it. The skb itself gets no place in the order by time and
+    /// no milestones.
     #[inline]
     fn link_unsorted(&mut self, id: SkbId) {
         while self.plain != id {
@@ -889,7 +888,7 @@ impl Queue {
         }
     }
 
-    /// Removes an skb from the order by time, in which it is.
+    /// Removes an skb from the order by time. It must be in that order.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -901,7 +900,7 @@ impl Queue {
         self.cut_from_order(id);
     }
 
-    /// Removes a linked skb from the order by time, in which it is.
+    /// Removes a linked skb from the order by time. It must be in that order.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -929,7 +928,7 @@ impl Queue {
     }
 
     /// Moves an skb to the end of the order by time, and returns it. Its time is that of the latest
-    /// transmission. One that is placed and not yet in flight is the youngest anyway.
+    /// transmission. An skb that is placed but not yet in flight is already the youngest.
     #[inline]
     pub(super) fn make_youngest(&mut self, id: SkbId) -> &mut Skb {
         if id == self.end {
@@ -949,13 +948,13 @@ impl Queue {
         self.append_again(id);
     }
 
-    /// The youngest skb of those that were sent once, `NIL` if there is none.
+    /// The youngest skb that was sent once, `NIL` if there is none.
     #[inline]
     fn youngest_once(&self) -> SkbId {
         if self.plain == self.end { self.sorted.tail } else { places_on(self.end, u32::MAX) }
     }
 
-    /// Appends a linked skb that is not in the order by time, and was sent just now, to its end.
+    /// Appends a linked skb that was just sent to the order by time. It must not be in that order.
     #[inline]
     pub(super) fn append_again(&mut self, id: SkbId) {
         debug_assert!(self[id].has(tag::LINKED) && !self.is_in_order(id));
@@ -981,7 +980,7 @@ impl Queue {
         chain.tail = id;
     }
 
-    /// Inserts an skb that is not in the order by time behind another that is.
+    /// Inserts an skb that is not in the order by time after another that is.
     fn insert_after(&mut self, older: SkbId, id: SkbId) {
         let asides = &mut *self.asides;
         let next = std::mem::replace(&mut at_mut(asides, older).sorted_next, id);
@@ -996,10 +995,10 @@ impl Queue {
         }
     }
 
-    /// Puts an skb that was removed from the order by time back in its place. `from` holds, for
-    /// either part, the skb put back last, `NIL` at first: of many that are put back in order of
-    /// sequence number, those sent once are in order of time as well, so that one pass over all
-    /// suffices.
+    /// Puts an skb that was removed from the order by time back in its place. `from` holds the skb
+    /// put back last in each part, `NIL` at first. Skbs must be put back in order of sequence
+    /// number. Those sent once are then in order of time as well, so that one pass suffices for all
+    /// of them.
     pub(super) fn put_back(&mut self, id: SkbId, from: &mut [SkbId; 2]) {
         let is_again = self[id].has(tag::EVER_RETRANS);
         let tstamp_ns = self[id].tstamp_ns;
@@ -1064,7 +1063,7 @@ impl Queue {
         }
     }
 
-    /// The plain skb that holds byte `seq`; one does.
+    /// The plain skb that holds byte `seq`. There must be one.
     fn find_plain(&self, seq: u32) -> SkbId {
         let mut id = self.plain;
         let mut count = places_on(self.end, id.wrapping_neg());

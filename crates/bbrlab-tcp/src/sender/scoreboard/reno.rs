@@ -6,7 +6,7 @@
 
 use super::Scoreboard;
 
-/// What a count of duplicate ACKs shows.
+/// The result of a change of the count of duplicate ACKs.
 #[derive(Clone, Copy, Debug)]
 #[must_use]
 pub(crate) struct DupAcks {
@@ -23,7 +23,7 @@ impl Scoreboard {
         self.sacked_out = 0;
     }
 
-    /// A duplicate ACK counts as a SACKed packet. Linux: `tcp_add_reno_sack`.
+    /// Counts duplicate ACKs as SACKed packets. Linux: `tcp_add_reno_sack`.
     pub(crate) fn add_dup_acks(&mut self, count: u32) -> DupAcks {
         let prior_sacked = self.sacked_out;
         self.sacked_out += count;
@@ -42,7 +42,8 @@ impl Scoreboard {
         DupAcks { delivered, reordering: self.limit_dup_acks(acked) }
     }
 
-    /// Linux: `tcp_check_reno_reordering`, `tcp_limit_reno_sacked`.
+    /// Bounds the count of SACKed packets by the packets out; returns the degree of reordering if
+    /// it was too large. Linux: `tcp_check_reno_reordering`, `tcp_limit_reno_sacked`.
     fn limit_dup_acks(&mut self, addend: u32) -> Option<u32> {
         let holes = self.lost_out.max(1).min(self.packets_out);
         if self.sacked_out + holes <= self.packets_out {

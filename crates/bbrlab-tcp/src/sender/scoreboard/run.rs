@@ -6,8 +6,8 @@ use super::skb::{OVERHEAD, Skb};
 use crate::rate::{AckRate, DeliveredSkb, Notes, PackedStamps, RateSampler};
 use crate::segment::flag;
 
-/// Neighbouring skbs that an ACK removes or SACKs, none of which was ever retransmitted, SACKed or
-/// marked. They departed in their order, so the last of them is the newest.
+/// Neighbouring skbs that an ACK removes or SACKs. None was ever retransmitted, SACKed or marked.
+/// They departed in their order, so the last of them is the newest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Run {
     /// First sequence number of the first skb.
@@ -34,7 +34,7 @@ pub(crate) struct Run {
     pub(super) memory: u32,
 }
 
-/// What a run consists of: skbs from a place on, their segments, and bytes of one skb more.
+/// The extent of a run: skbs from a place on, their segments, and bytes of one more skb.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Counts {
     pub(super) first: SkbId,
@@ -77,8 +77,8 @@ impl Run {
         self.cut == 0
     }
 
-    /// Passes the newest skb, of which `notes` are kept, to the rate sampler, which would choose it
-    /// from all of them.
+    /// Passes the newest skb, with its `notes`, to the rate sampler, which would choose it from all
+    /// of them.
     #[inline]
     pub(crate) fn sample(&self, notes: Notes, sampler: &mut RateSampler, rate: &mut AckRate) {
         let delivered = DeliveredSkb {
@@ -91,7 +91,7 @@ impl Run {
         sampler.skb_delivered(rate, &mut stamps, delivered);
     }
 
-    /// The same for a sampler without switches.
+    /// [`Self::sample`] for a sampler without switches.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what most ACKs with blocks report")]
     pub(crate) fn sample_plainly(
@@ -111,8 +111,7 @@ impl Run {
 }
 
 impl Scoreboard {
-    /// What was noted of the last skb of a run at its transmission, while its place is not used
-    /// again.
+    /// The notes of the last skb of a run, as long as its place is not reused.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "mostly there are none")]
     pub(crate) fn notes_of(&self, run: &Run) -> Notes {

@@ -26,7 +26,7 @@ pub(crate) const NUM_SACKS: usize = 4;
 /// A merged skb stays below this many bytes. Linux: `65535 * TCP_MIN_GSO_SIZE`.
 pub(super) const MERGE_LIMIT: u32 = 65_535 * 8;
 
-/// Segments of a merged skb: they are counted in 16 bits.
+/// Largest number of segments of a merged skb: they are counted in 16 bits.
 pub(super) const PCOUNT_LIMIT: u32 = 65_535;
 
 /// SACK blocks of an ACK.
@@ -43,7 +43,8 @@ impl Blocks {
         Self { blocks: *blocks, count }
     }
 
-    /// Adds a block behind those that start no later; returns its place. All blocks were added so.
+    /// Inserts a block after those that start no later; returns its place. All blocks must be added
+    /// in this way.
     #[inline]
     pub(crate) fn insert(&mut self, block: SackBlock) -> usize {
         let mut place = usize::from(self.count);
@@ -56,8 +57,9 @@ impl Blocks {
         place
     }
 
-    /// Where the first of these blocks ended, if `others` differ from them only in that their first
-    /// continues it; it meets none of the rest, all of which lie above `snd_una`.
+    /// The end of the first of these blocks, if `others` differ from them only in that their first
+    /// block continues it. That block must meet none of the rest, which must all be above
+    /// `snd_una`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
     fn end_continued(&self, others: &Self, snd_una: u32) -> Option<u32> {
@@ -129,32 +131,32 @@ impl Covered {
     }
 }
 
-/// The blocks of an ACK.
+/// The blocks of an ACK, by what they report.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Reported<'a> {
-    /// These, of which only the first reports something new, from this skb on, if it does.
+    /// Only the first block reports something new, from this skb on; `None` if it reports nothing.
     First(&'a Blocks, Option<Cursor>),
-    /// These, in order of sequence number, and the place of a DSACK among them.
+    /// Blocks in order of sequence number, and the index of a DSACK among them.
     Any(&'a Blocks, Option<usize>),
 }
 
-/// From where on a block reports something new.
+/// The start of the new data that a block reports.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum NewFrom {
     /// The beginning of the first plain skb.
     Plain,
     /// This sequence number.
     Seq(u32),
-    /// Nowhere.
+    /// Nothing is new.
     Nowhere,
 }
 
-/// Who hears what a walk has found covered.
+/// A recipient of the data that a walk has found covered.
 pub(crate) trait Hear {
-    /// An skb, or a part of one.
+    /// Takes an skb, or a part of one.
     fn piece(&mut self, covered: &Covered);
 
-    /// Whole skbs above everything SACKed before, and what was noted of the last.
+    /// Takes whole skbs above everything SACKed before, and the notes of the last.
     fn run(&mut self, run: &Run, notes: Notes);
 }
 
@@ -164,7 +166,7 @@ struct Wanted {
     block: SackBlock,
     next_dup: Option<SackBlock>,
     is_dup: bool,
-    /// Whether each skb is heard of on its own.
+    /// Whether each skb is reported separately.
     is_each_heard: bool,
 }
 
@@ -187,10 +189,11 @@ enum Shift {
 }
 
 impl Scoreboard {
-    /// From where on the first of `blocks`, which is valid, reports something new, if none of the
-    /// others does and the walk has nothing to skip: the others were reported before, and of all
-    /// that was, the first continues one or meets none. A receiver reports first what has just
-    /// arrived, so nearly every ACK is like this.
+    /// The start of the new data in the first of `blocks`, which must be valid.
+    ///
+    /// `None` unless the walk has nothing to skip and only the first block can report something
+    /// new. All others were reported before, and the first continues one reported block or meets
+    /// none. A receiver reports first what has just arrived, so nearly every ACK is like this.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for each way of an ACK")]
     pub(crate) fn news_of_first(&self, conn: &Conn, blocks: &Blocks) -> Option<NewFrom> {
@@ -212,7 +215,7 @@ impl Scoreboard {
         Some(NewFrom::Seq(from))
     }
 
-    /// The skb that this is in, if a block reports something new.
+    /// The skb in which the new data begins, if there is any.
     #[inline]
     pub(crate) fn first_new(&self, conn: &Conn, from: NewFrom) -> Option<Cursor> {
         Cursor::at(match from {
@@ -225,8 +228,8 @@ impl Scoreboard {
         })
     }
 
-    /// From which sequence number on the first of `blocks` reports something new, as
-    /// [`Self::news_of_first`] says.
+    /// The sequence number at which the new data in the first of `blocks` begins, under the
+    /// conditions of [`Self::news_of_first`].
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
     fn news_among_known(&self, conn: &Conn, blocks: &Blocks) -> Option<u32> {
@@ -252,7 +255,7 @@ impl Scoreboard {
         Some(cache[n].end)
     }
 
-    /// Tags what the blocks cover, and passes it to `hear`, each skb on its own with
+    /// Tags the data that the blocks cover, and passes it to `hear`, each skb separately with
     /// `is_each_heard`. Ranges that the previous ACK covered are skipped. Linux:
     /// `tcp_sacktag_write_queue`.
     #[inline(always)]
@@ -392,7 +395,7 @@ impl Scoreboard {
         }
     }
 
-    /// Tags the skbs from `id` on that a block covers; returns where the walk ended.
+    /// Tags the skbs from `id` on that a block covers; returns the skb at which the walk ended.
     /// Linux: `tcp_sacktag_walk`.
     #[inline]
     fn sacktag_walk(
@@ -419,7 +422,7 @@ impl Scoreboard {
         id
     }
 
-    /// One turn of [`Self::sacktag_walk`]: tags what is covered of one skb; returns the next one,
+    /// One step of [`Self::sacktag_walk`]: tags the covered part of one skb. Returns the next skb;
     /// `None` if the block ends within the first segment.
     #[inline(never)]
     fn sacktag_next(
@@ -455,9 +458,9 @@ impl Scoreboard {
         Some(self.queue.next(id))
     }
 
-    /// Tags the plain skbs from `id` on that the block covers as a whole, as
-    /// [`Self::gather_covered`] says. It does what the rest of the walk would do with one after the
-    /// other. Returns false, and does nothing, if `id`, which has no tags, is no such skb.
+    /// Tags the plain skbs from `id` on that the block covers as a whole, by
+    /// [`Self::gather_covered`]. The rest of the walk would do the same one by one. Returns false,
+    /// and does nothing, if `id` is no such skb. `id` must have no tags.
     #[inline(never)]
     fn tag_run(&mut self, id: SkbId, wanted: &Wanted, hear: &mut impl Hear) -> bool {
         if wanted.is_dup || wanted.next_dup.is_some() || wanted.is_each_heard {
@@ -468,10 +471,10 @@ impl Scoreboard {
         true
     }
 
-    /// Makes one SACKed skb of the plain skbs from `id` on that `block`, no DSACK, covers as a
-    /// whole, or of them and the SACKed one before them: what a receiver reports above a hole.
-    /// Returns what they were; `None`, and nothing has changed, if `id`, which has no tags, is no
-    /// such skb.
+    /// Merges the plain skbs from `id` on that `block` covers as a whole into one SACKed skb, or
+    /// into the SACKed skb before them, if there is one. A receiver reports such skbs above a hole.
+    /// `block` must not be a DSACK, and `id` must have no tags. Returns the merged skbs; `None`,
+    /// without any change, if `id` is no such skb.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for the walk, once for what is reported alone")]
     fn gather_covered(&mut self, id: SkbId, block: SackBlock) -> Option<Run> {
@@ -499,9 +502,9 @@ impl Scoreboard {
         Some(run)
     }
 
-    /// The first step of [`Self::tag_sacked`] of [`Reported::First`] if that reports plain skbs:
-    /// returns what they were; what comes after them begins with [`Self::first_plain`]. `None`, and
-    /// nothing has changed, if it is otherwise.
+    /// The first step of [`Self::tag_sacked`] for [`Reported::First`], if plain skbs are reported.
+    /// Returns these; the skbs after them begin with [`Self::first_plain`]. Otherwise `None`,
+    /// without any change.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
     pub(crate) fn tag_plain(&mut self, Cursor(id): Cursor, blocks: &Blocks) -> Option<Run> {
@@ -526,10 +529,9 @@ impl Scoreboard {
         Cursor::at(self.queue.plain_head())
     }
 
-    /// [`Self::tag_sacked`] of [`Reported::First`] and [`NewFrom::Plain`] if it reports one skb,
-    /// which continues the last SACKed one and ends where the block does: the packet that has just
-    /// arrived above a hole. Returns what it was; `None`, and nothing has changed, if it is
-    /// otherwise.
+    /// [`Self::tag_sacked`] for [`Reported::First`] and [`NewFrom::Plain`], if one skb is reported
+    /// that continues the last SACKed one and ends where the block does: the packet that has just
+    /// arrived above a hole. Returns that skb. Otherwise `None`, without any change.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what most ACKs with blocks report")]
     pub(crate) fn tag_next(&mut self, blocks: &Blocks) -> Option<Run> {
@@ -543,7 +545,8 @@ impl Scoreboard {
         Some(run)
     }
 
-    /// The plain skbs of a run were SACKed and are now in `into`, so that there are `merged` fewer.
+    /// Updates the counts after the plain skbs of a run were SACKed and merged into `into`, which
+    /// leaves `merged` skbs fewer.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what most ACKs with blocks report")]
     fn note_run(&mut self, run: &Run, into: SkbId, merged: u32) {
@@ -602,7 +605,7 @@ impl Scoreboard {
     }
 
     /// Updates the counts for a covered skb, or for the piece of it that is about to be merged, and
-    /// passes it to `hear`; returns its new tags. Linux: `tcp_sacktag_one`.
+    /// passes it to `hear`. Returns the new tags. Linux: `tcp_sacktag_one`.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -679,7 +682,7 @@ impl Scoreboard {
         tags
     }
 
-    /// Merges what `block` covers of an skb into the SACKed skb before it. Linux:
+    /// Merges the part of an skb that `block` covers into the SACKed skb before it. Linux:
     /// `tcp_shift_skb_data`.
     fn shift_skb(
         &mut self,

@@ -33,14 +33,14 @@ pub(crate) mod tag {
     pub(crate) const IN_HOST_QUEUE: u8 = 0x20;
     /// Removed from the order by time at a timeout, to be put back if the timeout proves spurious.
     pub(crate) const UNSORTED_BY_RTO: u8 = 0x10;
-    /// Its neighbours are those that its links name: it is not plain any more.
+    /// Its neighbours are those in its links: it is no longer plain.
     pub(crate) const LINKED: u8 = 0x08;
-    /// It is gone, and its place waits for those before it to become free.
+    /// The skb is gone, and its place waits for those before it to become free.
     pub(crate) const FREED: u8 = 0x40;
 }
 
-/// Low bits of [`Skb::span_flags_tags`]: [`tag`] in the first 8, above them header flags, and there
-/// in the place of RST, which no skb carries, the application-limited mark.
+/// Low bits of [`Skb::span_flags_tags`]: [`tag`] in the first 8, header flags above them. The
+/// application-limited mark has the bit of RST, which no skb carries.
 const FLAGS_SHIFT: u32 = 8;
 const FLAGS: u8 = flag::SYN | flag::FIN | flag::PSH;
 const APP_LIMITED: u32 = (flag::RST as u32) << FLAGS_SHIFT;
@@ -51,14 +51,14 @@ const APP_LIMITED: u32 = (flag::RST as u32) << FLAGS_SHIFT;
 const SPAN_SHIFT: u32 = 12;
 pub(super) const SPAN_MAX: u32 = u32::MAX >> SPAN_SHIFT;
 
-/// One skb in its queue: half a cache line, because every packet needs one. What only few senders
-/// need is [aside](super::aside).
+/// One skb in its queue: half a cache line, because every packet needs one. The fields that only
+/// few senders need are in [`super::aside`].
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(32))]
 pub(super) struct Skb {
     /// First sequence number.
     pub(super) seq: u32,
-    /// How many sequence numbers it covers, FIN included; header flags; bits of [`tag`].
+    /// Number of sequence numbers covered, FIN included; header flags; bits of [`tag`].
     span_flags_tags: u32,
     /// Time of its latest transmission in nanoseconds. Linux: `skb_mstamp_ns`.
     pub(super) tstamp_ns: u64,
@@ -75,7 +75,7 @@ pub(super) struct Skb {
 const _: () = assert!(size_of::<Skb>() == 32, "two in a cache line");
 
 impl Skb {
-    /// What is in a place that was never used.
+    /// The content of a place that was never used.
     pub(super) const EMPTY: Self = Self {
         seq: 0,
         span_flags_tags: 0,
@@ -96,7 +96,7 @@ impl Skb {
         self.span_flags_tags = span << SPAN_SHIFT | (flags as u32) << FLAGS_SHIFT;
     }
 
-    /// How many sequence numbers it covers, FIN included.
+    /// Number of sequence numbers covered, FIN included.
     #[inline]
     pub(super) const fn span(&self) -> u32 {
         self.span_flags_tags >> SPAN_SHIFT
@@ -116,7 +116,7 @@ impl Skb {
         self.span_flags_tags = span << SPAN_SHIFT | self.span_flags_tags & ((1 << SPAN_SHIFT) - 1);
     }
 
-    /// Moves its beginning, `len` bytes on.
+    /// Moves its beginning by `len` bytes.
     #[inline]
     pub(super) const fn drop_front(&mut self, len: u32) {
         debug_assert!(len <= self.span());
@@ -225,8 +225,8 @@ impl Skb {
         if self.pcount == 1 { self.len() } else { self.gso_size as u32 }
     }
 
-    /// The number of segments that end by `seq`, which lies within the skb; `None` if that is the
-    /// end of none.
+    /// The number of segments that end by `seq`, which must be within the skb; `None` if no segment
+    /// ends there.
     #[inline]
     pub(super) fn segments_to(&self, seq: u32) -> Option<u32> {
         if !after(seq, self.seq) {
@@ -237,11 +237,11 @@ impl Skb {
         (segments * mss == len).then_some(segments)
     }
 
-    /// Removes its first `len` bytes: whole segments, not all.
+    /// Removes its first `len` bytes: whole segments, but not all.
     #[inline]
     pub(super) fn drop_segments(&mut self, len: u32) {
         self.drop_front(len);
-        // What is at most 512 KiB long has less than 2^16 segments.
+        // An skb of at most 512 KiB has fewer than 2^16 segments.
         #[expect(clippy::cast_possible_truncation, reason = "fewer than `pcount`")]
         let segments = (len / u32::from(self.gso_size)) as u16;
         self.pcount -= segments;
@@ -267,7 +267,7 @@ impl Skb {
         }
     }
 
-    /// The same for an skb of `segs` full segments, at most 512 KiB.
+    /// Sets its segments to `segs` full ones, at most 512 KiB.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "both are below 2^16")]
     pub(super) fn set_full_segments(&mut self, segs: u32, mss: u32) {

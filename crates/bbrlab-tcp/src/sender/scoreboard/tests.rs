@@ -37,12 +37,12 @@ fn the_largest_skb_keeps_its_end_flags_tags_and_mark_apart() {
 #[test]
 fn what_every_packet_touches_is_in_two_lines() {
     use std::mem::offset_of;
-    assert_eq!(offset_of!(Scoreboard, is_sack), 40, "what tells whether something may be sent");
+    assert_eq!(offset_of!(Scoreboard, is_sack), 40, "the fields that decide whether to send");
     assert!(offset_of!(Scoreboard, queue) + 48 <= 128, "and the front of the queue");
 }
 
-/// What a timeout has marked lost need not be linked: nothing was SACKed, and nothing left its
-/// place in the orders.
+/// An skb that a timeout has marked lost need not be linked: nothing was SACKed, and no skb left
+/// its place in the orders.
 #[test]
 fn a_lost_skb_that_is_still_plain_is_counted_when_it_is_sent_again() {
     const MSS: u32 = 1000;

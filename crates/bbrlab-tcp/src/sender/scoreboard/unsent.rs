@@ -1,5 +1,5 @@
-//! Data written but not sent: appended at the end, taken from the front in the size that may be
-//! sent.
+//! Data written but not sent. It is appended at the end, and taken from the front in the size that
+//! may be sent.
 //!
 //! Sources: [linux] `net/ipv4/tcp.c`: `tcp_skb_entail`, `tcp_mark_push`; `net/ipv4/tcp_output.c`:
 //! `tcp_grow_skb`, `tso_fragment`, `tcp_send_fin`.
@@ -29,8 +29,8 @@ impl Written {
     }
 }
 
-/// The first of the skbs that were written and not sent, if there is one. It is beside the counts,
-/// apart from the rest, where every packet that is cut off it finds it.
+/// The first skb that was written and not sent, if there is one. It is next to the counts, apart
+/// from the others, because every packet that is cut off it reads both.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FirstUnsent {
     skb: Written,
@@ -43,7 +43,7 @@ impl FirstUnsent {
         self.is_filled.then_some(&mut self.skb)
     }
 
-    /// Cuts the first `len` bytes off it.
+    /// Cuts its first `len` bytes off.
     #[inline]
     pub(super) fn cut(&mut self, len: u32) -> Written {
         let seq = self.skb.seq;
@@ -119,8 +119,8 @@ impl Scoreboard {
         })
     }
 
-    /// Where the first unsent skb begins, and how many sequence numbers it covers; both are 0 if
-    /// there is none.
+    /// First sequence number of the first unsent skb, and the number of sequence numbers it covers;
+    /// both are 0 if there is none.
     #[inline]
     pub(crate) fn unsent_span(&self) -> (u32, u32) {
         let Written { seq, end_seq, .. } = self.unsent.skb;
@@ -145,7 +145,7 @@ impl Scoreboard {
         self.wmem_queued += OVERHEAD;
     }
 
-    /// The last unsent skb, which is known to be there.
+    /// The last unsent skb. There must be one.
     #[inline]
     fn last_written(&mut self) -> &mut Written {
         self.last_unsent().expect("an skb was written")
@@ -210,10 +210,10 @@ impl Scoreboard {
         }
     }
 
-    /// Before the first `len` bytes are sent, of which the first unsent skb holds only a part:
-    /// makes it one with the next, if that is longer than what it lends, so that
-    /// [`Self::send_front`] can cut off what [`Self::grow_first_unsent`] would fill up. Returns
-    /// false, and changes nothing, if it is not.
+    /// Joins the first unsent skb and the next, before `len` bytes are sent that the first holds
+    /// only in part. The next must be longer than the missing part. [`Self::send_front`] can then
+    /// cut off the bytes with which [`Self::grow_first_unsent`] would fill the first. Returns
+    /// false, without any change, if the two cannot be joined.
     pub(crate) fn join_first_unsent(&mut self, len: u32) -> bool {
         let first = self.unsent.skb;
         let Some(&next) = self.behind.front() else { return false };
