@@ -4,13 +4,13 @@
 
 use bbrlab_cc::{Algorithm, Window};
 use bbrlab_link::{Link, Loss, Probability, Queue, Rate};
-use bbrlab_run::{Arrivals, Bursts, FlowClass, Hop, Law, Pause, Requests, Source};
+use bbrlab_run::{Arrivals, Bursts, FlowClass, Hop, Law, Pause, Requests, Source, headers};
 use bbrlab_scenario::Outline;
 use bbrlab_stack::{Sockbuf, SocketBuffer, Stack};
 use bbrlab_units::{BitRate, NS_PER_S, Span};
 
 /// Bytes of a data packet around its payload: Ethernet, IP, TCP and timestamps.
-pub(crate) const AROUND_PAYLOAD: f64 = 14.0 + 20.0 + 20.0 + 12.0;
+pub(crate) const AROUND_PAYLOAD: f64 = (Link::ETHERNET.0 + headers::DATA as u64) as f64;
 
 /// Payload bytes that a socket buffer holds for each byte of its memory. Linux:
 /// `tcp_rcv_established` measures the ratio of payload to truesize, 1448 / 2304 for full segments.

@@ -3,7 +3,7 @@
 //!
 //! | folder | what |
 //! |---|---|
-//! | `language` | how a text is read: TOML with positions, quantities, the form of a table of keys |
+//! | `language` | how a text is read: TOML with positions, quantities, the rows of tables |
 //! | `keys` | the tables of keys, and their values with defaults filled in |
 //! | `lowering` | from keys to links, classes and flows |
 //! | `scenario` | a file as a whole: its sweep, the values of `--set`, its runs |
