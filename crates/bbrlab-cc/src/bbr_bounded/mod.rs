@@ -35,8 +35,8 @@
 //! Sources: [linux-v2] `tcp_bbr2.c`; [linux-v3] `tcp_bbr.c`. Units are theirs: packets,
 //! microseconds, jiffies, bandwidth in packets per microsecond `<< 24`, gains and ratios in 1/256.
 //! Deviations: none. `bbrlab-oracle` replays the kernel's traces of all forms
-//! (`crates/bbrlab-oracle/tests/all/golden.rs`): 505,030 rows of `bbr2`, 52,383 of its form of 2020, 104,000 of
-//! `bbr2_exp` and 452,856 of `bbr3`, without any difference.
+//! (`crates/bbrlab-oracle/tests/all/golden.rs`): 505,030 rows of `bbr2`, 52,383 of its form of
+//! 2020, 104,000 of `bbr2_exp` and 452,856 of `bbr3`, without any difference.
 
 mod ack_aggregation;
 mod burst;

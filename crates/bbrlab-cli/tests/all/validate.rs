@@ -140,7 +140,7 @@ fn an_altered_a_cut_off_and_a_missing_file_are_errors() {
         reno 1 # 0 4
         all 1 # 0
         --- stderr
-        reno/c04_loss1pct_hz250.csv.gz: listed in the manifest, but not there
+        reno/c04_loss1pct_hz250.csv.gz: listed in the manifest, but missing
         error: 1 file is damaged or missing
         --- exit 2
     "#]],

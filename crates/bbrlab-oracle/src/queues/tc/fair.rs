@@ -54,7 +54,7 @@ pub(super) fn sfq(words: &mut Words<'_>) -> Result<Child, String> {
             }
             _ => {
                 let expected = "limit, depth, flows, divisor, quantum, perturb; headdrop and the words of \
-                                red are left out";
+                                red are not supported";
                 return Err(unknown(word, expected));
             }
         }
