@@ -35,7 +35,7 @@ pub use record::{
     RunResult, RunSummary, RunsDocument, SIMULATOR, Series, SeriesRow, Slowdown, Sojourn, Srtt,
     TinSummary, TransferRow, Transfers, Wait, WaitSummary,
 };
-pub use route::framing;
+pub use route::{framing, wire_bytes};
 pub use run::{Flow, FlowClass, Hop, Outside, Run, Sample, Source, SweepPoint};
 pub use runs::Runs;
 pub use statistics::{jain, mean, percentile, squares, variance};

@@ -28,6 +28,13 @@ pub fn framing<'l>(links: impl IntoIterator<Item = &'l Link>) -> Bytes {
     first.map_or(Link::ETHERNET, |link| link.framing)
 }
 
+/// Wire bytes of a data packet with `mss` bytes of payload on a link; without a link, those of its
+/// IP packet.
+#[must_use]
+pub fn wire_bytes(link: Option<&Link>, mss: u32) -> u64 {
+    u64::from(mss + headers::DATA) + link.map_or(0, |link| link.framing.0)
+}
+
 impl Run {
     /// The link at a step of a route of this class.
     ///
@@ -73,12 +80,5 @@ impl Run {
     #[must_use]
     pub fn data_overhead(&self, class: &FlowClass) -> u32 {
         headers::DATA + self.framing(class, &class.forward)
-    }
-
-    /// Wire bytes of a data packet with `mss` bytes of payload on this link; without a link, those
-    /// of its IP packet.
-    #[must_use]
-    pub fn wire_bytes(link: Option<&Link>, mss: u32) -> u64 {
-        u64::from(mss + headers::DATA) + link.map_or(0, |link| link.framing.0)
     }
 }

@@ -20,8 +20,7 @@ pub(crate) struct Totals {
 }
 
 impl Totals {
-    /// Those of the connection with these two ends by `now`, of which `limits` says how long each
-    /// limit has applied.
+    /// Those of the connection with these two ends.
     fn of(sender: &Sender, receiver: &Receiver, limits: [Span; 5]) -> Self {
         Self {
             sender: *sender.stats(),

@@ -265,7 +265,8 @@ impl Connection {
     #[inline(never)]
     fn settle_pacing(&mut self, port: &mut Port<'_, Payload>) {
         if let Some(at) = self.sender_end.pacing_timer.take_unless_idle(&self.sender) {
-            port.arm(self.flow(), Side::Sender, TimerId::Pacing as u8, wire::run_time(at));
+            let at = wire::run_time_to_come(at);
+            port.arm(self.flow(), Side::Sender, TimerId::Pacing as u8, at);
         }
     }
 

@@ -35,6 +35,13 @@ pub(crate) fn run_time(host: Time) -> Time {
     if ns < Time::NEVER.0 - UPTIME.0 { Time(ns) } else { run_time_at_an_end(host) }
 }
 
+/// [`run_time`] of a time to come, which is not `NEVER`.
+#[inline]
+pub(crate) fn run_time_to_come(host: Time) -> Time {
+    debug_assert!(host >= Time::ZERO + UPTIME && host != Time::NEVER);
+    Time(host.0 - UPTIME.0)
+}
+
 #[cold]
 fn run_time_at_an_end(host: Time) -> Time {
     if host == Time::NEVER { host } else { Time::ZERO }

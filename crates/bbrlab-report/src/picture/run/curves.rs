@@ -1,6 +1,6 @@
 //! The curves of a panel: one per flow, or of many flows one per group with the range of its flows.
 
-use bbrlab_run::{MaybeKnown, Run, Sample, Source};
+use bbrlab_run::{MaybeKnown, Sample, Source, wire_bytes};
 use plotters::style::RGBColor;
 
 use super::{SINGLE_CURVES, Sheet, value};
@@ -227,7 +227,7 @@ impl<'s, 'a> Curves<'s, 'a> {
     fn wire_bytes(&self, flow: u32, before: usize, last: usize) -> Option<f64> {
         let (series, run) = (self.sheet.input.series, self.sheet.input.run);
         let class = run.class(flow);
-        let packet = value(Run::wire_bytes(run.bottleneck_link(), class.mss));
+        let packet = value(wire_bytes(run.bottleneck_link(), class.mss));
         let between = |column: &[MaybeKnown<u64>]| {
             Some(value(column[last].0?.saturating_sub(column[before].0?)))
         };

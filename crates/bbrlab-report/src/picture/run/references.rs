@@ -1,7 +1,7 @@
 //! What curves are compared with: the rate of a link, the bandwidth-delay product, a buffer.
 
 use bbrlab_link::{DelaySteps, Link, Rate, Trace};
-use bbrlab_run::{FlowClass, Hop, Run};
+use bbrlab_run::{FlowClass, Hop, wire_bytes};
 
 use super::{QUEUES_SHOWN, Sheet, value};
 
@@ -75,7 +75,7 @@ impl<'a> Sheet<'a> {
 
     /// Wire bytes of a full packet on the main link.
     fn wire_bytes(&self, mss: u32) -> f64 {
-        value(Run::wire_bytes(self.main_link(), mss))
+        value(wire_bytes(self.main_link(), mss))
     }
 
     /// The bandwidth-delay product of the only flow in packets, as the corners of a line: it
