@@ -4,7 +4,7 @@ use bbrlab_link::Rate;
 use bbrlab_run::{FlowClass, Run};
 use bbrlab_units::{NS_PER_S, Time};
 
-use crate::flow::Transfer;
+use crate::app::Transfer;
 use crate::way::Way;
 use crate::wire::DATA_HEADERS;
 use crate::wiring;

@@ -83,6 +83,7 @@ pub use limits::{Limit, Limits};
 pub use timers::TimerPurpose;
 pub(crate) use window::PeerWindow;
 
+use std::ops::AddAssign;
 use std::sync::Arc;
 
 use bbrlab_cc::linux_int::{after, before, trunc_u32};
@@ -173,6 +174,18 @@ pub struct Stats {
     pub sent: u64,
     /// Payload bytes sent, retransmissions included.
     pub sent_bytes: u64,
+}
+
+impl AddAssign for Stats {
+    fn add_assign(&mut self, other: Self) {
+        let Self { retransmitted, rto_count, tlp_count, undo_count, sent, sent_bytes } = other;
+        self.retransmitted += retransmitted;
+        self.rto_count += rto_count;
+        self.tlp_count += tlp_count;
+        self.undo_count += undo_count;
+        self.sent += sent;
+        self.sent_bytes += sent_bytes;
+    }
 }
 
 /// Counts that the sender uses itself.
