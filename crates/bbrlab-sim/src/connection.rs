@@ -118,8 +118,8 @@ impl Connection {
     ) -> Time {
         let mut end = self.receiver_end.end(port);
         let now = end.now();
-        let arriving = wire::Arriving { packet: *packet, sender: &self.sender };
-        let until = self.receiver.deliver_incoming(now, arriving, &mut end).until;
+        let arriving = wire::AtReceiver { packet: *packet, sender: &self.sender };
+        let until = self.receiver.deliver(now, arriving, &mut end).until;
         self.note_arrival(packet);
         until
     }
@@ -175,20 +175,7 @@ impl Connection {
         packet: &Arrival<'_, Payload>,
     ) -> bool {
         let mut end = self.sender_end.end(port);
-        let is_done = if let Some(ack) = wire::pure_ack(packet) {
-            self.sender.on_pure_ack(end.now(), &ack, &mut end)
-        } else if let Some(sack) = packet.aside()
-            && wire::is_pure_but_for_blocks(packet)
-        {
-            let (ack, count) = (packet.payload().ack_only(), packet.payload().sack_count());
-            self.sender.on_sack(end.now(), &ack, sack, count, &mut end)
-        } else {
-            false
-        };
-        is_done || {
-            let wnd = self.sender.reverse().wnd;
-            self.sender.on_segment(end.now(), &wire::arrived(packet, wnd), &mut end)
-        }
+        self.sender.on_arrival(end.now(), wire::AtSender(*packet), &mut end)
     }
 
     /// A packet reaches the server, which reads, and answers each request with as many bytes as

@@ -9,6 +9,7 @@ use bbrlab_net::{Arrival, FlowId, Load, Outgoing, Port, Rng, Side, TcpHeader};
 use bbrlab_stack::TcpOptions;
 use bbrlab_tcp::receiver::{Glance, Incoming};
 use bbrlab_tcp::segment::{Cut, flag};
+use bbrlab_tcp::sender::IncomingAck;
 use bbrlab_tcp::{DataSegment, Host, PureAck, SackBlock, Segment, Sender, TimerId};
 use bbrlab_units::{Ecn, Span, Time};
 
@@ -214,30 +215,14 @@ impl Payload {
     }
 }
 
-/// A segment that arrives as a pure ACK, if it is one.
-#[inline]
-pub(crate) fn pure_ack(packet: &Arrival<'_, Payload>) -> Option<PureAck> {
-    let payload = packet.payload();
-    let (flags, options) = (payload.flags & !flag::PSH, payload.options & !HAS_TS);
-    let pure = u16::from_le_bytes([flag::ACK, HAS_NO_DATA]);
-    (u16::from_le_bytes([flags, options]) == pure).then(|| payload.ack_only())
-}
-
-/// Whether a segment would be a pure ACK without its SACK blocks.
-#[inline]
-pub(crate) fn is_pure_but_for_blocks(packet: &Arrival<'_, Payload>) -> bool {
-    let payload = packet.payload();
-    payload.flags & !flag::PSH == flag::ACK && !payload.has_data()
-}
-
 /// A packet that carries a segment from `sender`.
 #[derive(Clone, Copy)]
-pub(crate) struct Arriving<'p> {
+pub(crate) struct AtReceiver<'p> {
     pub(crate) packet: Arrival<'p, Payload>,
     pub(crate) sender: &'p Sender,
 }
 
-impl Incoming for Arriving<'_> {
+impl Incoming for AtReceiver<'_> {
     #[inline]
     fn glance(self) -> Glance {
         self.packet.payload().glance()
@@ -246,6 +231,33 @@ impl Incoming for Arriving<'_> {
     #[inline]
     fn segment(self) -> Segment {
         arrived(&self.packet, self.sender.reverse().wnd)
+    }
+}
+
+/// A packet that carries a segment from a receiver, which has no data.
+#[derive(Clone, Copy)]
+pub(crate) struct AtSender<'p>(pub(crate) Arrival<'p, Payload>);
+
+impl IncomingAck for AtSender<'_> {
+    #[inline]
+    fn pure_ack(&self) -> Option<PureAck> {
+        let payload = self.0.payload();
+        let (flags, options) = (payload.flags & !flag::PSH, payload.options & !HAS_TS);
+        let pure = u16::from_le_bytes([flag::ACK, HAS_NO_DATA]);
+        (u16::from_le_bytes([flags, options]) == pure).then(|| payload.ack_only())
+    }
+
+    #[inline]
+    fn ack_with_blocks(&self) -> Option<(PureAck, &[SackBlock; 4], u8)> {
+        let payload = self.0.payload();
+        let blocks = self.0.aside()?;
+        let is_pure_but_for_blocks = payload.flags & !flag::PSH == flag::ACK && !payload.has_data();
+        is_pure_but_for_blocks.then(|| (payload.ack_only(), blocks, payload.sack_count()))
+    }
+
+    #[inline]
+    fn segment(&self) -> Segment {
+        arrived(&self.0, 0)
     }
 }
 

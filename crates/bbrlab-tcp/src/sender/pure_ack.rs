@@ -22,7 +22,7 @@ impl Sender {
     /// Processes a pure ACK as [`Self::on_segment`] does if it is a predicted one; returns false if
     /// it is not: then [`Self::on_segment`] has to process it.
     #[inline]
-    pub fn on_pure_ack(&mut self, now: Time, ack: &PureAck, host: &mut impl Host) -> bool {
+    pub(super) fn on_pure_ack(&mut self, now: Time, ack: &PureAck, host: &mut impl Host) -> bool {
         let is_expected = self.is_established()
             && ack.seq == self.reverse.rcv_nxt
             && !after(ack.ack, self.conn.snd_nxt)

@@ -26,7 +26,7 @@ impl Sender {
     /// [`Self::on_segment`] does, if a recovery lasts and it acknowledges nothing; returns false if
     /// it is another: then [`Self::on_segment`] has to process it.
     #[inline(never)]
-    pub fn on_sack(
+    pub(super) fn on_sack(
         &mut self,
         now: Time,
         ack: &PureAck,

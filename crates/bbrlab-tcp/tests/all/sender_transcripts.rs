@@ -320,7 +320,7 @@ impl Play {
             }
             "<" => {
                 let segment = parse_segment(&words[1..], &mut self.wnd, self.config.timestamps);
-                self.sender.on_segment(now, &segment, &mut self.bench);
+                self.sender.on_arrival(now, &segment, &mut self.bench);
             }
             word => panic!("`{word}` is no input"),
         }

@@ -129,7 +129,7 @@ impl End {
                     receiver.deliver(now, &segment, host);
                 }
                 Self::Sender(sender) => {
-                    sender.on_segment(now, &segment, host);
+                    sender.on_arrival(now, &segment, host);
                 }
                 Self::Socket(socket) => {
                     socket.halves().on_segment(now, &segment, host);

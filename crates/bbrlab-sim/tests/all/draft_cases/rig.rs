@@ -284,7 +284,7 @@ impl Rig {
             }
             Event::AtSender(segment) => {
                 self.call(Side::Sender, |rig, end| {
-                    rig.sender.on_segment(rig.now, &segment, end);
+                    rig.sender.on_arrival(rig.now, &segment, end);
                 });
             }
             Event::Timer { side, timer, armed } => {
