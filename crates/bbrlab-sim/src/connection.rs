@@ -10,6 +10,7 @@ use bbrlab_units::Time;
 
 use crate::duplex::Duplex;
 use crate::meter::Meter;
+use crate::pacing_timer::PacingTimer;
 use crate::round_trips::RoundTrips;
 use crate::setup::ClassSetup;
 use crate::wire::{self, Endpoint, FlowEnd as _, Payload, SenderEnd};
@@ -58,7 +59,7 @@ impl Connection {
             _before_line: [0; 3],
             sender_end: SenderEnd {
                 rng: Rng::new(seed, &format!("flow {id}")),
-                idle_pacing: Time::NEVER,
+                pacing_timer: PacingTimer::OFF,
                 endpoint: endpoint(Side::Sender),
             },
             meter,
@@ -88,7 +89,7 @@ impl Connection {
         let first_packet = port.packets_sent(flow);
         self.sender_end.endpoint.first_packet = first_packet;
         self.receiver_end.first_packet = first_packet;
-        self.sender_end.idle_pacing = Time::NEVER;
+        self.sender_end.pacing_timer = PacingTimer::OFF;
         self.sender = setup.sender(flow);
         let mut receiver = Receiver::new(Arc::clone(&setup.receiver));
         receiver.count_on(&self.receiver);
@@ -238,43 +239,33 @@ impl Connection {
     /// before, has fired.
     #[inline]
     pub(crate) fn let_pacing_lapse(&mut self, port: &mut Port<'_, Payload>) {
-        if self.sender_end.idle_pacing < port.now() {
+        let now = wire::host_time(port.now());
+        if self.sender_end.pacing_timer.lapse_before(now, &mut self.sender) {
             port.count_event();
-            self.pacing_lapses();
         }
-    }
-
-    #[inline]
-    fn pacing_lapses(&mut self) {
-        let at = std::mem::replace(&mut self.sender_end.idle_pacing, Time::NEVER);
-        self.sender.pacing_lapses(wire::host_time(at));
     }
 
     /// The same if it is due by `now`, for what looks at the flow between events. Returns whether
     /// it has fired.
     pub(crate) fn catch_up(&mut self, now: Time) -> bool {
-        let is_due = self.sender_end.idle_pacing <= now;
-        if is_due {
-            self.pacing_lapses();
-        }
-        is_due
+        self.sender_end.pacing_timer.lapse_by(wire::host_time(now), &mut self.sender)
     }
 
     /// After an event of the sender: a pacing timer that will have something to do goes into the
     /// event queue.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "mostly there is none")]
+    #[expect(clippy::inline_always, reason = "often there is none")]
     pub(crate) fn arm_pacing_unless_idle(&mut self, port: &mut Port<'_, Payload>) {
-        if self.sender_end.idle_pacing != Time::NEVER {
-            self.arm_idle_pacing(port);
+        if self.sender_end.pacing_timer.is_kept() {
+            self.settle_pacing(port);
         }
     }
 
+    /// A high-resolution timer is due at any time; timers of the wheel are due at a tick.
     #[inline(never)]
-    fn arm_idle_pacing(&mut self, port: &mut Port<'_, Payload>) {
-        let at = self.sender_end.idle_pacing;
-        if !self.sender.is_idle_until(wire::host_time(at)) {
-            self.sender_end.idle_pacing = Time::NEVER;
+    fn settle_pacing(&mut self, port: &mut Port<'_, Payload>) {
+        if let Some(at) = self.sender_end.pacing_timer.take_unless_idle(&self.sender) {
+            let at = wire::run_time_to_come(at);
             port.arm(self.flow(), Side::Sender, TimerId::Pacing as u8, at);
         }
     }
@@ -338,7 +329,7 @@ mod tests {
 
     #[test]
     fn an_ack_touches_two_cache_lines_beside_the_sender() {
-        let first = offset_of!(Connection, sender_end.idle_pacing);
+        let first = offset_of!(Connection, sender_end.pacing_timer);
         let histograms = offset_of!(Connection, meter.rtt_us);
         assert_eq!((first % LINE, histograms - first), (0, 2 * LINE));
         assert_eq!(offset_of!(Connection, sender) % LINE, 0);

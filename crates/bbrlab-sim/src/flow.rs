@@ -174,8 +174,10 @@ impl Flow {
         packet: &Arrival<'_, Payload>,
         classes: &[FlowClass],
     ) -> bool {
+        self.connection.let_pacing_lapse(port);
         let is_heard = self.connection.at_server(port, packet, self.application.answer());
         self.after_segment(port, packet, is_heard);
+        self.connection.arm_pacing_unless_idle(port);
         self.connection.sender_end.endpoint.may_end
             && self.check_over(port, &classes[self.class as usize])
     }
@@ -273,12 +275,13 @@ impl Flow {
         self.connection.merge(&other.connection);
     }
 
-    /// The pacing timer fires. It was in the event queue, and when the event is over it may be
-    /// armed for what has been sent.
-    #[inline]
+    /// The pacing timer fires, which was in the event queue.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "most events of a paced sender are this one")]
     pub(crate) fn on_pacing_timer(&mut self, port: &mut Port<'_, Payload>) {
-        debug_assert_eq!(self.connection.sender_end.idle_pacing, Time::NEVER);
+        debug_assert!(!self.connection.sender_end.pacing_timer.is_kept());
         self.run_sender_timer(port, TimerId::Pacing);
+        self.connection.arm_pacing_unless_idle(port);
     }
 
     /// A timer of the sender fires that is not the pacing timer.

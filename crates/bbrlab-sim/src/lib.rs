@@ -14,6 +14,7 @@
 //! | `connection.rs` | the two ends of a flow's connection, and what is measured at them |
 //! | `app.rs` | the application: what it writes when, and its transfers |
 //! | `accounts.rs` | the counts of a flow |
+//! | `pacing_timer.rs` | the pacing timer, which is mostly not in the event queue |
 //! | `wire.rs` | from segments to packets and back |
 //! | `pieces.rs`, `arrivals.rs`, `client.rs`, `draw.rs` | when pieces are due, flows that come and go, requests and bursts, and the random numbers for it |
 //! | `way.rs` | how long a way is |
@@ -37,6 +38,7 @@ mod flow;
 mod groups;
 mod histogram;
 mod meter;
+mod pacing_timer;
 mod pieces;
 mod round_trips;
 mod samples;

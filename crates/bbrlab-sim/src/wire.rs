@@ -10,8 +10,10 @@ use bbrlab_stack::TcpOptions;
 use bbrlab_tcp::receiver::{Glance, Incoming};
 use bbrlab_tcp::segment::{Cut, flag};
 use bbrlab_tcp::sender::IncomingAck;
-use bbrlab_tcp::{DataSegment, Host, PureAck, SackBlock, Segment, Sender, TimerId};
+use bbrlab_tcp::{DataSegment, Host, PureAck, SackBlock, Segment, Sender, TimerId, Transmission};
 use bbrlab_units::{Ecn, Span, Time};
+
+use crate::pacing_timer::PacingTimer;
 
 /// Headers of a data packet: IP, TCP and timestamps.
 pub(crate) const DATA_HEADERS: u32 = HEADERS + TIMESTAMP_OPTION;
@@ -46,6 +48,13 @@ pub(crate) fn run_time(host: Time) -> Time {
     // Never, and what lies before the run begins, are not below this.
     let ns = host.0.wrapping_sub(UPTIME.0);
     if ns < Time::NEVER.0 - UPTIME.0 { Time(ns) } else { run_time_at_an_end(host) }
+}
+
+/// [`run_time`] of a time to come, which is not `NEVER`.
+#[inline]
+pub(crate) fn run_time_to_come(host: Time) -> Time {
+    debug_assert!(host >= Time::ZERO + UPTIME && host != Time::NEVER);
+    Time(host.0 - UPTIME.0)
 }
 
 #[cold]
@@ -347,8 +356,8 @@ pub(crate) trait FlowEnd: Sized {
     /// What its congestion control draws from.
     fn rng(&mut self) -> &mut Rng;
 
-    /// Keeps the time of a pacing timer that is not in the event queue.
-    fn keep_idle_pacing(&mut self, at: Time);
+    /// Its pacing timer.
+    fn pacing_timer(&mut self) -> &mut PacingTimer;
 
     /// This end of the current connection.
     #[inline]
@@ -386,9 +395,7 @@ impl Endpoint {
 #[repr(C)]
 pub(crate) struct SenderEnd {
     pub(crate) rng: Rng,
-    /// When the pacing timer fires, if it is not in the event queue because it will have nothing to
-    /// do; else `NEVER`.
-    pub(crate) idle_pacing: Time,
+    pub(crate) pacing_timer: PacingTimer,
     pub(crate) endpoint: Endpoint,
 }
 
@@ -405,8 +412,8 @@ impl FlowEnd for SenderEnd {
     }
 
     #[inline]
-    fn keep_idle_pacing(&mut self, at: Time) {
-        self.idle_pacing = at;
+    fn pacing_timer(&mut self) -> &mut PacingTimer {
+        &mut self.pacing_timer
     }
 }
 
@@ -423,7 +430,7 @@ impl FlowEnd for Endpoint {
         unreachable!("only a congestion control draws")
     }
 
-    fn keep_idle_pacing(&mut self, _at: Time) {
+    fn pacing_timer(&mut self) -> &mut PacingTimer {
         unreachable!("only a sender paces")
     }
 }
@@ -576,10 +583,10 @@ impl<E: FlowEnd> End<'_, E> {
         self.port.send(flow, E::SIDE, packet, || Payload::of(&segment));
     }
 
-    /// A high-resolution timer is due at any time; timers of the wheel are due at a tick.
+    /// A timer of the wheel. It is seldom armed, and what arms it is inlined.
     #[inline(never)]
-    fn arm_pacing(&mut self, at: Time) {
-        self.port.arm(self.kept.endpoint().flow, E::SIDE, TimerId::Pacing as u8, at);
+    fn arm_at_tick(&mut self, timer: TimerId, at: Time) {
+        self.port.arm(self.kept.endpoint().flow, E::SIDE, timer as u8, run_time(at));
     }
 
     #[inline(always)]
@@ -631,65 +638,37 @@ fn draw_lent(state: &mut [u64; 4], bound: u32) -> u32 {
 }
 
 impl<E: FlowEnd> Host for End<'_, E> {
-    #[inline]
-    fn transmit(&mut self, segment: Segment) {
-        if segment.len > 0 {
-            if self.kept.endpoint().is_whole {
-                self.transmit_of_whole(&segment);
-            } else {
-                self.transmit_data(&segment);
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "each caller knows the form of what it transmits")]
+    fn transmit(&mut self, what: Transmission<'_>) {
+        match what {
+            Transmission::New(segment) => self.transmit_new_data(segment),
+            Transmission::Again(segment) => self.transmit_data_again(segment),
+            Transmission::Burst(burst, mss) => self.transmit_data_burst(burst, mss),
+            Transmission::Ack(ack) => self.transmit_pure_ack(ack),
+            Transmission::AckWithBlocks(ack, blocks, count) => {
+                self.transmit_ack_with_blocks(ack, blocks, count);
             }
-        } else {
-            self.transmit_control(&segment);
-        }
-    }
-
-    #[inline]
-    fn transmit_new(&mut self, segment: &DataSegment) {
-        self.transmit_new_data(segment);
-    }
-
-    #[inline]
-    fn transmit_again(&mut self, segment: &DataSegment) {
-        self.transmit_data_again(segment);
-    }
-
-    #[inline]
-    fn transmit_burst(&mut self, burst: &DataSegment, mss: u32) {
-        self.transmit_data_burst(burst, mss);
-    }
-
-    #[inline]
-    fn transmit_ack(&mut self, ack: &PureAck) {
-        self.transmit_pure_ack(ack);
-    }
-
-    #[inline]
-    fn transmit_sack(&mut self, ack: &PureAck, sack: &[SackBlock; 4], sack_count: u8) {
-        self.transmit_ack_with_blocks(ack, sack, sack_count);
-    }
-
-    #[inline]
-    fn arm(&mut self, timer: TimerId, at: Time) {
-        match timer {
-            TimerId::Pacing => self.arm_pacing(run_time(at)),
-            TimerId::Retransmit | TimerId::DelayedAck | TimerId::CompressedAck => {
-                self.port.arm(self.kept.endpoint().flow, E::SIDE, timer as u8, run_time(at));
+            Transmission::Segment(segment) if segment.len == 0 => self.transmit_control(segment),
+            Transmission::Segment(segment) if self.kept.endpoint().is_whole => {
+                self.transmit_of_whole(segment);
             }
+            Transmission::Segment(segment) => self.transmit_data(segment),
         }
-    }
-
-    /// The flow calls [`bbrlab_tcp::Sender::pacing_lapses`] before the sender's next event.
-    #[inline]
-    fn arm_idle_pacing(&mut self, at: Time) {
-        self.kept.keep_idle_pacing(run_time(at));
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one place arms it, and most of this is known there")]
-    fn arm_compressed_ack(&mut self, at: Time) {
-        let flow = self.kept.endpoint().flow;
-        self.port.arm_even(flow, E::SIDE, TimerId::CompressedAck as u8, run_time(at));
+    #[expect(clippy::inline_always, reason = "each caller knows the timer")]
+    fn arm(&mut self, timer: TimerId, at: Time) {
+        match timer {
+            TimerId::Pacing => self.kept.pacing_timer().arm(at),
+            // It is the even one of the engine's timers: see `wiring.rs`.
+            TimerId::CompressedAck => {
+                let flow = self.kept.endpoint().flow;
+                self.port.arm_even(flow, E::SIDE, timer as u8, run_time(at));
+            }
+            TimerId::Retransmit | TimerId::DelayedAck => self.arm_at_tick(timer, at),
+        }
     }
 
     #[inline]

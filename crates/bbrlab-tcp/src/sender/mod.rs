@@ -21,7 +21,7 @@
 //!             output.rs ─ new data: cwnd, window, pacing, tso.rs (burst size, Nagle), ecn.rs
 //!             sndbuf.rs ─ free space in the send buffer wakes the application (app.rs)
 //!             limits.rs ─ what limits the sender now
-//! on_timer ── timers.rs ─ rto.rs, tlp.rs, rack.rs, probe.rs; pacing in output.rs
+//! on_timer ── timers.rs ─ rto.rs, tlp.rs, rack.rs, probe.rs; pacing in output.rs, idle_pacing.rs
 //!   on_pure_ack  pure_ack.rs: for an ACK that leaves nothing to decide and is nothing else
 //!   on_sack ──── recovery_ack.rs: for an ACK of a recovery that acknowledges nothing
 //! predicted.rs: the ACK of a segment that leaves nothing to decide
@@ -51,6 +51,7 @@ mod ecn;
 mod episode;
 mod fq;
 mod handshake;
+mod idle_pacing;
 mod info;
 mod limits;
 mod mechanisms;

@@ -20,7 +20,7 @@ use super::timers::TimerPurpose;
 use super::{Nonagle, Sender};
 use crate::rate::{Notes, PackedStamps, RateSampler};
 use crate::segment::{DataSegment, Segment, flag};
-use crate::{Host, TimerId};
+use crate::{Host, TimerId, Transmission};
 
 /// How much one call of the output engine may send. Linux: `push_one`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,24 +138,12 @@ impl Sender {
     /// Whether pacing delays the next skb; if so, arms the pacing timer. Linux: `tcp_pacing_check`.
     #[inline]
     pub(super) fn is_held_by_pacing(&mut self, host: &mut impl Host) -> bool {
-        self.is_held_by_pacing_while(false, host)
-    }
-
-    /// The same; `is_cwnd_full` says whether it is known that cwnd is full.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "mostly it is known that cwnd is not full")]
-    fn is_held_by_pacing_while(&mut self, is_cwnd_full: bool, host: &mut impl Host) -> bool {
         if self.may_depart() {
             return false;
         }
         if !self.is_pacing_armed {
             self.is_pacing_armed = true;
-            let at = Time(self.conn.wstamp_ns);
-            if is_cwnd_full && self.is_idle_until(at) {
-                host.arm_idle_pacing(at);
-            } else {
-                host.arm(TimerId::Pacing, at);
-            }
+            host.arm(TimerId::Pacing, Time(self.conn.wstamp_ns));
         }
         true
     }
@@ -165,29 +153,6 @@ impl Sender {
     pub(super) fn may_depart(&self) -> bool {
         self.conn.ctl.pacing_status != PacingStatus::Needed
             || self.conn.wstamp_ns <= self.conn.clock_ns
-    }
-
-    /// Whether the pacing timer, if it fired at `at` and nothing happened before, would find
-    /// nothing to do because cwnd is full.
-    #[must_use]
-    pub fn is_idle_until(&self, at: Time) -> bool {
-        self.hooks.cong_control
-            && self.sending != Sending::Otherwise
-            && self.conn.wstamp_ns <= at.0
-            && self.board.has_unsent()
-            && !self.board.is_repair_due()
-            && self.board.in_flight() >= self.conn.ctl.cwnd
-    }
-
-    /// What the pacing timer does when it fires at `at` and [`Self::is_idle_until`] that time
-    /// holds.
-    pub fn pacing_lapses(&mut self, at: Time) {
-        debug_assert!(self.is_pacing_armed && self.is_idle_until(at));
-        self.refresh_clock(at);
-        self.is_pacing_armed = false;
-        self.validate_cwnd_as_linux(true);
-        self.limits.note_stop(Stop::Limited(Limit::Cwnd));
-        self.account_limit(at);
     }
 
     /// The pacing timer fired: mostly new data waits, which may be sent now. Linux:
@@ -360,7 +325,7 @@ impl Sender {
             debug_assert!(self.board.has_unsent(), "the skb was longer");
             in_flight = self.conn.inflight.wrapping_add(segs);
             let is_cwnd_full = in_flight >= self.conn.ctl.cwnd;
-            if self.is_held_by_pacing_while(is_cwnd_full, host) {
+            if self.is_held_by_pacing(host) {
                 break (Limit::Pacing, is_cwnd_full);
             }
             if is_cwnd_full {
@@ -459,7 +424,7 @@ impl Sender {
             self.pace_next(len, wstamp_ns - prior_wstamp_ns);
         }
         if segs <= 1 {
-            host.transmit_new(&segment);
+            host.transmit(Transmission::New(&segment));
         } else {
             segment.flags |= flag::PSH;
             transmit_cut(&segment, mss, self.mechanisms.tso, host);
@@ -486,7 +451,7 @@ impl Sender {
         segment.len = mss;
         segment.retransmission = skb.retransmission;
         segment.flags |= skb.flags | self.dress_with_ecn(&mut segment.ecn, false);
-        host.transmit_again(&segment);
+        host.transmit(Transmission::Again(&segment));
         wstamp_ns
     }
 
@@ -681,7 +646,7 @@ impl Sender {
         segment.retransmission = self.board.retransmission(at);
         if skb.is_syn() {
             self.write_syn_header(&mut segment);
-            host.transmit(segment);
+            host.transmit(Transmission::Segment(&segment));
             return;
         }
         self.put_on_wire(at, &skb, segment, host);
@@ -757,7 +722,7 @@ impl Sender {
             self.enqueue_fq(segment, 0, None, self.conn.wstamp_ns, host);
             return;
         }
-        host.transmit(segment);
+        host.transmit(Transmission::Segment(&segment));
     }
 
     /// A segment at `seq` with the fields that every segment has.
@@ -801,7 +766,7 @@ impl Sender {
     /// Transmits the segment of an skb.
     fn put_on_wire(&mut self, at: Cursor, skb: &Sent, segment: Segment, host: &mut impl Host) {
         if skb.pcount <= 1 && !self.mechanisms.has_fq {
-            host.transmit(segment);
+            host.transmit(Transmission::Segment(&segment));
             return;
         }
         self.put_burst_on_wire(at, skb, segment, host);
@@ -822,7 +787,7 @@ impl Sender {
         if self.mechanisms.has_fq {
             self.enqueue_fq(segment, skb.gso_size, Some(at), skb.tstamp_ns, host);
         } else {
-            transmit_burst(segment, skb.gso_size, self.mechanisms.tso, host);
+            transmit_burst(&segment, skb.gso_size, self.mechanisms.tso, host);
         }
     }
 

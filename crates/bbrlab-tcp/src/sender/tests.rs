@@ -21,7 +21,7 @@ use super::scoreboard::Scoreboard;
 use super::{Sender, SenderConfig, SenderInfo};
 use crate::segment::{SackBlock, Segment, flag};
 use crate::wheel::Tick;
-use crate::{Host, TimerId};
+use crate::{Host, TimerId, Transmission};
 
 /// A small deterministic random generator.
 #[derive(Clone, Copy)]
@@ -242,8 +242,8 @@ impl Draw for World {
     }
 }
 
-impl Host for World {
-    fn transmit(&mut self, segment: Segment) {
+impl World {
+    fn send(&mut self, segment: Segment) {
         self.digest.add_segment(self.now, &segment);
         let is_lost = segment.len > 0 && self.dice.one_in(self.loss_one_in);
         let copies = if is_lost { 0 } else { 1 + u32::from(self.dice.one_in(50)) };
@@ -255,13 +255,18 @@ impl Host for World {
             self.flying.push((at, self.sent, segment));
         }
     }
+}
+
+impl Host for World {
+    fn transmit(&mut self, what: Transmission<'_>) {
+        what.for_each(|segment| self.send(segment));
+    }
     fn arm(&mut self, timer: TimerId, at: Time) {
         assert!(at >= self.now, "a timer is armed for the future");
         self.timers[timer as usize] = Some(at);
-    }
-    fn arm_idle_pacing(&mut self, at: Time) {
-        self.arm(TimerId::Pacing, at);
-        self.is_idle = self.keeps_idle_pacing;
+        if timer == TimerId::Pacing {
+            self.is_idle = self.keeps_idle_pacing;
+        }
     }
     fn disarm(&mut self, timer: TimerId) {
         self.timers[timer as usize] = None;
