@@ -1,5 +1,13 @@
 //! The output engine: decides what may be sent now and in skbs of which size, and transmits it.
 //!
+//! Names tell three levels apart, from an event to the wire:
+//!
+//! | name | what it does |
+//! | --- | --- |
+//! | `push_...` | an event lets go what waits, retransmissions and new data, in the kernel's order |
+//! | `write_...` | writes as much new data as cwnd, window, pacing and Nagle allow |
+//! | `transmit_...` | one skb, or one burst, departs |
+//!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_write_xmit`, `__tcp_transmit_skb`,
 //! `tcp_event_new_data_sent`, `__tcp_push_pending_frames`,
 //! `tcp_pacing_check`, `tcp_update_skb_after_send`, `tcp_tsq_write`, `tcp_send_ack`.
@@ -166,7 +174,7 @@ impl Sender {
             && self.may_depart()
             && self.sending != Sending::Otherwise;
         if is_usual {
-            self.send_when_due(now, host);
+            self.push_new_when_due(now, host);
         } else {
             self.repair_when_due(now, host);
         }
@@ -175,11 +183,11 @@ impl Sender {
     /// The time to send has come, for new data: what [`Self::on_pacing_timer`] does for it, apart
     /// from what it does for others, for which it need not save registers.
     #[inline(never)]
-    fn send_when_due(&mut self, now: Time, host: &mut impl Host) {
+    fn push_new_when_due(&mut self, now: Time, host: &mut impl Host) {
         let stop = if self.sending == Sending::Segments {
-            self.send_full_bursts::<true>(self.nonagle, host)
+            self.write_full_bursts::<true>(self.nonagle, host)
         } else {
-            self.send_full_bursts::<false>(self.nonagle, host)
+            self.write_full_bursts::<false>(self.nonagle, host)
         };
         self.limits.note_stop(stop);
         if stop == Stop::Limited(Limit::Pacing) {
@@ -196,35 +204,29 @@ impl Sender {
     }
 
     /// The time has come to send, and perhaps a switch makes sending different, or something lost
-    /// waits to be retransmitted.
+    /// waits to be retransmitted: that goes first, then new data. Linux: `tcp_tsq_write`.
     #[inline(never)]
-    pub(super) fn send_all_that_waits(&mut self, now: Time, host: &mut impl Host) {
+    pub(super) fn push_all_that_waits(&mut self, now: Time, host: &mut impl Host) {
         if !self.mechanisms.has_fq || self.on_fq_timer(host) {
-            self.send_what_waits(host);
+            if self.board.is_repair_due() && self.conn.ctl.cwnd > self.board.in_flight() {
+                self.retransmit_lost(host);
+            }
+            self.push_new_data(host);
         }
         self.account_limit(now);
     }
 
-    /// Sends retransmissions first, then new data. Linux: `tcp_tsq_write`.
+    /// New data, after what is retransmitted.
     #[inline]
-    fn send_what_waits(&mut self, host: &mut impl Host) {
-        if self.board.is_repair_due() && self.conn.ctl.cwnd > self.board.in_flight() {
-            self.retransmit_lost(host);
-        }
-        self.send_new_when_due(host);
-    }
-
-    /// The second half of [`Self::send_what_waits`]: new data.
-    #[inline]
-    pub(super) fn send_new_when_due(&mut self, host: &mut impl Host) {
-        self.send_new(self.nonagle, Push::All, host);
+    pub(super) fn push_new_data(&mut self, host: &mut impl Host) {
+        self.write_new(self.nonagle, Push::All, host);
         self.send_by_rule3(host);
     }
 
     /// Linux: `__tcp_push_pending_frames`.
     #[inline]
     pub(super) fn push_pending_frames(&mut self, nonagle: Nonagle, host: &mut impl Host) {
-        self.send_new(nonagle, Push::All, host);
+        self.write_new(nonagle, Push::All, host);
         if self.board.packets_out() == 0 && self.board.has_unsent() {
             self.check_probe_timer(host);
         }
@@ -236,7 +238,7 @@ impl Sender {
         clippy::inline_always,
         reason = "mostly it only looks whether there is anything to do"
     )]
-    pub(super) fn send_new(&mut self, nonagle: Nonagle, push: Push, host: &mut impl Host) -> Stop {
+    pub(super) fn write_new(&mut self, nonagle: Nonagle, push: Push, host: &mut impl Host) -> Stop {
         if let Some(limit) = self.limit_before_cwnd(push, host) {
             if self.board.in_flight() >= self.conn.ctl.cwnd {
                 self.note_cwnd_full();
@@ -245,13 +247,13 @@ impl Sender {
             self.limits.note_stop(stop);
             return stop;
         }
-        self.send_new_now(nonagle, push, host)
+        self.write_new_now(nonagle, push, host)
     }
 
-    /// [`Self::send_new`] when there is data that pacing does not hold back.
+    /// [`Self::write_new`] when there is data that pacing does not hold back.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a choice of what to call")]
-    pub(super) fn send_new_now(
+    pub(super) fn write_new_now(
         &mut self,
         nonagle: Nonagle,
         push: Push,
@@ -259,9 +261,11 @@ impl Sender {
     ) -> Stop {
         let stop = match self.sending {
             Sending::Segments if push == Push::All => {
-                self.send_without_timer::<true>(nonagle, host)
+                self.write_full_bursts_apart::<true>(nonagle, host)
             }
-            Sending::Bursts if push == Push::All => self.send_without_timer::<false>(nonagle, host),
+            Sending::Bursts if push == Push::All => {
+                self.write_full_bursts_apart::<false>(nonagle, host)
+            }
             _ => self.write_xmit(Progress::none(self.board.in_flight()), nonagle, push, host),
         };
         self.limits.note_stop(stop);
@@ -290,7 +294,7 @@ impl Sender {
     /// is no longer so. `SINGLE` is for [`Sending::Segments`].
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for the pacing timer, once for all else")]
-    fn send_full_bursts<const SINGLE: bool>(
+    fn write_full_bursts<const SINGLE: bool>(
         &mut self,
         nonagle: Nonagle,
         host: &mut impl Host,
@@ -317,11 +321,11 @@ impl Sender {
                 return if SINGLE {
                     self.write_xmit(progress, nonagle, Push::All, host)
                 } else {
-                    self.send_less(progress, nonagle, host)
+                    self.write_less(progress, nonagle, host)
                 };
             }
             self.conn.inflight = in_flight;
-            self.send_full_burst(segs, host);
+            self.transmit_full_burst(segs, host);
             debug_assert!(self.board.has_unsent(), "the skb was longer");
             in_flight = self.conn.inflight.wrapping_add(segs);
             let is_cwnd_full = in_flight >= self.conn.ctl.cwnd;
@@ -338,16 +342,17 @@ impl Sender {
         Stop::Limited(limit)
     }
 
+    /// [`Self::write_full_bursts`] for all but the pacing timer.
     #[inline(never)]
-    fn send_without_timer<const SINGLE: bool>(
+    fn write_full_bursts_apart<const SINGLE: bool>(
         &mut self,
         nonagle: Nonagle,
         host: &mut impl Host,
     ) -> Stop {
-        self.send_full_bursts::<SINGLE>(nonagle, host)
+        self.write_full_bursts::<SINGLE>(nonagle, host)
     }
 
-    /// The end of [`Self::send_full_bursts`].
+    /// The end of [`Self::write_full_bursts`].
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "the end of the usual way to send")]
     fn finish_full_bursts(&mut self, is_cwnd_full: bool, host: &mut impl Host) {
@@ -360,14 +365,14 @@ impl Sender {
     /// and the burst waits until it can be sent whole: then nothing of [`Self::choose_limit`] is
     /// open but the last question.
     #[inline(never)]
-    fn send_less(&mut self, progress: Progress, nonagle: Nonagle, host: &mut impl Host) -> Stop {
+    fn write_less(&mut self, progress: Progress, nonagle: Nonagle, host: &mut impl Host) -> Stop {
         let segs = progress.max_segs;
         if cwnd_test(self.conn.ctl.cwnd, progress.in_flight) < segs
             && self.is_full_burst_allowed(segs)
             && let Some(first) = self.board.first_unsent()
             && let Some(limit) = self.tso_should_defer(&first, segs)
         {
-            self.finish_sending(progress, limit == Limit::Cwnd, true, host);
+            self.finish_writing(progress, limit == Limit::Cwnd, true, host);
             return Stop::Limited(limit);
         }
         self.write_xmit(progress, nonagle, Push::All, host)
@@ -398,7 +403,7 @@ impl Sender {
     /// the connection says.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "the body of the loop over bursts")]
-    fn send_full_burst(&mut self, segs: u32, host: &mut impl Host) {
+    fn transmit_full_burst(&mut self, segs: u32, host: &mut impl Host) {
         let mss = self.conn.mss;
         let len = segs * mss;
         let prior_wstamp_ns = self.conn.wstamp_ns;
@@ -435,7 +440,7 @@ impl Sender {
     /// the connection says. Returns when it departs. [`Self::transmit_skb`] for a plain sender.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly all come from the pacing timer")]
-    pub(super) fn send_segment_again(&mut self, at: Cursor, host: &mut impl Host) -> u64 {
+    pub(super) fn transmit_segment_again(&mut self, at: Cursor, host: &mut impl Host) -> u64 {
         let mss = self.conn.mss;
         let prior_wstamp_ns = self.conn.wstamp_ns;
         let wstamp_ns = prior_wstamp_ns.max(self.conn.clock_ns);
@@ -507,7 +512,7 @@ impl Sender {
                 self.board.take_unsent(mss)
             };
             progress.is_rto_due |= self.is_rto_due();
-            let skb = self.send_unsent(at, progress.in_flight, host);
+            let skb = self.transmit_unsent(at, progress.in_flight, host);
             progress.count(skb.pcount);
             self.note_sent(skb.pcount);
             if skb.len < skb.pcount * mss {
@@ -520,7 +525,7 @@ impl Sender {
                 break Stop::Limited(limit);
             }
         };
-        self.finish_sending(progress, is_cwnd_limited, push != Push::LossProbe, host);
+        self.finish_writing(progress, is_cwnd_limited, push != Push::LossProbe, host);
         stop
     }
 
@@ -528,7 +533,7 @@ impl Sender {
     /// `tcp_write_xmit`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "the end of both ways to send")]
-    fn finish_sending(
+    fn finish_writing(
         &mut self,
         progress: Progress,
         is_cwnd_limited: bool,
@@ -607,7 +612,12 @@ impl Sender {
     /// Sends new data that was taken from the unsent skbs; `in_flight` counts the packets that were
     /// in flight before.
     /// Linux: `__tcp_transmit_skb`, `tcp_event_new_data_sent`.
-    pub(super) fn send_unsent(&mut self, at: Cursor, in_flight: u32, host: &mut impl Host) -> Sent {
+    pub(super) fn transmit_unsent(
+        &mut self,
+        at: Cursor,
+        in_flight: u32,
+        host: &mut impl Host,
+    ) -> Sent {
         let skb = self.depart(at, in_flight, host);
         let segment = self.segment_of(&skb, true);
         self.board.add_to_flight(at, &skb);

@@ -68,7 +68,7 @@ impl Sender {
         if !self.is_held_by_pacing(host) {
             self.timer.expect_loss_probe();
             let snd_nxt = self.conn.snd_nxt;
-            self.send_new_now(self.nonagle, Push::All, host);
+            self.write_new_now(self.nonagle, Push::All, host);
             self.check_space(self.board.in_flight());
             self.account_limit(now);
             if self.conn.snd_nxt == snd_nxt {
