@@ -4,15 +4,12 @@
 //! connection does, so that the way of a segment there has no question more to answer.
 
 use bbrlab_net::{Outgoing, Port, Side};
-use bbrlab_run::{Bursts, FlowClass, Source};
+use bbrlab_run::{Bursts, FlowClass, Source, headers};
 use bbrlab_units::Ecn;
 
 use crate::app::Token;
 use crate::flow::Flow;
 use crate::wire::Payload;
-
-/// IP and UDP header.
-const HEADERS: u32 = 28;
 
 /// How far ahead of what has been sent the first packet of the connection is that never begins.
 pub(crate) const AHEAD: u32 = 1 << 30;
@@ -65,7 +62,7 @@ impl Flow {
         let number = port.packets_sent(flow);
         self.connection.receiver_end.first_packet = number.wrapping_add(AHEAD);
         let packet = Outgoing {
-            wire_bytes: bytes + HEADERS + self.connection.sender_end.endpoint.framing,
+            wire_bytes: bytes + headers::UDP + self.connection.sender_end.endpoint.framing,
             ecn: Ecn::NotEct,
             is_data: true,
             seq: u64::from(number),

@@ -11,7 +11,6 @@ use bbrlab_tcp::{Sender, SenderConfig, Tick};
 use bbrlab_units::{Ecn, Span, Time};
 
 use crate::wire;
-use crate::wiring;
 
 /// The settings that the flows of a class share.
 #[derive(Clone, Debug)]
@@ -79,9 +78,9 @@ pub(crate) fn class(
         receiver: receiver(stack, class, tick, echo(class, hooks.needs_ecn)).into(),
         source: class.source.clone(),
         is_udp: class.is_udp,
-        has_rated_link: class.forward.iter().any(|&hop| wiring::is_rated(run, class, hop)),
+        has_rated_link: run.links_on(class, &class.forward).any(|link| link.rate.is_limited()),
         tcp_options: stack.socket.tcp_options,
-        framing: [&class.forward, &class.reverse].map(|route| wiring::framing(run, class, route)),
+        framing: [&class.forward, &class.reverse].map(|route| run.framing(class, route)),
     })
 }
 

@@ -1,11 +1,11 @@
 //! Conversion between segments and packets (bytes on the wire, identity for the digest), and
 //! between the time of the run and the clock of the hosts. Only this file converts times.
 //!
-//! Sources: design of the scenario format: wire size = payload + 52 B (IP 20, TCP 20, timestamps 12) +
-//! framing; 12, 20 or 28 B more for one, two or three SACK blocks. A SYN carries 20 B of options.
+//! Sources: [`bbrlab_run::headers`] has the sizes.
 
 use bbrlab_cc::{Draw, Lent};
 use bbrlab_net::{Arrival, FlowId, Load, Outgoing, Port, Rng, Side, TcpHeader};
+use bbrlab_run::headers;
 use bbrlab_stack::TcpOptions;
 use bbrlab_tcp::receiver::{Glance, Incoming};
 use bbrlab_tcp::segment::{Cut, flag};
@@ -14,21 +14,6 @@ use bbrlab_tcp::{DataSegment, Host, PureAck, SackBlock, Segment, Sender, TimerId
 use bbrlab_units::{Ecn, Span, Time};
 
 use crate::pacing_timer::PacingTimer;
-
-/// Headers of a data packet: IP, TCP and timestamps.
-pub(crate) const DATA_HEADERS: u32 = HEADERS + TIMESTAMP_OPTION;
-/// IP and TCP header without options.
-const HEADERS: u32 = 40;
-/// MSS, SACK permitted with timestamps, window scale.
-const SYN_OPTIONS: u32 = 20;
-/// Window scale, SACK permitted and timestamps one after the other; ns-3 announces no MSS.
-const SYN_OPTIONS_PACKED: u32 = 16;
-/// Timestamps option with padding.
-const TIMESTAMP_OPTION: u32 = 12;
-/// Padding and header of the SACK option.
-const SACK_OPTION: u32 = 4;
-/// One SACK block.
-const SACK_BLOCK: u32 = 8;
 
 /// How long the hosts have been up when a run begins.
 ///
@@ -303,39 +288,15 @@ fn both(packet: &Arrival<'_, Payload>) -> u32 {
 /// Bytes of the IP packet that carries `segment`.
 #[inline]
 pub(crate) fn ip_bytes(segment: &Segment, tcp_options: TcpOptions) -> u32 {
-    let (is_syn, has_ts) = (segment.has(flag::SYN), segment.has_ts);
-    let blocks = u32::from(segment.sack_count);
-    let headers = if is_syn || (blocks > 0 && tcp_options == TcpOptions::Packed) {
-        unusual_headers(is_syn, has_ts, blocks, tcp_options)
+    let (has_ts, blocks) = (segment.has_ts, u32::from(segment.sack_count));
+    let headers = if segment.has(flag::SYN) {
+        headers::syn(tcp_options)
     } else if blocks > 0 {
-        usual_headers(has_ts) + SACK_OPTION + SACK_BLOCK * blocks
+        headers::with_blocks(has_ts, blocks, tcp_options)
     } else {
-        usual_headers(has_ts)
+        headers::plain(has_ts)
     };
     segment.len + headers
-}
-
-/// Headers of a segment that has no options but, perhaps, timestamps.
-#[inline]
-fn usual_headers(has_ts: bool) -> u32 {
-    if has_ts { DATA_HEADERS } else { HEADERS }
-}
-
-/// The same for a SYN, or with options that follow each other.
-#[cold]
-#[inline(never)]
-fn unusual_headers(is_syn: bool, has_ts: bool, blocks: u32, tcp_options: TcpOptions) -> u32 {
-    let is_packed = tcp_options == TcpOptions::Packed;
-    let options = if is_syn {
-        if is_packed { SYN_OPTIONS_PACKED } else { SYN_OPTIONS }
-    } else {
-        let timestamps = if has_ts { TIMESTAMP_OPTION } else { 0 };
-        // Of the bytes beside the blocks, the padding of the timestamps has room for those that are
-        // not padding.
-        let head = if is_packed && has_ts { 0 } else { SACK_OPTION };
-        timestamps + if blocks > 0 { head + SACK_BLOCK * blocks } else { 0 }
-    };
-    HEADERS + options
 }
 
 /// One end of a flow's connection, as the host of its TCP.
@@ -507,7 +468,7 @@ impl<E: FlowEnd> End<'_, E> {
     fn transmit_data_burst(&mut self, burst: &DataSegment, mss: u32) {
         debug_assert!(burst.flags & flag::SYN == 0);
         let &Endpoint { flow, framing, .. } = self.kept.endpoint();
-        let headers = usual_headers(burst.has_ts) + framing;
+        let headers = headers::plain(burst.has_ts) + framing;
         let sent_us = self.sent_us();
         let packets = Cut::of(burst, mss).map(|segment| {
             let packet = Outgoing {
@@ -530,7 +491,7 @@ impl<E: FlowEnd> End<'_, E> {
         debug_assert!(segment.flags & flag::SYN == 0);
         let &Endpoint { flow, framing, .. } = self.kept.endpoint();
         let packet = Outgoing {
-            wire_bytes: segment.len + usual_headers(segment.has_ts) + framing,
+            wire_bytes: segment.len + headers::plain(segment.has_ts) + framing,
             ecn: segment.ecn,
             is_data: true,
             seq: u64::from(segment.seq),
@@ -555,7 +516,7 @@ impl<E: FlowEnd> End<'_, E> {
     fn transmit_pure_ack(&mut self, ack: &PureAck) {
         let &Endpoint { flow, framing, .. } = self.kept.endpoint();
         let packet = Outgoing {
-            wire_bytes: usual_headers(ack.has_ts) + framing,
+            wire_bytes: headers::plain(ack.has_ts) + framing,
             ecn: Ecn::NotEct,
             is_data: false,
             seq: u64::from(ack.ack),
