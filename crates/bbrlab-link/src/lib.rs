@@ -17,9 +17,5 @@ pub use delay::{DelaySteps, Jitter, Reorder};
 pub use link::Link;
 pub use loss::{Loss, LossAt, Probability};
 pub use policer::{PeakRate, Policer};
-pub use queue::{
-    Buffer, CakeAckFilter, CakeFlows, CakeParams, CakeTins, CodelParams, DualPi2Params,
-    EcnThreshold, FqCodelParams, FqParams, FqPieParams, GrantParams, PieParams, PrioParams, Queue,
-    RedParams, SfqParams, SlotParams, StepThreshold,
-};
+pub use queue::*;
 pub use rate::{Rate, RateChange, Trace};
