@@ -6,13 +6,13 @@
 mod bench;
 mod builds_agree;
 mod circles;
+mod crate_map;
 mod dependencies;
 mod documents;
 mod mutants;
 mod pages;
 mod portable;
 mod python;
-mod rooms;
 mod source;
 
 use std::env;
@@ -82,7 +82,7 @@ fn check() -> Result<(), String> {
 fn map() -> Result<(), String> {
     let root = root();
     let results = [
-        step("crate map", || rooms::check(&root)),
+        step("crate map", || crate_map::check(&root)),
         step("import circles", || circles::check(&root)),
         step("dependencies", || dependencies::check(&root)),
         step("crates of web pages do not use the system", || portable::names_no_system(&root)),

@@ -407,7 +407,7 @@ impl Flow {
         let mut end = self.sender_end.end(port);
         let is_done = if let Some(ack) = wire::pure_ack(packet) {
             self.sender.on_pure_ack(end.now(), &ack, &mut end)
-        } else if let Some(sack) = packet.aside()
+        } else if let Some(sack) = packet.extra()
             && wire::is_pure_but_for_blocks(packet)
         {
             let (ack, count) = (packet.payload().ack_only(), packet.payload().sack_count());
