@@ -40,6 +40,7 @@ def run(
     *,
     controls: Controls | None = None,
     seed: int | None = None,
+    on: str = "sim",
     out: str | os.PathLike[str] | None = None,
     force: bool = False,
     pictures: bool = True,
@@ -54,6 +55,7 @@ def run(
         controls: Custom congestion controls: classes by their names in the scenario. A class may also replace a name, as in
             `{"flows.cc": MyControl}`.
         seed: The seed that replaces the scenario's.
+        on: The back end that computes the run, as `--on` of the command line.
         out: A folder for the files that the command line writes. Without it, nothing is written.
         force: Whether to recompute a complete run in the folder, and to overwrite another run.
         pictures: Whether to write the run's plot to the folder.
@@ -62,7 +64,8 @@ def run(
 
     Raises:
         ScenarioError: If the scenario is invalid, or has more than one run.
-        UsageError: If the work exceeds the limit, or the folder contains something else.
+        UsageError: If the work exceeds the limit, the folder contains something else, the back end does not exist, or it
+            cannot compute a part of the scenario.
         ControlError: If a custom congestion control raised an exception.
         RunError: If a file cannot be written.
         KeyboardInterrupt: After Ctrl-C.
@@ -74,7 +77,7 @@ def run(
     out = None if out is None else path_of("out", out)
     checked = _scenario(scenario, set, seed, controls)
     with shown(checked.name, progress) as tell:
-        records = _bbrlab.run(checked, out=out, force=force, pictures=pictures, limit=_packets(limit), progress=tell)
+        records = _bbrlab.run(checked, on=on, out=out, force=force, pictures=pictures, limit=_packets(limit), progress=tell)
     return Result(records)
 
 
@@ -86,6 +89,7 @@ def sweep(
     set: Mapping[str, Any] | Sequence[str] | None = None,
     controls: Controls | None = None,
     seed: int | None = None,
+    on: str = "sim",
     out: str | os.PathLike[str] | None = None,
     force: bool = False,
     pictures: bool = True,
@@ -107,6 +111,7 @@ def sweep(
             interpreter runs one thread at a time, and recomputes runs that are already in the folder. With an executor of processes,
             pickle must be able to transfer the classes.
         seed: The first seed.
+        on: The back end that computes the runs, as `--on` of the command line.
         out: A folder, in which each run gets its own folder. Complete runs in it are not recomputed.
         force: Whether to recompute complete runs.
         pictures: Whether to write the sweep's plots to the folder.
@@ -119,7 +124,8 @@ def sweep(
 
     Raises:
         ScenarioError: If the scenario is invalid at any point.
-        UsageError: If the work exceeds the limit, or the folder contains something else.
+        UsageError: If the work exceeds the limit, the folder contains something else, the back end does not exist, or it
+            cannot compute a part of the scenario.
         ControlError: If a custom congestion control raised an exception.
         RunError: If a file cannot be written.
         KeyboardInterrupt: After Ctrl-C. With `out`, complete runs stay there, and the same call continues from them.
@@ -134,11 +140,11 @@ def sweep(
     with shown(checked.name, progress) as tell:
         if executor is not None:
             spread_over = spread(
-                checked, executor, out=out, force=force, pictures=pictures, limit=_packets(limit), progress=tell
+                checked, executor, on=on, out=out, force=force, pictures=pictures, limit=_packets(limit), progress=tell
             )
             return Results(spread_over)
         records = _bbrlab.sweep(
-            checked, out=out, force=force, pictures=pictures, jobs=_jobs(jobs), limit=_packets(limit), progress=tell
+            checked, on=on, out=out, force=force, pictures=pictures, jobs=_jobs(jobs), limit=_packets(limit), progress=tell
         )
     return Results(records)
 

@@ -85,6 +85,7 @@ def spread(
     scenario: Scenario,
     executor: Submits | Takes,
     *,
+    on: str,
     out: str | os.PathLike[str] | None,
     force: bool,
     pictures: bool,
@@ -104,7 +105,7 @@ def spread(
     under_way: dict[Piece, Any] = {}
 
     def give(piece: Piece) -> None:
-        task = (compute, _origin(), scenario.name, text, controls, piece.runs, folder, force, limit)
+        task = (compute, _origin(), scenario.name, text, controls, piece.runs, on, folder, force, limit)
         try:
             if isinstance(executor, Submits):
                 future = executor.submit(*task)
@@ -179,6 +180,7 @@ def compute(
     text: str,
     controls: Named,
     runs: tuple[int, ...],
+    on: str,
     folder: str | None,
     force: bool,
     limit: int | None,
@@ -191,7 +193,7 @@ def compute(
     if origin != _origin():
         raise UsageError(f"expected workers with bbrlab {origin}, found one with {_origin()}")
     records = _bbrlab.sweep(
-        _restored(name, text, controls), only=runs, out=folder, force=force, pictures=False, jobs=1, limit=limit
+        _restored(name, text, controls), on=on, only=runs, out=folder, force=force, pictures=False, jobs=1, limit=limit
     )
     return Outcome(records.computed, records.repeated, records.tables() if folder is None else None)
 

@@ -64,6 +64,20 @@ def test_too_much_work_is_refused() -> None:
         bl.sweep("examples.dumbbell", seeds=1_000_000)
 
 
+def test_a_back_end_is_named_as_on_the_command_line() -> None:
+    assert bl.run("examples.dumbbell", on="sim").digest == bl.run("examples.dumbbell").digest
+    assert bl.sweep("examples.dumbbell", on="sim").digests == bl.sweep("examples.dumbbell").digests
+    wrong = r"on: expected a back end: sim.*, found \"ns4\""
+    with pytest.raises(bl.UsageError, match=wrong):
+        bl.run("examples.dumbbell", on="ns4")
+    with pytest.raises(bl.UsageError, match=wrong):
+        bl.sweep("examples.dumbbell", on="ns4")
+    with ThreadPoolExecutor(1) as executor, pytest.raises(bl.UsageError, match=wrong):
+        bl.sweep("examples.dumbbell", on="ns4", executor=executor)
+    with pytest.raises(bl.UsageError, match=wrong):
+        bl.Scenario("examples.dumbbell").estimate(on="ns4")
+
+
 def test_the_lock_is_released_and_threads_agree() -> None:
     alone = bl.run("examples.dumbbell").digest
     scenario = bl.Scenario("examples.dumbbell")

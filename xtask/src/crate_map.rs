@@ -19,14 +19,15 @@ const IMPORTS: &[(&str, &[&str])] = &[
     ("net", &["events", "link", "queue", "units"]),
     ("run", &["cc", "link", "stack", "units"]),
     ("scenario", &["run", "link", "stack", "cc", "units"]),
+    ("cost", &["scenario", "run", "link", "stack", "cc", "units"]),
     ("sim", &["net", "tcp", "cc", "run", "link", "stack", "units"]),
     ("report", &["run", "link"]),
-    ("results", &["run", "scenario", "report"]),
+    ("results", &["run", "cost", "report"]),
     ("oracle", &["cc", "tcp", "queue", "link", "stack", "units"]),
-    ("lab", &["sim", "run", "link", "scenario", "report", "results", "oracle", "units"]),
-    ("papers", &["lab", "run", "link", "scenario", "report", "units"]),
-    ("cli", &["papers", "lab", "run", "scenario", "report"]),
-    ("python", &["cc", "cli", "papers", "lab", "run", "scenario", "report"]),
+    ("lab", &["sim", "run", "link", "scenario", "cost", "report", "results", "oracle", "units"]),
+    ("papers", &["lab", "run", "link", "scenario", "cost", "report", "units"]),
+    ("cli", &["papers", "lab", "run", "scenario", "cost", "report"]),
+    ("python", &["cc", "cli", "papers", "lab", "run", "scenario", "cost", "report"]),
 ];
 
 /// Returns the names of all crates of the product, the lowest first.

@@ -13,6 +13,8 @@ mod mutants;
 mod pages;
 mod portable;
 mod python;
+mod release;
+mod site;
 mod source;
 
 use std::env;
@@ -20,9 +22,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 const USAGE: &str =
-    "usage: cargo xtask <check|rooms|bless|python|bench|profile|growth|overheads|pgo|mutants|replication|explanations|disciplines|contradictions>
+    "usage: cargo xtask <check|rooms|bless|python|bench|profile|growth|overheads|pgo|mutants|site|replication|explanations|disciplines|contradictions|notes>
   check   format, crate map, lints, WebAssembly, all tests, documents, debug and release builds agree, Python, speed
-  rooms   only the checks without a build: crate map, import circles, dependencies, mentions in pages
+  rooms   only the checks without a build: crate map, import circles, dependencies, mentions in pages, files of a release
   bless   rewrite expected test output (then read the diff)
   python  the Python package: build, tests, types
   bench   the speed table, with instructions, cache misses and ns-3; ratios to results/bench.json
@@ -31,10 +33,12 @@ const USAGE: &str =
   overheads cost of series, files, plots and a second worker; writes results/overheads.json
   pgo     a release binary built with a profile of itself; optional
   mutants how many random changes of the code the tests detect; not part of `check`
+  site    the documentation as a web site, in target/site/book; its links are checked
   replication FILE... stores results of `bbrlab reproduce --json` for the page on the papers; a later document replaces earlier results
   explanations FILE... stores results of `--explain` or `--sensitivity` for the page on the papers
   disciplines FOLDER... stores results of `queues.*` for the comparison of queue disciplines
-  contradictions FOLDER... stores results for the page on contradictions between papers";
+  contradictions FOLDER... stores results for the page on contradictions between papers
+  notes   prints the release notes: the changelog's section of this version";
 
 fn main() -> ExitCode {
     let task = env::args().nth(1).unwrap_or_default();
@@ -52,6 +56,8 @@ fn main() -> ExitCode {
             keep(&task, &env::args().skip(2).collect::<Vec<_>>())
         }
         "python" => python::check(&root()),
+        "notes" => release::notes(&root()),
+        "site" => site::run(&root(), &env::args().skip(2).collect::<Vec<_>>()),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);
@@ -87,6 +93,7 @@ fn map() -> Result<(), String> {
         step("dependencies", || dependencies::check(&root)),
         step("crates of web pages do not use the system", || portable::names_no_system(&root)),
         step("mentions in pages", || pages::check(&root)),
+        step("files of a release", || release::check(&root)),
     ];
     let wrong: Vec<String> = results.into_iter().filter_map(Result::err).collect();
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }

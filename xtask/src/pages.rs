@@ -8,6 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
+use crate::site::GENERATED;
 use crate::source;
 
 /// Pages outside of `docs/`.
@@ -96,6 +97,7 @@ impl Repository {
             .filter(|target| !target.contains("://") && !target.starts_with('#'))
             .map(|target| target.split('#').next().unwrap_or_default())
             .filter(|target| !at.file.with_file_name(target).exists())
+            .filter(|target| !GENERATED.contains(target))
             .map(|target| self.complaint(at, &format!("links to `{target}`, which does not exist")))
             .collect()
     }

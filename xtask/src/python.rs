@@ -39,6 +39,24 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
     installed(root)
 }
 
+/// What a program of the environment prints, with the package installed in it; `None` where there
+/// is no Python.
+pub(crate) fn output(root: &Path, words: &[&str]) -> Result<Option<String>, String> {
+    let Some(env) = environment(root)? else { return Ok(None) };
+    let python = root.join("python");
+    run(&env, &python, &["maturin", "develop", "--quiet", "--profile", "dev"])?;
+    eprintln!("== {}", words.join(" "));
+    let out = Command::new(env.join("bin").join(words[0]))
+        .args(&words[1..])
+        .current_dir(&python)
+        .output()
+        .map_err(|error| format!("cannot run {}: {error}", words[0]))?;
+    if !out.status.success() {
+        return Err(String::from_utf8_lossy(&out.stderr).into_owned());
+    }
+    String::from_utf8(out.stdout).map(Some).map_err(|error| error.to_string())
+}
+
 /// The packages that installing needs, and the package that its first example also needs.
 const TO_INSTALL: [&str; 2] = ["maturin>=1.9,<2", "numpy"];
 const FOR_THE_EXAMPLE: &str = "matplotlib";
@@ -116,7 +134,8 @@ fn environment(root: &Path) -> Result<Option<PathBuf>, String> {
     Ok(Some(env))
 }
 
-fn target(root: &Path) -> PathBuf {
+/// Where builds go.
+pub(crate) fn target(root: &Path) -> PathBuf {
     env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from)
 }
 

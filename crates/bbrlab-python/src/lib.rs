@@ -13,6 +13,7 @@
 //! | `stepped.rs` | one run in the caller's steps |
 //! | `records.rs` | the records of runs |
 //! | `frame.rs` | tables in Arrow's form, handed over without a copy |
+//! | `named.rs` | the back end that Python names |
 //! | `raise.rs` | errors as exceptions |
 //!
 //! It computes nothing itself. It makes the same calls of `bbrlab_lab` as the command line, so the
@@ -31,6 +32,7 @@ mod conn;
 mod control;
 mod frame;
 mod given;
+mod named;
 mod raise;
 mod records;
 mod running;

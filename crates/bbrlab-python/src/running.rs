@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use bbrlab_cost::Estimate;
 use bbrlab_lab::{
-    BatchOptions, DEFAULT_LIMIT, LabError, Progress, SIMULATOR, Stop, SummaryOf, Whole,
-    check_limit, execute, finish_whole, heaviest_first, processors, read_run, run_batch,
+    BatchOptions, DEFAULT_LIMIT, LabError, Progress, Stop, SummaryOf, Task, Whole, check_backend,
+    check_limit, finish_whole, heaviest_first, processors, read_run, run_batch,
 };
 use bbrlab_run::{Column, Values};
 use bbrlab_scenario::Scenario;
@@ -13,6 +14,7 @@ use pyo3::prelude::*;
 
 use crate::control::Failure;
 use crate::frame::Frame;
+use crate::named::back_end;
 use crate::raise::{of_class, raised};
 use crate::records::{RunRecords, SweepRecords};
 use crate::scenario::PyScenario;
@@ -41,16 +43,19 @@ fn computed<T: Send>(
 
 /// Runs a scenario of one run.
 #[pyfunction]
-#[pyo3(signature = (scenario, *, out = None, force = false, pictures = true, limit = None, progress = None))]
+#[pyo3(signature = (scenario, *, on, out = None, force = false, pictures = true, limit = None, progress = None))]
+#[expect(clippy::too_many_arguments, reason = "keywords, as the command line's flags")]
 pub(crate) fn run(
     py: Python<'_>,
     scenario: &Bound<'_, PyScenario>,
+    on: &str,
     out: Option<PathBuf>,
     force: bool,
     pictures: bool,
     limit: Option<u64>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<RunRecords> {
+    let on = back_end(py, on)?;
     let (scenario, classes) = (&scenario.get().inner, &scenario.get().classes);
     let (controls, failure) = classes.makers();
     if scenario.runs() != 1 {
@@ -62,12 +67,13 @@ pub(crate) fn run(
         return Err(of_class(py, "ScenarioError", &text));
     }
     let failed = |error| raised(py, error);
-    let estimate = scenario.estimate_run(0);
+    let estimate = Estimate::of_run(scenario, 0);
     check_limit(&estimate, 1, 0, limit.unwrap_or(DEFAULT_LIMIT)).map_err(failed)?;
+    check_backend(scenario, on).map_err(failed)?;
     let work = |stop: &Stop, tell: &dyn Fn(Progress)| {
         if let Some(out) = &out {
             let options = BatchOptions {
-                on: SIMULATOR,
+                on,
                 out: Some(out.clone()),
                 force,
                 jobs: 1,
@@ -81,8 +87,9 @@ pub(crate) fn run(
             run_batch(scenario, &options, tell)?;
             return read_run(out);
         }
-        let packets = estimate.data_packets;
-        let executed = execute(&scenario.run(0), packets, &controls, stop, |share| {
+        let (run, packets) = (scenario.run(0), estimate.data_packets);
+        let task = Task { run: &run, packets, controls: &controls, stop };
+        let executed = on.execute(&task, &mut |share| {
             tell(Progress { done: 0, total: 1, share, outdated: 0 });
         });
         executed.map(|executed| executed.result).map_err(LabError::Failed)
@@ -93,11 +100,12 @@ pub(crate) fn run(
 
 /// Runs all runs of a scenario, or those with the given numbers.
 #[pyfunction]
-#[pyo3(signature = (scenario, *, only = None, out = None, force = false, pictures = true, jobs = None, limit = None, progress = None))]
+#[pyo3(signature = (scenario, *, on, only = None, out = None, force = false, pictures = true, jobs = None, limit = None, progress = None))]
 #[expect(clippy::too_many_arguments, reason = "keywords, as the command line's flags")]
 pub(crate) fn sweep(
     py: Python<'_>,
     scenario: &Bound<'_, PyScenario>,
+    on: &str,
     only: Option<Vec<u64>>,
     out: Option<PathBuf>,
     force: bool,
@@ -106,6 +114,7 @@ pub(crate) fn sweep(
     limit: Option<u64>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<SweepRecords> {
+    let on = back_end(py, on)?;
     let (scenario, classes) = (&scenario.get().inner, &scenario.get().classes);
     let (controls, failure) = classes.makers();
     let jobs = jobs.unwrap_or_else(processors).clamp(1, 4096);
@@ -115,13 +124,13 @@ pub(crate) fn sweep(
     let only: Option<BTreeSet<u64>> =
         only.map(|numbers| numbers.into_iter().filter(is_known).collect());
     let estimate = py.detach(|| match &only {
-        Some(only) => scenario.estimate_of(only.iter().copied()),
-        None => scenario.estimate(),
+        Some(only) => Estimate::of_runs(scenario, only.iter().copied()),
+        None => Estimate::of_scenario(scenario),
     });
     check_limit(&estimate, jobs, estimate.records_bytes, limit).map_err(failed)?;
     let work = |stop: &Stop, tell: &dyn Fn(Progress)| {
         let options = BatchOptions {
-            on: SIMULATOR,
+            on,
             out,
             force,
             jobs,

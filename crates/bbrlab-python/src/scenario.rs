@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use bbrlab_lab::{Named, SIMULATOR, files_in, open_named};
+use bbrlab_cost::Estimate;
+use bbrlab_lab::{Named, check_backend, files_in, open_named};
 use bbrlab_papers::not_a_scenario;
 use bbrlab_run::{Source, SweepPoint};
 use bbrlab_scenario::Scenario;
@@ -13,6 +14,7 @@ use pyo3::types::{PyDict, PyMapping, PySequence, PyString, PyTuple};
 
 use crate::control::Classes;
 use crate::given;
+use crate::named::back_end;
 use crate::raise::{of_class, of_scenario, raised};
 use crate::shown::shown;
 
@@ -307,15 +309,19 @@ impl PyScenario {
     /// Returns an estimate of the cost without running: `runs`, `data_packets`, `events`, `cpu_s`,
     /// `memory_bytes` (of the largest run), `records_bytes` (of the metrics of all runs, which a
     /// sweep returns) and `series_rows`. It is accurate within a factor of two if flows fill the
-    /// link.
+    /// link. `on` is the back end whose CPU time is estimated. A `UsageError` names what it cannot
+    /// compute.
     ///
     /// >>> import bbrlab as bl
     /// >>> 10_000 < bl.Scenario("examples.dumbbell").estimate()["data_packets"] < 20_000
     /// True
-    fn estimate<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+    #[pyo3(signature = (*, on = "sim"))]
+    fn estimate<'py>(&self, py: Python<'py>, on: &str) -> PyResult<Bound<'py, PyDict>> {
+        let on = back_end(py, on)?;
         let (estimate, cpu_s) = py.detach(|| {
-            let estimate = self.inner.estimate();
-            (estimate, SIMULATOR.cpu_s(&estimate))
+            let estimate = Estimate::of_scenario(&self.inner);
+            let cpu_s = check_backend(&self.inner, on).and_then(|()| on.cpu_s(&estimate));
+            (estimate, cpu_s)
         });
         let cpu_s = cpu_s.map_err(|error| raised(py, error))?;
         let fields = PyDict::new(py);
