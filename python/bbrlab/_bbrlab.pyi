@@ -314,13 +314,13 @@ class LostSkb:
 
 @final
 class Draw:
-    """The source of a flow's random integers, derived from the run's seed, for as long as the event lasts."""
+    """The source of a flow's random integers, derived from the run's seed. Usable only during an event."""
 
     def below(self, bound: int) -> int:
-        """A random integer in 0..bound; `bound` is at most 4294967295.
+        """Returns a random integer in 0..bound; `bound` is at most 4294967295.
 
         Raises:
-            RuntimeError: If no event with a `draw` is under way.
+            RuntimeError: Outside of an event with a `draw`.
         """
 
 @final

@@ -6,6 +6,7 @@
 mod bench;
 mod builds_agree;
 mod circles;
+mod crate_map;
 mod dependencies;
 mod documents;
 mod mutants;
@@ -13,7 +14,6 @@ mod pages;
 mod portable;
 mod python;
 mod release;
-mod rooms;
 mod site;
 mod source;
 
@@ -88,7 +88,7 @@ fn check() -> Result<(), String> {
 fn map() -> Result<(), String> {
     let root = root();
     let results = [
-        step("crate map", || rooms::check(&root)),
+        step("crate map", || crate_map::check(&root)),
         step("import circles", || circles::check(&root)),
         step("dependencies", || dependencies::check(&root)),
         step("crates of web pages do not use the system", || portable::names_no_system(&root)),

@@ -35,7 +35,7 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
             continue;
         }
         for (number, line) in (1..).zip(text.lines()) {
-            let at = At { file: &page, line: number, room: None };
+            let at = At { file: &page, line: number, package: None };
             wrong.extend(repository.wrong_links(at, line));
             wrong.extend(repository.wrong_mentions(at, line));
         }
@@ -46,8 +46,8 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
                 for (number, line) in (1..).zip(source::read(&path)?.lines()) {
                     let comment = line.trim_start();
                     if comment.starts_with("//") {
-                        let room = Some(name.as_str()).filter(|&name| name != "xtask");
-                        let at = At { file: &path, line: number, room };
+                        let package = Some(name.as_str()).filter(|&name| name != "xtask");
+                        let at = At { file: &path, line: number, package };
                         wrong.extend(repository.wrong_mentions(at, comment));
                     }
                 }
@@ -63,7 +63,7 @@ struct At<'a> {
     file: &'a Path,
     line: usize,
     /// The crate of a comment. Comments in xtask do not refer to one crate in particular.
-    room: Option<&'a str>,
+    package: Option<&'a str>,
 }
 
 impl Repository {
@@ -105,15 +105,15 @@ impl Repository {
     fn wrong_mentions(&self, at: At<'_>, line: &str) -> Vec<String> {
         // In a table row or a sentence, a mention after the name of a crate refers to that crate.
         let (before, behind) = line.split_once("`bbrlab-").unwrap_or((line, ""));
-        let named = behind.split('`').next().map(|room| format!("bbrlab-{room}"));
-        let named = named.filter(|room| self.names.contains_key(room));
+        let named = behind.split('`').next().map(|package| format!("bbrlab-{package}"));
+        let named = named.filter(|package| self.names.contains_key(package));
         // In a row of the code map, the last cell names the file to read first.
         let map_row = before == "| " && line.ends_with('|');
         let last_cell = line.trim_end_matches('|').rfind('|').filter(|_| map_row);
         let cell = last_cell.map_or("", |at| &line[at..]);
         let words =
             cell.split('`').skip(1).step_by(2).filter(|word| word.bytes().all(source::is_word));
-        let names = named.as_ref().and_then(|room| self.names.get(room));
+        let names = named.as_ref().and_then(|package| self.names.get(package));
         let unknown = words.filter(|word| names.is_some_and(|names| !names.contains(*word)));
         line.split('`')
             .skip(1)
@@ -143,15 +143,15 @@ impl Repository {
     /// Whether a mention is a path from the root, a path from the page's folder, or the end of a
     /// path in the crate to which it refers.
     fn has_file(&self, at: At<'_>, mention: &str, named: Option<&str>) -> bool {
-        let beside = at.file.with_file_name(mention);
-        if self.root.join(mention).exists() || beside.exists() {
+        let in_folder = at.file.with_file_name(mention);
+        if self.root.join(mention).exists() || in_folder.exists() {
             return true;
         }
-        let room = named.or(at.room).map(|room| format!("/{room}/"));
+        let package = named.or(at.package).map(|package| format!("/{package}/"));
         let end = format!("/{}", mention.trim_end_matches('/'));
         self.files.iter().any(|file| {
             let file = format!("/{file}");
-            let here = room.as_ref().is_none_or(|room| file.contains(room.as_str()));
+            let here = package.as_ref().is_none_or(|package| file.contains(package.as_str()));
             here && (file.ends_with(&end) || file.contains(&format!("{end}/")))
         })
     }
@@ -161,15 +161,15 @@ impl Repository {
     fn has_item(&self, at: At<'_>, mention: &str) -> bool {
         let mut parts: Vec<&str> = mention.split("::").collect();
         let first = parts.remove(0);
-        let room = match first {
-            "crate" | "super" | "self" | "Self" => at.room.map(str::to_owned),
+        let package = match first {
+            "crate" | "super" | "self" | "Self" => at.package.map(str::to_owned),
             _ => {
                 let name = first.strip_prefix("bbrlab_").unwrap_or(first);
                 let name = format!("bbrlab-{}", name.replace('_', "-"));
                 self.names.contains_key(&name).then_some(name)
             }
         };
-        if let Some(names) = room.and_then(|room| self.names.get(&room)) {
+        if let Some(names) = package.and_then(|package| self.names.get(&package)) {
             return parts
                 .iter()
                 .all(|part| matches!(*part, "super" | "self") || names.contains(*part));
@@ -249,7 +249,7 @@ mod tests {
         let repository = Repository::read(root).unwrap();
         let page = root.join("ARCHITECTURE.md");
         let wrong = |line: &str| {
-            let at = At { file: &page, line: 1, room: None };
+            let at = At { file: &page, line: 1, package: None };
             let mut wrong = repository.wrong_mentions(at, line);
             wrong.extend(repository.wrong_links(at, line));
             wrong.len()

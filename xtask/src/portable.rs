@@ -5,7 +5,7 @@ use std::env;
 use std::path::Path;
 use std::process::Command;
 
-use crate::rooms;
+use crate::crate_map;
 use crate::source;
 
 /// The last crate of the crate map that a web page contains.
@@ -22,7 +22,7 @@ const OF_THE_SYSTEM: [&str; 7] =
 /// Checks that these crates name no part of the operating system outside of their tests.
 pub(crate) fn names_no_system(root: &Path) -> Result<(), String> {
     let mut wrong = Vec::new();
-    for name in rooms::crates_up_to(LAST) {
+    for name in crate_map::crates_up_to(LAST) {
         let src = root.join("crates").join(&name).join("src");
         for file in source::files(&src, "rs")? {
             // A file of tests is a module under `#[cfg(test)]`.
@@ -56,7 +56,7 @@ pub(crate) fn compiles() -> Result<(), String> {
         println!("skipped: wasm target; `rustup target add {TARGET}` installs it");
         return Ok(());
     }
-    let crates = rooms::crates_up_to(LAST);
+    let crates = crate_map::crates_up_to(LAST);
     let mut args = vec!["clippy", "--quiet", "--target", TARGET, "--no-default-features"];
     args.extend(crates.iter().flat_map(|name| ["-p", name.as_str()]));
     args.extend(["--", "-D", "warnings"]);

@@ -28,8 +28,8 @@
 //!
 //! # Structures
 //!
-//! The events of a simulated TCP are of few kinds, and each kind recurs in its own pattern. The
-//! queue therefore combines four standard structures. The least of their four least keys is next.
+//! A simulated TCP has few kinds of events, and each kind recurs in its own pattern. The queue
+//! therefore combines four standard structures. The least of their four least keys is next.
 //!
 //! | file | structure | events |
 //! | --- | --- | --- |

@@ -63,7 +63,7 @@ pub struct EventQueue {
     others: Time,
     heap: Heap,
     /// When the first event of lane tournament and calendar is due.
-    beside_heap: Time,
+    outside_heap: Time,
     lanes: LaneTournament,
     calendar: CalendarQueue,
     /// The timer of each flow that is in the calendar.
@@ -87,7 +87,7 @@ impl EventQueue {
             tournament_timer: TimerId::NONE,
             others: Time::NEVER,
             heap: Heap::new(),
-            beside_heap: Time::NEVER,
+            outside_heap: Time::NEVER,
             lanes: LaneTournament::new(),
             calendar: CalendarQueue::new(),
             calendar_timer: TimerId::NONE,
@@ -216,7 +216,7 @@ impl EventQueue {
     #[inline]
     fn other(&self) -> Other {
         let in_heap = self.heap.top().0.time();
-        if in_heap < self.beside_heap {
+        if in_heap < self.outside_heap {
             return Other::Heap;
         }
         let (in_calendar, (head, lane)) = (self.calendar.next(), self.lanes.winner());
@@ -247,7 +247,7 @@ impl EventQueue {
     #[inline(never)]
     fn fire_from_calendar(&mut self, now: Time) -> u32 {
         let flow = self.calendar.fire(now);
-        self.find_beside_heap();
+        self.find_outside_heap();
         self.find_others();
         flow
     }
@@ -292,7 +292,7 @@ impl EventQueue {
             None => self.first_heads[lane as usize] = key,
             Some(lane) => {
                 self.lanes.set(lane, key);
-                self.beside_heap = self.beside_heap.min(key.time());
+                self.outside_heap = self.outside_heap.min(key.time());
                 self.others = self.others.min(key.time());
             }
         }
@@ -310,18 +310,18 @@ impl EventQueue {
     #[inline]
     pub fn head_left(&mut self, lane: u32, next: Key) {
         self.lanes.set(lane - FIRST_LANES, next);
-        self.find_beside_heap();
+        self.find_outside_heap();
         self.find_others();
     }
 
     #[inline]
     fn find_others(&mut self) {
-        self.others = self.heap.top().0.time().min(self.beside_heap);
+        self.others = self.heap.top().0.time().min(self.outside_heap);
     }
 
     #[inline]
-    fn find_beside_heap(&mut self) {
-        self.beside_heap = self.lanes.winner().0.time().min(self.calendar.next());
+    fn find_outside_heap(&mut self) {
+        self.outside_heap = self.lanes.winner().0.time().min(self.calendar.next());
     }
 
     /// Arms a timer of a flow for `at` and replaces an earlier deadline. `at` must not be before
@@ -378,8 +378,8 @@ impl EventQueue {
     #[inline]
     fn enter_calendar(&mut self, flow: u32, at: Time, now: Time) -> bool {
         let is_armed = self.calendar.arm(flow, at, now);
-        if is_armed && at < self.beside_heap {
-            self.beside_heap = at;
+        if is_armed && at < self.outside_heap {
+            self.outside_heap = at;
             self.others = self.others.min(at);
         }
         is_armed
@@ -445,7 +445,7 @@ impl EventQueue {
 
     fn disarm_in_calendar(&mut self, flow: u32, now: Time) {
         self.calendar.disarm(flow, now);
-        self.find_beside_heap();
+        self.find_outside_heap();
         // While the top of the heap is open, `close_entry` or `insert` finds the first event.
         if !self.heap.is_in_event() {
             self.find_others();

@@ -83,12 +83,12 @@ impl Tree {
     #[expect(clippy::inline_always, reason = "each packet's timer passes here")]
     fn set_among_few(&mut self, flow: u32, entry: u64) -> Option<u64> {
         Some(match self {
-            Self::Of4(entries) => play_known(entries, flow, entry),
-            Self::Of16(entries) => play_known(entries, flow, entry),
-            Self::Of64(entries) => play_known(entries, flow, entry),
-            Self::Of256(entries) => play_known(entries, flow, entry),
-            Self::Of1024(entries) => play_known(entries, flow, entry),
-            Self::Of4096(entries) => play_known(entries, flow, entry),
+            Self::Of4(entries) => update_known(entries, flow, entry),
+            Self::Of16(entries) => update_known(entries, flow, entry),
+            Self::Of64(entries) => update_known(entries, flow, entry),
+            Self::Of256(entries) => update_known(entries, flow, entry),
+            Self::Of1024(entries) => update_known(entries, flow, entry),
+            Self::Of4096(entries) => update_known(entries, flow, entry),
             Self::Of16384(_) | Self::Of131072(_) | Self::OfMore(_) => return None,
         })
     }
@@ -96,11 +96,11 @@ impl Tree {
     /// Like [`Self::set_among_few`], for any number of flows.
     fn set(&mut self, flow: u32, entry: u64) -> u64 {
         match self {
-            Self::Of16384(entries) => play_known(entries, flow, entry),
-            Self::Of131072(entries) => play_known(entries, flow, entry),
+            Self::Of16384(entries) => update_known(entries, flow, entry),
+            Self::Of131072(entries) => update_known(entries, flow, entry),
             Self::OfMore(entries) => {
                 let (first, levels) = (entries.len() / 2, entries.len().ilog2() - 1);
-                play(entries, first + flow as usize, levels, entry)
+                update(entries, first + flow as usize, levels, entry)
             }
             few => few.set_among_few(flow, entry).unwrap_or(NEVER),
         }
@@ -114,15 +114,15 @@ fn unarmed<const ENTRIES: usize>() -> Box<[u64; ENTRIES]> {
 
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "once for each number of entries")]
-fn play_known<const ENTRIES: usize>(entries: &mut [u64; ENTRIES], flow: u32, entry: u64) -> u64 {
-    play(entries, (ENTRIES / 2 + flow as usize) % ENTRIES, ENTRIES.ilog2() - 1, entry)
+fn update_known<const ENTRIES: usize>(entries: &mut [u64; ENTRIES], flow: u32, entry: u64) -> u64 {
+    update(entries, (ENTRIES / 2 + flow as usize) % ENTRIES, ENTRIES.ilog2() - 1, entry)
 }
 
 /// Sets an entry and updates the tree with one comparison on each of `levels` levels. Returns the
 /// smallest entry.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "once for each number of entries")]
-fn play(entries: &mut [u64], mut place: usize, levels: u32, entry: u64) -> u64 {
+fn update(entries: &mut [u64], mut place: usize, levels: u32, entry: u64) -> u64 {
     let mut winner = entry;
     for _ in 0..levels {
         entries[place] = winner;
@@ -256,7 +256,7 @@ impl TimerTournament {
     #[inline(never)]
     fn set_apart(&mut self, flow: u32, entry: u64) {
         let winner = self.entries.set(flow, entry);
-        self.wins(winner);
+        self.set_winner(winner);
     }
 
     /// Sets a flow's entry and updates the tree.
@@ -267,11 +267,11 @@ impl TimerTournament {
             self.set_apart(flow, entry);
             return;
         };
-        self.wins(winner);
+        self.set_winner(winner);
     }
 
     #[inline]
-    fn wins(&mut self, winner: u64) {
+    fn set_winner(&mut self, winner: u64) {
         self.winner = (self.time_of(winner), low_half(winner & self.flow_mask));
     }
 }

@@ -1,7 +1,7 @@
 //! The cost of the engine alone per data packet and its ACK: fixed windows over one bottleneck, no
 //! TCP.
 //!
-//! `cargo run -p bbrlab-net --release --example engine_speed -- [CASE|CASE*]... [--seconds S] [--events]`
+//! `cargo run -p bbrlab-net --release --example engine_speed -- [CASE]... [--seconds S] [--events]`
 //!
 //! The cases are those of the speed table:
 //! - (a) 1 flow, 50 Mbit/s, 30 ms
@@ -9,14 +9,14 @@
 //! - (c) 1000 flows, 10 Gbit/s, 10 ms
 //! - (d) 100,000 flows, 100 Gbit/s, 100 ms
 //!
-//! A star gives each flow its own RTT, 0.5 to 1.5 times the RTT of the case. The buffer is 1 BDP
-//! and each flow keeps its share of 1.5 BDP in flight, so the queue fills half of the buffer. The
-//! printed digest shows whether two versions compute the same. To count instructions, take the
-//! difference of two run lengths under `valgrind --tool=callgrind`.
+//! A star after the letter gives each flow its own RTT, 0.5 to 1.5 times the RTT of the case. The
+//! buffer is 1 BDP and each flow keeps its share of 1.5 BDP in flight, so the queue fills half of
+//! the buffer. The printed digest shows whether two versions compute the same. To count
+//! instructions, take the difference of two run lengths under `valgrind --tool=callgrind`.
 
 use bbrlab_link::{Buffer, Link, Rate};
 use bbrlab_net::{
-    Arrival, FlowId, Handler, LinkMode, Load, Network, Outgoing, Port, RouteStep, Side,
+    Arrival, FlowId, Handler, LinkMode, Network, Outgoing, PacketData, Port, RouteStep, Side,
 };
 use bbrlab_units::{BitRate, Ecn, Packets, Span, Time};
 
@@ -24,8 +24,8 @@ use bbrlab_units::{BitRate, Ecn, Packets, Span, Time};
 #[derive(Clone, Copy, Debug, Default)]
 struct Payload([u64; 4]);
 
-impl Load for Payload {
-    type Aside = ();
+impl PacketData for Payload {
+    type Extra = ();
 }
 
 struct FixedWindow {
@@ -39,7 +39,7 @@ const RTO: Span = Span(300_000_000);
 fn packet(seq: u64, is_data: bool) -> Outgoing<'static, Payload> {
     let wire_bytes = if is_data { DATA_BYTES } else { 66 };
     let ecn = Ecn::NotEct;
-    Outgoing { wire_bytes, ecn, is_data, seq, retransmission: 0, aside: None }
+    Outgoing { wire_bytes, ecn, is_data, seq, retransmission: 0, extra: None }
 }
 
 impl FixedWindow {

@@ -9,18 +9,18 @@ use bbrlab_events::Key;
 use bbrlab_units::Time;
 
 use crate::chunks::{Chunks, Fifo};
-use crate::packet::{Load, Packet};
+use crate::packet::{Packet, PacketData};
 
 /// A packet in a lane and its arrival time. With a TCP header as payload it has the size of a cache
 /// line. It is not aligned to one: aligned memory is copied when it grows, and for a while both
 /// copies exist.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct UnderWay<P> {
+pub(crate) struct LanePacket<P> {
     at: Time,
     pub(crate) packet: Packet<P>,
 }
 
-impl<P: Load> UnderWay<P> {
+impl<P: PacketData> LanePacket<P> {
     #[inline]
     fn key(&self) -> Key {
         Key::new(self.at, self.packet.tie)
@@ -28,9 +28,9 @@ impl<P: Load> UnderWay<P> {
 }
 
 /// The packets of all lanes.
-pub(crate) type Way<P> = Chunks<UnderWay<P>>;
+pub(crate) type LanePackets<P> = Chunks<LanePacket<P>>;
 
-/// The packets on one constant delay to the same target. They are in a [`Way`].
+/// The packets on one constant delay to the same target. They are in a [`LanePackets`].
 #[derive(Debug)]
 pub(crate) struct Lane {
     packets: Fifo,
@@ -53,10 +53,15 @@ impl Lane {
         clippy::inline_always,
         reason = "builds the packet in its slot instead of copying it there"
     )]
-    pub(crate) fn push<P: Load>(&mut self, way: &mut Way<P>, at: Time, packet: Packet<P>) -> bool {
-        way.push_back(&mut self.packets, UnderWay { at, packet });
+    pub(crate) fn push<P: PacketData>(
+        &mut self,
+        lane_packets: &mut LanePackets<P>,
+        at: Time,
+        packet: Packet<P>,
+    ) -> bool {
+        lane_packets.push_back(&mut self.packets, LanePacket { at, packet });
         if at <= self.last {
-            return self.sort_in(way);
+            return self.sort_in(lane_packets);
         }
         self.last = at;
         false
@@ -66,10 +71,10 @@ impl Lane {
     /// is the head. Not inlined: most packets enter at a later time than the one before.
     #[cold]
     #[inline(never)]
-    fn sort_in<P: Load>(&mut self, way: &mut Way<P>) -> bool {
-        let Some(key) = way.back(&self.packets).map(UnderWay::key) else { return false };
-        let is_head = way.move_last_before(&self.packets, |packet| packet.key() > key);
-        self.last = way.back(&self.packets).map_or(Time::NEVER, |packet| packet.at);
+    fn sort_in<P: PacketData>(&mut self, lane_packets: &mut LanePackets<P>) -> bool {
+        let Some(key) = lane_packets.back(&self.packets).map(LanePacket::key) else { return false };
+        let is_head = lane_packets.move_last_before(&self.packets, |packet| packet.key() > key);
+        self.last = lane_packets.back(&self.packets).map_or(Time::NEVER, |packet| packet.at);
         is_head
     }
 
@@ -77,9 +82,13 @@ impl Lane {
     /// [`Key::NEVER`] if there is none; returning a pair would copy the packet once more. The lane
     /// must not be empty.
     #[inline]
-    pub(crate) fn pop<P: Load>(&mut self, way: &mut Way<P>, next: &mut Key) -> Packet<P> {
-        let Some((head, behind)) = way.pop_front_inside(&mut self.packets) else {
-            return self.pop_at_an_end(way, next);
+    pub(crate) fn pop<P: PacketData>(
+        &mut self,
+        lane_packets: &mut LanePackets<P>,
+        next: &mut Key,
+    ) -> Packet<P> {
+        let Some((head, behind)) = lane_packets.pop_front_inside(&mut self.packets) else {
+            return self.pop_at_an_end(lane_packets, next);
         };
         *next = behind.key();
         head.packet
@@ -88,9 +97,13 @@ impl Lane {
     /// Like [`Self::pop`], if the head is the last packet of its chunk or of the lane.
     #[cold]
     #[inline(never)]
-    fn pop_at_an_end<P: Load>(&mut self, way: &mut Way<P>, next: &mut Key) -> Packet<P> {
-        let (head, behind) = way.pop_front(&mut self.packets);
-        *next = behind.map_or(Key::NEVER, UnderWay::key);
+    fn pop_at_an_end<P: PacketData>(
+        &mut self,
+        lane_packets: &mut LanePackets<P>,
+        next: &mut Key,
+    ) -> Packet<P> {
+        let (head, behind) = lane_packets.pop_front(&mut self.packets);
+        *next = behind.map_or(Key::NEVER, LanePacket::key);
         if self.packets.is_empty() {
             self.last = Time::NEVER;
         }
@@ -98,13 +111,13 @@ impl Lane {
     }
 
     /// Returns the key of the head; [`Key::NEVER`] if the lane is empty.
-    pub(crate) fn head<P: Load>(&self, way: &Way<P>) -> Key {
-        way.front(&self.packets).map_or(Key::NEVER, UnderWay::key)
+    pub(crate) fn head<P: PacketData>(&self, lane_packets: &LanePackets<P>) -> Key {
+        lane_packets.front(&self.packets).map_or(Key::NEVER, LanePacket::key)
     }
 
     /// Counts the packets.
-    pub(crate) fn len<P: Load>(&self, way: &Way<P>) -> usize {
-        way.iter(&self.packets).count()
+    pub(crate) fn len<P: PacketData>(&self, lane_packets: &LanePackets<P>) -> usize {
+        lane_packets.iter(&self.packets).count()
     }
 }
 

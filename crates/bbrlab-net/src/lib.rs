@@ -58,7 +58,7 @@ pub use link::LinkMode;
 pub use link::delay_histogram::DelayHistogram;
 pub use link::queue_length::QueueLength;
 pub use link::stats::{LinkStats, TinStats};
-pub use packet::{Arrival, FlowId, LinkId, Load, Outgoing, Side};
+pub use packet::{Arrival, FlowId, LinkId, Outgoing, PacketData, Side};
 pub use port::{Handler, Port};
 pub use rng::Rng;
 pub use route::{RouteId, RouteStep};

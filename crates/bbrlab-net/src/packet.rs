@@ -26,9 +26,9 @@ pub enum Side {
 /// Data for the other host. The network carries it and never reads it. It is stored in the packet,
 /// and every packet is copied from queue to queue; data that few packets carry is stored
 /// separately.
-pub trait Load: Copy + Default + std::fmt::Debug {
+pub trait PacketData: Copy + Default + std::fmt::Debug {
     /// Extra data that only few packets carry.
-    type Aside: Copy + std::fmt::Debug;
+    type Extra: Copy + std::fmt::Debug;
 
     /// Whether the payload is an ACK that carries only an ACK number. A packet with extra data is
     /// never such an ACK; the caller checks this.
@@ -37,19 +37,19 @@ pub trait Load: Copy + Default + std::fmt::Debug {
     }
 
     /// Returns the header that an ACK filter reads; `None` if the payload is not TCP.
-    fn tcp_header(&self, _aside: Option<&Self::Aside>) -> Option<TcpHeader> {
+    fn tcp_header(&self, _extra: Option<&Self::Extra>) -> Option<TcpHeader> {
         None
     }
 }
 
 /// Numbers as payload, for tests of the network.
-impl Load for u32 {
-    type Aside = ();
+impl PacketData for u32 {
+    type Extra = ();
 }
 
 /// A packet as a host sends it.
 #[derive(Clone, Copy, Debug)]
-pub struct Outgoing<'a, P: Load> {
+pub struct Outgoing<'a, P: PacketData> {
     /// Bytes on the wire, framing included.
     pub wire_bytes: u32,
     /// The ECN field.
@@ -62,20 +62,20 @@ pub struct Outgoing<'a, P: Load> {
     /// For the digest: how many times this data was sent before.
     pub retransmission: u16,
     /// Extra data of this packet, in addition to its payload.
-    pub aside: Option<&'a P::Aside>,
+    pub extra: Option<&'a P::Extra>,
 }
 
 /// A packet as a host receives it.
 #[derive(Clone, Copy, Debug)]
-pub struct Arrival<'a, P: Load> {
+pub struct Arrival<'a, P: PacketData> {
     packet: &'a Packet<P>,
-    aside: Option<&'a P::Aside>,
+    extra: Option<&'a P::Extra>,
 }
 
-impl<'a, P: Load> Arrival<'a, P> {
+impl<'a, P: PacketData> Arrival<'a, P> {
     #[inline]
-    pub(crate) fn new(packet: &'a Packet<P>, aside: Option<&'a P::Aside>) -> Self {
-        Self { packet, aside }
+    pub(crate) fn new(packet: &'a Packet<P>, extra: Option<&'a P::Extra>) -> Self {
+        Self { packet, extra }
     }
 
     /// The flow.
@@ -97,14 +97,14 @@ impl<'a, P: Load> Arrival<'a, P> {
     #[must_use]
     #[inline]
     pub fn ecn(&self) -> Ecn {
-        self.packet.ticket.ecn()
+        self.packet.tag.ecn()
     }
 
     /// Whether the sender declared that the packet carries data.
     #[must_use]
     #[inline]
     pub fn is_data(&self) -> bool {
-        self.packet.ticket.is_data()
+        self.packet.tag.is_data()
     }
 
     /// Returns the payload as sent.
@@ -117,8 +117,8 @@ impl<'a, P: Load> Arrival<'a, P> {
     /// Returns the packet's extra data as sent.
     #[must_use]
     #[inline]
-    pub fn aside(&self) -> Option<&'a P::Aside> {
-        self.aside
+    pub fn extra(&self) -> Option<&'a P::Extra> {
+        self.extra
     }
 }
 
@@ -131,12 +131,12 @@ pub(crate) struct Packet<P> {
     /// Hash of the packet's identity.
     pub(crate) identity: u64,
     pub(crate) wire_bytes: u32,
-    pub(crate) ticket: Ticket,
-    aside: AsideId,
+    pub(crate) tag: PackedTag,
+    extra: ExtraId,
     pub(crate) payload: P,
 }
 
-impl<P: Load> Packet<P> {
+impl<P: PacketData> Packet<P> {
     /// Returns the packet's flow.
     #[inline]
     pub(crate) fn flow(&self) -> FlowId {
@@ -145,24 +145,24 @@ impl<P: Load> Packet<P> {
 
     /// Whether the packet has extra data.
     #[inline]
-    pub(crate) fn has_aside(&self) -> bool {
-        self.aside != AsideId::NONE
+    pub(crate) fn has_extra(&self) -> bool {
+        self.extra != ExtraId::NONE
     }
 
     /// Puts the packet on its next leg, whose arrivals have `tie_base` in their ties.
     #[inline]
     pub(crate) fn advance(&mut self, tie_base: u64) {
         self.tie = tie_base | (self.tie & ID_TIE);
-        self.ticket = self.ticket.of_next_leg();
+        self.tag = self.tag.of_next_leg();
     }
 }
 
 /// The packet's leg (an index into the route table), its ECN field, and whether it carries data.
 /// Packed into 32 bits, so that a packet with a TCP header fits into a cache line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Ticket(u32);
+pub(crate) struct PackedTag(u32);
 
-impl Ticket {
+impl PackedTag {
     const ECN_SHIFT: u32 = 29;
     const DATA: u32 = 1 << 31;
     /// All numbers of legs are below this.
@@ -207,29 +207,29 @@ impl Ticket {
 
 /// The slot of a packet's extra data; `NONE` for most packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct AsideId(u32);
+struct ExtraId(u32);
 
-impl AsideId {
+impl ExtraId {
     const NONE: Self = Self(u32::MAX);
 }
 
 /// The extra data of packets: slots, of which the free ones form a list.
 #[derive(Debug)]
-pub(crate) struct Asides<P: Load> {
-    slots: Vec<Slot<P::Aside>>,
-    first_free: AsideId,
+pub(crate) struct Extras<P: PacketData> {
+    slots: Vec<Slot<P::Extra>>,
+    first_free: ExtraId,
 }
 
 #[derive(Debug)]
 struct Slot<T> {
     kept: T,
     /// The next slot of the free list, or `NONE`.
-    next_free: AsideId,
+    next_free: ExtraId,
 }
 
-impl<P: Load> Asides<P> {
+impl<P: PacketData> Extras<P> {
     pub(crate) const fn new() -> Self {
-        Self { slots: Vec::new(), first_free: AsideId::NONE }
+        Self { slots: Vec::new(), first_free: ExtraId::NONE }
     }
 
     /// Makes the packet that a host sends, to go on `leg`.
@@ -245,58 +245,58 @@ impl<P: Load> Asides<P> {
         (tie, identity): (u64, u64),
         leg: u32,
     ) -> Packet<P> {
-        let aside = match packet.aside {
-            None => AsideId::NONE,
-            Some(aside) => self.keep(aside),
+        let extra = match packet.extra {
+            None => ExtraId::NONE,
+            Some(extra) => self.keep(extra),
         };
         Packet {
             tie,
             identity,
             wire_bytes: packet.wire_bytes,
-            ticket: Ticket::new(leg, packet.ecn, packet.is_data),
-            aside,
+            tag: PackedTag::new(leg, packet.ecn, packet.is_data),
+            extra,
             payload: payload(),
         }
     }
 
     /// Returns the extra data of a packet, which stays in the network.
-    pub(crate) fn of(&self, packet: &Packet<P>) -> Option<&P::Aside> {
-        (packet.aside != AsideId::NONE).then(|| &self.slots[packet.aside.0 as usize].kept)
+    pub(crate) fn of(&self, packet: &Packet<P>) -> Option<&P::Extra> {
+        (packet.extra != ExtraId::NONE).then(|| &self.slots[packet.extra.0 as usize].kept)
     }
 
     /// Frees the extra data of a packet that was dropped.
     #[inline]
     pub(crate) fn forget(&mut self, packet: &Packet<P>) {
-        if packet.aside != AsideId::NONE {
-            self.take(packet.aside);
+        if packet.extra != ExtraId::NONE {
+            self.take(packet.extra);
         }
     }
 
     #[inline]
-    fn keep(&mut self, aside: &P::Aside) -> AsideId {
+    fn keep(&mut self, extra: &P::Extra) -> ExtraId {
         let id = self.first_free;
-        let Some(slot) = self.slots.get_mut(id.0 as usize) else { return self.keep_in_new(aside) };
+        let Some(slot) = self.slots.get_mut(id.0 as usize) else { return self.keep_in_new(extra) };
         self.first_free = slot.next_free;
-        slot.kept = *aside;
+        slot.kept = *extra;
         id
     }
 
     #[cold]
-    fn keep_in_new(&mut self, aside: &P::Aside) -> AsideId {
+    fn keep_in_new(&mut self, extra: &P::Extra) -> ExtraId {
         let place = u32::try_from(self.slots.len()).expect("fewer than 2^32 packets in flight");
-        assert!(AsideId(place) != AsideId::NONE, "fewer than 2^32 packets in flight");
-        self.slots.push(Slot { kept: *aside, next_free: AsideId::NONE });
-        AsideId(place)
+        assert!(ExtraId(place) != ExtraId::NONE, "fewer than 2^32 packets in flight");
+        self.slots.push(Slot { kept: *extra, next_free: ExtraId::NONE });
+        ExtraId(place)
     }
 
     /// Takes the extra data of a packet that has arrived. The packet must have some.
     #[inline]
-    pub(crate) fn unpack(&mut self, packet: &Packet<P>) -> P::Aside {
-        self.take(packet.aside)
+    pub(crate) fn unpack(&mut self, packet: &Packet<P>) -> P::Extra {
+        self.take(packet.extra)
     }
 
     #[inline]
-    fn take(&mut self, id: AsideId) -> P::Aside {
+    fn take(&mut self, id: ExtraId) -> P::Extra {
         let slot = &mut self.slots[id.0 as usize];
         slot.next_free = self.first_free;
         self.first_free = id;
@@ -305,7 +305,7 @@ impl<P: Load> Asides<P> {
 
     /// Counts the packets with extra data.
     pub(crate) fn len(&self) -> usize {
-        let next = |id: &AsideId| self.slots.get(id.0 as usize).map(|slot| slot.next_free);
+        let next = |id: &ExtraId| self.slots.get(id.0 as usize).map(|slot| slot.next_free);
         let free = std::iter::successors(Some(self.first_free), next).count() - 1;
         self.slots.len() - free
     }
@@ -322,7 +322,7 @@ pub(crate) struct Packets<P> {
     free: Vec<Handle>,
 }
 
-impl<P: Load> Packets<P> {
+impl<P: PacketData> Packets<P> {
     pub(crate) fn new() -> Self {
         Self { slots: Vec::new(), free: Vec::new() }
     }
@@ -342,8 +342,8 @@ impl<P: Load> Packets<P> {
 
     /// Marks a packet `Ce`.
     pub(crate) fn mark(&mut self, handle: Handle) {
-        let ticket = &mut self.slots[handle as usize].ticket;
-        *ticket = ticket.marked();
+        let tag = &mut self.slots[handle as usize].tag;
+        *tag = tag.marked();
     }
 
     /// Removes a packet from the store.

@@ -3,11 +3,11 @@
 use bbrlab_units::Time;
 
 use crate::engine::Network;
-use crate::packet::{Arrival, FlowId, Load, Outgoing, Side};
+use crate::packet::{Arrival, FlowId, Outgoing, PacketData, Side};
 
 /// The hosts. Each call is one event. Packets that a host sends during a call are sent at its time,
 /// in the order of the calls.
-pub trait Handler<P: Load> {
+pub trait Handler<P: PacketData> {
     /// A packet has reached the receiver of its flow.
     fn at_receiver(&mut self, port: &mut Port<'_, P>, packet: &Arrival<'_, P>);
 
@@ -36,11 +36,11 @@ pub trait Handler<P: Load> {
 
 /// The network's interface for hosts.
 #[derive(Debug)]
-pub struct Port<'a, P: Load> {
+pub struct Port<'a, P: PacketData> {
     pub(crate) net: &'a mut Network<P>,
 }
 
-impl<P: Load> Port<'_, P> {
+impl<P: PacketData> Port<'_, P> {
     /// Reborrows the port, to pass it to a function.
     #[must_use]
     #[inline]
@@ -129,8 +129,8 @@ impl<P: Load> Port<'_, P> {
     }
 
     /// Moves a flow to the routes of the flow `like`. No packet of `flow` may be in the network.
-    pub fn set_way(&mut self, flow: FlowId, like: FlowId) {
-        self.net.set_way(flow, like);
+    pub fn set_routes_like(&mut self, flow: FlowId, like: FlowId) {
+        self.net.set_routes_like(flow, like);
     }
 
     /// Returns how many packets a flow has sent in both directions, modulo 2^32.

@@ -130,7 +130,7 @@ impl PyConn {
     }
 
     fn conn(&self) -> MutexGuard<'_, Conn> {
-        self.conn.lock().expect("nobody panics while holding it")
+        self.conn.lock().expect("no thread panics while holding it")
     }
 
     /// Begins an event. `is_open` states whether the control may be written.
@@ -176,7 +176,7 @@ pub(crate) struct PyControl(Mutex<Open>);
 
 impl PyControl {
     fn open(&self) -> MutexGuard<'_, Open> {
-        self.0.lock().expect("nobody panics while holding it")
+        self.0.lock().expect("no thread panics while holding it")
     }
 
     fn ctl(&self) -> Control {
@@ -327,7 +327,7 @@ impl PyDraw {
     }
 
     fn lent(&self) -> MutexGuard<'_, Option<Lent>> {
-        self.0.lock().expect("nobody panics while holding it")
+        self.0.lock().expect("no thread panics while holding it")
     }
 
     /// Sets the source when an event begins, or removes it when the event ends.

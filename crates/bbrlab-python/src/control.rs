@@ -262,7 +262,7 @@ impl Failure {
     }
 
     fn note(&self, failed: Failed) {
-        let mut first = self.first.lock().expect("nobody panics while holding it");
+        let mut first = self.first.lock().expect("no thread panics while holding it");
         if first.is_none() {
             *first = Some(failed);
             self.is_there.store(true, Ordering::Relaxed);
@@ -272,7 +272,7 @@ impl Failure {
     /// Takes the exception to raise. Its message states where it happened, and its cause is the
     /// original. Exceptions that are not errors, such as Ctrl-C, are raised unchanged.
     pub(crate) fn take(&self, py: Python<'_>) -> Option<PyErr> {
-        let failed = self.first.lock().expect("nobody panics while holding it").take()?;
+        let failed = self.first.lock().expect("no thread panics while holding it").take()?;
         let Failed { control, flow, event, time_ns, with, error } = failed;
         if !error.is_instance_of::<PyException>(py) {
             return Some(error);

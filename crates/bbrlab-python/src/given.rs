@@ -21,13 +21,13 @@ const VALUES_MAX: usize = 1_000_000;
 
 /// The remaining limits for input, and the classes of congestion controls so far.
 #[derive(Clone, Copy)]
-struct Room<'a> {
+struct Limits<'a> {
     depth: usize,
     values: &'a Cell<usize>,
     classes: &'a RefCell<Classes>,
 }
 
-impl Room<'_> {
+impl Limits<'_> {
     /// Returns the limits for a value within another one.
     fn deeper(self, at: &str) -> PyResult<Self> {
         let Some(depth) = self.depth.checked_sub(1) else {
@@ -55,18 +55,18 @@ impl Room<'_> {
 }
 
 /// Calls `take` with full limits. Adds classes that it finds to `classes`.
-fn within<T>(classes: &mut Classes, take: impl FnOnce(Room<'_>) -> PyResult<T>) -> PyResult<T> {
+fn within<T>(classes: &mut Classes, take: impl FnOnce(Limits<'_>) -> PyResult<T>) -> PyResult<T> {
     let found = RefCell::new(std::mem::take(classes));
-    let taken = take(Room { depth: DEPTH_MAX, values: &Cell::new(VALUES_MAX), classes: &found });
+    let taken = take(Limits { depth: DEPTH_MAX, values: &Cell::new(VALUES_MAX), classes: &found });
     *classes = found.into_inner();
     taken
 }
 
 /// A Python value, in Python's order.
-enum Given {
+enum PyValue {
     Leaf(Value),
-    List(Vec<Given>),
-    Table(Vec<(String, Given)>),
+    List(Vec<PyValue>),
+    Table(Vec<(String, PyValue)>),
 }
 
 /// The table of a scenario that declares congestion controls from outside.
@@ -77,22 +77,22 @@ const CONTROLS: &str = "controls";
 pub(crate) fn document(given: &Bound<'_, PyMapping>, classes: &mut Classes) -> PyResult<String> {
     let (mut lines, mut sections) = (String::new(), String::new());
     let mut declared = Vec::new();
-    for (key, value) in within(classes, |room| table(given, "", room))? {
+    for (key, value) in within(classes, |limits| table(given, "", limits))? {
         if key == CONTROLS
-            && let Given::Table(keys) = value
+            && let PyValue::Table(keys) = value
         {
             declared = keys;
             continue;
         }
         let name = quoted(&key);
         match value {
-            Given::Table(keys) => section(&mut sections, &format!("[{name}]"), &keys),
-            Given::List(values)
+            PyValue::Table(keys) => section(&mut sections, &format!("[{name}]"), &keys),
+            PyValue::List(values)
                 if !values.is_empty()
-                    && values.iter().all(|value| matches!(value, Given::Table(_))) =>
+                    && values.iter().all(|value| matches!(value, PyValue::Table(_))) =>
             {
                 for value in &values {
-                    let Given::Table(keys) = value else { continue };
+                    let PyValue::Table(keys) = value else { continue };
                     section(&mut sections, &format!("[[{name}]]"), keys);
                 }
             }
@@ -151,7 +151,7 @@ pub(crate) fn mapping<'a, 'py>(
     })
 }
 
-fn section(text: &mut String, head: &str, keys: &[(String, Given)]) {
+fn section(text: &mut String, head: &str, keys: &[(String, PyValue)]) {
     text.push_str(&format!("\n{head}\n"));
     for (key, value) in keys {
         text.push_str(&format!("{} = {}\n", quoted(key), inline(value)));
@@ -164,22 +164,22 @@ pub(crate) fn pairs(
     at: &str,
     classes: &mut Classes,
 ) -> PyResult<Vec<(String, String)>> {
-    let table = within(classes, |room| table(given, at, room))?;
+    let table = within(classes, |limits| table(given, at, limits))?;
     Ok(table.into_iter().map(|(key, value)| (key, inline(&value))).collect())
 }
 
 /// Returns a value on one line.
 pub(crate) fn value(given: &Bound<'_, PyAny>, at: &str) -> PyResult<String> {
-    Ok(inline(&within(&mut Classes::default(), |room| value_within(given, at, room))?))
+    Ok(inline(&within(&mut Classes::default(), |limits| value_within(given, at, limits))?))
 }
 
-fn inline(given: &Given) -> String {
+fn inline(given: &PyValue) -> String {
     match given {
-        Given::Leaf(value) => value.to_string(),
-        Given::List(values) => {
+        PyValue::Leaf(value) => value.to_string(),
+        PyValue::List(values) => {
             format!("[{}]", values.iter().map(inline).collect::<Vec<_>>().join(", "))
         }
-        Given::Table(keys) => {
+        PyValue::Table(keys) => {
             let keys =
                 keys.iter().map(|(key, value)| format!("{} = {}", quoted(key), inline(value)));
             format!("{{ {} }}", keys.collect::<Vec<_>>().join(", "))
@@ -196,8 +196,12 @@ fn quoted(key: &str) -> String {
     Value::String(key.to_owned()).to_string()
 }
 
-fn table(given: &Bound<'_, PyMapping>, at: &str, room: Room<'_>) -> PyResult<Vec<(String, Given)>> {
-    room.take(given.len()?, at)?;
+fn table(
+    given: &Bound<'_, PyMapping>,
+    at: &str,
+    limits: Limits<'_>,
+) -> PyResult<Vec<(String, PyValue)>> {
+    limits.take(given.len()?, at)?;
     let mut table = Vec::new();
     for item in given.items()?.try_iter()? {
         let (key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item?.extract()?;
@@ -213,10 +217,10 @@ fn table(given: &Bound<'_, PyMapping>, at: &str, room: Room<'_>) -> PyResult<Vec
         if at == CONTROLS
             && let Some(class) = Class::of(&value)?
         {
-            room.classes.borrow_mut().put(key, Arc::new(class));
+            limits.classes.borrow_mut().put(key, Arc::new(class));
             continue;
         }
-        let value = value_within(&value, &place, room)?;
+        let value = value_within(&value, &place, limits)?;
         table.push((key, value));
     }
     Ok(table)
@@ -224,47 +228,47 @@ fn table(given: &Bound<'_, PyMapping>, at: &str, room: Room<'_>) -> PyResult<Vec
 
 /// Converts a value of a key. NaN and infinities are also values; the scenario's reader decides
 /// about them.
-fn value_within(given: &Bound<'_, PyAny>, at: &str, room: Room<'_>) -> PyResult<Given> {
-    let room = room.deeper(at)?;
+fn value_within(given: &Bound<'_, PyAny>, at: &str, limits: Limits<'_>) -> PyResult<PyValue> {
+    let limits = limits.deeper(at)?;
     // Booleans are numbers in Python, so they are tested first.
     if let Ok(value) = given.cast::<PyBool>() {
-        return Ok(Given::Leaf(Value::Boolean(value.is_true())));
+        return Ok(PyValue::Leaf(Value::Boolean(value.is_true())));
     }
     if let Ok(text) = given.cast::<PyString>() {
-        return Ok(Given::Leaf(Value::String(text.to_cow()?.into_owned())));
+        return Ok(PyValue::Leaf(Value::String(text.to_cow()?.into_owned())));
     }
     if given.is_instance_of::<PyInt>() {
-        return whole(given, at).map(Given::Leaf);
+        return whole(given, at).map(PyValue::Leaf);
     }
     if given.is_instance_of::<PyFloat>() {
-        return Ok(Given::Leaf(Value::Float(given.extract()?)));
+        return Ok(PyValue::Leaf(Value::Float(given.extract()?)));
     }
     match span(given, at)? {
         Span::No => {}
-        Span::One(text) => return Ok(Given::Leaf(Value::String(text))),
-        Span::Several(array) => return list(&array, at, room),
+        Span::One(text) => return Ok(PyValue::Leaf(Value::String(text))),
+        Span::Several(array) => return list(&array, at, limits),
     }
     if let Ok(mapping) = given.cast::<PyMapping>() {
-        return Ok(Given::Table(table(mapping, at, room)?));
+        return Ok(PyValue::Table(table(mapping, at, limits)?));
     }
     if let Some(class) = Class::of(given)? {
-        let name = room.classes.borrow_mut().add(given.py(), class)?;
-        return Ok(Given::Leaf(Value::String(name)));
+        let name = limits.classes.borrow_mut().add(given.py(), class)?;
+        return Ok(PyValue::Leaf(Value::String(name)));
     }
     // numpy and similar packages, including single values.
     if given.hasattr("tolist")? {
         if let Ok(size) = given.getattr("size").and_then(|size| size.extract()) {
-            room.less(size, at)?;
+            limits.less(size, at)?;
         }
-        return value_within(&given.call_method0("tolist")?, at, room);
+        return value_within(&given.call_method0("tolist")?, at, limits);
     }
     if let Ok(sequence) = given.cast::<PySequence>()
         && !given.is_instance_of::<PyBytes>()
     {
-        return list(sequence.as_any(), at, room);
+        return list(sequence.as_any(), at, limits);
     }
     if given.hasattr("__fspath__")? {
-        return Ok(Given::Leaf(Value::String(given.call_method0("__fspath__")?.extract()?)));
+        return Ok(PyValue::Leaf(Value::String(given.call_method0("__fspath__")?.extract()?)));
     }
     Err(PyTypeError::new_err(format!(
         "{at}: expected text, a number, True or False, a list or a dict, found {} of type {}",
@@ -274,11 +278,12 @@ fn value_within(given: &Bound<'_, PyAny>, at: &str, room: Room<'_>) -> PyResult<
 }
 
 /// Converts the values of a sequence.
-fn list(given: &Bound<'_, PyAny>, at: &str, room: Room<'_>) -> PyResult<Given> {
+fn list(given: &Bound<'_, PyAny>, at: &str, limits: Limits<'_>) -> PyResult<PyValue> {
     let count = given.len()?;
-    room.take(count, at)?;
-    let values = (0..count).map(|n| value_within(&given.get_item(n)?, &format!("{at}[{n}]"), room));
-    Ok(Given::List(values.collect::<PyResult<_>>()?))
+    limits.take(count, at)?;
+    let values =
+        (0..count).map(|n| value_within(&given.get_item(n)?, &format!("{at}[{n}]"), limits));
+    Ok(PyValue::List(values.collect::<PyResult<_>>()?))
 }
 
 fn whole(given: &Bound<'_, PyAny>, at: &str) -> PyResult<Value> {

@@ -22,8 +22,8 @@ use crate::shown::shown;
 /// is equal to a scenario with the same name and hash.
 ///
 /// Args:
-///     source: A file, a folder of results, the id of a built-in scenario, another scenario, or a dict
-///         in the form of a scenario file. Without it, give the tables of the file as keywords.
+///     source: A file, a folder of results, the id of a built-in scenario, another scenario, or a
+///         dict in the form of a scenario file. Without it, give the file's tables as keywords.
 ///     set: Values of keys that replace those of the source: a dict, or a list of `"key=value"`.
 ///     name: The scenario's name, instead of the file's or the built-in's.
 ///
@@ -271,8 +271,8 @@ impl PyScenario {
     /// Returns the scenario with a sweep.
     ///
     /// Args:
-    ///     sweep: Keys, each with a list of values. They add to the keys that are already swept, or replace
-    ///         them.
+    ///     sweep: Keys, each with a list of values. They add to the keys that are already swept, or
+    ///         replace them.
     ///     seeds: Runs per point, each with its own seed.
     ///
     /// Raises:

@@ -50,19 +50,19 @@ impl Simulation {
     /// Runs until this time in nanoseconds, or to the end. Returns whether the end is reached.
     fn advance(&self, py: Python<'_>, until_ns: u64) -> PyResult<bool> {
         // Taken out while Python may be called, so that a nested call finds `None`.
-        let taken = self.stepped.lock().expect("nobody panics while holding it").take();
+        let taken = self.stepped.lock().expect("no thread panics while holding it").take();
         let mut stepped = taken.ok_or_else(|| Self::over(py))?;
         let status = stepped.advance(until_ns);
         let is_done = status.map_err(|text| {
             self.failure.take(py).unwrap_or_else(|| of_class(py, "RunError", &text))
         })?;
-        *self.stepped.lock().expect("nobody panics while holding it") = Some(stepped);
+        *self.stepped.lock().expect("no thread panics while holding it") = Some(stepped);
         Ok(is_done)
     }
 
     /// Returns the records up to now and ends the run.
     fn finish(&self, py: Python<'_>) -> PyResult<RunRecords> {
-        let taken = self.stepped.lock().expect("nobody panics while holding it").take();
+        let taken = self.stepped.lock().expect("no thread panics while holding it").take();
         let result = taken.ok_or_else(|| Self::over(py))?.finish();
         Ok(RunRecords::new(result, self.toml.clone(), None))
     }

@@ -218,7 +218,7 @@ record! {
         goodput_mbps: Option<f64>, Result, "Mbit/s", "bytes that the receiving application reads / active time";
         goodput_ss_mbps: Option<f64>, Result, "Mbit/s", "goodput in the steady state: from 10 s (5 s for runs up to 30 s) after the last flow's start on";
         sent_packets: Option<u64>, Result, "packets", "data packets sent, including retransmissions";
-        delivered_packets: Option<u64>, Result, "packets", "data packets whose payload was new to the receiver, including payload that the application has not read by the end, which the goodput excludes";
+        delivered_packets: Option<u64>, Result, "packets", "data packets whose payload was new to the receiver; includes payload that the application has not read by the end (the goodput excludes it)";
         out_of_order_packets: Option<u64>, Result, "packets", "delivered packets that arrived out of order: an earlier byte was missing at that time; null for datagrams";
         duplicate_packets: Option<u64>, Result, "packets", "data packets that arrived with a payload that the receiver already had; null for datagrams";
         discarded_packets: Option<u64>, Result, "packets", "data packets that arrived and that the receiver discarded: outside its window, for lack of memory, with an old timestamp (PAWS), or after the end of their connection; null for datagrams";
@@ -229,7 +229,7 @@ record! {
         policer_drops: Option<u64>, Result, "packets", "data packets that policers on its path dropped; null if there is none";
         rto_count: Option<u64>, Result, "", "retransmission timeouts";
         rtt_ms: Rtt, Result, "ms", "of the round-trip times of all data packets that arrived, each from the transmission that arrived to the ACK or SACK that reports it";
-        rtt_sample_ms: Rtt, Result, "ms", "of the sender's RTT samples in its active time, taken as in Linux, at most one per ACK; ACKs that arrive after a train's next connection has begun give none; percentiles are null in runs of more than 32 flows";
+        rtt_sample_ms: Rtt, Result, "ms", "of the sender's RTT samples in its active time, taken as in Linux, at most one per ACK (none after a train's next connection has begun); percentiles are null in runs of more than 32 flows";
         srtt_ms: Srtt, Result, "ms", "of the smoothed RTT, sampled with the period of the time series";
         cwnd_packets: Cwnd, Result, "packets", "of the congestion window";
         limited_by: LimitedBy, Result, "share", "limited the sender: share of its active time; the shares sum to 1";

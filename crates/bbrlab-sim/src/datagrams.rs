@@ -67,7 +67,7 @@ impl Flow {
             is_data: true,
             seq: u64::from(number),
             retransmission: 0,
-            aside: None,
+            extra: None,
         };
         port.send(flow, Side::Sender, packet, || Payload::datagram(bytes));
         self.accounts.count_sent_datagram(bytes);

@@ -4,7 +4,7 @@
 //! Sources: [`bbrlab_run::headers`] has the sizes.
 
 use bbrlab_cc::{Draw, Lent};
-use bbrlab_net::{Arrival, FlowId, Load, Outgoing, Port, Rng, Side, TcpHeader};
+use bbrlab_net::{Arrival, FlowId, Outgoing, PacketData, Port, Rng, Side, TcpHeader};
 use bbrlab_run::headers;
 use bbrlab_stack::TcpOptions;
 use bbrlab_tcp::receiver::{Glance, Incoming};
@@ -88,18 +88,18 @@ pub(crate) fn stamp_us(now: Time) -> u32 {
     (now.0 / 1000) as u32
 }
 
-impl Load for Payload {
-    type Aside = [SackBlock; 4];
+impl PacketData for Payload {
+    type Extra = [SackBlock; 4];
 
     fn is_bare_ack(&self) -> bool {
         self.flags & !flag::PSH == flag::ACK && self.options & !HAS_TS == HAS_NO_DATA
     }
 
     /// Datagrams have no flags.
-    fn tcp_header(&self, aside: Option<&Self::Aside>) -> Option<TcpHeader> {
+    fn tcp_header(&self, extra: Option<&Self::Extra>) -> Option<TcpHeader> {
         let &Self { flags, ack, tsval, tsecr, .. } = self;
-        let len = self.request_len(aside).unwrap_or_else(|| self.len());
-        let sack = aside.map(|blocks| blocks.map(|block| (block.start, block.end)));
+        let len = self.request_len(extra).unwrap_or_else(|| self.len());
+        let sack = extra.map(|blocks| blocks.map(|block| (block.start, block.end)));
         (flags != 0).then(|| TcpHeader {
             flags,
             len,
@@ -158,9 +158,9 @@ impl Payload {
 
     /// Bytes of a segment that a client sends to the flow's sender.
     #[inline]
-    fn request_len(&self, aside: Option<&[SackBlock; 4]>) -> Option<u32> {
+    fn request_len(&self, extra: Option<&[SackBlock; 4]>) -> Option<u32> {
         let is_request = self.options & (HAS_BOTH | HAS_NO_DATA) == HAS_BOTH | HAS_NO_DATA;
-        is_request.then(|| aside.map_or(0, |aside| aside[BOTH].start))
+        is_request.then(|| extra.map_or(0, |extra| extra[BOTH].start))
     }
 
     #[inline]
@@ -244,7 +244,7 @@ impl IncomingAck for AtSender<'_> {
     #[inline]
     fn ack_with_blocks(&self) -> Option<(PureAck, &[SackBlock; 4], u8)> {
         let payload = self.0.payload();
-        let blocks = self.0.aside()?;
+        let blocks = self.0.extra()?;
         let is_pure_but_for_blocks = payload.flags & !flag::PSH == flag::ACK && !payload.has_data();
         is_pure_but_for_blocks.then(|| (payload.ack_only(), blocks, payload.sack_count()))
     }
@@ -264,13 +264,13 @@ pub(crate) fn arrived(packet: &Arrival<'_, Payload>, wnd: u32) -> Segment {
     let wnd = if payload.options & HAS_BOTH == 0 { wnd } else { both(packet) };
     Segment {
         seq: payload.seq,
-        len: payload.request_len(packet.aside()).unwrap_or_else(|| payload.len()),
+        len: payload.request_len(packet.extra()).unwrap_or_else(|| payload.len()),
         arrived: if has_data { 0 } else { payload.len_or_arrived },
         ack: payload.ack,
         wnd: if has_data { wnd } else { payload.wnd_or_sent_us },
         tsval: payload.tsval,
         tsecr: payload.tsecr,
-        sack: packet.aside().copied().unwrap_or_default(),
+        sack: packet.extra().copied().unwrap_or_default(),
         sack_count: payload.sack_count(),
         flags: payload.flags,
         ecn: packet.ecn(),
@@ -282,7 +282,7 @@ pub(crate) fn arrived(packet: &Arrival<'_, Payload>, wnd: u32) -> Segment {
 /// Of a packet with [`HAS_BOTH`], what is aside.
 #[cold]
 fn both(packet: &Arrival<'_, Payload>) -> u32 {
-    packet.aside().map_or(0, |aside| aside[BOTH].start)
+    packet.extra().map_or(0, |extra| extra[BOTH].start)
 }
 
 /// Bytes of the IP packet that carries `segment`.
@@ -425,16 +425,16 @@ impl<E: FlowEnd> End<'_, E> {
         debug_assert!(usize::from(segment.sack_count) <= BOTH && segment.has_ts);
         let is_data = E::SIDE == Side::Sender;
         let &Endpoint { flow, framing, tcp_options, .. } = self.kept.endpoint();
-        let mut aside = segment.sack;
+        let mut extra = segment.sack;
         let start = if is_data { segment.wnd } else { segment.len };
-        aside[BOTH] = SackBlock { start, end: 0 };
+        extra[BOTH] = SackBlock { start, end: 0 };
         let packet = Outgoing {
             wire_bytes: ip_bytes(segment, tcp_options) + framing,
             ecn: segment.ecn,
             is_data,
             seq: u64::from(if is_data { segment.seq } else { segment.ack }),
             retransmission: segment.retransmission,
-            aside: Some(&aside),
+            extra: Some(&extra),
         };
         let sent_us = self.sent_us();
         self.port.send(flow, E::SIDE, packet, || {
@@ -477,7 +477,7 @@ impl<E: FlowEnd> End<'_, E> {
                 is_data: true,
                 seq: u64::from(segment.seq),
                 retransmission: segment.retransmission,
-                aside: None,
+                extra: None,
             };
             (packet, Payload::of_data(&segment, sent_us))
         });
@@ -496,7 +496,7 @@ impl<E: FlowEnd> End<'_, E> {
             is_data: true,
             seq: u64::from(segment.seq),
             retransmission,
-            aside: None,
+            extra: None,
         };
         let sent_us = self.sent_us();
         self.port.send(flow, E::SIDE, packet, || Payload {
@@ -521,7 +521,7 @@ impl<E: FlowEnd> End<'_, E> {
             is_data: false,
             seq: u64::from(ack.ack),
             retransmission: 0,
-            aside: None,
+            extra: None,
         };
         self.port.send(flow, E::SIDE, packet, || Payload::of(&ack.segment()));
     }
@@ -539,7 +539,7 @@ impl<E: FlowEnd> End<'_, E> {
             is_data: false,
             seq: u64::from(ack.ack),
             retransmission: 0,
-            aside: Some(sack),
+            extra: Some(sack),
         };
         self.port.send(flow, E::SIDE, packet, || Payload::of(&segment));
     }
@@ -560,7 +560,7 @@ impl<E: FlowEnd> End<'_, E> {
             is_data,
             seq: u64::from(seq),
             retransmission: segment.retransmission,
-            aside: (segment.sack_count > 0).then_some(&segment.sack),
+            extra: (segment.sack_count > 0).then_some(&segment.sack),
         };
         let sent_us = self.sent_us();
         self.port.send(flow, E::SIDE, packet, || {

@@ -79,7 +79,7 @@ impl World {
             Place::New => {
                 let place = u32::try_from(self.flows.len()).expect("flows are numbered in 24 bits");
                 population.add_place(place);
-                port.set_way(FlowId(place), hub);
+                port.set_routes_like(FlowId(place), hub);
                 let class = self.flows[hub.0 as usize].class;
                 let spec = FlowSpec { class, start: port.now(), stop: None };
                 let (setup, meter) = (&self.setups[class as usize], arrivals::meter(self.period));

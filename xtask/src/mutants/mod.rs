@@ -10,20 +10,20 @@
 //! This is not part of the gate, because sixty mutants take an hour or two. `--shard 1/3` takes
 //! every third mutant of the sample.
 
+mod crates_above;
 mod draw;
 mod list;
-mod rooms_above;
 mod run;
 mod tree;
 
 use std::path::Path;
 use std::time::Instant;
 
+use self::crates_above::CratesAbove;
 use self::list::Mutant;
-use self::rooms_above::RoomsAbove;
 use self::run::{Limits, Outcome};
 use self::tree::Tree;
-use crate::rooms;
+use crate::crate_map;
 
 const USAGE: &str =
     "usage: cargo xtask mutants --sample N --seed S [--shard K/N] [--in PATH] [--skip CRATE] [--list]
@@ -64,8 +64,8 @@ impl Options {
                     path.clone_into(&mut under);
                     true
                 }
-                ("--skip", Some(room)) => {
-                    skip.push(room.to_owned());
+                ("--skip", Some(package)) => {
+                    skip.push(package.to_owned());
                     true
                 }
                 ("--shard", Some(text)) => {
@@ -92,7 +92,7 @@ impl Options {
 pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
     let options = Options::parse(args)?;
     list::install()?;
-    let product = rooms::crates();
+    let product = crate_map::crates();
     let mut all = list::of_packages(root, &product)?;
     all.retain(|mutant| mutant.name.starts_with(&options.under));
     let total = all.len();
@@ -107,7 +107,7 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
         return Ok(());
     }
     let tree = Tree::copy(root)?;
-    let above = RoomsAbove::read(root, &options.skip)?;
+    let above = CratesAbove::read(root, &options.skip)?;
     let mut limits = Limits::default();
     let mut outcomes = Vec::new();
     for (number, &mutant) in (1..).zip(&mine) {
@@ -125,18 +125,18 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
 fn try_one(
     tree: &Tree,
     mutant: &Mutant,
-    above: &RoomsAbove,
+    above: &CratesAbove,
     limits: &mut Limits,
 ) -> Result<Outcome, String> {
-    let rooms = above.of(&mutant.package);
-    for (number, room) in rooms.iter().enumerate() {
+    let packages = above.of(&mutant.package);
+    for (number, package) in packages.iter().enumerate() {
         // The time limit comes from the unchanged tests, measured once.
-        limits.measure(tree, room)?;
+        limits.measure(tree, package)?;
         let changed = tree.change(mutant)?;
-        if number == 0 && !run::builds(tree, room)? {
+        if number == 0 && !run::builds(tree, package)? {
             return Ok(Outcome::Unviable);
         }
-        let outcome = run::tests(tree, room, limits.of(room))?;
+        let outcome = run::tests(tree, package, limits.of(package))?;
         drop(changed);
         if outcome != Outcome::Missed {
             return Ok(outcome);

@@ -26,8 +26,8 @@ pub(super) enum Outcome {
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Caught(room) => write!(f, "caught by {room}"),
-            Self::Timeout(room) => write!(f, "timed out in {room}"),
+            Self::Caught(package) => write!(f, "caught by {package}"),
+            Self::Timeout(package) => write!(f, "timed out in {package}"),
             Self::Missed => f.write_str("MISSED"),
             Self::Unviable => f.write_str("unviable"),
         }
@@ -39,49 +39,49 @@ impl fmt::Display for Outcome {
 pub(super) struct Limits(BTreeMap<String, Duration>);
 
 impl Limits {
-    /// Runs the unchanged tests of `room` once. They must pass; otherwise all mutants would seem to
-    /// be caught.
+    /// Runs the unchanged tests of `package` once. They must pass; otherwise all mutants would seem
+    /// to be caught.
     #[expect(clippy::disallowed_methods, reason = "the limit is the tests' own time")]
-    pub(super) fn measure(&mut self, tree: &Tree, room: &str) -> Result<(), String> {
-        if self.0.contains_key(room) {
+    pub(super) fn measure(&mut self, tree: &Tree, package: &str) -> Result<(), String> {
+        if self.0.contains_key(package) {
             return Ok(());
         }
-        eprintln!("== the unchanged tests of {room}");
-        if !builds(tree, room)? {
-            return Err(format!("{room} does not build"));
+        eprintln!("== the unchanged tests of {package}");
+        if !builds(tree, package)? {
+            return Err(format!("{package} does not build"));
         }
         let start = Instant::now();
-        if tests(tree, room, Duration::from_secs(3600))? != Outcome::Missed {
-            return Err(format!("the tests of {room} fail without a change"));
+        if tests(tree, package, Duration::from_secs(3600))? != Outcome::Missed {
+            return Err(format!("the tests of {package} fail without a change"));
         }
         // Five times as long, because other work on the machine may slow the tests down. Tests that
         // never end still exceed it.
-        self.0.insert(room.to_owned(), Duration::from_secs(60) + 5 * start.elapsed());
+        self.0.insert(package.to_owned(), Duration::from_secs(60) + 5 * start.elapsed());
         Ok(())
     }
 
-    pub(super) fn of(&self, room: &str) -> Duration {
-        self.0[room]
+    pub(super) fn of(&self, package: &str) -> Duration {
+        self.0[package]
     }
 }
 
 /// Whether the crate and its tests compile.
-pub(super) fn builds(tree: &Tree, room: &str) -> Result<bool, String> {
+pub(super) fn builds(tree: &Tree, package: &str) -> Result<bool, String> {
     let ended =
-        cargo(tree, &["test", "--quiet", "-p", room, "--no-run"], Duration::from_secs(3600))?;
+        cargo(tree, &["test", "--quiet", "-p", package, "--no-run"], Duration::from_secs(3600))?;
     Ok(ended == Some(true))
 }
 
 /// Runs the crate's tests.
-pub(super) fn tests(tree: &Tree, room: &str, limit: Duration) -> Result<Outcome, String> {
+pub(super) fn tests(tree: &Tree, package: &str, limit: Duration) -> Result<Outcome, String> {
     // Build first and without a limit, so that the limit applies only to the tests.
-    if !builds(tree, room)? {
-        return Ok(Outcome::Caught(room.to_owned()));
+    if !builds(tree, package)? {
+        return Ok(Outcome::Caught(package.to_owned()));
     }
-    Ok(match cargo(tree, &["test", "--quiet", "-p", room], limit)? {
+    Ok(match cargo(tree, &["test", "--quiet", "-p", package], limit)? {
         Some(true) => Outcome::Missed,
-        Some(false) => Outcome::Caught(room.to_owned()),
-        None => Outcome::Timeout(room.to_owned()),
+        Some(false) => Outcome::Caught(package.to_owned()),
+        None => Outcome::Timeout(package.to_owned()),
     })
 }
 

@@ -10,8 +10,8 @@ use bbrlab_link::Airtime;
 use bbrlab_units::Time;
 
 use super::Network;
-use crate::link::Line;
-use crate::packet::{LinkId, Load};
+use crate::link::Backlog;
+use crate::packet::{LinkId, PacketData};
 
 /// A half-duplex medium.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ impl Medium {
     }
 }
 
-impl<P: Load> Network<P> {
+impl<P: PacketData> Network<P> {
     /// Returns the number of turns that a link has had on its medium; `None` if it shares none.
     pub fn turns(&self, id: LinkId) -> Option<u64> {
         let medium = &self.media[self.links[id.0 as usize].medium? as usize];
@@ -127,7 +127,7 @@ impl<P: Load> Network<P> {
     /// queue releases none.
     fn occupies(&mut self, id: LinkId, place: u32, from: Time) -> bool {
         self.serve_next(id, from);
-        let Line::Events { in_service, .. } = &self.links[id.0 as usize].line else {
+        let Backlog::Events { in_service, .. } = &self.links[id.0 as usize].backlog else {
             unreachable!("links that share a medium have departure events")
         };
         let Some(served) = in_service else { return false };

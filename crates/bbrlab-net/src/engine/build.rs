@@ -7,10 +7,10 @@ use bbrlab_units::Span;
 use super::{Flow, Network};
 use crate::accounts::BurstSize;
 use crate::link::{Link, LinkMode};
-use crate::packet::{FlowId, LinkId, Load, Ticket};
+use crate::packet::{FlowId, LinkId, PackedTag, PacketData};
 use crate::route::{Leg, NO_LANE, Onward, RouteId, RouteStep, Source, Target};
 
-impl<P: Load> Network<P> {
+impl<P: PacketData> Network<P> {
     /// Adds a link. `mode` matters only for drop-tail. The link's delay becomes part of the leg
     /// after it on a route.
     ///
@@ -109,7 +109,7 @@ impl<P: Load> Network<P> {
         if let Source::Link(_) = source {
             tie_base |= sent_by(KindNumber::from(Kind::Departure)) & sent_by_mask;
         }
-        assert!(self.legs.len() < Ticket::LEGS_MAX as usize, "fewer than 2^29 legs");
+        assert!(self.legs.len() < PackedTag::LEGS_MAX as usize, "fewer than 2^29 legs");
         self.legs.push(Leg {
             delay,
             target,

@@ -6,10 +6,10 @@ use super::Network;
 use super::path::becomes_head;
 use crate::digest;
 use crate::link::Admission;
-use crate::packet::{FlowId, Load, Outgoing, Side};
+use crate::packet::{FlowId, Outgoing, PacketData, Side};
 use crate::route::{Leg, NO_LANE, Onward, Target};
 
-impl<P: Load> Network<P> {
+impl<P: PacketData> Network<P> {
     /// Sends data packets from one end of a flow, each as [`Network::send`] does.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "builds each packet in its slot")]
@@ -33,7 +33,7 @@ impl<P: Load> Network<P> {
         };
         // The path through a plain link, as in `send`.
         let (due, leg) = (self.due, first_leg + 1);
-        let Self { flows, links, lanes, way, queue, accounts, asides, .. } = self;
+        let Self { flows, links, lanes, lane_packets, queue, accounts, extras, .. } = self;
         let Onward { delay, tie_base, lane: next_lane } = onward;
         let mut link = links[id.0 as usize].plain();
         let lane = lanes.get(next_lane);
@@ -50,11 +50,11 @@ impl<P: Load> Network<P> {
             let admission = Admission { identity, flow, wire_bytes, is_data, counts_for_flow };
             let Some(departs) = link.admit(id, due, admission, accounts) else { return };
             let at = departs + delay;
-            let packed = asides.pack(&packet, || payload, (tie, identity), leg);
-            has_new_head |= lane.push(way, at, packed);
+            let packed = extras.pack(&packet, || payload, (tie, identity), leg);
+            has_new_head |= lane.push(lane_packets, at, packed);
         });
         if has_new_head {
-            becomes_head(lanes, way, next_lane, queue);
+            becomes_head(lanes, lane_packets, next_lane, queue);
         }
         flows[flow.0 as usize].next_sequence = sequence;
         self.sent += u64::from(sequence.wrapping_sub(first_sequence));

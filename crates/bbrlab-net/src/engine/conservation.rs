@@ -4,8 +4,8 @@ use bbrlab_events::{Key, Kind};
 use bbrlab_queue::{Queued, Rule as _};
 
 use super::Network;
-use crate::link::Line;
-use crate::packet::Load;
+use crate::link::Backlog;
+use crate::packet::PacketData;
 
 /// The numbers of packets sent, delivered, dropped and in the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,22 +20,22 @@ pub struct Conservation {
     pub in_network: u64,
 }
 
-impl<P: Load> Network<P> {
+impl<P: PacketData> Network<P> {
     /// Counts the packets in all queues, in all lanes and in events of single packets.
     fn count_in_network(&self) -> u64 {
-        let lanes: usize = self.lanes.iter().map(|lane| lane.len(&self.way)).sum();
+        let lanes: usize = self.lanes.iter().map(|lane| lane.len(&self.lane_packets)).sum();
         let is_packet =
             |key: Key| matches!(key.kind(), Kind::LinkArrival | Kind::AtReceiver | Kind::AtSender);
         let solo = self.queue.entries().filter(|&(key, _)| is_packet(key)).count();
         let mut count = (lanes + solo) as u64;
         for link in &self.links {
-            match &link.line {
+            match &link.backlog {
                 // Other packets are in lanes and already counted.
-                Line::Plain(_) => {}
-                Line::Virtual { shadows, .. } => {
-                    count += shadows.iter().filter(|shadow| shadow.lost).count() as u64;
+                Backlog::Plain(_) => {}
+                Backlog::Virtual { records, .. } => {
+                    count += records.iter().filter(|record| record.lost).count() as u64;
                 }
-                Line::Events { queue, in_service, .. } => {
+                Backlog::Events { queue, in_service, .. } => {
                     count += u64::from(in_service.is_some());
                     queue.walk(&mut |_| count += 1);
                 }
@@ -57,7 +57,7 @@ impl<P: Load> Network<P> {
         let found =
             Conservation { sent: self.sent, delivered: self.delivered, dropped, in_network };
         assert_eq!(found.sent, found.delivered + dropped + in_network, "{found:?}");
-        assert!(self.asides.len() as u64 <= in_network, "extra data leaves with its packet");
+        assert!(self.extras.len() as u64 <= in_network, "extra data leaves with its packet");
         for link in &self.links {
             let stats = &link.stats;
             let behind_queue = if link.front.as_ref().is_some_and(|front| front.loss.is_some()) {
@@ -69,15 +69,15 @@ impl<P: Load> Network<P> {
             let here = stats.backlog_packets();
             assert_eq!(stats.arrivals, stats.sent_packets + not_sent + here, "{}", link.name);
             let (mut packets, mut bytes) = (0, 0);
-            match &link.line {
-                Line::Plain(ledger) => (packets, bytes) = ledger.backlog(),
-                Line::Virtual { shadows, .. } => {
-                    for shadow in shadows.iter() {
+            match &link.backlog {
+                Backlog::Plain(ledger) => (packets, bytes) = ledger.backlog(),
+                Backlog::Virtual { records, .. } => {
+                    for record in records.iter() {
                         packets += 1;
-                        bytes += u64::from(shadow.wire_bytes);
+                        bytes += u64::from(record.wire_bytes);
                     }
                 }
-                Line::Events { queue, in_service, .. } => {
+                Backlog::Events { queue, in_service, .. } => {
                     let mut count = |packet: &Queued| {
                         packets += 1;
                         bytes += u64::from(packet.wire_bytes);

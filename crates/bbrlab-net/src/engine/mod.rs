@@ -19,10 +19,10 @@ use bbrlab_units::{Span, Time};
 
 use crate::accounts::{Accounts, FlowLosses};
 use crate::digest::{Digest, Record};
-use crate::lane::{Lanes, Way};
+use crate::lane::{LanePackets, Lanes};
 use crate::link::Link;
 use crate::link::stats::LinkStats;
-use crate::packet::{Arrival, Asides, FlowId, LinkId, Load, Packet, Packets, Side};
+use crate::packet::{Arrival, Extras, FlowId, LinkId, Packet, PacketData, Packets, Side};
 use crate::port::{Handler, Port};
 use crate::rng::Rng;
 use crate::route::{Leg, Source, Target};
@@ -58,7 +58,7 @@ struct Flow {
 /// Build it with `add_link`, `add_forward_route`, `add_reverse_route` and `add_flow`, then run it
 /// with `advance`. `P` is the payload.
 #[derive(Debug)]
-pub struct Network<P: Load> {
+pub struct Network<P: PacketData> {
     /// The time that hosts and queues see: the first step of the clock at or after `due`.
     pub(crate) now: Time,
     /// When the current event was due; events are ordered by this time.
@@ -68,7 +68,7 @@ pub struct Network<P: Load> {
     queue: EventQueue,
     lanes: Lanes,
     /// The packets in the lanes.
-    way: Way<P>,
+    lane_packets: LanePackets<P>,
     legs: Vec<Leg>,
     flows: Vec<Flow>,
     timers_per_end: u8,
@@ -76,7 +76,7 @@ pub struct Network<P: Load> {
     /// The media that links share.
     media: Vec<Medium>,
     packets: Packets<P>,
-    asides: Asides<P>,
+    extras: Extras<P>,
     accounts: Accounts,
     lane_of: BTreeMap<(Source, Span, Target), u32>,
     seed: u64,
@@ -88,7 +88,7 @@ pub struct Network<P: Load> {
     delivered: u64,
 }
 
-impl<P: Load> Network<P> {
+impl<P: PacketData> Network<P> {
     /// Makes an empty network. All random numbers derive from `seed`. Each end of a flow has the
     /// timers `0..timers_per_end`.
     ///
@@ -103,14 +103,14 @@ impl<P: Load> Network<P> {
             kind: Kind::Application.into(),
             queue: EventQueue::new(timers_per_end),
             lanes: Lanes::new(),
-            way: Way::default(),
+            lane_packets: LanePackets::default(),
             legs: Vec::new(),
             flows: Vec::new(),
             timers_per_end,
             links: Vec::new(),
             media: Vec::new(),
             packets: Packets::new(),
-            asides: Asides::new(),
+            extras: Extras::new(),
             accounts: Accounts::default(),
             lane_of: BTreeMap::new(),
             seed,
@@ -235,8 +235,8 @@ impl<P: Load> Network<P> {
         &self.accounts.losses
     }
 
-    /// See [`Port::set_way`].
-    pub(crate) fn set_way(&mut self, flow: FlowId, like: FlowId) {
+    /// See [`Port::set_routes_like`].
+    pub(crate) fn set_routes_like(&mut self, flow: FlowId, like: FlowId) {
         self.flows[flow.0 as usize].first_leg = self.flows[like.0 as usize].first_leg;
         if let Some(Some(size)) = self.accounts.bursts.get(like.0 as usize).copied() {
             self.set_burst_size(flow, size);
@@ -320,7 +320,7 @@ impl<P: Load> Network<P> {
     pub fn end(&mut self) {
         self.queue = EventQueue::new(self.timers_per_end);
         self.lanes = Lanes::new();
-        self.way = Way::default();
+        self.lane_packets = LanePackets::default();
     }
 
     /// Advances the clock to `until`. No event may be due before.
@@ -390,7 +390,8 @@ impl<P: Load> Network<P> {
     /// Removes the head of lane 0 or 1. The next packet of the lane becomes the head.
     #[inline]
     fn take_first_head(&mut self, lane: u32) -> Packet<P> {
-        let packet = self.lanes.first(lane).pop(&mut self.way, self.queue.first_head_mut(lane));
+        let packet =
+            self.lanes.first(lane).pop(&mut self.lane_packets, self.queue.first_head_mut(lane));
         self.kind = KindNumber::of(packet.tie);
         packet
     }
@@ -399,7 +400,7 @@ impl<P: Load> Network<P> {
     #[inline]
     fn take_head(&mut self, lane: u32) -> Packet<P> {
         let mut next = Key::NEVER;
-        let packet = self.lanes.other(lane).pop(&mut self.way, &mut next);
+        let packet = self.lanes.other(lane).pop(&mut self.lane_packets, &mut next);
         self.queue.head_left(lane, next);
         self.kind = KindNumber::of(packet.tie);
         packet
@@ -411,29 +412,29 @@ impl<P: Load> Network<P> {
         let (identity, now) = (packet.identity, self.now);
         if self.kind == KindNumber::AT_RECEIVER {
             self.delivered += 1;
-            if packet.ticket.is_data() {
+            if packet.tag.is_data() {
                 self.accounts.digest.add(Record::AtReceiver, LinkId(0), identity, now);
             }
             let kept;
-            let aside = if packet.has_aside() {
-                kept = self.asides.unpack(packet);
+            let extra = if packet.has_extra() {
+                kept = self.extras.unpack(packet);
                 Some(&kept)
             } else {
                 None
             };
-            let arrival = Arrival::new(packet, aside);
+            let arrival = Arrival::new(packet, extra);
             handler.at_receiver(&mut Port { net: self }, &arrival);
         } else if self.kind == KindNumber::AT_SENDER {
             self.delivered += 1;
             self.accounts.digest.add(Record::AtSender, LinkId(0), identity, now);
             let kept;
-            let aside = if packet.has_aside() {
-                kept = self.asides.unpack(packet);
+            let extra = if packet.has_extra() {
+                kept = self.extras.unpack(packet);
                 Some(&kept)
             } else {
                 None
             };
-            let arrival = Arrival::new(packet, aside);
+            let arrival = Arrival::new(packet, extra);
             handler.at_sender(&mut Port { net: self }, &arrival);
         } else {
             self.events += 1;

@@ -7,15 +7,15 @@ use bbrlab_units::{Span, Time};
 use super::Network;
 use crate::accounts::{Accounts, Lost};
 use crate::digest::{self, Record};
-use crate::lane::{Lanes, Way};
+use crate::lane::{LanePackets, Lanes};
 use crate::link::stats::LinkStats;
 use crate::link::{
-    Admission, InService, Line, Link, Shadow, has_room, marks_on_arrival, marks_on_wait,
+    Admission, Backlog, DepartureRecord, InService, Link, has_room, marks_on_arrival, marks_on_wait,
 };
-use crate::packet::{Asides, FlowId, Handle, LinkId, Load, Outgoing, Packet, Packets, Side};
+use crate::packet::{Extras, FlowId, Handle, LinkId, Outgoing, Packet, PacketData, Packets, Side};
 use crate::route::{Leg, NO_LANE, Onward, Target};
 
-impl<P: Load> Network<P> {
+impl<P: PacketData> Network<P> {
     /// Sends a packet from one end of a flow.
     #[inline(always)]
     #[expect(
@@ -39,7 +39,7 @@ impl<P: Load> Network<P> {
         if leg.lane != NO_LANE {
             let &Leg { lane, delay, tie_base, sent_by_mask, .. } = leg;
             let tie = tie_base | (sent_by(self.kind) & sent_by_mask) | id_tie;
-            let packed = self.asides.pack(packet, payload, (tie, identity), first_leg);
+            let packed = self.extras.pack(packet, payload, (tie, identity), first_leg);
             self.enter_lane(lane, self.now + delay, packed);
             return;
         }
@@ -48,7 +48,7 @@ impl<P: Load> Network<P> {
         // Few routes have a link where ACKs begin.
         let link = &mut self.links[id.0 as usize];
         if !packet.is_data || !link.is_plain() {
-            let packed = self.asides.pack(packet, payload, (id_tie, identity), first_leg);
+            let packed = self.extras.pack(packet, payload, (id_tie, identity), first_leg);
             self.arrive_at_link(packed);
             return;
         }
@@ -64,7 +64,7 @@ impl<P: Load> Network<P> {
         debug_assert!(self.clock.is_none());
         let at = departs + delay;
         let next_leg = first_leg + 1;
-        let packed = self.asides.pack(packet, payload, (tie_base | id_tie, identity), next_leg);
+        let packed = self.extras.pack(packet, payload, (tie_base | id_tie, identity), next_leg);
         self.enter_lane(lane, at, packed);
     }
 
@@ -74,20 +74,20 @@ impl<P: Load> Network<P> {
         reason = "builds the packet in its slot instead of copying it there"
     )]
     fn enter_lane(&mut self, lane: u32, at: Time, packet: Packet<P>) {
-        if self.lanes.get(lane).push(&mut self.way, at, packet) {
-            becomes_head(&mut self.lanes, &self.way, lane, &mut self.queue);
+        if self.lanes.get(lane).push(&mut self.lane_packets, at, packet) {
+            becomes_head(&mut self.lanes, &self.lane_packets, lane, &mut self.queue);
         }
     }
 
     /// Handles a packet that arrives at the link at the end of its leg.
     #[inline(never)]
     pub(super) fn arrive_at_link(&mut self, mut packet: Packet<P>) {
-        let leg = &self.legs[packet.ticket.leg() as usize];
+        let leg = &self.legs[packet.tag.leg() as usize];
         let Target::Link(id) = leg.target else { unreachable!("the leg ends at a link") };
-        match &self.links[id.0 as usize].line {
-            Line::Plain(_) => self.arrive_at_plain_link(id, &packet, leg.last_rated),
-            Line::Virtual { .. } => self.arrive_at_virtual_link(id, &mut packet, leg.last_rated),
-            Line::Events { .. } => self.arrive_at_queue(id, &mut packet, (leg.dscp, leg.hosts)),
+        match &self.links[id.0 as usize].backlog {
+            Backlog::Plain(_) => self.arrive_at_plain_link(id, &packet, leg.last_rated),
+            Backlog::Virtual { .. } => self.arrive_at_virtual_link(id, &mut packet, leg.last_rated),
+            Backlog::Events { .. } => self.arrive_at_queue(id, &mut packet, (leg.dscp, leg.hosts)),
         }
     }
 
@@ -97,16 +97,16 @@ impl<P: Load> Network<P> {
             identity: packet.identity,
             flow: packet.flow(),
             wire_bytes: packet.wire_bytes,
-            is_data: packet.ticket.is_data(),
+            is_data: packet.tag.is_data(),
             counts_for_flow,
         };
         let link = &mut self.links[id.0 as usize];
         let times = (self.due, self.now);
         if let Some(departs) = link.admit_plainly(id, times, admission, &mut self.accounts) {
-            let onward = self.legs[packet.ticket.leg() as usize].onward;
+            let onward = self.legs[packet.tag.leg() as usize].onward;
             self.forward(id, packet, departs, onward);
         } else {
-            self.asides.forget(packet);
+            self.extras.forget(packet);
         }
     }
 
@@ -122,16 +122,16 @@ impl<P: Load> Network<P> {
         let link = &mut self.links[id.0 as usize];
         link.settle(due, id, &mut self.accounts);
         if !passes_front(link, (id, due, now), packet, &mut self.accounts) {
-            self.asides.forget(packet);
+            self.extras.forget(packet);
             return;
         }
-        let (flow, wire_bytes, ticket) = (packet.flow(), packet.wire_bytes, packet.ticket);
-        let is_data = ticket.is_data();
-        let Line::Virtual { buffer, shadows } = &mut link.line else {
+        let (flow, wire_bytes, tag) = (packet.flow(), packet.wire_bytes, packet.tag);
+        let is_data = tag.is_data();
+        let Backlog::Virtual { buffer, records } = &mut link.backlog else {
             unreachable!("the link works by virtual clock")
         };
         let admitted = link.server.admits(wire_bytes)
-            && has_room(buffer, shadows, link.stats.backlog_bytes, wire_bytes);
+            && has_room(buffer, records, link.stats.backlog_bytes, wire_bytes);
         if !admitted {
             link.stats.drops_full += 1;
             if is_data {
@@ -140,20 +140,20 @@ impl<P: Load> Network<P> {
                     self.accounts.digest.add(Record::DropFull, id, packet.identity, due);
                 }
             }
-            self.asides.forget(packet);
+            self.extras.forget(packet);
             return;
         }
-        let mut marked = marks_on_arrival(link.ecn_threshold, &link.stats, ticket.ecn());
+        let mut marked = marks_on_arrival(link.ecn_threshold, &link.stats, tag.ecn());
         let wait = link.server.free_at().since(now);
         let departs = link.server.serve(now, wire_bytes);
-        marked |= marks_on_wait(link.ecn_threshold, wait, ticket.ecn());
+        marked |= marks_on_wait(link.ecn_threshold, wait, tag.ecn());
         if marked {
-            packet.ticket = ticket.marked();
+            packet.tag = tag.marked();
         }
         let lost = link.impairments.loss.as_mut().is_some_and(|loss| loss.loses(departs));
         let waited = if link.server.queues_until_departure() { departs.since(now) } else { wait };
         link.stats.enters(due, wire_bytes);
-        shadows.push_back(Shadow {
+        records.push_back(DepartureRecord {
             departs,
             waited,
             identity: packet.identity,
@@ -165,10 +165,10 @@ impl<P: Load> Network<P> {
             counts_for_flow,
         });
         if lost {
-            // It counts as in the network until its departure; its shadow represents it.
-            self.asides.forget(packet);
+            // It counts as in the network until its departure; its record represents it.
+            self.extras.forget(packet);
         } else {
-            let onward = self.legs[packet.ticket.leg() as usize].onward;
+            let onward = self.legs[packet.tag.leg() as usize].onward;
             self.forward(id, packet, departs, onward);
         }
     }
@@ -179,33 +179,33 @@ impl<P: Load> Network<P> {
         let (due, now) = (self.due_at_link(), self.now);
         let mut link = &mut self.links[id.0 as usize];
         // Departures come before arrivals. The event of this departure is then stale.
-        if let &Line::Events { in_service: Some(InService { departs, sequence, .. }), .. } =
-            &link.line
+        if let &Backlog::Events { in_service: Some(InService { departs, sequence, .. }), .. } =
+            &link.backlog
             && departs <= due
         {
             self.departure(id, sequence);
             link = &mut self.links[id.0 as usize];
         }
         if !passes_front(link, (id, due, now), packet, &mut self.accounts) {
-            self.asides.forget(packet);
+            self.extras.forget(packet);
             return;
         }
-        let (flow, wire_bytes, ticket) = (packet.flow(), packet.wire_bytes, packet.ticket);
-        let marked = marks_on_arrival(link.ecn_threshold, &link.stats, ticket.ecn());
-        let Line::Events { queue, .. } = &mut link.line else {
+        let (flow, wire_bytes, tag) = (packet.flow(), packet.wire_bytes, packet.tag);
+        let marked = marks_on_arrival(link.ecn_threshold, &link.stats, tag.ecn());
+        let Backlog::Events { queue, .. } = &mut link.backlog else {
             unreachable!("the link works by departure events")
         };
         if marked {
-            packet.ticket = ticket.marked();
+            packet.tag = tag.marked();
         }
         if queue.filters_acks() {
-            queue.read(packet.payload.tcp_header(self.asides.of(packet)));
+            queue.read(packet.payload.tcp_header(self.extras.of(packet)));
         }
         let mut queued = Queued {
             handle: self.packets.insert(*packet),
             flow: flow.0,
             wire_bytes,
-            ecn: packet.ticket.ecn(),
+            ecn: packet.tag.ecn(),
             dscp,
             hosts,
             tin: 0,
@@ -252,7 +252,7 @@ impl<P: Load> Network<P> {
         if let Some((reorder, rng)) = impairments.reorder.as_deref_mut()
             && !rng.happens(reorder.ratio)
         {
-            lane = self.legs[packet.ticket.leg() as usize].late_lane;
+            lane = self.legs[packet.tag.leg() as usize].late_lane;
             at += reorder.by;
         }
         if let Some((jitter, rng, last)) = impairments.jitter.as_deref_mut() {
@@ -275,7 +275,7 @@ impl<P: Load> Network<P> {
     fn enqueue(&mut self, id: LinkId, queued: Queued) {
         let (due, now) = (self.due, self.now);
         let link = &mut self.links[id.0 as usize];
-        let Line::Events { queue, chance, in_service, .. } = &mut link.line else {
+        let Backlog::Events { queue, chance, in_service, .. } = &mut link.backlog else {
             unreachable!("the link works by departure events")
         };
         let is_free = |place: u32| self.media[place as usize].is_free();
@@ -291,7 +291,7 @@ impl<P: Load> Network<P> {
             stats: &mut link.stats,
             accounts: &mut self.accounts,
             packets: &mut self.packets,
-            asides: &mut self.asides,
+            extras: &mut self.extras,
         };
         if fits {
             queue.enqueue(now, queued, idle, chance, &mut |packet, cause| {
@@ -329,7 +329,7 @@ impl<P: Load> Network<P> {
     pub(super) fn serve_next(&mut self, id: LinkId, from: Time) {
         let (due, now) = (self.due, self.now);
         let link = &mut self.links[id.0 as usize];
-        let Line::Events { queue, chance, in_service, served } = &mut link.line else {
+        let Backlog::Events { queue, chance, in_service, served } = &mut link.backlog else {
             unreachable!("the link works by departure events")
         };
         let mut drops = Drops {
@@ -341,7 +341,7 @@ impl<P: Load> Network<P> {
             stats: &mut link.stats,
             accounts: &mut self.accounts,
             packets: &mut self.packets,
-            asides: &mut self.asides,
+            extras: &mut self.extras,
         };
         let next = queue.dequeue(now, chance, &mut |packet, cause| drops.drop(&packet, cause));
         let Some(mut packet) = next else { return };
@@ -373,7 +373,7 @@ impl<P: Load> Network<P> {
         let due = self.due;
         let link = &mut self.links[id.0 as usize];
         let medium = link.medium;
-        let Line::Events { queue, in_service, .. } = &mut link.line else {
+        let Backlog::Events { queue, in_service, .. } = &mut link.backlog else {
             unreachable!("the link works by departure events")
         };
         let has_timer = queue.has_timer();
@@ -385,11 +385,11 @@ impl<P: Load> Network<P> {
         link.stats.marks += u64::from(packet.marked);
         link.stats.sent_from_tin(&packet, served.waited);
         let kept = self.packets.remove(packet.handle);
-        let &Leg { last_rated, onward, .. } = &self.legs[kept.ticket.leg() as usize];
+        let &Leg { last_rated, onward, .. } = &self.legs[kept.tag.leg() as usize];
         if last_rated {
             self.accounts.wire_bytes[packet.flow as usize] += u64::from(packet.wire_bytes);
         }
-        let is_data = kept.ticket.is_data();
+        let is_data = kept.tag.is_data();
         let lost = link.impairments.loss.as_mut().is_some_and(|loss| loss.loses(due));
         if is_data {
             link.stats.sent_data_packets += u64::from(!lost);
@@ -403,7 +403,7 @@ impl<P: Load> Network<P> {
             if is_data {
                 self.accounts.lose(kept.flow(), kept.wire_bytes, Lost::Random);
             }
-            self.asides.forget(&kept);
+            self.extras.forget(&kept);
         } else {
             self.forward(id, &kept, due, onward);
         }
@@ -415,7 +415,7 @@ impl<P: Load> Network<P> {
     pub(super) fn link_timer(&mut self, id: LinkId) {
         let (due, now) = (self.due, self.now);
         let link = &mut self.links[id.0 as usize];
-        let Line::Events { queue, in_service, .. } = &mut link.line else {
+        let Backlog::Events { queue, in_service, .. } = &mut link.backlog else {
             unreachable!("only disciplines have timers")
         };
         let idle = in_service.is_none();
@@ -428,7 +428,7 @@ impl<P: Load> Network<P> {
             stats: &mut link.stats,
             accounts: &mut self.accounts,
             packets: &mut self.packets,
-            asides: &mut self.asides,
+            extras: &mut self.extras,
         };
         queue.on_timer(now, &mut |packet, cause| drops.drop(&packet, cause));
         if idle {
@@ -441,7 +441,7 @@ impl<P: Load> Network<P> {
     /// Arms a link's timer for the time that its queue discipline requests.
     #[inline]
     pub(super) fn arm_link_timer(&mut self, id: LinkId) {
-        if let Line::Events { queue, .. } = &self.links[id.0 as usize].line {
+        if let Backlog::Events { queue, .. } = &self.links[id.0 as usize].backlog {
             debug_assert!(queue.has_timer() || queue.timer() == Time::NEVER, "{queue:?}");
             if queue.has_timer() {
                 self.arm_timer_of_discipline(id);
@@ -460,7 +460,7 @@ impl<P: Load> Network<P> {
 
     #[inline(never)]
     fn arm_timer_of_discipline(&mut self, id: LinkId) {
-        let Line::Events { queue, in_service, .. } = &self.links[id.0 as usize].line else {
+        let Backlog::Events { queue, in_service, .. } = &self.links[id.0 as usize].backlog else {
             return;
         };
         let asked_for = queue.timer();
@@ -478,13 +478,13 @@ impl<P: Load> Network<P> {
 /// queue; otherwise it is dropped.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "each packet passes here, from one of two functions")]
-fn passes_front<P: Load>(
+fn passes_front<P: PacketData>(
     link: &mut Link,
     (id, due, now): (LinkId, Time, Time),
     packet: &Packet<P>,
     accounts: &mut Accounts,
 ) -> bool {
-    let recorded = packet.ticket.is_data() && link.rated;
+    let recorded = packet.tag.is_data() && link.rated;
     link.stats.arrivals += 1;
     if recorded {
         accounts.digest.add(Record::LinkArrival, id, packet.identity, due);
@@ -494,7 +494,7 @@ fn passes_front<P: Load>(
 
 /// Whether a packet is dropped in front of the queue: lost at random, above the policer's rate, or
 /// a thinned ACK.
-fn stops_in_front<P: Load>(
+fn stops_in_front<P: PacketData>(
     Link { front, stats, .. }: &mut Link,
     (id, due, now): (LinkId, Time, Time),
     packet: &Packet<P>,
@@ -502,7 +502,7 @@ fn stops_in_front<P: Load>(
     accounts: &mut Accounts,
 ) -> bool {
     let Some(front) = front.as_deref_mut() else { return false };
-    let is_data = packet.ticket.is_data();
+    let is_data = packet.tag.is_data();
     let record = if front.loss.as_mut().is_some_and(|loss| loss.loses(due)) {
         stats.drops_random += 1;
         if is_data {
@@ -529,17 +529,17 @@ fn stops_in_front<P: Load>(
 /// Puts the key of a lane's new head into the event queue.
 #[cold]
 #[inline(never)]
-pub(super) fn becomes_head<P: Load>(
+pub(super) fn becomes_head<P: PacketData>(
     lanes: &mut Lanes,
-    way: &Way<P>,
+    lane_packets: &LanePackets<P>,
     lane: u32,
     queue: &mut EventQueue,
 ) {
-    queue.head_arrived(lane, lanes.get(lane).head(way));
+    queue.head_arrived(lane, lanes.get(lane).head(lane_packets));
 }
 
 /// The sink for packets that a queue discipline drops.
-struct Drops<'a, P: Load> {
+struct Drops<'a, P: PacketData> {
     id: LinkId,
     due: Time,
     rated: bool,
@@ -550,10 +550,10 @@ struct Drops<'a, P: Load> {
     stats: &'a mut LinkStats,
     accounts: &'a mut Accounts,
     packets: &'a mut Packets<P>,
-    asides: &'a mut Asides<P>,
+    extras: &'a mut Extras<P>,
 }
 
-impl<P: Load> Drops<'_, P> {
+impl<P: PacketData> Drops<'_, P> {
     fn drop(&mut self, packet: &Queued, cause: Cause) {
         if self.entering == Some(packet.handle) {
             self.entering = None;
@@ -575,12 +575,12 @@ impl<P: Load> Drops<'_, P> {
             self.stats.drops_dequeue = self.stats.drops_dequeue.map(|drops| drops + 1);
         }
         let kept = self.packets.remove(packet.handle);
-        if kept.ticket.is_data() {
+        if kept.tag.is_data() {
             self.accounts.lose(kept.flow(), kept.wire_bytes, Lost::Queue);
             if self.rated {
                 self.accounts.digest.add(record, self.id, kept.identity, self.due);
             }
         }
-        self.asides.forget(&kept);
+        self.extras.forget(&kept);
     }
 }

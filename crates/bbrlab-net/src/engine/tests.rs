@@ -5,7 +5,7 @@ use bbrlab_queue::{Discipline, Ticking};
 use bbrlab_units::{BitRate, Ecn, Span, Time};
 
 use super::Network;
-use crate::link::{Line, LinkMode};
+use crate::link::{Backlog, LinkMode};
 use crate::packet::{Arrival, FlowId, LinkId, Outgoing, Side};
 use crate::port::{Handler, Port};
 use crate::rng::Rng;
@@ -34,7 +34,7 @@ impl Handler<u32> for OneWay {
                 is_data: true,
                 seq: u64::from(self.sent),
                 retransmission: 0,
-                aside: None,
+                extra: None,
             };
             port.send(flow, Side::Sender, packet, || self.sent);
             self.sent += 1;
@@ -60,9 +60,11 @@ fn a_flows_bytes_are_found_by_settling_its_last_link_with_a_rate_and_no_other() 
     }
     net.advance(Time(1000 * MS), &mut OneWay::default());
     let unsettled = |net: &Network<u32>| {
-        links.map(|id| match &net.links[id.0 as usize].line {
-            Line::Plain(ledger) => ledger.backlog().0,
-            Line::Virtual { .. } | Line::Events { .. } => unreachable!("these links are plain"),
+        links.map(|id| match &net.links[id.0 as usize].backlog {
+            Backlog::Plain(ledger) => ledger.backlog().0,
+            Backlog::Virtual { .. } | Backlog::Events { .. } => {
+                unreachable!("these links are plain")
+            }
         })
     };
     assert_eq!(unsettled(&net), [1, 1, 1], "no packet follows that would settle them");
@@ -77,7 +79,7 @@ fn ticking_link() -> (Network<u32>, FlowId) {
     let mut net: Network<u32> = Network::new(7, 1);
     let link = Link::new("l", Rate::Constant(BitRate(12_000_000)), Buffer::Unlimited);
     let id = net.add_link(&link, LinkMode::DepartureEvents);
-    let Line::Events { queue, .. } = &mut net.links[id.0 as usize].line else {
+    let Backlog::Events { queue, .. } = &mut net.links[id.0 as usize].backlog else {
         unreachable!("it was asked for")
     };
     *queue = Discipline::Ticking(Ticking::new(Span(MS)));
@@ -109,7 +111,7 @@ fn a_links_queue_has_its_own_timer_and_its_own_draws() {
     let (mut net, flow) = ticking_link();
     net.schedule(flow, Time(0), 2);
     net.advance(Time(3 * MS + 1), &mut OneWay::default());
-    let Line::Events { queue: Discipline::Ticking(ticking), .. } = &net.links[0].line else {
+    let Backlog::Events { queue: Discipline::Ticking(ticking), .. } = &net.links[0].backlog else {
         unreachable!("it was put there")
     };
     assert_eq!(ticking.ticks, [1, 2, 3].map(|ms| Time(ms * MS)));

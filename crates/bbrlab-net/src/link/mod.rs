@@ -53,7 +53,7 @@ pub enum LinkMode {
 /// A link.
 #[derive(Debug)]
 pub(crate) struct Link {
-    pub(crate) line: Line,
+    pub(crate) backlog: Backlog,
     pub(crate) server: Server,
     pub(crate) rated: bool,
     /// Propagation delay after the departure, if constant.
@@ -81,12 +81,12 @@ pub(crate) struct Impairments {
 
 /// The backlog: packets that have not departed yet.
 #[derive(Debug)]
-pub(crate) enum Line {
+pub(crate) enum Backlog {
     /// By virtual clock, for a link that only queues and serves.
     Plain(Ledger),
     /// By virtual clock. The packets themselves are already on their next leg; these are their
     /// records.
-    Virtual { buffer: Buffer, shadows: chunks::Queue<Shadow> },
+    Virtual { buffer: Buffer, records: chunks::Queue<DepartureRecord> },
     /// By departure events. `chance` belongs to the queue discipline.
     Events { queue: Discipline, chance: Chance, in_service: Option<InService>, served: u32 },
 }
@@ -94,7 +94,7 @@ pub(crate) enum Line {
 /// The record of an accepted packet until it departs.
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "four independent facts")]
-pub(crate) struct Shadow {
+pub(crate) struct DepartureRecord {
     pub(crate) departs: Time,
     pub(crate) waited: Span,
     pub(crate) identity: u64,
@@ -142,14 +142,14 @@ impl Link {
             && matches!(server, Server::Constant(_));
         // When a packet departs from a shared medium is only known at the link's turn.
         let mode = if link.airtime.is_some() { LinkMode::DepartureEvents } else { mode };
-        let line = match (link.queue, mode) {
+        let backlog = match (link.queue, mode) {
             (Queue::DropTail, LinkMode::VirtualClock) if is_plain => {
-                Line::Plain(Ledger::new(link.buffer))
+                Backlog::Plain(Ledger::new(link.buffer))
             }
             (Queue::DropTail, LinkMode::VirtualClock) => {
-                Line::Virtual { buffer: link.buffer, shadows: chunks::Queue::default() }
+                Backlog::Virtual { buffer: link.buffer, records: chunks::Queue::default() }
             }
-            (queue, _) => Line::Events {
+            (queue, _) => Backlog::Events {
                 queue: Discipline::new(&queue, link.buffer),
                 chance: Chance::new(rng("queue")),
                 in_service: None,
@@ -158,7 +158,7 @@ impl Link {
         };
         let tins = Tins::of(&link.queue);
         Self {
-            line,
+            backlog,
             server,
             rated: link.rate.is_limited(),
             delay: if delay.is_some() { Span::ZERO } else { link.delay },
@@ -182,9 +182,9 @@ impl Link {
     /// departures no longer determine it.
     pub(crate) fn set_clock_step(&mut self, step: Span) {
         self.server.set_clock_step(step);
-        if let Line::Plain(ledger) = &self.line {
-            self.line =
-                Line::Virtual { buffer: ledger.buffer(), shadows: chunks::Queue::default() };
+        if let Backlog::Plain(ledger) = &self.backlog {
+            self.backlog =
+                Backlog::Virtual { buffer: ledger.buffer(), records: chunks::Queue::default() };
         }
     }
 
@@ -192,41 +192,41 @@ impl Link {
     /// [`Self::admit_plainly`].
     #[inline]
     pub(crate) fn is_plain(&self) -> bool {
-        matches!(self.line, Line::Plain(_))
+        matches!(self.backlog, Backlog::Plain(_))
     }
 
     /// Settles a link by virtual clock: accounts for all departures up to `now`.
     #[inline]
     pub(crate) fn settle(&mut self, now: Time, id: LinkId, accounts: &mut Accounts) {
-        let shadows = match &mut self.line {
-            Line::Plain(ledger) => return ledger.settle(now, id, &mut self.stats, accounts),
-            Line::Virtual { shadows, .. } => shadows,
-            Line::Events { .. } => return,
+        let records = match &mut self.backlog {
+            Backlog::Plain(ledger) => return ledger.settle(now, id, &mut self.stats, accounts),
+            Backlog::Virtual { records, .. } => records,
+            Backlog::Events { .. } => return,
         };
-        while let Some(shadow) = shadows.front() {
-            if shadow.departs > now {
+        while let Some(record) = records.front() {
+            if record.departs > now {
                 break;
             }
-            self.stats.leaves(shadow.departs, shadow.wire_bytes);
-            self.stats.sent(shadow.wire_bytes, shadow.waited);
-            self.stats.marks += u64::from(shadow.marked);
-            if shadow.counts_for_flow {
-                accounts.wire_bytes[shadow.flow as usize] += u64::from(shadow.wire_bytes);
+            self.stats.leaves(record.departs, record.wire_bytes);
+            self.stats.sent(record.wire_bytes, record.waited);
+            self.stats.marks += u64::from(record.marked);
+            if record.counts_for_flow {
+                accounts.wire_bytes[record.flow as usize] += u64::from(record.wire_bytes);
             }
-            if shadow.lost {
+            if record.lost {
                 self.stats.drops_random += 1;
-                if shadow.is_data {
-                    accounts.lose(FlowId(shadow.flow), shadow.wire_bytes, Lost::Random);
+                if record.is_data {
+                    accounts.lose(FlowId(record.flow), record.wire_bytes, Lost::Random);
                 }
             }
-            if shadow.is_data {
-                self.stats.sent_data_packets += u64::from(!shadow.lost);
+            if record.is_data {
+                self.stats.sent_data_packets += u64::from(!record.lost);
                 if self.rated {
-                    let record = if shadow.lost { Record::DropRandom } else { Record::Departure };
-                    accounts.digest.add(record, id, shadow.identity, shadow.departs);
+                    let kind = if record.lost { Record::DropRandom } else { Record::Departure };
+                    accounts.digest.add(kind, id, record.identity, record.departs);
                 }
             }
-            shadows.drop_front(1);
+            records.drop_front(1);
         }
     }
 
@@ -241,13 +241,13 @@ impl Link {
 #[inline]
 pub(crate) fn has_room(
     buffer: &Buffer,
-    shadows: &chunks::Queue<Shadow>,
+    records: &chunks::Queue<DepartureRecord>,
     backlog_bytes: u64,
     wire_bytes: u32,
 ) -> bool {
-    shadows.front().is_none_or(|in_service| {
+    records.front().is_none_or(|in_service| {
         let waiting_bytes = backlog_bytes - u64::from(in_service.wire_bytes);
-        buffer.admits(shadows.len() as u64 - 1, waiting_bytes, wire_bytes)
+        buffer.admits(records.len() as u64 - 1, waiting_bytes, wire_bytes)
     })
 }
 

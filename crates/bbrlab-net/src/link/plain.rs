@@ -13,7 +13,7 @@
 use bbrlab_link::Buffer;
 use bbrlab_units::Time;
 
-use super::Line;
+use super::Backlog;
 use super::Link;
 use super::even_packets::EvenPackets;
 use super::queue_length::{QueueLength, Walk};
@@ -71,7 +71,7 @@ impl EntryFlow {
 
     /// Returns the flow if the flow counts its departures from this link.
     #[inline]
-    fn that_counts(self) -> Option<u32> {
+    fn counted_flow(self) -> Option<u32> {
         (self.0 & Self::COUNTS != 0).then_some(self.0 & !(Self::DATA | Self::COUNTS))
     }
 }
@@ -343,7 +343,7 @@ fn settle_departures(
         bytes += wire_bytes;
         stats.delay.add(free.since(entry.at));
         free = entry.departs;
-        if let Some(flow) = entry.flow.that_counts() {
+        if let Some(flow) = entry.flow.counted_flow() {
             of_flows[flow as usize] += wire_bytes;
         }
         if entry.flow.is_data() {
@@ -377,8 +377,8 @@ impl Link {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "parts of what is already found")]
     pub(crate) fn plain(&mut self) -> Plain<'_> {
-        let (Line::Plain(ledger), Server::Constant(serialiser)) =
-            (&mut self.line, &mut self.server)
+        let (Backlog::Plain(ledger), Server::Constant(serialiser)) =
+            (&mut self.backlog, &mut self.server)
         else {
             unreachable!("the link is plain")
         };

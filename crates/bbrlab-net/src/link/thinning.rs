@@ -1,7 +1,7 @@
 //! ACK thinning: forwards the first of every N consecutive ACKs of a flow that carry only an ACK
 //! number, and drops the others.
 
-use crate::packet::{Load, Packet};
+use crate::packet::{Packet, PacketData};
 
 /// Drops ACKs. Other packets pass, and reset the count of their flow.
 #[derive(Clone, Debug)]
@@ -17,13 +17,13 @@ impl Thinning {
         Self { of: of.max(1), counts: Vec::new() }
     }
 
-    pub(crate) fn drops<P: Load>(&mut self, packet: &Packet<P>) -> bool {
+    pub(crate) fn drops<P: PacketData>(&mut self, packet: &Packet<P>) -> bool {
         let flow = packet.flow().0 as usize;
         if self.counts.len() <= flow {
             self.counts.resize(flow + 1, 0);
         }
         let count = &mut self.counts[flow];
-        if packet.ticket.is_data() || packet.has_aside() || !packet.payload.is_bare_ack() {
+        if packet.tag.is_data() || packet.has_extra() || !packet.payload.is_bare_ack() {
             *count = 0;
             return false;
         }

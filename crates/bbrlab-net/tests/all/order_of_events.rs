@@ -23,7 +23,7 @@ fn packet(payload: u32) -> Outgoing<'static, u32> {
         is_data: true,
         seq: u64::from(payload),
         retransmission: 0,
-        aside: None,
+        extra: None,
     }
 }
 

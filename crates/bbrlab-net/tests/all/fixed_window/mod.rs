@@ -4,7 +4,7 @@
 //! The sender keeps `window` packets in flight. It does not detect loss: a lost packet stays in
 //! flight until no ACK has arrived for `idle_timeout`; then the whole window is refilled.
 
-use bbrlab_net::{Arrival, FlowId, Handler, Load, Outgoing, Port, Side};
+use bbrlab_net::{Arrival, FlowId, Handler, Outgoing, PacketData, Port, Side};
 use bbrlab_units::{Ecn, Span, Time};
 
 /// The payload that toy hosts exchange.
@@ -14,12 +14,12 @@ pub(crate) struct Toy {
     pub(crate) sent_at: Time,
 }
 
-impl Load for Toy {
-    type Aside = u64;
+impl PacketData for Toy {
+    type Extra = u64;
 }
 
 /// Extra data of a packet: every third packet has some.
-fn beside(seq: u64) -> Option<u64> {
+fn extra_of(seq: u64) -> Option<u64> {
     seq.is_multiple_of(3).then_some(!seq)
 }
 
@@ -96,14 +96,14 @@ impl Hosts {
             flow.in_flight += 1;
             let seq = flow.next_seq;
             flow.next_seq += 1;
-            let aside = beside(seq);
+            let extra = extra_of(seq);
             let packet = Outgoing {
                 wire_bytes: flow.wire_bytes,
                 ecn: flow.ecn,
                 is_data: true,
                 seq,
                 retransmission: 0,
-                aside: aside.as_ref(),
+                extra: extra.as_ref(),
             };
             let sent_at = port.now();
             port.send(id, Side::Sender, packet, || Toy { seq, sent_at });
@@ -119,22 +119,22 @@ impl Hosts {
 impl Handler<Toy> for Hosts {
     fn at_receiver(&mut self, port: &mut Port<'_, Toy>, packet: &Arrival<'_, Toy>) {
         let seq = packet.payload().seq;
-        assert_eq!(packet.aside().copied(), beside(seq));
+        assert_eq!(packet.extra().copied(), extra_of(seq));
         self.see(Seen::Data { at: port.now(), flow: packet.flow().0, seq, ecn: packet.ecn() });
-        let aside = beside(seq);
+        let extra = extra_of(seq);
         let ack = Outgoing {
             wire_bytes: ACK_BYTES,
             ecn: Ecn::NotEct,
             is_data: false,
             seq,
             retransmission: 0,
-            aside: aside.as_ref(),
+            extra: extra.as_ref(),
         };
         port.send(packet.flow(), Side::Receiver, ack, || *packet.payload());
     }
 
     fn at_sender(&mut self, port: &mut Port<'_, Toy>, packet: &Arrival<'_, Toy>) {
-        assert_eq!(packet.aside().copied(), beside(packet.payload().seq));
+        assert_eq!(packet.extra().copied(), extra_of(packet.payload().seq));
         let rtt = port.now().since(packet.payload().sent_at);
         let seq = packet.payload().seq;
         self.see(Seen::Ack { at: port.now(), flow: packet.flow().0, seq, rtt });

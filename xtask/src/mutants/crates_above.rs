@@ -7,11 +7,11 @@ use std::path::Path;
 use crate::source;
 
 /// For each crate, the crates that import it in their code or in their tests.
-pub(super) struct RoomsAbove {
+pub(super) struct CratesAbove {
     importers: BTreeMap<String, Vec<String>>,
 }
 
-impl RoomsAbove {
+impl CratesAbove {
     /// Reads all manifests, except those of the crates in `skip`.
     pub(super) fn read(root: &Path, skip: &[String]) -> Result<Self, String> {
         let mut importers: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -53,16 +53,16 @@ impl RoomsAbove {
 mod tests {
     use std::path::Path;
 
-    use super::RoomsAbove;
+    use super::CratesAbove;
 
     #[test]
     fn the_sender_is_held_by_its_own_tests_then_by_oracle_and_sim() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-        let rooms = RoomsAbove::read(root, &[]).unwrap().of("bbrlab-tcp");
-        let at = |room: &str| rooms.iter().position(|found| found == room).unwrap();
+        let packages = CratesAbove::read(root, &[]).unwrap().of("bbrlab-tcp");
+        let at = |package: &str| packages.iter().position(|found| found == package).unwrap();
         assert_eq!(at("bbrlab-tcp"), 0);
         assert!(at("bbrlab-oracle") < at("bbrlab-lab") && at("bbrlab-sim") < at("bbrlab-lab"));
         assert!(at("bbrlab-lab") < at("bbrlab-cli"));
-        assert!(!rooms.contains(&"bbrlab-net".to_owned()), "it does not import tcp");
+        assert!(!packages.contains(&"bbrlab-net".to_owned()), "it does not import tcp");
     }
 }

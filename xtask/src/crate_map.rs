@@ -32,13 +32,13 @@ const IMPORTS: &[(&str, &[&str])] = &[
 
 /// Returns the names of all crates of the product, the lowest first.
 pub(crate) fn crates() -> Vec<String> {
-    IMPORTS.iter().map(|(room, _)| format!("bbrlab-{room}")).collect()
+    IMPORTS.iter().map(|(package, _)| format!("bbrlab-{package}")).collect()
 }
 
 /// Returns the names of the crates up to `last`, the lowest first.
 pub(crate) fn crates_up_to(last: &str) -> Vec<String> {
-    let place = IMPORTS.iter().position(|&(room, _)| room == last);
-    let count = place.expect("the room is on the map") + 1;
+    let place = IMPORTS.iter().position(|&(package, _)| package == last);
+    let count = place.expect("the crate is on the map") + 1;
     crates().into_iter().take(count).collect()
 }
 
@@ -50,19 +50,21 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
     for entry in entries {
         let folder = entry.map_err(|error| error.to_string())?.path();
         let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default().to_owned();
-        let room = name.strip_prefix("bbrlab-").unwrap_or(&name);
-        let Some(may_import) = allowed.remove(room) else {
+        let package = name.strip_prefix("bbrlab-").unwrap_or(&name);
+        let Some(may_import) = allowed.remove(package) else {
             wrong.push(format!("{name} is not on the map"));
             continue;
         };
         let found = imports(&folder.join("Cargo.toml"), &name)?;
         let new = found.iter().filter(|import| !may_import.contains(&import.as_str()));
-        wrong.extend(new.map(|import| format!("{room} must not import {import}")));
+        wrong.extend(new.map(|import| format!("{package} must not import {import}")));
         let gone = may_import.iter().filter(|&&import| !found.iter().any(|other| other == import));
-        wrong.extend(gone.map(|import| format!("{room} no longer imports {import}")));
+        wrong.extend(gone.map(|import| format!("{package} no longer imports {import}")));
     }
     wrong.extend(table_differences(&source::read(&root.join("CONTRIBUTING.md"))?));
-    wrong.extend(allowed.keys().map(|room| format!("{room} is on the map but not in crates/")));
+    wrong.extend(
+        allowed.keys().map(|package| format!("{package} is on the map but not in crates/")),
+    );
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("; ")) }
 }
 
@@ -74,17 +76,17 @@ fn table_differences(page: &str) -> Vec<String> {
     };
     let rows: Vec<Vec<String>> =
         page.lines().filter(|line| line.starts_with("| `")).map(words).collect();
-    let is_there = |room: &str, imports: &[&str]| {
+    let is_there = |package: &str, imports: &[&str]| {
         rows.iter().any(|row| {
             let mut found = row[1..].to_vec();
             let mut wanted: Vec<String> = imports.iter().map(|&name| name.to_owned()).collect();
             found.sort();
             wanted.sort();
-            row[0] == room && found == wanted
+            row[0] == package && found == wanted
         })
     };
-    let missing = IMPORTS.iter().filter(|(room, imports)| !is_there(room, imports));
-    missing.map(|(room, _)| format!("CONTRIBUTING.md: the row of `{room}` differs")).collect()
+    let missing = IMPORTS.iter().filter(|(package, imports)| !is_there(package, imports));
+    missing.map(|(package, _)| format!("CONTRIBUTING.md: the row of `{package}` differs")).collect()
 }
 
 /// Returns the crates in a manifest's `[dependencies]`. The crate must have the name of its folder.
