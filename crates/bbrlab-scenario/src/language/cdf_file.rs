@@ -1,4 +1,4 @@
-//! Files with a cumulative distribution of sizes, as measurements of traffic are given out.
+//! Reads files with a cumulative distribution of sizes, a common format for traffic measurements.
 
 use bbrlab_run::Cdf;
 
@@ -6,12 +6,12 @@ use crate::language::decimal::Decimal;
 use crate::language::path_trace::STEPS_MAX;
 use crate::language::quantity::parse_bytes;
 
-/// Reads a file of two columns: bytes, and the share of sizes up to them, either in percent or as a
-/// fraction; the last line, 100 or 1, tells which. The error completes a sentence that begins with
-/// "the file".
+/// Reads a file of two columns: bytes, and the share of sizes up to this number of bytes. Shares
+/// are in percent if the last one is 100, or fractions if it is 1. The error completes a sentence
+/// that begins with "the file".
 pub(crate) fn parse(text: &str) -> Result<Cdf, String> {
     let percent = 100 * u64::from(Cdf::ONE);
-    // Bytes, and shares in parts of 10^-9 of what the file counts in.
+    // Bytes, and shares in units of 10^-9 of the file's own unit (percent or 1).
     let mut rows: Vec<(u64, u64)> = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
         let line = line.trim();
@@ -27,7 +27,7 @@ pub(crate) fn parse(text: &str) -> Result<Cdf, String> {
             return Err(format!("has more than {STEPS_MAX} lines"));
         }
         let wrong = |what: &str, value: &str| format!("has no {what} on line {number}: {value:?}");
-        // As a quantity with its unit, so that both are bounded alike.
+        // Read like a quantity with its unit, so that the same bounds apply.
         let size = parse_bytes(&format!("{bytes}B")).ok().map(|bytes| bytes.0);
         let size = size.ok_or_else(|| wrong("whole number of bytes", bytes))?;
         let part = Decimal::parse(share)
