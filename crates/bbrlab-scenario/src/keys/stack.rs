@@ -75,7 +75,7 @@ const INVALID_SAMPLES: [(&str, InvalidSample); 2] =
     [("drop", InvalidSample::Drop), ("reuse", InvalidSample::Reuse)];
 const SAMPLE_BOUNDS: [(&str, SampleBound); 2] =
     [("sample", SampleBound::Sample), ("srtt", SampleBound::Srtt)];
-/// Off, on, and a third value with a name.
+/// The values of a switch: off, on, and a third value with a name.
 type Switch<T> = (T, T, (&'static str, T));
 const PARTIAL_ACKS: Switch<PartialAck> =
     (PartialAck::Nothing, PartialAck::Segment, ("head", PartialAck::Head));
@@ -83,7 +83,7 @@ const LOSS_COUNTS: Switch<LossCount> =
     (LossCount::New, LossCount::Change, ("marked", LossCount::Marked));
 const PACINGS: [(&str, Pacing); 2] = [("linux", Pacing::Linux), ("timer", Pacing::Timer)];
 
-/// What `rack`, `tlp` and `undo` are without a value.
+/// The default of `rack`, `tlp` and `undo`.
 const AS_RECOVERY: &str = "`true` with `recovery = \"linux\"`, else `false`";
 
 impl Default for StackSpec {
@@ -99,8 +99,8 @@ impl Default for StackSpec {
 
 const SOCKET_BUFFER: Form = Form::Any(&[Form::Choice(|| vec!["auto"]), Form::Bytes]);
 
-/// The key of a family of algorithms: a table of their parameters. A macro, since readers of keys
-/// are functions, which cannot hold the family.
+/// Makes the key of a family of algorithms: a table of their parameters. It is a macro because
+/// readers of keys are plain functions, which cannot hold the family.
 macro_rules! family {
     ($key:literal, $family:ident, $help:literal) => {
         key(
@@ -606,7 +606,7 @@ fn read_hz(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<u32> {
     u32::try_from(hz).ok()
 }
 
-/// A switch that is off, on, or at its third value.
+/// Reads a switch: off, on, or its third value.
 fn read_switch<T: Copy + PartialEq>(
     reader: &mut Reader<'_>,
     node: &Node,
@@ -626,7 +626,7 @@ fn show_switch<T: Copy + PartialEq>((off, on, (name, _)): Switch<T>, value: T) -
     show_text(name)
 }
 
-/// `true` stands for the handshake of ns-3.
+/// Reads `handshake`; `true` means the handshake of ns-3.
 fn read_handshake(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Handshake> {
     match &node.value {
         Value::Bool(true) => Some(Handshake::Ns3),
@@ -690,7 +690,7 @@ fn show_socket_buffer(buffer: SocketBuffer) -> Option<String> {
     }
 }
 
-/// The delay of ns-3's ACKs, where a profile of ns-3 has `every` only.
+/// The default of `timer` in the profiles of ns-3.
 const NS3_DELACK: Span = Span::from_millis(200);
 
 fn read_delack(

@@ -16,7 +16,7 @@ use crate::lowering::hosts::Hosts;
 use bbrlab_link::{Buffer, Link, Rate};
 use bbrlab_run::{FlowClass, Hop};
 
-/// The most names of links that the message about a misspelt one lists.
+/// The largest number of links that the message about a misspelt name lists.
 const NAMES_SHOWN: usize = 20;
 
 /// A link of the file: its hops in both directions.
@@ -35,7 +35,7 @@ pub(crate) struct Router<'s> {
     link_hops: &'s [LinkHops<'s>],
     numbers: BTreeMap<&'s str, usize>,
     links: &'s [Link],
-    /// The rate of each of these links that a `load` is a share of.
+    /// The rate of each of these links, of which a `load` is a share.
     nominal_rates: &'s [Option<BitRate>],
     hosts: Hosts<'s>,
 }
@@ -44,7 +44,8 @@ pub(crate) struct Router<'s> {
 struct Core {
     forward: Vec<usize>,
     reverse: Vec<usize>,
-    /// There is a `return_path`: ACKs cross its links in the forward direction, as data would.
+    /// Whether there is a `return_path`, whose links ACKs cross in the forward direction, like
+    /// data.
     own_return_path: bool,
 }
 
@@ -151,7 +152,7 @@ impl<'s> Router<'s> {
         let source = flow.source.source(mss, narrowest.unwrap_or((BitRate(1), Bytes(0))));
         Some(FlowClass {
             name: flow.name.clone(),
-            // The default needs all classes.
+            // The default group depends on all classes: `name_groups` sets it later.
             group: flow.group.clone().unwrap_or_default(),
             cc: flow.cc,
             cc_params: match &flow.outside {
@@ -317,7 +318,7 @@ impl<'s> Router<'s> {
     }
 }
 
-/// The links on a way, shared ones and the class's own.
+/// The links on a route: shared links and private links of the class.
 pub(crate) fn links_on<'l>(
     way: &[Hop],
     shared: &'l [Link],
@@ -333,7 +334,7 @@ fn access(name: &str, side: Side<'_>, private_links: &mut Vec<Link>) -> Hop {
     private(name, &access.rate, access, side.delay, private_links)
 }
 
-/// The same hop in the reverse direction.
+/// The hop between a host and the network in the reverse direction.
 fn reverse_access(name: &str, side: Side<'_>, private_links: &mut Vec<Link>) -> Hop {
     let rated = side.access.map(|access| (access, access.reverse_rate.rate(&access.rate)));
     match rated.filter(|(_, rate)| rate.is_limited()) {

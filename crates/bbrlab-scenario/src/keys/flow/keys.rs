@@ -22,7 +22,7 @@ use crate::language::reader::{Reader, found};
 /// The keys of `[[flows]]` in the order of the canonical text, which must not change because it is
 /// hashed.
 pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
-    // Who sends: the congestion control and the number of flows.
+    // The sender: congestion control and number of flows.
     key(
         "cc",
         "0.1.0",
@@ -85,7 +85,7 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
     .without(
         "`cc` where the flows differ in it, else the base RTT where they differ in that, else `cc`",
     ),
-    // Over which links.
+    // The path.
     key(
         "rtt",
         "0.1.0",
@@ -145,7 +145,7 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         |flow| flow.return_path.as_deref().map(show_path),
     )
     .without("the links of its data in the reverse direction"),
-    // When.
+    // Start and stop.
     key(
         "start",
         "0.1.0",
@@ -178,7 +178,7 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         read_stop,
         |flow| flow.stop.and_then(|stop| show_text(&show_span(stop))),
     ),
-    // How.
+    // Settings of the connection.
     key(
         "ecn",
         "0.1.0",
@@ -187,7 +187,7 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
          low-latency route, which `bbr3` needs (it looks at marks where the minimum RTT is 5 ms or less); `\"l4s\"`: the same with ECT(1), for `dctcp`, `bbr2` and `bbr3`. How the \
          receiver echoes marks depends on `cc`: for these three mark by mark, for all others as in RFC 3168",
         |flow: &mut FlowSpec, given| {
-            // For datagrams the key is wrong, whatever it says.
+            // For datagrams the key is wrong with any value, so it is not read.
             if !flow.is_udp {
                 let ecn = read_ecn(given, flow.cc_name(), flow.answers_share_of_marks());
                 set(&mut flow.ecn, ecn);
@@ -247,7 +247,7 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
     )
     .acts_on(Acts::Connections)
     .without("`true`"),
-    // What: periods of sending.
+    // Sources: periods of sending.
     key(
         "on",
         "0.1.0",
@@ -267,7 +267,7 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         |flow| flow.source.off.as_ref().map(law::show_times),
     )
     .source("rate"),
-    // A number of bytes, or a rate.
+    // Sources: a number of bytes, or a rate.
     key(
         "bytes",
         "0.1.0",
@@ -288,7 +288,7 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         |flow| flow.source.rate.and_then(|rate| show_text(&show_rate(rate))),
     )
     .source("rate"),
-    // What the application writes.
+    // Sources: periodic writes, and trains of transfers.
     key(
         "write",
         "0.1.0",
@@ -314,7 +314,7 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
     )
     .source("train")
     .acts_on(Acts::Connections),
-    // Flows that come and go, and clients that ask.
+    // Sources: flows that arrive at random times, and clients with requests.
     key(
         "arrivals",
         "0.2.0",
@@ -375,7 +375,7 @@ fn read_stop(flow: &mut FlowSpec, given: &mut Given<'_, '_>) {
 /// The longest name of a flow or group.
 const LABEL_MAX: usize = 64;
 
-/// A name that fits a table, a legend and a metric.
+/// Reads a name that fits into a table, a legend and a metric.
 fn read_label(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<String> {
     let text = reader.text(node, name)?;
     let fits = !text.trim().is_empty() && text.chars().count() <= LABEL_MAX;

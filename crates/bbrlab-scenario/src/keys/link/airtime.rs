@@ -1,4 +1,4 @@
-//! `airtime`: both directions of a link share one medium.
+//! `airtime`: a medium that both directions of a link share.
 
 use bbrlab_link::{Airtime, Rate, RateChange};
 use bbrlab_units::{Packets, Span};
@@ -10,10 +10,10 @@ use crate::language::key::{Form, Part, needed, optional};
 use crate::language::quantity::{parse_span, show_span};
 use crate::language::reader::{Keys, Reader};
 
-/// The most packets of a turn.
+/// The largest number of packets per transmission opportunity.
 const PACKETS_MAX: u64 = 1_000_000_000;
 
-/// Turns as written.
+/// Transmission opportunities as the scenario writes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AirtimeSpec {
     overhead: Span,
@@ -60,7 +60,7 @@ impl AirtimeSpec {
         inline_table(parts.into_iter().flatten())
     }
 
-    /// The part of a link in the medium of this number.
+    /// The airtime settings of a link on the medium with this number.
     pub(crate) fn of(self, medium: u32) -> Airtime {
         let Self { overhead, packets, time } = self;
         Airtime { medium, overhead, packets: Packets(packets), time }
@@ -68,7 +68,7 @@ impl AirtimeSpec {
 }
 
 impl LinkSpec {
-    /// Refuses what does not go with turns on a medium.
+    /// Rejects keys that cannot be combined with a shared medium.
     pub(super) fn check_airtime(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
         let (Some(_), Some(at)) = (self.airtime, keys.key_at("airtime")) else { return };
         let name = keys.name("airtime");

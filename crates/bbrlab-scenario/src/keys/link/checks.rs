@@ -1,4 +1,4 @@
-//! Keys of a link that do not go together.
+//! Checks for keys of a link that cannot be combined.
 
 use bbrlab_link::{Queue, Rate, RateChange};
 use bbrlab_units::BitRate;
@@ -10,7 +10,7 @@ use crate::language::quantity::show_rate;
 use crate::language::reader::{Keys, Reader};
 
 impl LinkSpec {
-    /// Where a discipline has a shaper of its own, its rate is the link's.
+    /// Makes the rate of a discipline's own shaper the rate of the link.
     pub(super) fn take_shapers(&mut self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
         let mut refuse = |key: &str, besides: &'static str, found: &str| {
             let title =
@@ -44,7 +44,7 @@ impl LinkSpec {
         }
     }
 
-    /// Refuses a bucket that nothing fills.
+    /// Rejects a bucket on a link without a constant rate or a schedule, which could not fill it.
     pub(super) fn check_burst(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
         let found = match self.link.rate {
             Rate::Constant(_) | Rate::Schedule(_) => return,
@@ -58,7 +58,7 @@ impl LinkSpec {
         }
     }
 
-    /// Refuses a peak rate that bounds nothing. Linux: `tbf_change`.
+    /// Rejects a peak rate that limits nothing. Linux: `tbf_change`.
     pub(super) fn check_peak_rate(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
         let (Some(peak), Some(at)) = (self.peak_rate, keys.key_at("peak_rate")) else { return };
         let name = keys.name("peak_rate");
@@ -85,7 +85,8 @@ impl LinkSpec {
         }
     }
 
-    /// Refuses what a link whose rate and delay do not change, or stop, does not go with.
+    /// Rejects keys that do not fit the link's changes: `keep_order` without changes of the delay,
+    /// and `rate_change = "keep"` with a rate of 0.
     pub(super) fn check_changes(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
         let is_still = self.link.delay_steps.is_none() && self.model.is_none();
         if is_still
@@ -108,7 +109,7 @@ impl LinkSpec {
         }
     }
 
-    /// Refuses what a discipline's table does not go with.
+    /// Rejects keys that cannot be combined with a queue discipline.
     pub(super) fn check_queues(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
         let reverse = self.reverse_queue.as_ref();
         let directions = [
@@ -151,7 +152,7 @@ impl LinkSpec {
     }
 }
 
-/// Refuses the buffer of a direction without a rate.
+/// Rejects the buffer of a direction without a rate.
 pub(super) fn check_buffer(
     reader: &mut Reader<'_>,
     keys: &Keys<'_>,

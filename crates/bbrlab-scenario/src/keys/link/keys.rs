@@ -27,7 +27,7 @@ const LOSS_ATS: [(&str, LossAt); 2] = [("after", LossAt::After), ("before", Loss
 const CHANGES: [(&str, RateChange); 2] =
     [("follow", RateChange::Follow), ("keep", RateChange::Keep)];
 
-/// The most ACKs of which one passes.
+/// The largest value of `ack_thinning`.
 const ACKS_MAX: u64 = 1000;
 
 const SLOT: Form = Form::Any(&[Form::Time, Form::Table(slot::PARTS)]);
@@ -60,7 +60,7 @@ const REORDER: Form = Form::Table(&[needed("ratio", Form::Ratio), needed("by", F
 /// A policer.
 const POLICE: Form = Form::Table(&[needed("rate", Form::Rate), needed("burst", Form::Bytes)]);
 
-/// The keys of `[bottleneck]`, which `[[links]]` have, too.
+/// The keys of `[bottleneck]`, which `[[links]]` have too.
 pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
     key(
         "rate",

@@ -14,10 +14,11 @@ const FULL_PACKET: Bytes = Bytes(1500);
 
 const NS: u128 = NS_PER_S as u128;
 
-/// The largest bucket that `tc` hands to the kernel, in nanoseconds of the rate.
+/// The largest bucket that `tc` can pass to the kernel, as the time in ns in which the rate fills
+/// it.
 const FILLS_IN_AT_MOST: u128 = 64 * u32::MAX as u128;
 
-/// The peak rate of a link with a bucket, as written.
+/// The peak rate of a link with a bucket, as the scenario writes it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PeakSpec {
     at: At,
@@ -54,18 +55,18 @@ impl PeakSpec {
         mtu.map_or(rate.clone(), |mtu| format!("{{ rate = {rate}, mtu = \"{mtu}B\" }}"))
     }
 
-    /// The bucket beside that of a link, which has a packet of full size unless it says otherwise.
+    /// The second bucket of a link. Its default depth is a packet of full size.
     pub(crate) fn of(self, link: &Link) -> PeakRate {
         let full = Bytes(FULL_PACKET.0 + link.framing.0);
         PeakRate { rate: self.rate, mtu: self.mtu.map_or(full, |mtu| mtu.value) }
     }
 
-    /// The key of its depth; where that is the default, of the whole.
+    /// The key of its depth, or `peak_rate` if the depth is the default.
     pub(crate) fn key(self) -> &'static str {
         if self.mtu.is_some() { "peak_rate.mtu" } else { "peak_rate" }
     }
 
-    /// Where its depth is in the file; where that is the default, the whole.
+    /// The position of its depth in the file, or of `peak_rate` if the depth is the default.
     pub(crate) fn mtu_at(self) -> At {
         self.mtu.map_or(self.at, |mtu| mtu.at)
     }
@@ -76,7 +77,7 @@ pub(super) fn show_police(police: Policer) -> String {
     format!("{{ rate = \"{}\", burst = \"{}B\" }}", show_rate(rate), burst.0)
 }
 
-/// A policer, with the place of its `burst`.
+/// Reads a policer, with the position of its `burst`.
 pub(super) fn read_police(
     reader: &mut Reader<'_>,
     node: &Node,

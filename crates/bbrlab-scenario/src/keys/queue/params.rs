@@ -1,4 +1,4 @@
-//! The parameters of the queue disciplines, with `tc`'s names.
+//! The parameters of the queue disciplines, with their names in `tc`.
 
 use bbrlab_link::{
     CakeParams, CodelParams, DualPi2Params, FqParams, PieParams, PrioParams, Queue, SfqParams,
@@ -9,7 +9,7 @@ use super::access::Access;
 /// A parameter.
 pub(super) struct Param {
     pub(super) name: &'static str,
-    /// What it means, in Markdown.
+    /// Its meaning, in Markdown.
     pub(super) meaning: &'static str,
     pub(super) access: Access,
 }
@@ -18,10 +18,10 @@ const fn param(name: &'static str, meaning: &'static str, access: Access) -> Par
     Param { name, meaning, access }
 }
 
-/// The most that `tc` and the kernel take for bytes of a turn.
+/// The largest quantum, in bytes, that `tc` and the kernel accept.
 const QUANTUM_MAX: u64 = 1 << 20;
 
-/// All parameters, those of several disciplines once.
+/// All parameters. A parameter of several disciplines has one row.
 pub(super) const PARAMS: &[Param] = &[
     param(
         "target",
@@ -336,7 +336,7 @@ fn dualpi2(queue: &mut Queue) -> Option<&mut DualPi2Params> {
     }
 }
 
-/// The parameters of `codel`'s law.
+/// The parameters of CoDel in the disciplines that use it.
 fn codel(queue: &mut Queue) -> Option<&mut CodelParams> {
     match queue {
         Queue::Codel(params) => Some(params),
@@ -345,7 +345,7 @@ fn codel(queue: &mut Queue) -> Option<&mut CodelParams> {
     }
 }
 
-/// The parameters of `pie`'s law.
+/// The parameters of PIE in the disciplines that use it.
 fn pie(queue: &mut Queue) -> Option<&mut PieParams> {
     match queue {
         Queue::Pie(params) => Some(params),

@@ -1,4 +1,4 @@
-//! `[[flows]]`: who sends, and what.
+//! Mistakes in `[[flows]]`.
 
 use expect_test::expect;
 

@@ -1,4 +1,4 @@
-//! `[bottleneck]`, `[[links]]` and `[access]`.
+//! Mistakes in `[bottleneck]`, `[[links]]` and `[access]`.
 
 use bbrlab_scenario::Scenario;
 use expect_test::expect;
@@ -290,7 +290,7 @@ fn what_has_just_room_for_the_packets_that_cross_the_link_is_right() {
         ("cc = \"reno\"\nbytes = \"300B\"", "366B"),
         ("cc = \"reno\"\narrivals = { rate = \"9/s\" }\nbytes = \"1B\"", "74B"),
     ] {
-        // The other link and the flow on it have nothing to do with this one.
+        // The other link and its flow have no mistakes.
         let text = format!(
             "duration = \"1s\"\n[[links]]\nname = \"a\"\n{}[[links]]\nname = \"b\"\nrate = \"9Mbit/s\"\n\
              [[flows]]\n{flow}\nrtt = \"9ms\"\npath = [\"a\"]\n\

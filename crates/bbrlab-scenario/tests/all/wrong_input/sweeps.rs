@@ -1,4 +1,4 @@
-//! `[sweep]` and `--set`.
+//! Mistakes in `[sweep]` and `--set`.
 
 use bbrlab_scenario::Scenario;
 use expect_test::expect;
@@ -62,7 +62,7 @@ fn sweeps() {
     "#]]);
 }
 
-/// What becomes of settings from the command line beside a sweep: the points that are left, or the
+/// The result of settings from the command line together with a sweep: the remaining points, or the
 /// mistakes.
 fn beside(sweep: &str, sets: &[&str]) -> String {
     let text = format!("{RIGHT}[sweep]\n{sweep}\n");
@@ -97,7 +97,7 @@ fn a_setting_is_not_overwritten_by_a_sweep_without_a_word() {
     let coupled = r#"points = [{ "bottleneck.police.rate" = "9Mbit/s", "flows.rtt" = "30ms" }]"#;
     let mut told = String::new();
     for (sweep, sets) in [
-        // A part of what is swept, and the other way round.
+        // A setting of a part of the swept value, and the reverse.
         (police, &["bottleneck.police.rate=3Mbit/s"][..]),
         (rate, &[r#"bottleneck.police={ rate = "3Mbit/s", burst = "64KB" }"#]),
         (coupled, &["bottleneck.police.burst=64KB", "bottleneck.police.rate=3Mbit/s"]),
@@ -108,10 +108,10 @@ fn a_setting_is_not_overwritten_by_a_sweep_without_a_word() {
         // All flows and one of them.
         (first_cc, &["flows.cc=vegas"]),
         (r#""flows.cc" = ["reno", "cubic"]"#, &["flows[0].cc=vegas"]),
-        // A value and a sweep of one key.
+        // A setting of a value and of a list for the same key.
         (police, &["flows.cc=vegas", r#"sweep.flows.cc=["reno", "cubic"]"#]),
         (police, &[r#"sweep.flows[0].cc=["reno", "cubic"]"#, "flows.cc=vegas"]),
-        // What is set is no longer swept, or has nothing that is.
+        // The set key is no longer swept, or does not overlap with a swept key.
         (police, &[r#"bottleneck.police={ rate = "3Mbit/s", burst = "64KB" }"#]),
         (first_cc, &["flows[0].cc=vegas"]),
         (target, &["bottleneck.queue=codel"]),
