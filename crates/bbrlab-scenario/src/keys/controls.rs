@@ -53,13 +53,12 @@ fn check_name(reader: &mut Reader<'_>, own: &str, at: At, name: &str) -> Option<
     let found = if own.is_empty() || own.len() > NAME_MAX || !own.bytes().all(is_plain) {
         format!("found {shown:?}")
     } else if is_cc_name(own) {
-        format!("found {shown:?}, which the laboratory has itself")
+        format!("found {shown:?}, which is a built-in name")
     } else {
         return Some(());
     };
-    let title = format!(
-        "`{name}`: expected names of its own of up to {NAME_MAX} letters, digits, `-` and `_`"
-    );
+    let title =
+        format!("`{name}`: expected unique names of up to {NAME_MAX} letters, digits, `-` and `_`");
     reader.problem(at, title, found, Vec::new());
     None
 }

@@ -182,12 +182,12 @@ impl<'s> Whole<'s> {
                 }) =>
             {
                 Some((
-                    "a queue `cake`, `prio` or `fq` on its way",
-                    "none that looks at classes of traffic",
+                    "a queue `cake`, `prio` or `fq` on its path",
+                    "none that distinguishes classes of traffic",
                 ))
             }
             Acts::Hosts if !crosses(|queue| matches!(queue, Queue::Cake(_))) => {
-                Some(("a queue `cake` on its way", "none that looks at hosts"))
+                Some(("a queue `cake` on its path", "none that distinguishes hosts"))
             }
             _ => None,
         }
@@ -232,7 +232,7 @@ fn of_link(
         }
         Acts::Reverse if !reverse && link.airtime.is_none() => Some((
             "ACKs that cross the link in the reverse direction",
-            "no flow whose ACKs take this way",
+            "no flow whose ACKs take this direction",
         )),
         Acts::Acks if !reverse && !crossing.acks_forward => {
             Some(("ACKs that cross the link", "no flow whose ACKs do"))

@@ -115,7 +115,7 @@ fn read_file(reader: &mut Reader<'_>, node: &Node, file: &str, name: &str) -> Op
         }
         Err(reason) => {
             let title =
-                format!("`{name}`: expected the path of a file with bytes and a share a line");
+                format!("`{name}`: expected the path of a file with bytes and a share per line");
             let found = format!("found {}; as a distribution it {reason}", found(&node.value));
             reader.problem(node.at, title, found, Vec::new());
             None

@@ -356,11 +356,11 @@ fn read_link_name(
         return None;
     }
     if !taken.insert(name.to_owned()) {
-        let title = format!("`{shown}`: expected a name of its own");
+        let title = format!("`{shown}`: expected a unique name");
         reader.problem(
             node.at,
             title,
-            format!("found {name:?}, which another link has"),
+            format!("found {name:?}, the name of another link"),
             Vec::new(),
         );
         return None;

@@ -69,7 +69,7 @@ impl ArrivalsSpec {
                 None
             }
             (None, None) => {
-                let expected = "how many flows come, such as \"50/s\", or `load`";
+                let expected = "the arrival rate, such as \"50/s\", or `load`";
                 reader.missing(&keys, "rate", expected);
                 None
             }

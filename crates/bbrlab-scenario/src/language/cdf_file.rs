@@ -21,7 +21,7 @@ pub(crate) fn parse(text: &str) -> Result<Cdf, String> {
         let columns = line.split(|c: char| c == ',' || c.is_whitespace());
         let columns: Vec<&str> = columns.filter(|column| !column.is_empty()).collect();
         let &[bytes, share] = columns.as_slice() else {
-            return Err(format!("has {} values on line {number} in place of 2", columns.len()));
+            return Err(format!("has {} values on line {number} instead of 2", columns.len()));
         };
         if rows.len() == STEPS_MAX {
             return Err(format!("has more than {STEPS_MAX} lines"));
@@ -79,7 +79,7 @@ mod tests {
     fn wrong_files_are_refused() {
         check("", &expect!["has no line with bytes and a share"]);
         check("# nothing\n", &expect!["has no line with bytes and a share"]);
-        check("0 0\n10\n", &expect!["has 1 values on line 2 in place of 2"]);
+        check("0 0\n10\n", &expect!["has 1 values on line 2 instead of 2"]);
         check(
             "0 0\nten 50\n20 100\n",
             &expect![[r#"has no whole number of bytes on line 2: "ten""#]],

@@ -48,7 +48,7 @@ pub(crate) fn parse<'t>(text: impl Iterator<Item = &'t str>) -> Result<PathTrace
         && columns.iter().all(|column| known.contains(column))
         && columns.iter().enumerate().all(|(at, column)| !columns[..at].contains(column));
     if !is_right {
-        return Err(format!("has the columns {header:?} in place of {expected}"));
+        return Err(format!("has the columns {header:?} instead of {expected}"));
     }
     let place = |name: &str| columns.iter().position(|column| *column == name);
     let (rate_at, delay_at, loss_at) = (place(RATE), place(DELAY), place(LOSS));
@@ -171,13 +171,13 @@ mod tests {
         check(
             "0,50,20\n",
             &expect![[
-                r#"has the columns "0,50,20" in place of `time_s` and some of `rate_mbps`, `delay_ms`, `loss`"#
+                r#"has the columns "0,50,20" instead of `time_s` and some of `rate_mbps`, `delay_ms`, `loss`"#
             ]],
         );
         check(
             "time_s,rate_mbps,rate_mbps\n0,1,1\n",
             &expect![[
-                r#"has the columns "time_s,rate_mbps,rate_mbps" in place of `time_s` and some of `rate_mbps`, `delay_ms`, `loss`"#
+                r#"has the columns "time_s,rate_mbps,rate_mbps" instead of `time_s` and some of `rate_mbps`, `delay_ms`, `loss`"#
             ]],
         );
         check("time_s,delay_ms\n", &expect!["has no line below its columns"]);

@@ -211,7 +211,7 @@ pub(crate) fn parse_bytes(text: &str) -> Result<Bytes, Refusal> {
         return bytes_limit().fit(text, number.times(factor)).map(Bytes);
     }
     let help = if SPAN_UNITS.iter().any(|&(known, _)| known == unit) {
-        Some("at 20Mbit/s a millisecond are 2500B".to_owned())
+        Some("at 20Mbit/s, 1ms corresponds to 2500B".to_owned())
     } else {
         meant(number, unit, ["B", "KB", "KiB", "MB", "MiB", "GB", "GiB"])
     };
@@ -565,7 +565,7 @@ mod tests {
         check(
             &parse_bytes("10ms"),
             &expect![[
-                r#""10ms", whose unit is none of B, KB, KiB, MB, MiB, GB or GiB [at 20Mbit/s a millisecond are 2500B]"#
+                r#""10ms", whose unit is none of B, KB, KiB, MB, MiB, GB or GiB [at 20Mbit/s, 1ms corresponds to 2500B]"#
             ]],
         );
         check(&parse_rate("-5Mbit/s"), &expect![[r#""-5Mbit/s", which is negative"#]]);

@@ -253,8 +253,7 @@ impl Reader<'_> {
                 }
             },
             Value::Integer(_) | Value::Float(_) => {
-                let help = "quantities are strings with their unit, so that no reader has to guess"
-                    .to_owned();
+                let help = "write the quantity as a string with its unit".to_owned();
                 let found = format!("found {}, which has no unit", found(&node.value));
                 self.problem(node.at, title, found, vec![help]);
             }

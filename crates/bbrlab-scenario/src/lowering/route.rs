@@ -137,7 +137,7 @@ impl<'s> Router<'s> {
         }
         if base_rtt == Span::ZERO && !limited {
             let title = format!("`flows[{index}]`: expected a rate or a delay on its path");
-            let found = "found neither: it would send an endless amount in no time";
+            let found = "found neither: the flow would send an infinite amount at once";
             reader.problem(flow.at, title, found, Vec::new());
             return None;
         }
@@ -145,7 +145,7 @@ impl<'s> Router<'s> {
         let narrowest = self.narrowest(&forward.hops, &private_links);
         if flow.source.needs_rate() && narrowest.is_none() {
             let title = format!("`flows[{index}].arrivals.load`: expected a link with a rate");
-            let found = "found none on the way of its data";
+            let found = "found none on the path of its data";
             reader.problem(flow.at, title, found, Vec::new());
             return None;
         }
@@ -281,7 +281,7 @@ impl<'s> Router<'s> {
         let Some(rest) = u128::from(rtt.value.0).checked_sub(of_links) else {
             let least = show_span(Span(u64::try_from(of_links).unwrap_or(u64::MAX)));
             let title = format!(
-                "`flows[{index}].rtt`: expected at least {least}, the delays of the links there and back"
+                "`flows[{index}].rtt`: expected at least {least}, the delays of the links in both directions"
             );
             let rtt_text = show_span(rtt.value);
             let found = format!("found {rtt_text}, which would need negative access delays");

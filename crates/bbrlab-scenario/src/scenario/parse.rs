@@ -209,7 +209,7 @@ fn check_runs(reader: &mut Reader<'_>, tree: &Table, spec: &Spec, points: u64) {
 
 /// Reports two points that give the same run.
 fn refuse_twins(reader: &mut Reader<'_>, tree: &Table, twin: &SweepPoint, named: &SweepPoint) {
-    let title = "`sweep`: expected points of which no two are the same run";
+    let title = "`sweep`: expected points that give different runs";
     let found = format!("found {} and {}", shown_point(twin), shown_point(named));
     let help = "`repeat` runs a point with several seeds".to_owned();
     reader.problem(sweep_at(tree), title, found, vec![help]);

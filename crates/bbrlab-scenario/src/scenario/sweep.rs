@@ -82,7 +82,7 @@ impl Sweep {
             }
         }
         if let Some((first, second)) = sweep.nested(root) {
-            let title = "`sweep`: expected keys of which none contains another";
+            let title = "`sweep`: expected keys that do not contain each other";
             let found = format!("found `{}` and `{}`", first.key, second.key);
             reader.problem(second.key_at, title, found, Vec::new());
             return sweep;
@@ -121,7 +121,7 @@ impl Sweep {
                 if is_same && is_list && !is_of_set {
                     return false;
                 }
-                let title = "`--set`: expected a key that no point of the sweep sets anew";
+                let title = "`--set`: expected a key that no point of the sweep overwrites";
                 let by = match (is_list, is_of_set) {
                     (true, true) => format!("`sweep.{}`", swept.key),
                     (true, false) => format!("the sweep of `{}`", swept.key),
@@ -130,10 +130,10 @@ impl Sweep {
                 let help = if is_list {
                     format!("`--set 'sweep.{}=[...]'` replaces the list of values", swept.key)
                 } else {
-                    "`--set 'sweep.points=[{ \"KEY\" = VALUE, ... }]'` replaces the points, by one of them for instance".to_owned()
+                    "`--set 'sweep.points=[{ \"KEY\" = VALUE, ... }]'` replaces the points, for example by one of them".to_owned()
                 };
                 let help = (!is_of_set).then_some(help);
-                let found = format!("found `{}` beside {by}", set.key);
+                let found = format!("found `{}` as well as {by}", set.key);
                 reader.problem(set.key_at, title, found, help.into_iter().collect());
                 false
             });

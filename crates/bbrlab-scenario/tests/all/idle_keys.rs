@@ -56,17 +56,17 @@ fn a_key_without_what_it_acts_on_is_refused() {
     }
     expect![[r#"
         4: `bottleneck.ack_thinning`: expected ACKs that cross the link; found no flow whose ACKs do, so the key cannot act
-        4: `bottleneck.reverse_loss`: expected ACKs that cross the link in the reverse direction; found no flow whose ACKs take this way, so the key cannot act
+        4: `bottleneck.reverse_loss`: expected ACKs that cross the link in the reverse direction; found no flow whose ACKs take this direction, so the key cannot act
         4: `bottleneck.loss_at`: expected a `loss` or `reverse_loss` as well; found neither, so the key cannot act
         3: `bottleneck.rate_change`: expected a `rate` that changes; found one that does not, so the key cannot act
         4: `bottleneck.ecn_threshold`: expected a flow with `ecn` that crosses the link; found none, so the key cannot act
         5: `bottleneck.bdp_rtt`: expected a buffer in `bdp`; found none, so the key cannot act
-        8: `flows[0].dscp`: expected a queue `cake`, `prio` or `fq` on its way; found none that looks at classes of traffic, so the key cannot act
-        8: `flows[0].host`: expected a queue `cake` on its way; found none that looks at hosts, so the key cannot act
+        8: `flows[0].dscp`: expected a queue `cake`, `prio` or `fq` on its path; found none that distinguishes classes of traffic, so the key cannot act
+        8: `flows[0].host`: expected a queue `cake` on its path; found none that distinguishes hosts, so the key cannot act
         10: `access.reverse_rate`: expected a `rate` as well; found access links without a rate, so the key cannot act
         10: `access.framing`: expected a `rate` as well; found access links without a rate, so the key cannot act
         10: `stack.rcvlowat`: expected a flow with a connection; found only flows of datagrams, so the key cannot act
-        13: `links[0].reverse_jitter`: expected ACKs that cross the link in the reverse direction; found no flow whose ACKs take this way, so the key cannot act
+        13: `links[0].reverse_jitter`: expected ACKs that cross the link in the reverse direction; found no flow whose ACKs take this direction, so the key cannot act
         13: `links[0].ack_thinning`: expected ACKs that cross the link; found no flow whose ACKs do, so the key cannot act
         17: `links[1].ecn_threshold`: expected a flow with `ecn` that crosses the link; found none, so the key cannot act
     "#]].assert_eq(&told);

@@ -60,7 +60,7 @@ pub(super) fn read_cc(reader: &mut Reader<'_>, node: &Node, name: &str) -> Optio
     reader
         .note(format!("algorithms: {}; {UDP:?}: datagrams, without one", algorithms().join(", ")));
     reader.note(if controls.is_empty() {
-        "a control of one's own is named by `controls`: see docs/python.md".to_owned()
+        "custom congestion controls are defined in `controls`: see docs/python.md".to_owned()
     } else {
         format!("`controls`: {}", controls.join(", "))
     });

@@ -41,7 +41,7 @@ impl FlowSpec {
         let causes = [
             ("start", first, "the flow starts at"),
             ("start_step", last, "the last flow starts at"),
-            ("start_jitter", latest, "with it the last start can reach"),
+            ("start_jitter", latest, "the last flow may start at"),
         ];
         let late = causes.into_iter().find(|&(_, start, _)| start >= u128::from(duration.0));
         // A missing key adds nothing, so the key that moves the start beyond the end is present,
@@ -153,7 +153,7 @@ impl FlowSpec {
                 reader.problem(node.at, title, "found `sizes` as well", Vec::new());
             }
             (None, None) => {
-                reader.missing(keys, "sizes", "the sizes of flows or answers, or `bytes`");
+                reader.missing(keys, "sizes", "the sizes of flows or responses, or `bytes`");
             }
             _ => {}
         }

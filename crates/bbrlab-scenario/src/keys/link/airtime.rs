@@ -36,7 +36,7 @@ impl AirtimeSpec {
             return Some(Self { overhead, packets: 1, time: None });
         };
         let mut keys = Keys::new(table, name, node.at);
-        let expected = "what a turn takes beside its packets, such as \"186us\"";
+        let expected = "the overhead of a turn, such as \"186us\"";
         let overhead = reader.needed(&mut keys, "overhead", expected, Reader::span);
         let packets = keys.take("packets");
         let packets = packets
@@ -80,35 +80,38 @@ impl LinkSpec {
             match rate {
                 Rate::Unlimited => refuse(
                     &format!("a `{key}` as well"),
-                    "found a direction without one, which takes no time on the medium",
+                    "found a direction without a rate, which takes no time on the medium",
                 ),
                 Rate::Trace(_) => refuse(
-                    &format!("a `{key}` that is no Mahimahi trace"),
-                    "found delivery opportunities, which are one direction's own",
+                    &format!("a `{key}` that is not a Mahimahi trace"),
+                    "found delivery opportunities, which the two directions cannot share",
                 ),
                 Rate::Constant(_) | Rate::Schedule(_) => {}
             }
         }
         let shaped = [Some(&self.queue), self.reverse_queue.as_ref()];
         if shaped.into_iter().flatten().any(|queue| queue.shaper().is_some()) {
-            refuse("no `bandwidth` of `cake`", "found a shaper, which sends when it wants to");
+            refuse(
+                "no `bandwidth` of `cake`",
+                "found a shaper, which does not wait for the medium",
+            );
         }
         if self.burst.is_some() {
             refuse(
                 "no `burst`",
-                "found a token bucket, whose packets would hold the medium while they wait",
+                "found a token bucket, whose waiting packets would occupy the medium",
             );
         }
         if self.slot.is_some() || self.reverse_slot.is_some() {
             refuse(
                 "no `slot` or `reverse_slot`",
-                "found both, and slots stand for waiting for the medium",
+                "found both, but slots already model the wait for the medium",
             );
         }
         if self.grant.is_some() || self.reverse_grant.is_some() {
             refuse(
                 "no `grant` or `reverse_grant`",
-                "found both, and a grant is leave to send at once",
+                "found both, but a granted packet must not wait for the medium",
             );
         }
         if self.link.rate_change == RateChange::Keep {

@@ -13,12 +13,11 @@ impl LinkSpec {
     /// Makes the rate of a discipline's own shaper the rate of the link.
     pub(super) fn take_shapers(&mut self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
         let mut refuse = |key: &str, besides: &'static str, found: &str| {
-            let title =
-                format!("`{}.bandwidth`: expected no `{besides}` beside it", keys.name(key));
+            let title = format!("`{}.bandwidth`: expected no `{besides}` as well", keys.name(key));
             let at = keys.key_at(besides).unwrap_or(keys.at);
             reader.problem(at, title, found.to_owned(), Vec::new());
         };
-        let both = "found both, and the shaper's is the link's rate";
+        let both = "found both, and the link has the rate of the shaper";
         if let Some(rate) = self.queue.shaper() {
             if keys.has("rate") {
                 refuse("queue", "rate", both);
@@ -39,7 +38,7 @@ impl LinkSpec {
             && self.reverse_queue.is_none()
             && matches!(&self.reverse_rate, Reverse::Own(rate) if rate.is_limited())
         {
-            let found = "found two rates in the reverse direction, whose `reverse_queue` is `queue` if not given";
+            let found = "found two rates in the reverse direction, because `reverse_queue` defaults to `queue`";
             refuse("queue", "reverse_rate", found);
         }
     }
@@ -49,7 +48,7 @@ impl LinkSpec {
         let found = match self.link.rate {
             Rate::Constant(_) | Rate::Schedule(_) => return,
             Rate::Unlimited => "found a link without a rate",
-            Rate::Trace(_) => "found a Mahimahi trace, whose opportunities are no tokens",
+            Rate::Trace(_) => "found a Mahimahi trace, which does not fill a bucket",
         };
         if let Some(at) = keys.key_at("burst") {
             let title =
@@ -64,7 +63,7 @@ impl LinkSpec {
         let name = keys.name("peak_rate");
         if self.burst.is_none() {
             let title = format!("`{name}`: expected a `burst` as well");
-            reader.problem(at, title, "found no bucket to empty", Vec::new());
+            reader.problem(at, title, "found no bucket", Vec::new());
             return;
         }
         let rate = match (&self.model, &self.link.rate) {
@@ -129,7 +128,7 @@ impl LinkSpec {
                 reader.problem(at, title, found, Vec::new());
             }
             if let (Some(limit), Some(_)) = (queue.limit, keys.get(buffer)) {
-                let title = format!("`{}.limit`: expected no `{buffer}` beside it", keys.name(key));
+                let title = format!("`{}.limit`: expected no `{buffer}` as well", keys.name(key));
                 let found = "found both, and they are the same limit";
                 reader.problem(limit.at, title, found, Vec::new());
             }
@@ -143,9 +142,9 @@ impl LinkSpec {
                 keys.name("device_queue")
             );
             let found = if keys.has("device_queue") {
-                "found a queue discipline, below which packets would wait unseen"
+                "found a queue discipline, which would not see packets in the device queue"
             } else {
-                "found a queue discipline above the device queue of the `profile`, where packets would wait unseen"
+                "found a queue discipline, which would not see packets in the device queue of the `profile`"
             };
             reader.problem(device.at, title, found, Vec::new());
         }

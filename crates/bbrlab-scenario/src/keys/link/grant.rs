@@ -89,7 +89,7 @@ impl LinkSpec {
         ];
         for (has_both, key, slot) in directions {
             let Some(at) = keys.key_at(key).filter(|_| has_both) else { continue };
-            let title = format!("`{}`: expected no `{slot}` beside it", keys.name(key));
+            let title = format!("`{}`: expected no `{slot}` as well", keys.name(key));
             let found = "found both, and packets wait either for slots or for grants";
             reader.problem(at, title, found, Vec::new());
         }

@@ -25,7 +25,7 @@ impl LinkSpec {
         let reader = &mut *given.reader;
         let refuse = |reader: &mut Reader<'_>, key: &str| {
             if let Some(at) = keys.key_at(key) {
-                let title = format!("`{}`: expected no `{key}` beside `trace`", keys.name(key));
+                let title = format!("`{}`: expected no `{key}` with `trace`", keys.name(key));
                 reader.problem(at, title, "found both, and the trace has it", Vec::new());
             }
         };

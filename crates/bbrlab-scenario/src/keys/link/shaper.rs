@@ -38,7 +38,7 @@ impl PeakSpec {
             return Some(Self { at: node.at, rate, mtu: None });
         };
         let mut keys = Keys::new(table, name, node.at);
-        let expected = "how fast the bucket is emptied, such as \"100Mbit/s\"";
+        let expected = "the peak rate, such as \"100Mbit/s\"";
         let rate = reader.needed(&mut keys, "rate", expected, Reader::rate);
         let mtu = keys.take("mtu");
         let mtu = mtu.and_then(|node| {
@@ -86,12 +86,16 @@ pub(super) fn read_police(
     let example = "a table such as { rate = \"10Mbit/s\", burst = \"32KiB\" }";
     let table = reader.table(node, name, example)?;
     let mut keys = Keys::new(table, name, node.at);
-    let rate =
-        reader.needed(&mut keys, "rate", "what may pass, such as \"10Mbit/s\"", Reader::rate);
+    let rate = reader.needed(
+        &mut keys,
+        "rate",
+        "the rate of the policer, such as \"10Mbit/s\"",
+        Reader::rate,
+    );
     let burst = reader.needed(
         &mut keys,
         "burst",
-        "what may pass at once, such as \"32KiB\"",
+        "the size of the bucket, such as \"32KiB\"",
         Reader::positive_bytes,
     );
     let at = keys.get("burst").map_or(node.at, |burst| burst.at);
@@ -100,7 +104,7 @@ pub(super) fn read_police(
     let fills_in_ns = u128::from(policer.burst.0) * 8 * NS / u128::from(policer.rate.0);
     if fills_in_ns > FILLS_IN_AT_MOST {
         let title = format!("`{name}.burst`: expected a bucket that fills in at most 274 s");
-        let found = "found more than `tc` can say, which counts ticks of 64 ns in 32 bits";
+        let found = "found more than `tc` can express with 32 bits in units of 64 ns";
         reader.problem(at, title, found, Vec::new());
         return None;
     }

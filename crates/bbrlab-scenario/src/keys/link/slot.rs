@@ -67,7 +67,7 @@ impl SlotSpec {
         }
         if max_delay == Span::ZERO {
             let title = format!(
-                "`{name}.max_delay`: expected a time above zero beside a `min_delay` of zero"
+                "`{name}.max_delay`: expected a time above zero, because `min_delay` is zero"
             );
             reader.problem(node.at, title, "found nothing: the key is missing", Vec::new());
             return None;

@@ -36,7 +36,7 @@ const fn discipline(
 }
 
 const DISCIPLINES: &[Discipline] = &[
-    discipline("droptail", "one queue; what does not fit is dropped", Queue::DropTail, None),
+    discipline("droptail", "one queue; drops packets that do not fit", Queue::DropTail, None),
     discipline(
         "codel",
         "one queue; drops or marks at its head while packets wait too long",
@@ -45,7 +45,7 @@ const DISCIPLINES: &[Discipline] = &[
     ),
     discipline(
         "fq_codel",
-        "a queue for each flow, served in turn, each under codel's law",
+        "a queue for each flow, served in turn, each managed by codel",
         Queue::FqCodel(FqCodelParams::DEFAULT),
         Some(10_240),
     ),
@@ -57,19 +57,19 @@ const DISCIPLINES: &[Discipline] = &[
     ),
     discipline(
         "fq_pie",
-        "a queue for each flow, served in turn, each under pie's law",
+        "a queue for each flow, served in turn, each managed by pie",
         Queue::FqPie(FqPieParams::DEFAULT),
         Some(10_240),
     ),
     discipline(
         "dualpi2",
-        "a queue for L4S senders and one for all others, under a common law (RFC 9332)",
+        "a queue for L4S senders and one for all others, with coupled probabilities (RFC 9332)",
         Queue::DualPi2(DualPi2Params::DEFAULT),
         Some(10_000),
     ),
     discipline(
         "red",
-        "one queue; drops or marks on arrival with a probability that follows its average",
+        "one queue; drops or marks on arrival with a probability that follows its average length",
         Queue::Red(RedParams::DEFAULT),
         None,
     ),
@@ -87,7 +87,7 @@ const DISCIPLINES: &[Discipline] = &[
     ),
     discipline(
         "cake",
-        "a shaper and tins for classes of traffic, in each a queue for each flow",
+        "a shaper, and tins for classes of traffic with a queue for each flow",
         Queue::Cake(CakeParams::DEFAULT),
         Some(u32::MAX as u64),
     ),

@@ -144,7 +144,7 @@ fn quantities() {
     check(&expect![[r#"
         `bottleneck.rate`: expected a rate above zero such as "50Mbit/s"
             "50Mbit/s" -> 50       | 4:8-9 | found the number 50, which has no unit
-                help: quantities are strings with their unit, so that no reader has to guess
+                help: write the quantity as a string with its unit
             50Mbit/s -> 50         | 4:8-11 | found "50", which has no unit
                 help: write the unit, as in "50Mbit/s"
             50Mbit/s -> 6MBps      | 4:8-14 | found "6MBps", which can be read as bits or as bytes
@@ -165,7 +165,7 @@ fn quantities() {
             1bdp -> 0pkt  | 6:10-15 | found "0pkt", which drops every packet that has to wait
             1bdp -> 0bdp  | 6:10-15 | found "0bdp", which drops every packet that has to wait
             "1bdp" -> 0   | 6:10-10 | found the number 0, which has no unit
-                help: quantities are strings with their unit, so that no reader has to guess
+                help: write the quantity as a string with its unit
             1bdp -> -1pkt | 6:10-16 | found "-1pkt", which is negative
         `bottleneck.buffer`: expected a buffer of at most 2^50 packets or bytes
             1bdp -> 1e29bdp | 6:10-18 | found "100000000000000000000000000000bdp", which is more
@@ -273,7 +273,7 @@ fn each_kind_of_message_in_full() {
               |
               = help: did you mean "cubic"?
               = note: algorithms: <algorithms>; "udp": datagrams, without one
-              = note: a control of one's own is named by `controls`: see docs/python.md
+              = note: custom congestion controls are defined in `controls`: see docs/python.md
         "#]],
     );
     // A mistake at one point of a sweep.
@@ -366,7 +366,7 @@ fn several_mistakes_are_reported_at_once() {
             1 | duration = 10
               |            ^^ found the number 10, which has no unit
               |
-              = help: quantities are strings with their unit, so that no reader has to guess
+              = help: write the quantity as a string with its unit
 
             error: `bottleneck.rate`: expected a rate above zero such as "50Mbit/s"
              --> s.toml:4:8
@@ -384,7 +384,7 @@ fn several_mistakes_are_reported_at_once() {
               |
               = help: did you mean "reno"?
               = note: algorithms: <algorithms>; "udp": datagrams, without one
-              = note: a control of one's own is named by `controls`: see docs/python.md
+              = note: custom congestion controls are defined in `controls`: see docs/python.md
         "#]],
     );
 }
