@@ -76,7 +76,7 @@ pub(crate) const TOP_KEYS: &[Key<Spec>] = &[
         "title",
         "0.1.0",
         Form::Text,
-        "for people; not part of the hash",
+        "a description; not part of the hash",
         |spec, given| {
             let title =
                 given.value(|reader, node, name| reader.text(node, name).map(str::to_owned));
@@ -135,8 +135,8 @@ pub(crate) const TOP_KEYS: &[Key<Spec>] = &[
         "controls",
         "0.2.0",
         Form::Named(OUTSIDE_PARTS),
-        "names for `cc` that are no algorithm's: [congestion controls of one's own](python.md#a-control-of-ones-own), which \
-         whoever runs the scenario brings. Python writes this table",
+        "names for `cc` of [custom congestion controls](python.md#a-control-of-ones-own), which the user provides for a \
+         run. Python writes this table",
         |spec: &mut Spec, given| {
             spec.controls = given.value(read_controls).unwrap_or_default();
             given.reader.controls.clone_from(&spec.controls);

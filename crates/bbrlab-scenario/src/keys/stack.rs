@@ -123,8 +123,8 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "profile",
         "0.1.0",
         Form::Choice(|| names(Profile::NAMED)),
-        "which TCP is imitated: the values of the keys that are not given, in `[stack]` and of links \
-         (see [the `ns3` profile](ns3-profile.md))",
+        "the TCP that is imitated: its values apply to keys of `[stack]` and of links that are not set (see [the `ns3` \
+         profile](ns3-profile.md))",
         |spec: &mut StackSpec, given| set(&mut spec.profile, given.choice(Profile::NAMED)),
         |spec| show_text(spec.profile.name()),
     ),
@@ -224,9 +224,9 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
             Form::Choice(|| vec!["linux"]),
             Form::Table(&[needed("every", Form::Whole(1, 1000)), optional("timer", Form::Time)]),
         ]),
-        "when the receiver acknowledges: as in Linux, or as in `{ every = 2, timer = \"200ms\" }`: after so many segments or \
-         so long, but at once for the first segment, a duplicate, and above or into a gap; `{ every = 1 }` under the profile \
-         `linux` is the route's `quickack 1`",
+        "when the receiver acknowledges: as in Linux, or as in `{ every = 2, timer = \"200ms\" }`: after this many \
+         segments or this time, but at once for the first segment, a duplicate, and above or into a gap; `{ every = 1 \
+         }` under the profile `linux` is the route's `quickack 1`",
         |spec: &mut StackSpec, given| {
             let profile = spec.profile;
             let delack = given.value(|reader, node, name| read_delack(reader, node, name, profile));
@@ -239,8 +239,8 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "sockbuf",
         "0.1.0",
         Form::Choice(|| names(&SOCKBUFS)),
-        "what `sndbuf` and `rcvbuf` count: memory, twice what is asked for, with a window that grows; or bytes of payload, sent \
-         and unsent, with a window that is the whole buffer from the start (with `auto`, 64 MiB)",
+        "what `sndbuf` and `rcvbuf` count: memory, twice the given size, with a window that grows; or bytes of \
+         payload, sent and unsent, with a window that is the whole buffer from the start (with `auto`, 64 MiB)",
         |spec: &mut StackSpec, given| set(&mut spec.stack.socket.sockbuf, given.choice(&SOCKBUFS)),
         |spec| show_text(name_of(&SOCKBUFS, spec.stack.socket.sockbuf)),
     )
@@ -530,7 +530,7 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "pacing_counts_headers",
         "0.1.0",
         Form::Bool,
-        "the time that a paced segment takes includes its headers; in neither Linux nor ns-3 it does",
+        "the time that a paced segment takes includes its headers; it does in neither Linux nor ns-3",
         |spec: &mut StackSpec, given| set(&mut spec.stack.pacing.counts_headers, given.value(Reader::boolean)),
         |spec| Some(spec.stack.pacing.counts_headers.to_string()),
     )
@@ -549,7 +549,7 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "0.1.0",
         Form::Any(&[Form::Choice(|| vec!["linux"]), Form::Bytes]),
         "an unlimited flow writes 1 MiB at a time, and each write is checked for being application-limited before it, as in \
-         Linux; or so much at a time, checked after it",
+         Linux; or this much at a time, checked after it",
         |spec: &mut StackSpec, given| read_app_write(&mut spec.stack.pacing.app_write, given),
         |spec| match spec.stack.pacing.app_write {
             None => show_text("linux"),
@@ -562,14 +562,15 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         Bbr,
         "parameters of `bbr1` and its variants for flows that do not set them in `cc_params`: see [the `ns3` profile](ns3-profile.md)"
     ),
-    family!("bbr2", Bbr2, "the same of `bbr2` and `bbr2_exp`"),
-    family!("bbr3", Bbr3, "the same of `bbr3`"),
+    family!("bbr2", Bbr2, "parameters of `bbr2` and `bbr2_exp`, as for `bbr`"),
+    family!("bbr3", Bbr3, "parameters of `bbr3`, as for `bbr`"),
     family!(
         "cubic",
         Cubic,
-        "the same of `cubic`: `beta`, `fast_convergence`, `friendly` (its `tcp_friendliness`), `growth`, `hystart`, `wmax_on_rto`"
+        "parameters of `cubic`, as for `bbr`: `beta`, `fast_convergence`, `friendly` (its `tcp_friendliness`), \
+         `growth`, `hystart`, `wmax_on_rto`"
     ),
-    family!("vegas", Vegas, "the same of `vegas`: `diff`, `growth`"),
+    family!("vegas", Vegas, "parameters of `vegas`, as for `bbr`: `diff`, `growth`"),
 ];
 
 impl StackSpec {
