@@ -272,7 +272,7 @@ const TABLE: &[(&str, &str, &str, &str)] = &[
     ("video", "", "", "cc = \"cubic\"; video = { rate = \"1Mbit/s\", piece = \"1s\", buffer = \"2s\" }"),
     ("random bursts", "", "", "cc = \"cubic\"; on = { distribution = \"exponential\", mean = \"100ms\" }; off = \"300ms\"; rate = \"1Mbit/s\""),
     ("flows that come and go", "", "", "cc = \"cubic\"; arrivals = { rate = \"20/s\" }; bytes = \"15KB\""),
-    ("flows that come and go beside bulk", "", "", "cc = \"cubic\"; arrivals = { load = 0.3 }; bytes = \"15KB\"; [[flows]]; rtt = \"40ms\"; cc = \"cubic\""),
+    ("flows that come and go with bulk", "", "", "cc = \"cubic\"; arrivals = { load = 0.3 }; bytes = \"15KB\"; [[flows]]; rtt = \"40ms\"; cc = \"cubic\""),
     ("flows of a web search", "", "", "cc = \"cubic\"; arrivals = { load = 0.3 }; sizes = { distribution = \"web_search\" }"),
     ("flows of random sizes", "", "", "cc = \"cubic\"; arrivals = { load = 0.3 }; sizes = { distribution = \"pareto\", mean = \"15KB\" }"),
     ("flows that come faster than they go", "", "", "cc = \"cubic\"; arrivals = { rate = \"500/s\", at_most = 100 }; bytes = \"15KB\""),
@@ -362,7 +362,7 @@ fn all_figures() {
         video: <696 packets, 696 unsure, 2773 events, 1202 rows, 0 unsure, 11578 KB, series 35871 B, disk <61239 B, work 74979
         random bursts: <259 packets, 259 unsure, 1551 events, 1202 rows, 0 unsure, 11578 KB, series 27137 B, disk <52377 B, work 73757
         flows that come and go: 1320 packets, 0 unsure, 4680 events, 601 rows, 0 unsure, 13683 KB, series 14409 B, disk 41569 B, work 65327
-        flows that come and go beside bulk: 9908 packets, 0 unsure, 28617 events, 1202 rows, 0 unsure, 14116 KB, series 33804 B, disk 64862 B, work 115757
+        flows that come and go with bulk: 9908 packets, 0 unsure, 28617 events, 1202 rows, 0 unsure, 14116 KB, series 33804 B, disk 64862 B, work 115757
         flows of a web search: <2973 packets, 2973 unsure, 10003 events, 601 rows, 0 unsure, 13672 KB, series 14409 B, disk <39689 B, work 66143
         flows of random sizes: <3148 packets, 3148 unsure, 13993 events, 601 rows, 0 unsure, 13702 KB, series 14409 B, disk <44227 B, work 82160
         flows that come faster than they go: 9908 packets, 0 unsure, 38862 events, 601 rows, 0 unsure, 11755 KB, series 14409 B, disk 55370 B, work 171419

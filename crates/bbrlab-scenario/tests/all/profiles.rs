@@ -225,7 +225,7 @@ fn the_page_explains_each_key_that_a_profile_changes() {
         let name = key.split_once('.').map_or(key, |(_, name)| name);
         assert!(
             words.contains(&format!("`{name}`")),
-            "docs/ns3-profile.md says nothing of `{key}`"
+            "docs/ns3-profile.md does not mention `{key}`"
         );
     }
 }
