@@ -17,7 +17,7 @@ pub(crate) struct Crowd {
     at_most: f64,
     /// Flows that have arrived and that the links have not served yet.
     pub(crate) waiting: f64,
-    /// The most flows under way at once.
+    /// The largest number of concurrent flows.
     pub(crate) under_way: f64,
     pub(crate) turned_away: f64,
 }

@@ -148,12 +148,13 @@ const QUIET_ROW_BYTES: f64 = 1.5;
 const BUSY_ROW_BYTES: f64 = 30.0;
 
 // The unit of work is one event of a run of one flow, which took 34 ns when these values were
-// measured. Measured was user plus system time of `bbrlab run --no-pictures --jobs 1` on a Xeon at
-// 2.9 GHz, the faster of two runs, minus the time of a run without the measured part. `cpu_s` in
-// the results covers the events, setting up flows and taking rows; the rest is writing files.
+// measured. The values are user plus system time of `bbrlab run --no-pictures --jobs 1` on a Xeon
+// at 2.9 GHz, from the faster of two runs, minus the time of a run without the measured part.
+// `cpu_s` in the results covers the events, setting up flows and taking rows; the rest is writing
+// files.
 
-/// The work of a row. A row of a flow takes 0.15 us to record and 0.5 to 1.2 us to write. A row of
-/// a queue takes 0.2 us to record, and two rows take 0.4 us.
+/// The work of a row. A row of a flow takes 0.15 us to record and 0.5 to 1.2 us to write. The rows
+/// of one queue take 0.2 us, those of two queues 0.4 us.
 const WORK_PER_FLOW_ROW: f64 = 27.0;
 const WORK_PER_QUEUE_ROW: f64 = 9.0;
 
@@ -393,8 +394,8 @@ fn events_of(class: &FlowClass, outline: &Outline, active: &Activity) -> f64 {
         + events_of_connections(class, outline, active)
 }
 
-/// Events of a data packet and of an ACK of this class in the network: one for each link after the
-/// first hop, one for each departure, and one at the receiver.
+/// Events of a data packet and of an ACK of this class in the network: one per link after the first
+/// hop, one per departure, and one at the receiver.
 fn events_on_the_way(class: &FlowClass, outline: &Outline) -> (f64, f64) {
     let beyond_first = |hops: &[Hop]| {
         let links = hops.iter().skip(1).filter(|hop| !matches!(hop, Hop::Delay(_)));

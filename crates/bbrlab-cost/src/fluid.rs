@@ -37,7 +37,7 @@ pub(crate) struct Activity {
     /// Packets per connection, or per response if the flow sends responses to requests; infinite if
     /// the source never ends.
     pub(crate) each: f64,
-    /// The largest number of arriving flows that are active at once.
+    /// The largest number of concurrent arriving flows.
     pub(crate) under_way: f64,
     /// The number of arriving flows that wait at the end.
     pub(crate) waiting: f64,
@@ -59,7 +59,7 @@ struct Class {
     wire_bytes: f64,
     rtt_s: f64,
     is_udp: bool,
-    /// Flows that come and go.
+    /// The arriving flows, if the class has arrivals.
     crowd: Option<Crowd>,
     /// Packets of transfers that have begun and are not finished.
     backlog: f64,

@@ -17,11 +17,12 @@ pub struct ScenarioError {
     pub column: usize,
     /// Column after the last character of the mistake on this line; at least `column`.
     pub column_end: usize,
-    /// The field and what was expected.
+    /// The field and the expected value.
     pub title: String,
     /// The value found.
     pub found: String,
-    /// Suggestions: the nearest valid name, both readings of an ambiguous quantity, what to write.
+    /// Suggestions: the nearest valid name, both readings of an ambiguous quantity, or a valid
+    /// value.
     pub help: Vec<String>,
     /// The valid names, or the point of the sweep at which the value is wrong.
     pub notes: Vec<String>,

@@ -162,8 +162,8 @@ enum RateUnit<'a> {
     Unknown,
 }
 
-/// `bit`, `bit/s`, `bits/s`, `bps` and `b/s` with any prefix are bits; a capital `B`, or `byte`, is
-/// refused.
+/// Classifies the unit of a rate. `bit`, `bit/s`, `bits/s`, `bps` and `b/s` with any prefix are
+/// bits; a capital `B`, or `byte`, is an error.
 fn rate_unit(unit: &str) -> RateUnit<'_> {
     const BITS: [&str; 6] = ["bit/s", "bits/s", "bit", "bits", "bps", "b/s"];
     const BYTES: [&str; 4] = ["Bps", "BPS", "B/s", "B/S"];

@@ -257,9 +257,9 @@ impl<'s> Router<'s> {
         })
     }
 
-    /// If `rtt` is given: sets each of the two access delays to a quarter of what remains of it
-    /// without the links' delays. Returns the remainder of that division, up to 3 ns, which is
-    /// added to the last delay on the route of the ACKs.
+    /// If `rtt` is given, subtracts the delays of the links and sets each of the two access delays
+    /// to a quarter of the rest. Returns the remainder of that division, up to 3 ns, which is added
+    /// to the last delay on the route of the ACKs.
     fn fit_rtt(
         &self,
         index: usize,

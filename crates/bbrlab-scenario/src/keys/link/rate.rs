@@ -18,7 +18,7 @@ use crate::language::reader::{Keys, Reader, found};
 pub(crate) enum Reverse {
     /// As fast as the forward direction.
     Forward,
-    /// At a rate of its own, or without a limit.
+    /// At its own rate, or without a limit.
     Own(Rate),
 }
 

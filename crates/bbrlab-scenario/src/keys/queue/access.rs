@@ -45,7 +45,7 @@ pub(super) enum Access {
     OptionalBytes(u64, u64, Place<Option<Bytes>>),
     /// From 0 to 1.
     Ratio(Place<Probability>),
-    /// A rate, or one that is computed from other values.
+    /// A rate, which may be computed from other values.
     OptionalRate(Place<Option<BitRate>>),
     /// A waiting time or a number of packets.
     Step(Place<StepThreshold>),

@@ -140,8 +140,8 @@ impl Default for QueueSpec {
 }
 
 impl QueueSpec {
-    /// The default limit of a discipline: that of `tc`, or the one that its parameters give at this
-    /// rate. `None` for drop-tail.
+    /// The default limit of a discipline: the default of `tc`, or the limit that its parameters
+    /// give at this rate. `None` for drop-tail.
     pub(crate) fn default_limit(&self, rate: Option<BitRate>) -> Option<QueueSize> {
         if let Queue::Red(red) = &self.queue {
             return Some(QueueSize::Bytes(red.limit(rate?).0));
