@@ -211,7 +211,7 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "recovery",
         "0.1.0",
         Form::Choice(|| names(&RECOVERIES)),
-        "how losses are found and repaired: RACK-TLP, undo and PRR as in Linux; or as in ns-3, by three SACKed segments above \
+        "detection and repair of losses: RACK-TLP, undo and PRR as in Linux; or as in ns-3, by three SACKed segments above \
          and with cwnd = ssthresh at once, PRR since 3.43, or PRR up to 3.42",
         |spec: &mut StackSpec, given| set(&mut spec.stack.recovery, given.choice(&RECOVERIES)),
         |spec| show_text(name_of(&RECOVERIES, spec.stack.recovery)),
@@ -315,7 +315,7 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "cc_rtt",
         "0.1.0",
         Form::Choice(|| names(&CC_RTTS)),
-        "what algorithms without a rate model, such as Vegas and CUBIC, take as RTT: each sample, or the smoothed RTT",
+        "the RTT that algorithms without a rate model, such as Vegas and CUBIC, use: each sample, or the smoothed RTT",
         |spec: &mut StackSpec, given| set(&mut spec.stack.socket.cc_rtt, given.choice(&CC_RTTS)),
         |spec| show_text(name_of(&CC_RTTS, spec.stack.socket.cc_rtt)),
     )
@@ -426,7 +426,7 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "rto",
         "0.1.0",
         Form::Choice(|| names(&RTOS)),
-        "what a timeout marks lost: as in Linux, or all that is not SACKed",
+        "the segments that a timeout marks lost: as in Linux, or all that are not SACKed",
         |spec: &mut StackSpec, given| set(&mut spec.stack.loss.rto, given.choice(&RTOS)),
         |spec| show_text(name_of(&RTOS, spec.stack.loss.rto)),
     )
@@ -463,7 +463,8 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "cwnd_validation",
         "0.1.0",
         Form::Choice(|| names(&CWND_VALIDATIONS)),
-        "a cwnd that is not filled: as in Linux; growth only if the last segment sent filled it (ns-3 since 3.42); or growth always",
+        "growth of a cwnd that is not filled: as in Linux; only if the last segment sent filled it (ns-3 since 3.42); \
+         or always",
         |spec: &mut StackSpec, given| set(&mut spec.stack.loss.cwnd_validation, given.choice(&CWND_VALIDATIONS)),
         |spec| show_text(name_of(&CWND_VALIDATIONS, spec.stack.loss.cwnd_validation)),
     )
@@ -472,7 +473,8 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "rate_ack_interval",
         "0.1.0",
         Form::Choice(|| names(&ACK_INTERVALS)),
-        "the ACK phase of a rate sample begins at the sampled segment's own mark, or at that of the sample before it (ns-3 up to 3.40)",
+        "the ACK phase of a rate sample begins at the mark of the sampled segment, or at the mark of the previous \
+         sample (ns-3 up to 3.40)",
         |spec: &mut StackSpec, given| set(&mut spec.stack.rate.ack_interval, given.choice(&ACK_INTERVALS)),
         |spec| show_text(name_of(&ACK_INTERVALS, spec.stack.rate.ack_interval)),
     )
@@ -481,7 +483,7 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "rate_sample_sticky",
         "0.1.0",
         Form::Bool,
-        "an ACK without a newer segment keeps the interval of the sample before it",
+        "an ACK without a newer segment keeps the interval of the previous sample",
         |spec: &mut StackSpec, given| set(&mut spec.stack.rate.is_sticky, given.value(Reader::boolean)),
         |spec| Some(spec.stack.rate.is_sticky.to_string()),
     )
@@ -503,7 +505,7 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "rate_invalid",
         "0.1.0",
         Form::Choice(|| names(&INVALID_SAMPLES)),
-        "an invalid rate sample is dropped, or the last valid rate is used once more (ns-3 up to 3.41)",
+        "an invalid rate sample is dropped, or the last valid rate is used again (ns-3 up to 3.41)",
         |spec: &mut StackSpec, given| set(&mut spec.stack.rate.invalid, given.choice(&INVALID_SAMPLES)),
         |spec| show_text(name_of(&INVALID_SAMPLES, spec.stack.rate.invalid)),
     )
@@ -548,8 +550,8 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "app_write",
         "0.1.0",
         Form::Any(&[Form::Choice(|| vec!["linux"]), Form::Bytes]),
-        "an unlimited flow writes 1 MiB at a time, and each write is checked for being application-limited before it, as in \
-         Linux; or this much at a time, checked after it",
+        "an unlimited flow writes 1 MiB at a time, and the check for an application-limited flow precedes each write, \
+         as in Linux; or this much at a time, with the check after each write",
         |spec: &mut StackSpec, given| read_app_write(&mut spec.stack.pacing.app_write, given),
         |spec| match spec.stack.pacing.app_write {
             None => show_text("linux"),
