@@ -183,10 +183,10 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         "ecn",
         "0.1.0",
         Form::Any(&[Form::Bool, Form::Choice(|| vec!["low", "l4s"])]),
-        "`true`: ECN is negotiated (for `bbr2` `cc_params = { ecn_enable = true }` as well); `\"low\"`: on a \
-         low-latency route, which `bbr3` needs (it looks at marks where the minimum RTT is 5 ms or less); `\"l4s\"`: \
-         like `\"low\"` with ECT(1), for `dctcp`, `bbr2` and `bbr3`. How the receiver echoes marks depends on `cc`: \
-         for these three mark by mark, for all others as in RFC 3168",
+        "`true`: ECN is negotiated (`bbr2` also needs `cc_params = { ecn_enable = true }`); `\"low\"`: on a \
+         low-latency route, which `bbr3` needs (it responds to marks up to a minimum RTT of 5 ms); `\"l4s\"`: \
+         like `\"low\"` with ECT(1), for `dctcp`, `bbr2` and `bbr3`. For these three the receiver echoes each mark, for \
+         others as in RFC 3168",
         |flow: &mut FlowSpec, given| {
             // For datagrams the key is wrong with any value, so it is not read.
             if !flow.is_udp {

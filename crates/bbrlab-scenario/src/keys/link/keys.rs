@@ -362,10 +362,9 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "slot",
         "0.2.0",
         SLOT,
-        "packets that have waited for `delay` leave in slots, as in `netem` with `delay` and `slot`: `\"4ms\"` from one to the \
-         next, or `{ min_delay = \"2ms\", max_delay = \"8ms\", packets = 32, bytes = \"64KiB\", limit = 1000 }`, a \
-         random time uniform between the two, with this many `packets` and `bytes` per slot and at most `limit` waiting \
-         packets",
+        "packets leave in slots after `delay`, as in `netem` with `delay` and `slot`: every `\"4ms\"`, or `{ min_delay \
+         = \"2ms\", max_delay = \"8ms\", packets = 32, bytes = \"64KiB\", limit = 1000 }`, uniform between the two, \
+         with this many `packets` and `bytes` per slot and at most `limit` waiting packets",
         |spec: &mut LinkSpec, given| spec.slot = given.value(SlotSpec::read),
         |spec| spec.slot.map(SlotSpec::show),
     )
