@@ -230,7 +230,7 @@ def test_a_name_stands_for_a_class() -> None:
     with pytest.raises(bl.ScenarioError) as caught:
         bl.run({**DUMBBELL, "flows": [{"cc": "mien", "rtt": "40ms"}]}, controls={"mine": Reno})
     assert 'did you mean "mine"?' in str(caught.value) and "`controls`: mine" in str(caught.value)
-    with pytest.raises(bl.ScenarioError, match="a control of one's own is named by `controls`"):
+    with pytest.raises(bl.ScenarioError, match="custom congestion controls are defined in `controls`"):
         bl.run(by_name)
     bare = bl.Scenario._restore("kept", s.to_toml())
     with pytest.raises((bl.UsageError, bl.RunError), match=r"`controls\.mine`: expected a program that provides this congestion control"):
@@ -250,10 +250,10 @@ def named(name: str) -> type[bl.CongestionControl]:
         (type("Empty", (bl.CongestionControl,), {"on_ack": print}), TypeError, "an ACK is cong_control, or cong_avoid"),
         (type("Wrong", (bl.CongestionControl,), {"ssthresh": 2}), TypeError, "Wrong.ssthresh: expected a method, found 2"),
         (int, TypeError, r"cc: expected text, a number"),
-        (named("reno"), bl.ScenarioError, 'found "reno", which the laboratory has itself'),
-        (named("udp"), bl.ScenarioError, "which the laboratory has itself"),
-        (named("ä" * 30), bl.ScenarioError, "expected names of its own"),
-        (named("x" * 50), bl.ScenarioError, "expected names of its own of up to 40 letters"),
+        (named("reno"), bl.ScenarioError, 'found "reno", which is a built-in name'),
+        (named("udp"), bl.ScenarioError, "which is a built-in name"),
+        (named("ä" * 30), bl.ScenarioError, "expected unique names"),
+        (named("x" * 50), bl.ScenarioError, "expected unique names of up to 40 letters"),
     ],
 )
 def test_what_is_no_control_is_refused(value: Any, kind: Any, words: str) -> None:

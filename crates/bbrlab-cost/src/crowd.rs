@@ -1,23 +1,23 @@
-//! Flows that come faster than their link can serve them: how many wait, and how often their timers
-//! expire.
+//! Flows that arrive faster than their link can serve them: how many wait, and how often their
+//! timers expire.
 
 use bbrlab_run::Arrivals;
 use bbrlab_units::Span;
 
 use crate::demand::{Demand, seconds};
 
-/// The flows of a class that come and go, as a fluid.
+/// The flows of a class with random arrivals, modelled as a fluid.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Crowd {
     gap_s: f64,
-    /// Packets of a flow.
+    /// Packets per flow.
     each: f64,
-    /// Seconds that a flow takes on an idle path.
+    /// Duration of a flow on an idle path, in seconds.
     alone_s: f64,
     at_most: f64,
-    /// Flows that have come and that the links have not served yet.
+    /// Flows that have arrived and that the links have not served yet.
     pub(crate) waiting: f64,
-    /// The most flows under way at once.
+    /// The largest number of concurrent flows.
     pub(crate) under_way: f64,
     pub(crate) turned_away: f64,
 }
@@ -43,13 +43,13 @@ impl Crowd {
         self.waiting * self.each
     }
 
-    /// How many flows share a link with others, at most.
+    /// The largest number of flows of the class that share a link with other flows.
     pub(crate) fn weight(&self) -> f64 {
         self.at_most
     }
 
-    /// Accounts for `present_s` in which the class sent this many packets. Returns the seconds for
-    /// which its flows were under way, summed over the flows.
+    /// Accounts for `present_s` seconds in which the class sent this many packets. Returns the
+    /// durations of its flows within this time, summed over the flows.
     pub(crate) fn sent(&mut self, packets: f64, present_s: f64) -> f64 {
         let (came, served) = (present_s / self.gap_s, packets / self.each);
         let on_the_way_s = served * self.alone_s;
@@ -61,23 +61,24 @@ impl Crowd {
         self.waiting = before + grown - turned_away;
         self.under_way =
             self.under_way.max((self.waiting + self.alone_s / self.gap_s).min(self.at_most));
-        // The number of those that wait rises or falls on a straight line, and stays where it can
-        // rise no further.
+        // The number of waiting flows rises or falls linearly, and stays constant once it has
+        // reached its limit.
         let ramp = if grown > 0.0 { 1.0 - turned_away / grown } else { 1.0 };
         let mean = f64::midpoint(before, self.waiting) * ramp + self.waiting * (1.0 - ramp);
         on_the_way_s + mean * present_s
     }
 }
 
-/// The share of its time for which a flow waits for a timeout, where its link has room for so many
-/// packets a flow, on the way and in the queue together. Fitted to runs of 16 to 100,000 CUBIC
-/// flows at 20 and 100 Mbit/s: 0.9 below one packet, 0.3 at seven.
+/// The share of its time for which a flow waits for a timeout. `packets` is the number of packets
+/// per flow that fit on its link, in flight and in the queue together. Fitted to runs of 16 to
+/// 100,000 CUBIC flows at 20 and 100 Mbit/s: 0.9 below one packet, 0.3 at seven.
 pub(crate) fn starved(packets: f64) -> f64 {
     1.0 / (1.0 + packets / 3.0)
 }
 
 /// How often the timer of a connection expires within this time of silence. Linux:
-/// `tcp_syn_linear_timeouts` of one second each, then each lasts twice as long as the one before.
+/// `tcp_syn_linear_timeouts` timeouts of one second each, then each timeout is twice as long as the
+/// one before.
 pub(crate) fn timeouts(silent_s: f64) -> f64 {
     const LINEAR: f64 = 4.0;
     if silent_s <= LINEAR { silent_s } else { LINEAR + (silent_s - LINEAR + 1.0).log2() }
@@ -101,7 +102,7 @@ mod tests {
 
     #[test]
     fn flows_that_are_not_served_wait_and_whoever_finds_no_place_is_turned_away() {
-        // 100 flows a second come, 60 are served: six of these are on the way at any time.
+        // 100 flows per second arrive and 60 are served, so six of them are in flight at any time.
         let near = |one: f64, other: f64| (one - other).abs() < 1e-6;
         let mut all = crowd(1e6);
         let flow_s = all.sent(6000.0, 10.0);

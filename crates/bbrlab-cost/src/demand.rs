@@ -1,4 +1,5 @@
-//! How much one flow can send: what its source, its windows, its path and random loss let through.
+//! The packets that one flow can send, as limited by its source, its windows, its path and random
+//! loss.
 
 #![expect(clippy::cast_precision_loss, reason = "an estimate; no figure of a run depends on it")]
 
@@ -9,8 +10,8 @@ use bbrlab_scenario::Outline;
 use bbrlab_stack::{Sockbuf, SocketBuffer, Stack};
 use bbrlab_units::{BitRate, NS_PER_S, Span};
 
-/// Bytes of a data packet around its payload: Ethernet, IP, TCP and timestamps.
-pub(crate) const AROUND_PAYLOAD: f64 = (Link::ETHERNET.0 + headers::DATA as u64) as f64;
+/// Bytes of the headers of a data packet: Ethernet, IP, TCP and timestamps.
+pub(crate) const AROUND_PAYLOAD: f64 = 14.0 + 20.0 + 20.0 + 12.0;
 
 /// Payload bytes that a socket buffer holds for each byte of its memory. Linux:
 /// `tcp_rcv_established` measures the ratio of payload to truesize, 1448 / 2304 for full segments.
@@ -25,32 +26,32 @@ const AUTO_BYTES: f64 = 64.0 * 1024.0 * 1024.0;
 /// times larger, because losses come in clusters.
 const WINDOW_UNDER_LOSS: f64 = 1.22 * 1.5;
 
-/// What one flow of a class can send while it is alone on its path.
+/// The demand of one flow of a class that is alone on its path.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Demand {
     /// Data packets per second, at most; infinite if only links limit it.
     pub(crate) rate: f64,
-    /// Data packets in all, at most; infinite if the source never ends.
+    /// The largest number of data packets; infinite if the source never ends.
     pub(crate) packets: f64,
-    /// Seconds that a source with an end takes, pauses of a train included.
+    /// Duration of a finite source in seconds, including the pauses of a train.
     pub(crate) alone_s: f64,
-    /// Packets of a connection, of an answer where clients ask; infinite if the source never ends.
+    /// Packets per connection, or per response if the flow sends responses to requests; infinite if
+    /// the source never ends.
     pub(crate) each: f64,
     /// Packets that leave before the first random loss, in addition to those at `rate`.
     pub(crate) before_loss: f64,
-    /// Packets that are still to be sent when the application stops: what is in the network and in
-    /// the send buffer. None if the source is slower than its path, because what it has written has
-    /// left.
+    /// Packets that are in the network and in the send buffer when the application stops. Zero if
+    /// the source is slower than its path, because all data that it wrote has left.
     pub(crate) after_stop: f64,
-    /// Whether the flow sends as much as it can: otherwise `rate` and its links are no more than
+    /// Whether the flow sends as much as it can. If not, `rate` and its links are only upper
     /// bounds.
     pub(crate) is_sure: bool,
-    /// Whether the flow takes whatever its links leave, as long as it is active.
+    /// Whether the flow uses all capacity that its links have left while it is active.
     pub(crate) is_greedy: bool,
-    /// Whether no window of a connection bounds it: it stands for flows that come and go, or sends
-    /// datagrams.
+    /// Whether no window of a connection limits it, because it represents many arriving flows or
+    /// sends datagrams.
     is_many: bool,
-    /// How fast it becomes.
+    /// Its slow start.
     ramp: Ramp,
 }
 
@@ -66,7 +67,8 @@ struct Ramp {
 }
 
 impl Demand {
-    /// The demand of a flow that is active for `active_s` in the mean, beside as many others.
+    /// The demand of a flow that is active for `active_s` seconds on average and shares its
+    /// narrowest link with `flows` flows, itself included.
     pub(crate) fn of(class: &FlowClass, outline: &Outline, active_s: f64, flows: f64) -> Self {
         let mss = f64::from(class.mss);
         let wire = mss + AROUND_PAYLOAD;
@@ -107,16 +109,16 @@ impl Demand {
             let cubic = 1.054 * (rtt_s / bursts).powf(0.75);
             let mean = (WINDOW_UNDER_LOSS / bursts.sqrt()).max(cubic);
             demand.rate = demand.rate.min(mean / rtt_s);
-            // Slow start: its last round is as long as all before it, and another one follows until
-            // the loss is noticed. From there each loss takes three tenths of the window, until it
-            // is the mean one.
+            // The last round of slow start sends as many packets as all rounds before it, and
+            // another round passes until the loss is noticed. Then each loss reduces the window by
+            // three tenths, down to the mean window.
             let highest = (2.0 * ramp.link * rtt_s).min(1.0 / bursts).max(mean);
             let falls = (highest / mean).ln() / (1.0_f64 / 0.7).ln();
             demand.before_loss = (3.0 + falls) / bursts;
         }
         let own_rate = if demand.alone_s.is_finite() { 0.0 } else { demand.rate };
         let share = ramp.link / flows.max(1.0);
-        // Its link is the limit only if neither its source nor its window is.
+        // The link limits the flow only if neither its source nor its window does.
         demand.is_greedy = own_rate > share
             && !matches!(
                 class.source,
@@ -145,13 +147,13 @@ impl Demand {
                 && ramp.seconds_to(rate * rtt_s) < active_s / 2.0;
         }
         if demand.packets.is_finite() && loss > 0.0 {
-            // What is lost is sent again.
+            // Lost packets are sent again.
             demand.packets /= 1.0 - loss.min(0.5);
         }
         demand
     }
 
-    /// Datagrams leave at their rate, whatever becomes of them.
+    /// Datagrams leave at their rate, whether or not they arrive.
     fn of_datagrams(mut self, source: &Source, mss: f64) -> Self {
         let own = |rate: BitRate| rate.0 as f64 / 8.0 / mss;
         self.rate = match *source {
@@ -184,7 +186,7 @@ impl Demand {
                 self.rate = self.rate.min(own * seconds(on) / seconds(on + off));
             }
             Source::OnOff { on, off, rate: None } => {
-                // What the send buffer holds at the end of a period leaves after it.
+                // Data in the send buffer at the end of an `on` period leaves after it.
                 let full = self.ramp.full_rate();
                 let buffered = 4.0 * (full * self.ramp.rtt_s).max(self.ramp.initial);
                 let each = full * seconds(on) + buffered;
@@ -192,7 +194,7 @@ impl Demand {
                 self.is_sure = false;
             }
             Source::Write { bytes, every } => {
-                // Nagle: at most one segment that is not full is on the way.
+                // Nagle: at most one segment that is not full is in flight.
                 let per_write = bytes.0 as f64 / mss;
                 let full = per_write.floor() / seconds(every);
                 let cut = (per_write / seconds(every) - full + 1.0 / self.ramp.rtt_s.max(1e-9))
@@ -205,14 +207,14 @@ impl Demand {
                     Some(rate) => rate.0 as f64 / 8.0 / mss * on_s,
                     None => self.ramp.full_rate() * (on_s + 4.0 * self.ramp.rtt_s),
                 };
-                // The law may send more than in the mean.
+                // A random draw may send more than the average.
                 self.rate = self.rate.min(2.0 * most / (on_s + off_s));
                 self.is_sure = false;
             }
             Source::Requests(ref requests) => self.read_requests(requests, packets_of),
             Source::Arrivals(Arrivals { ref gap, ref size, at_most }) => {
-                // However fast one of them is, all of them together send what comes, unless it is
-                // turned away.
+                // However fast a single flow is, together the flows send all arriving data, except
+                // that of rejected flows.
                 self.each = packets_of(size.mean as f64);
                 let alone_s = self.ramp.seconds_for(self.each);
                 let come = 1.0 / seconds(Span(gap.mean));
@@ -231,23 +233,24 @@ impl Demand {
         }
     }
 
-    /// On a connection that is warm an answer takes a round trip and its time on the link.
+    /// On an open connection a response takes one round trip and its transmission time.
     fn read_requests(&mut self, requests: &Requests, packets_of: impl Fn(f64) -> f64) {
         let each = packets_of(requests.size.mean as f64);
         self.each = each;
         let full = self.ramp.full_rate();
-        // The last packet of an answer may be short.
+        // The last packet of a response may be short.
         let fastest_s = self.ramp.rtt_s + (each - 1.0) / full;
         match requests.pause {
             Pause::Player { piece, buffer } => {
-                // Beyond what plays, what fills the player.
+                // The player also downloads ahead until its buffer is full.
                 self.rate = self.rate.min(each / seconds(piece));
                 self.before_loss += each * seconds(buffer) / seconds(piece);
                 self.is_sure = false;
             }
             Pause::None => self.rate = self.rate.min(each / fastest_s),
             Pause::Think(ref think) => {
-                // Laws may draw shorter pauses and larger answers than in the mean.
+                // Random draws may give pauses shorter than the average and responses larger than
+                // the average.
                 let is_constant = [&requests.size.law, &think.law].map(|law| *law == Law::Constant);
                 let most = if is_constant == [true, true] { 1.0 } else { 2.0 };
                 self.rate = self.rate.min(most * each / (fastest_s + seconds(Span(think.mean))));
@@ -262,12 +265,12 @@ impl Demand {
         }
     }
 
-    /// Seconds that a connection takes on an idle path.
+    /// Duration of a connection on an idle path, in seconds.
     pub(crate) fn seconds_alone(&self) -> f64 {
         self.ramp.seconds_for(self.each)
     }
 
-    /// Packets that the flow can send within this time from its connect on.
+    /// Packets that the flow can send within `active_s` seconds of its connect.
     pub(crate) fn packets_within(&self, active_s: f64) -> f64 {
         let at_its_rate = self.rate * active_s + self.before_loss;
         let at_most = self.packets.min(at_its_rate);
@@ -280,17 +283,17 @@ impl Demand {
 }
 
 impl Ramp {
-    /// Rounds of slow start: when each begins, in seconds, and its window.
+    /// The rounds of slow start, each as its beginning in seconds and its window in packets.
     fn rounds(self) -> impl Iterator<Item = (f64, f64)> {
         let most = self.window.min(self.link * self.rtt_s).max(1.0);
-        // The connect takes a round trip.
+        // The handshake takes one round trip.
         (1..40).map(move |round: i32| {
             let window = self.initial * f64::from(round - 1).exp2();
             (f64::from(round) * self.rtt_s, window.min(most))
         })
     }
 
-    /// Packets per second when the ramp is over.
+    /// Packets per second after slow start.
     fn full_rate(self) -> f64 {
         let by_window = if self.rtt_s > 0.0 { self.window / self.rtt_s } else { f64::INFINITY };
         by_window.min(self.link)
@@ -331,7 +334,7 @@ impl Ramp {
     }
 }
 
-/// Bits per second of a rate, at its highest.
+/// The highest value of a rate, in bits per second.
 pub(crate) fn highest(rate: &Rate) -> Option<f64> {
     match rate {
         Rate::Schedule(steps) => steps.iter().map(|(_, rate)| rate.0 as f64).reduce(f64::max),
@@ -339,7 +342,7 @@ pub(crate) fn highest(rate: &Rate) -> Option<f64> {
     }
 }
 
-/// Bytes that may be unacknowledged, as far as windows and buffers go.
+/// Bytes that may be unacknowledged, as limited by windows and buffers.
 fn window_bytes(stack: &Stack) -> f64 {
     let sockbuf = stack.socket.sockbuf;
     let memory = |buffer: SocketBuffer| buffer.fixed_size(sockbuf).map_or(AUTO_BYTES, f64::from);
@@ -356,7 +359,7 @@ fn mean_loss(link: &Link) -> f64 {
     match &link.loss {
         None => 0.0,
         Some(Loss::Bernoulli(loss)) => ratio(*loss),
-        // Between losses a flow sends as without any.
+        // While the loss ratio is lowest, the flow may send at its full rate.
         Some(Loss::Steps(steps)) => steps.iter().map(|step| ratio(step.1)).fold(1.0, f64::min),
         &Some(Loss::GilbertElliott { to_bad, to_good, loss_good, loss_bad }) => {
             let turns = ratio(to_bad) + ratio(to_good);
@@ -366,7 +369,7 @@ fn mean_loss(link: &Link) -> f64 {
     }
 }
 
-/// How often a link begins to lose packets, per packet.
+/// The number of loss bursts per packet of a link.
 fn loss_bursts(link: &Link) -> f64 {
     let ratio = |probability: Probability| probability.0 as f64 / Probability::ONE.0 as f64;
     match link.loss {
@@ -377,10 +380,10 @@ fn loss_bursts(link: &Link) -> f64 {
     }
 }
 
-/// Whether the reverse path carries the ACKs of a sender that has this many packets a second for
-/// itself. ACKs that are lost in a full queue cost little, so a third of them is enough.
+/// Whether the reverse path carries the ACKs of a flow that alone sends `packets_per_s` packets per
+/// second. ACKs that are lost in a full queue cost little, so a third of them is enough.
 fn has_acks(class: &FlowClass, outline: &Outline, packets_per_s: f64) -> bool {
-    /// On the wire.
+    /// The size of an ACK on the wire.
     const ACK_BYTES: f64 = 66.0;
     let rates = class.reverse.iter().filter_map(|hop| match *hop {
         Hop::Delay(_) => None,
@@ -391,7 +394,7 @@ fn has_acks(class: &FlowClass, outline: &Outline, packets_per_s: f64) -> bool {
     bytes >= ACK_BYTES / 2.0 / 3.0 * packets_per_s || packets_per_s.is_infinite()
 }
 
-/// The base RTT with the shortest delay of each link.
+/// The base RTT if each link has its shortest delay.
 fn least_rtt(class: &FlowClass, outline: &Outline) -> Span {
     let saved = |hop: &Hop| match *hop {
         Hop::Link(number) => {
@@ -406,7 +409,7 @@ fn least_rtt(class: &FlowClass, outline: &Outline) -> Span {
     Span(class.base_rtt.0 - saved)
 }
 
-/// Whether delay or loss of a path change, or its rate as a model says.
+/// Whether the delay or loss of a path changes, or a model changes its rate.
 fn changes(class: &FlowClass, outline: &Outline) -> bool {
     outline.is_bound
         || outline
@@ -414,8 +417,8 @@ fn changes(class: &FlowClass, outline: &Outline) -> bool {
             .any(|link| link.delay_steps.is_some() || matches!(link.loss, Some(Loss::Steps(_))))
 }
 
-/// Whether data or ACKs wait for slots, grants or turns, which may let too few of them pass, or
-/// most ACKs are dropped.
+/// Whether data or ACKs wait for slots, grants or transmission opportunities, which may forward too
+/// few of them, or an ACK filter drops most ACKs.
 fn waits_for_slots(class: &FlowClass, outline: &Outline) -> bool {
     class.forward.iter().chain(&class.reverse).any(|hop| match *hop {
         Hop::Link(number) => {
@@ -428,12 +431,12 @@ fn waits_for_slots(class: &FlowClass, outline: &Outline) -> bool {
     })
 }
 
-/// Whether the mean window under random loss is that of Reno or CUBIC, or below.
+/// Whether the mean window under random loss is at most that of Reno or CUBIC.
 fn follows_reno(cc: Algorithm) -> bool {
     matches!(cc.window(), Window::Reno | Window::Cubic)
 }
 
-/// The loss ratio up to which an algorithm fills its link all the same.
+/// The largest loss ratio at which an algorithm still fills its link.
 fn loss_that_is_borne(cc: Algorithm) -> f64 {
     match cc.window() {
         Window::Bears { loss_ppm } => f64::from(loss_ppm) / 1e6,
@@ -441,7 +444,7 @@ fn loss_that_is_borne(cc: Algorithm) -> f64 {
     }
 }
 
-/// Whether flows of this algorithm use more than half of a link that nothing but its queue limits.
+/// Whether flows of this algorithm use more than half of a link, if only its queue limits them.
 fn fills(
     cc: Algorithm,
     link: &Link,
@@ -459,12 +462,13 @@ fn fills(
     if cc.window() == Window::AckRate {
         return false;
     }
-    // A sawtooth above a short queue empties the link; many of them out of step do so less.
+    // With a short queue, a sawtooth leaves the link idle after each reduction. Many flows that are
+    // not synchronised leave it idle for less time.
     if queue < 0.3 * bdp / flows.max(1.0).sqrt() {
         return false;
     }
-    // What slow start left too early has to grow until the end: a packet a round trip, or along
-    // CUBIC's curve.
+    // If slow start ends too early, the window must grow for the rest of the run: by one packet per
+    // round trip, or along CUBIC's curve.
     let own = bdp / flows.max(1.0);
     let growing_s = match cc.window() {
         Window::Reno => own / 2.0 * rtt_s,

@@ -1,10 +1,10 @@
 //! Estimates the cost of a run before it is run: packets, events, memory, rows, bytes on disk,
 //! work.
 //!
-//! Nothing is simulated. [`demand`](crate::demand) says how much a flow can send at most,
-//! [`fluid`](crate::fluid) how the flows share the links. Where flows fill a link or send what
-//! their source says, the figures are right within a factor of two. Where losses, short queues or
-//! short runs keep flows from it, they are upper bounds: see [`Estimate::at_most`].
+//! Nothing is simulated. [`demand`](crate::demand) computes how much a flow can send at most,
+//! [`fluid`](crate::fluid) how the flows share the links. If flows fill a link or send all data of
+//! their source, the estimates are right within a factor of two. If losses, short queues or short
+//! runs prevent this, the estimates are upper bounds: see [`Estimate::at_most`].
 //!
 //! `crates/bbrlab-lab/tests/all/estimates.rs` compares estimates with runs.
 
@@ -42,24 +42,26 @@ pub struct Estimate {
     pub series_rows: u64,
     /// Bytes of the time series on disk, of all runs.
     pub series_bytes: u64,
-    /// Memory for the records of all runs of a sweep, where somebody needs them all at once.
+    /// Memory for the records of all runs of a sweep, for callers that keep them all at once.
     pub records_bytes: u64,
-    /// Memory for the summary and the table of a sweep beside its runs, where nobody does.
+    /// Memory for the summary and the table of a sweep, in addition to its runs, for callers that
+    /// do not keep all records.
     pub sweep_bytes: u64,
     /// Bytes of the folders on disk, of all runs, without pictures.
     pub disk_bytes: u64,
-    /// What computing all runs takes, in events of a run of one flow.
+    /// Computing time of all runs, in events of a run of one flow.
     pub work: f64,
-    /// Those of `data_packets` that are only an upper bound.
+    /// The part of `data_packets` that is only an upper bound.
     pub data_packets_unsure: u64,
-    /// Those of `series_rows` that are only an upper bound.
+    /// The part of `series_rows` that is only an upper bound.
     pub series_rows_unsure: u64,
     /// Whether `memory_bytes` is only an upper bound.
     pub is_memory_at_most: bool,
 }
 
 #[expect(clippy::struct_excessive_bools, reason = "one for each kind of figure")]
-/// Which figures of an estimate are upper bounds; the others are right within a factor of two.
+/// Marks the values of an estimate that are upper bounds; the others are right within a factor of
+/// two.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AtMost {
     /// Data packets, events and time.
@@ -72,50 +74,50 @@ pub struct AtMost {
     pub disk: bool,
 }
 
-/// Bytes of memory for a flow with its scoreboard, receiver, timers and record.
+/// Memory of a flow with its scoreboard, receiver, timers and record, in bytes.
 const FLOW_BYTES: f64 = 5600.0;
 
-/// Bytes of memory for the timers and counts of a place that a flow may take.
+/// Memory of a slot for arriving flows: timers and counters, in bytes.
 const PLACE_BYTES: f64 = 250.0;
 
-/// Bytes of memory for a packet in the network.
+/// Memory of a packet in the network, in bytes.
 const PACKET_BYTES: f64 = 64.0;
 
-/// Bytes of memory for a link.
+/// Memory of a link, in bytes.
 const LINK_BYTES: f64 = 512.0;
 
-/// Bytes of memory for the program itself.
+/// Memory of the program itself, in bytes.
 const BASE_BYTES: f64 = 11e6;
 
-/// Bytes of memory for the record of a run in a sweep with what names the run, and for that of each
-/// of its flows.
+/// Memory of the record of a run in a sweep, including the names of the run, and of the record of
+/// each flow, in bytes.
 const RUN_RECORD_BYTES: f64 = 3500.0;
 const FLOW_RECORD_BYTES: f64 = 700.0;
 
-/// Bytes of memory for what a sweep keeps of its runs: records up to so many, rows of the summary
-/// that are written together, a few bytes a run, and the means of each point with a row of the
-/// table.
+/// Memory of the data that a sweep keeps of its runs: at most `HELD_BYTES` of records, and up to
+/// `ROWS_TOGETHER` rows of the summary that are written together. In addition, a few bytes per run,
+/// and the means and the table row of each point.
 const HELD_BYTES: f64 = (8 << 20) as f64;
 const ROWS_TOGETHER: f64 = 4096.0;
 const SUMMARY_ROW_BYTES: f64 = 3500.0;
 const RUN_BYTES: f64 = 35.0;
 const POINT_BYTES: f64 = 2800.0;
 
-/// Bytes of memory for a row of a flow and of a queue, where pointers have 64 bits: an estimate is
-/// the same on all machines.
+/// Memory of a row of a flow and of a queue if pointers have 64 bits, in bytes. It is a constant so
+/// that an estimate is the same on all machines.
 const SERIES_ROW_MEMORY_BYTES: f64 = 312.0;
 const QUEUE_ROW_MEMORY_BYTES: f64 = 120.0;
 
-/// Bytes of memory for a value of a row when the rows are written as columns: most are optional, so
-/// twice eight bytes.
+/// Memory of one value when the rows are written as columns. Most values are optional, so each
+/// takes twice eight bytes.
 const COLUMN_BYTES: f64 = 16.0;
 
-/// Columns of the series of flows and of the queues.
+/// Columns of the series of flows and of queues.
 const SERIES_COLUMNS: f64 = 23.0;
 const QUEUE_COLUMNS: f64 = 9.0;
 
-/// Bytes of a run's folder that do not depend on the run: schemas, names of figures, hashes; and
-/// those of them that are in the files of its series.
+/// Bytes of a run's folder that do not depend on the run (schemas, names of values, hashes), and
+/// how many of these bytes are in the files of its series.
 const FOLDER_BYTES: f64 = 24e3;
 const SERIES_FILES_BYTES: f64 = 9e3;
 
@@ -126,8 +128,8 @@ const SWEEP_BYTES: f64 = 9e3;
 const RECORD_BYTES: f64 = 1240.0;
 const COMPACT_RECORD_BYTES: f64 = 820.0;
 
-/// Bytes of a transfer in the table of transfers, and how many flows that come and go have a row
-/// there.
+/// Bytes of a transfer in the table of transfers, and the largest number of arriving flows that
+/// have a row there.
 const TRANSFER_BYTES: f64 = 16.0;
 const TRANSFERS_MAX: f64 = 10_000.0;
 
@@ -137,51 +139,51 @@ const FLOWS_INDENTED: u64 = 1000;
 /// Bytes of a compressed row of a queue on disk, without its time.
 const QUEUE_ROW_BYTES: f64 = 2.7;
 
-/// Bytes of the time of a row on disk, which the rows of all flows or links share.
+/// Bytes of a time on disk, which the rows of all flows or links share.
 const TIME_BYTES: f64 = 6.3;
 
-/// Bytes of a compressed row of a flow on disk if nothing happened since the row before, and if
-/// much did.
+/// Bytes of a compressed row of a flow on disk, if nothing happened since the previous row and if
+/// much happened.
 const QUIET_ROW_BYTES: f64 = 1.5;
 const BUSY_ROW_BYTES: f64 = 30.0;
 
-// Work is counted in events of a run of one flow, which took 34 ns where these figures were
-// measured: user and system time of `bbrlab run --no-pictures --jobs 1` on a Xeon at 2.9 GHz, the
-// fastest of two runs, less the time of the same run without what is measured. `cpu_s` in the
-// results is that of the events, of setting up flows and of taking rows; the rest is writing files.
+// The unit of work is one event of a run of one flow, which took 34 ns when these values were
+// measured. The values are user plus system time of `bbrlab run --no-pictures --jobs 1` on a Xeon
+// at 2.9 GHz, from the faster of two runs, minus the time of a run without the measured part.
+// `cpu_s` in the results covers the events, setting up flows and taking rows; the rest is writing
+// files.
 
-/// The work of a row: of a flow 0.15 us to take and 0.5 to 1.2 us to write; of a queue 0.2 us and
-/// 0.4 us for two.
+/// The work of a row. A row of a flow takes 0.15 us to record and 0.5 to 1.2 us to write. The rows
+/// of one queue take 0.2 us, those of two queues 0.4 us.
 const WORK_PER_FLOW_ROW: f64 = 27.0;
 const WORK_PER_QUEUE_ROW: f64 = 9.0;
 
-/// The work of setting up a run, of writing its files and of the system's part in that: 1.75 ms, in
-/// a sweep of 1000 runs.
+/// The work of setting up a run and writing its files, including system time: 1.75 ms, in a sweep
+/// of 1000 runs.
 const WORK_PER_RUN: f64 = 50_000.0;
 
-/// The work of a flow, or of a place of flows that come and go: to set it up, to find its memory
-/// and to sum it up, 6 to 10 us.
+/// The work of a flow, or of a slot for arriving flows: setup, memory and summary take 6 to 10 us.
 const WORK_PER_FLOW: f64 = 220.0;
 
-/// The work of the records of a flow in files: 10 us with 1000 and 10,000 flows, 14 us with
-/// 100,000.
+/// The work of writing the records of a flow: 10 us with 1000 and 10,000 flows, 14 us with 100,000.
 const WORK_PER_RECORD: f64 = 350.0;
 
-/// The work of a connection besides its events, where another one was at its place before: 1.1 us.
+/// The work of a connection besides its events, if it reuses the slot of an earlier connection: 1.1
+/// us.
 const WORK_PER_CONNECTION: f64 = 32.0;
 
-/// The work per event by number of flows that are under way at once: state that is not in the
-/// processor's cache makes an event slower. Bulk flows of CUBIC at 10 Gbit/s and 100 ms took 34,
-/// 41, 73, 145 and 210 ns an event with 1, 16, 1000, 10,000 and 100,000 flows; a million flows that
-/// wait on a full link of 100 Mbit/s, 225 ns.
+/// The work per event by number of concurrent flows: state outside the processor's cache makes an
+/// event slower. CUBIC bulk flows at 10 Gbit/s and 100 ms took 34, 41, 73, 145 and 210 ns per event
+/// with 1, 16, 1000, 10,000 and 100,000 flows. A million flows that wait on a full link of 100
+/// Mbit/s took 225 ns per event.
 const SLOWDOWN: [(f64, f64); 5] = [(1.0, 1.0), (16.0, 1.2), (1e3, 2.1), (1e4, 4.2), (1e5, 6.2)];
 
 /// The work of an event of a datagram flow, which has no connection to keep: 20 ns.
 const WORK_PER_DATAGRAM_EVENT: f64 = 0.6;
 
-/// So many packets of a connection are acknowledged one by one, while the receiver's window grows:
-/// CUBIC, transfers of 1 to 20,000 packets at 20 Mbit/s and 1 Gbit/s. From then on every other one
-/// is.
+/// The number of packets of a connection that are acknowledged one by one, while the receiver's
+/// window grows. Later every second packet is acknowledged. Measured with CUBIC transfers of 1 to
+/// 20,000 packets at 20 Mbit/s and 1 Gbit/s.
 const ACKED_ONE_BY_ONE: f64 = 200.0;
 
 impl Estimate {
@@ -209,11 +211,10 @@ impl Estimate {
             work += own * if class.is_udp { WORK_PER_DATAGRAM_EVENT } else { 1.0 };
             flow_s += active.flow_s;
             let rows = match outline.sample {
-                // Flows that come and go have rows in the table of transfers, which is in no
-                // series.
+                // Arriving flows have rows in the table of transfers, which is not a series.
                 _ if class.source.arrivals().is_some() => 0.0,
                 Sample::Every(period) => active.active_s / seconds(period) + count,
-                // Every other packet has an ACK of its own, or each if packets are rare.
+                // Every second packet causes an ACK, or every packet if packets are rare.
                 Sample::Ack => active.packets * 0.7,
                 Sample::Off => 0.0,
             };
@@ -223,7 +224,7 @@ impl Estimate {
                     if active.is_sure || !ends(class, outline.sample) { 0.0 } else { rows };
                 let per_row = active.packets / rows.max(1.0);
                 let busy = per_row.powf(1.5) / (per_row.powf(1.5) + 1.2);
-                // An upper bound must hold for the rows that can be compressed least.
+                // An upper bound must also hold for rows that compress badly.
                 let least = if active.is_sure { 1.0 } else { 1.6 };
                 // The parts of a train resemble each other.
                 let is_train = matches!(class.source, Source::Train { .. });
@@ -292,12 +293,12 @@ impl Estimate {
         estimate
     }
 
-    /// Which figures are upper bounds. A sum of which at least half is an estimate is an estimate.
+    /// The values that are upper bounds. A sum counts as an estimate if at least half of it is one.
     #[must_use]
     pub fn at_most(&self) -> AtMost {
         let packets = self.data_packets_unsure > self.data_packets / 2;
         let rows = self.series_rows_unsure > self.series_rows / 2;
-        // The more packets pass between two rows, the less the rows can be compressed.
+        // The more packets pass between two rows, the less the rows compress.
         AtMost { packets, memory: self.is_memory_at_most, rows, disk: rows || packets }
     }
 
@@ -318,7 +319,7 @@ impl Estimate {
         }
     }
 
-    /// The cost of both, one after the other.
+    /// The cost of both, if they run one after the other.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         let is_larger = self.memory_bytes > other.memory_bytes;
@@ -342,8 +343,8 @@ impl Estimate {
         }
     }
 
-    /// The cost of a sweep of so many points: that of its runs, and their records in memory and in
-    /// its own folder.
+    /// The cost of a sweep of this many points: the cost of its runs, and their records in memory
+    /// and in the sweep's folder.
     pub(crate) fn with_records_of_sweep(self, points: u64) -> Self {
         if self.runs < 2 {
             return self;
@@ -363,13 +364,13 @@ impl Estimate {
     }
 }
 
-/// Whether a class's packets are those that a run counts: at the bottleneck, if there is one.
+/// Whether a run counts the packets of this class: those at the bottleneck, if there is a
+/// bottleneck.
 fn is_counted(class: &FlowClass, outline: &Outline) -> bool {
     outline.bottleneck.is_none_or(|link| class.forward.contains(&Hop::Link(link)))
 }
 
-/// Whether a flow of this class has rows as long as it needs for its packets, and not from its
-/// start to its stop.
+/// Whether the rows of a flow of this class end with its last packet, not with its stop.
 fn ends(class: &FlowClass, sample: Sample) -> bool {
     sample == Sample::Ack || matches!(class.source, Source::Bytes(_) | Source::Train { .. })
 }
@@ -393,8 +394,8 @@ fn events_of(class: &FlowClass, outline: &Outline, active: &Activity) -> f64 {
         + events_of_connections(class, outline, active)
 }
 
-/// Events of a packet of this class on its way, at each link but one that the sender is at, and at
-/// the receiver; and of an ACK.
+/// Events of a data packet and of an ACK of this class in the network: one per link after the first
+/// hop, one per departure, and one at the receiver.
 fn events_on_the_way(class: &FlowClass, outline: &Outline) -> (f64, f64) {
     let beyond_first = |hops: &[Hop]| {
         let links = hops.iter().skip(1).filter(|hop| !matches!(hop, Hop::Delay(_)));
@@ -412,7 +413,7 @@ fn events_on_the_way(class: &FlowClass, outline: &Outline) -> (f64, f64) {
     (events(&class.forward), events(&class.reverse))
 }
 
-/// Events per data packet: on its way, and half as many for its ACKs.
+/// Events per data packet, including its share of ACKs, pacing and writes.
 fn events_per_packet(class: &FlowClass, outline: &Outline, active: &Activity) -> f64 {
     let (forward, reverse) = events_on_the_way(class, outline);
     let acks = acks_per_packet(class, active);
@@ -422,7 +423,7 @@ fn events_per_packet(class: &FlowClass, outline: &Outline, active: &Activity) ->
         Source::Cbr(_)
         | Source::OnOff { rate: Some(_), .. }
         | Source::Bursts(Bursts { rate: Some(_), .. }) => 1.5,
-        // A client asks.
+        // The client's request.
         Source::Requests(_) => 1.0 / active.each,
         _ => 0.0,
     };
@@ -433,25 +434,24 @@ fn acks_per_packet(class: &FlowClass, active: &Activity) -> f64 {
     if class.is_udp {
         return 0.0;
     }
-    // With fewer packets a second than these, delayed ACKs do not wait for a second packet, and
-    // timers expire.
+    // Below this packet rate, the timer of a delayed ACK expires before a second packet arrives.
     if active.packets < 50.0 * active.active_s {
         return 1.0;
     }
     let of_connection = active.packets / active.connections.max(1.0);
-    // A flow whose window is a few packets gets an ACK for each.
+    // A flow whose window is a few packets gets an ACK for each packet.
     let one_by_one = (ACKED_ONE_BY_ONE / of_connection.max(1.0)).min(1.0)
         + active.starved_s / active.flow_s.max(1e-9);
     0.5 + 0.5 * one_by_one.min(1.0)
 }
 
-/// Events of connections besides those of their packets: handshakes, and what becomes of flows that
-/// get nothing through.
+/// Events of connections besides those of their packets: handshakes, and the losses and timeouts of
+/// flows that get no data through.
 fn events_of_connections(class: &FlowClass, outline: &Outline, active: &Activity) -> f64 {
     let (forward, reverse) = events_on_the_way(class, outline);
-    // It is told to connect; a SYN, its answer and the ACK of that cross the network.
+    // One event for the connect; then a SYN, a SYN-ACK and an ACK cross the network.
     let opening = 1.0 + 2.0 * forward + reverse;
-    // What such a flow sends is dropped at a link.
+    // All packets of a waiting flow are dropped at a link.
     let dropped = (forward - 1.0).max(0.0);
     let first_window = active.each.min(10.0);
     active.connections * opening
@@ -460,7 +460,7 @@ fn events_of_connections(class: &FlowClass, outline: &Outline, active: &Activity
         + active.timeouts * (1.0 + dropped)
 }
 
-/// Events of the application that are there whether or not a packet leaves.
+/// Events of the application that occur whether or not a packet leaves.
 fn events_per_second(class: &FlowClass) -> f64 {
     let datagrams = |rate: BitRate| {
         if class.is_udp { rate.0 as f64 / 8.0 / f64::from(class.mss) } else { 0.0 }
@@ -483,7 +483,7 @@ fn waiting(link: &Link, wire_bytes: f64) -> f64 {
     let Some(rate) = link.rate.at_start() else { return 0.0 };
     let on_the_way = rate.0 as f64 / 8.0 * seconds(link.delay) / wire_bytes;
     let queue = link.room_packets(wire_bytes).unwrap_or(on_the_way);
-    // A deep buffer is not filled by flows whose windows are bounded.
+    // Flows with bounded windows do not fill a deep buffer.
     on_the_way + queue.min(1e7)
 }
 

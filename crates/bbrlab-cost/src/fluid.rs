@@ -1,5 +1,5 @@
-//! How flows share their links over time, as a fluid: in each slice of the run every class gets the
-//! same rate per flow until a link or its own demand stops it (max-min fairness).
+//! A fluid model of how flows share their links over time. In each slice of the run every class
+//! gets the same rate per flow until a link or its own demand limits it (max-min fairness).
 
 #![expect(clippy::cast_precision_loss, reason = "an estimate; no figure of a run depends on it")]
 
@@ -10,16 +10,18 @@ use bbrlab_scenario::{FlowsOutline, Outline};
 use crate::crowd::{Crowd, starved, timeouts};
 use crate::demand::{AROUND_PAYLOAD, Demand, highest, seconds};
 
-/// The most slices of a run: the starts, stops and changes of rate beyond are merged.
+/// The largest number of slices of a run. Starts, stops and rate changes beyond this number are
+/// merged.
 const SLICES_MAX: usize = 48;
 
-/// Rounds of sharing in a slice; what is left after them is shared evenly.
+/// The largest number of rounds of sharing in a slice. The last round gives all remaining classes
+/// the same rate per flow.
 const ROUNDS_MAX: usize = 24;
 
-/// A transfer of fewer packets may be over with its first windows.
+/// A transfer of fewer packets may finish within its first windows.
 const SHORT_PACKETS: f64 = 100.0;
 
-/// What the flows of a class do in a run.
+/// The activity of the flows of a class in a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Activity {
     /// Data packets of all its flows.
@@ -28,44 +30,43 @@ pub(crate) struct Activity {
     pub(crate) active_s: f64,
     /// Whether these are estimates, and not upper bounds.
     pub(crate) is_sure: bool,
-    /// Seconds for which its flows are under way, summed over them; of flows that come and go, each
-    /// of these counts.
+    /// Seconds for which its flows are active, summed over the flows. Each arriving flow counts.
     pub(crate) flow_s: f64,
-    /// Connections whose data the links carry; none of datagrams.
+    /// Connections whose data the links carry; zero for datagrams.
     pub(crate) connections: f64,
-    /// Packets of a connection, of an answer where clients ask; infinite if the source never ends.
+    /// Packets per connection, or per response if the flow sends responses to requests; infinite if
+    /// the source never ends.
     pub(crate) each: f64,
-    /// Of flows that come and go, how many are under way at once.
+    /// The largest number of concurrent arriving flows.
     pub(crate) under_way: f64,
-    /// Of these, how many have come and wait at the end.
+    /// The number of arriving flows that wait at the end.
     pub(crate) waiting: f64,
-    /// Of these, how many are turned away.
+    /// The number of arriving flows that are rejected.
     pub(crate) turned_away: f64,
-    /// Seconds of `flow_s` in which a flow waits for a timeout, because its link is full with
-    /// others.
+    /// Seconds of `flow_s` in which flows wait for a timeout, because other flows fill the link.
     pub(crate) starved_s: f64,
     /// Timeouts of these flows.
     pub(crate) timeouts: f64,
 }
 
-/// A class on its way through the slices.
+/// The state of a class between two slices.
 struct Class {
     starts: Starts,
     demand: Demand,
-    /// Shared links with a rate that its data crosses.
+    /// Shared links with a limited rate that its data crosses.
     links: Vec<usize>,
     /// Bytes of a data packet on a link.
     wire_bytes: f64,
     rtt_s: f64,
     is_udp: bool,
-    /// Flows that come and go.
+    /// The arriving flows, if the class has arrivals.
     crowd: Option<Crowd>,
     /// Packets of transfers that have begun and are not finished.
     backlog: f64,
     activity: Activity,
 }
 
-/// When the flows of a class start, on a straight line, and stop.
+/// The times at which the flows of a class start, one every `step_s` seconds, and stop.
 #[derive(Clone, Copy)]
 struct Starts {
     first_s: f64,
@@ -84,7 +85,8 @@ pub(crate) fn activities(outline: &Outline) -> Vec<Activity> {
     for pair in cuts.windows(2) {
         slice(&mut classes, &outline.links, pair[0], pair[1]);
     }
-    // Where a greedy flow takes what the others leave, the sum is that of the link.
+    // If a greedy flow uses all capacity that the others leave, the sum is the capacity of the
+    // link, so no class there is unsure.
     let mut is_full = vec![false; outline.links.len()];
     for class in classes.iter().filter(|class| class.demand.is_greedy && class.demand.is_sure) {
         class.links.iter().for_each(|&link| is_full[link] = true);
@@ -96,7 +98,7 @@ pub(crate) fn activities(outline: &Outline) -> Vec<Activity> {
     finished.collect()
 }
 
-/// How many flows cross each shared link with their data.
+/// The number of flows whose data crosses each shared link.
 fn flows_by_link(outline: &Outline) -> Vec<f64> {
     let mut crossing = vec![0.0; outline.links.len()];
     for flows in &outline.tables {
@@ -113,8 +115,8 @@ impl Class {
     fn new(outline: &Outline, flows: &FlowsOutline, crossing: &[f64]) -> Self {
         let class = &flows.class;
         let end = flows.stop.map_or(outline.duration, |stop| stop.min(outline.duration));
-        // Random starts spread over the bound of the jitter, or, in a row of starts, move it by
-        // half of that.
+        // Random starts are spread over the range of the jitter. If the starts also have a fixed
+        // step, they are later by half the range on average.
         let count = flows.count as f64;
         let (step_s, jitter_s) = (seconds(flows.start_step), seconds(flows.start_jitter));
         let (wait_s, step_s) = if step_s > 0.0 {
@@ -154,8 +156,8 @@ impl Class {
         }
     }
 
-    /// How many flows share a link in a slice in which the class is present for so long, in
-    /// seconds.
+    /// The weight of the class in a slice: flow-seconds for which its flows share a link, if the
+    /// class is present for `present_s`.
     fn weight(&self, present_s: f64) -> f64 {
         present_s * self.crowd.map_or(1.0, |crowd| crowd.weight())
     }
@@ -170,8 +172,8 @@ impl Class {
             activity.packets += started * demand.after_stop;
         }
         activity.is_sure |= is_covered;
-        // Transfers of few packets that find their link full try again at the same times, between
-        // which it may be empty.
+        // Short transfers that find their link full retry at the same times. Between these times
+        // the link may be empty.
         let is_short = crowd.is_none() && demand.packets < SHORT_PACKETS;
         activity.is_sure &= !(is_short && activity.starved_s > 0.5 * activity.flow_s);
         let stay = crowd.map_or(started, |crowd| crowd.waiting);
@@ -181,7 +183,7 @@ impl Class {
             activity.waiting = crowd.waiting;
             activity.turned_away = crowd.turned_away;
         }
-        // A train has a connection for each of its parts, and so has each flow that comes.
+        // Each part of a train and each arriving flow has its own connection.
         let is_in_parts = crowd.is_some() || demand.packets > demand.each;
         activity.connections = match () {
             () if self.is_udp => 0.0,
@@ -205,7 +207,7 @@ impl Class {
     }
 
     /// Accounts for a slice in which the class sent this many packets. Returns the seconds for
-    /// which its flows were under way.
+    /// which its flows were active, summed over the flows.
     fn sent(&mut self, packets: f64, from_s: f64, to_s: f64) -> f64 {
         let active_s = self.activity.active_s;
         self.be_active(packets, from_s, to_s);
@@ -266,9 +268,9 @@ impl Starts {
     }
 }
 
-/// The times between which nothing changes but by the ends of transfers.
+/// The boundaries of the slices. Between two of them only ends of transfers change anything.
 fn cuts(classes: &[Class], links: &[Link], end_s: f64) -> Vec<f64> {
-    /// A row of starts is cut into this many parts.
+    /// A sequence of starts is cut into this many parts.
     const PARTS: u32 = 12;
     let mut cuts = vec![0.0, end_s];
     for Class { starts, demand, .. } in classes {
@@ -300,11 +302,12 @@ fn cuts(classes: &[Class], links: &[Link], end_s: f64) -> Vec<f64> {
     kept
 }
 
-/// Shares the links between two times.
+/// Shares the links among the classes between two times.
 fn slice(classes: &mut [Class], links: &[Link], from_s: f64, to_s: f64) {
     let mut room: Vec<f64> =
         links.iter().map(|link| capacity_bytes(&link.rate, from_s, to_s)).collect();
-    // Seconds of presence are the weights, so equal rates per flow are equal multiples of them.
+    // Seconds of presence are the weights, so classes with equal rates per flow have sent equal
+    // multiples of their weights.
     let mut open: Vec<(usize, f64, f64)> = Vec::new();
     for (number, class) in classes.iter().enumerate() {
         let weight = class.weight(class.starts.present_s(from_s, to_s));

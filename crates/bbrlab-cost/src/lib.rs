@@ -1,5 +1,5 @@
-//! What runs will cost, before they run: packets, events, memory, rows, bytes on disk, work.
-//! Nothing is simulated, and no figure of a run depends on it.
+//! Estimates the cost of runs before they run: packets, events, memory, rows, bytes on disk, work.
+//! Simulates nothing. No result of a run depends on an estimate.
 //!
 //! | file | what |
 //! |---|---|
@@ -9,8 +9,8 @@
 //! | `fluid.rs` | how flows share their links |
 //! | `crowd.rs` | flows that come faster than their link can serve them |
 //!
-//! The model is in floating point. `powf`, `ln` and `log2` may differ in their last bit between
-//! machines, and an estimate with them.
+//! The model uses floating point. The last bit of `powf`, `ln` and `log2` may differ between
+//! machines, so estimates may differ too.
 
 mod crowd;
 mod demand;

@@ -1,9 +1,9 @@
-//! The figures that are estimated before a run: what follows from their definitions, and a table of
-//! all of them.
+//! Tests of the estimates: values that follow from their definitions, and a table of all values for
+//! many scenarios.
 //!
 //! `crates/bbrlab-lab/tests/all/estimates.rs` compares such estimates with runs, within the factor
-//! of two that they promise. A change of a figure below is a change of what `bbrlab check` says:
-//! let that test judge it.
+//! of two that they promise. A changed value below changes the output of `bbrlab check`; that test
+//! decides whether the new value is acceptable.
 
 use bbrlab_cost::Estimate;
 use bbrlab_scenario::Scenario;
@@ -14,7 +14,7 @@ fn scenario(text: &str) -> Scenario {
         .unwrap_or_else(|errors| panic!("{text}\n{errors}"))
 }
 
-/// A scenario of 6 s with a 20 Mbit/s bottleneck; the flow's RTT is 40 ms. `; ` ends a line.
+/// A scenario of 6 s with a 20 Mbit/s bottleneck and an RTT of 40 ms. `; ` ends a line.
 fn dumbbell(link: &str, flow: &str) -> String {
     let rate = if link.starts_with("rate =") { "" } else { "rate = \"20Mbit/s\"; " };
     let rtt = if flow.starts_with("rtt =") { "" } else { "rtt = \"40ms\"; " };
@@ -28,7 +28,7 @@ fn estimate(top: &str, link: &str, flow: &str) -> Estimate {
     Estimate::of_scenario(&scenario(&format!("{top}\n{}", dumbbell(link, flow))))
 }
 
-/// Each figure; `<` stands before those that are only upper bounds.
+/// All values of an estimate; `<` marks upper bounds.
 fn line(name: &str, estimate: &Estimate) -> String {
     let at_most = estimate.at_most();
     let mark = |is_at_most: bool| if is_at_most { "<" } else { "" };
@@ -53,7 +53,7 @@ fn line(name: &str, estimate: &Estimate) -> String {
 #[test]
 fn a_source_at_a_constant_rate_sends_that_much_and_a_transfer_its_bytes() {
     let packets = |flow: &str| estimate("", "", &format!("cc = \"cubic\"; {flow}")).data_packets;
-    // 2 Mbit/s / (8 x 1448 B) = 172.65 packets a second.
+    // 2 Mbit/s / (8 x 1448 B) = 172.65 packets per second.
     assert_eq!(packets("rate = \"2Mbit/s\""), 1036);
     assert_eq!(packets("rate = \"2Mbit/s\"; count = 3"), 3108);
     assert_eq!(packets("rate = \"2Mbit/s\"; start = \"2s\"; stop = \"3s\""), 173);
@@ -62,7 +62,7 @@ fn a_source_at_a_constant_rate_sends_that_much_and_a_transfer_its_bytes() {
     assert_eq!(packets("bytes = \"14481B\""), 11);
     assert_eq!(packets("bytes = \"14480B\"; count = 7"), 70);
     assert_eq!(packets("train = { bytes = \"14480B\", count = 5, gap = \"10ms\" }"), 50);
-    // Two full segments a write, ten writes a second.
+    // Two full segments per write, ten writes per second.
     assert_eq!(packets("write = { bytes = \"2896B\", every = \"100ms\" }"), 120);
     // 1514 bytes on the wire of 20 Mbit/s, less the connect and the slow start of 10, 20, 40
     // packets.
@@ -83,16 +83,16 @@ fn an_application_that_turns_on_and_off_has_an_event_for_each_turn() {
 #[test]
 fn a_connection_has_events_besides_those_of_its_packets() {
     let of = |link: &str, flow: &str| estimate("", link, &format!("cc = \"cubic\"; {flow}"));
-    // To be told to connect, then a SYN and an ACK at link and receiver, and a SYN-ACK at the
-    // sender: 6. Each of the first 200 packets has an ACK of its own: 3 events.
+    // The connect, then a SYN and an ACK at link and receiver, and a SYN-ACK at the sender: 6. Each
+    // of the first 200 packets has its own ACK: 3 events.
     let transfer =
         |packets: u64| of("rate = \"1Gbit/s\"", &format!("bytes = \"{}B\"", 1448 * packets));
     assert_eq!([1, 7, 200].map(|packets| transfer(packets).events), [9, 27, 606]);
     assert_eq!(transfer(300).events, 606 + 250);
-    // Flows that come and go: 1000 a second of one packet.
+    // Arriving flows: 1000 per second, each of one packet.
     let come = of("rate = \"1Gbit/s\"", "arrivals = { rate = \"1000/s\" }; bytes = \"1KB\"");
     assert_eq!((come.data_packets, come.events), (6000, 6000 * 9));
-    // A departure event at a queue that is no drop-tail one.
+    // A queue other than drop-tail has one event per departure.
     let queue = |name: &str| of(&format!("queue = \"{name}\""), "").events;
     assert!(queue("fq_codel") > queue("droptail") + 9000);
 }
@@ -102,20 +102,20 @@ fn flows_that_come_faster_than_they_are_served_wait_and_try_again() {
     let of = |flow: &str| {
         estimate("sample = \"off\"", "", &format!("cc = \"cubic\"; bytes = \"10KB\"; {flow}"))
     };
-    // 20 Mbit/s serve 236 flows of 7 packets a second.
+    // 20 Mbit/s serve 236 flows of 7 packets per second.
     let come = |rate: u32, at_most: u32| {
         of(&format!("arrivals = {{ rate = \"{rate}/s\", at_most = {at_most} }}"))
     };
     let (all, few) = (come(10_000, 1_000_000), come(10_000, 100));
     assert_eq!(all.data_packets, few.data_packets);
-    // 58,600 flows wait at the end, each of which has sent its first window and tried again some
-    // three times in three seconds.
+    // 58,600 flows wait at the end. Each has sent its first window and retried about three times in
+    // three seconds.
     assert!(all.events > 58_600 * (7 + 2 * 3), "{}", all.events);
     assert!(all.memory_bytes > 58_600 * 5600);
-    // Whoever is turned away is one event.
+    // A rejected flow is one event.
     assert!(few.events > 58_600 && few.events < 58_600 + 4 * few.data_packets, "{}", few.events);
     assert!(all.work > 15.0 * few.work);
-    // No slower than they come.
+    // At 100 arrivals per second the link serves every flow.
     assert_eq!(come(100, 1_000_000).data_packets, 4200);
     assert!(come(100, 1_000_000).events < 4200 * 4);
 }
@@ -134,7 +134,7 @@ fn flows_that_meet_at_a_link_share_it_and_others_do_not() {
         }
         Estimate::of_scenario(&scenario(&text)).data_packets
     };
-    // 1000 packets of 1514 bytes a second on each link.
+    // 1000 packets of 1514 bytes per second on each link.
     let (a, b, both) = ("[\"a\"]", "[\"b\"]", "[\"a\", \"b\"]");
     let near = |found: u64, expected: u64| found.abs_diff(expected) <= expected / 100;
     assert!(near(parking_lot(&[a]), 100_000));
@@ -156,8 +156,8 @@ fn a_flow_takes_5600_bytes_and_state_outside_the_cache_makes_events_slower() {
         estimate("sample = \"off\"", "rate = \"10Gbit/s\"", &flow)
     };
     assert_eq!(of(1001).memory_bytes - of(1).memory_bytes, 5_600_000);
-    // Without rows, all work but the events' is that of setting up and of the files: 50,000 events
-    // a run and 570 a flow.
+    // Without rows, the work besides events is setup and files: 50,000 units per run and 570 per
+    // flow.
     #[expect(clippy::cast_precision_loss, reason = "far below 2^53")]
     let per_event = |count: u32| {
         let estimate = of(count);
@@ -166,7 +166,7 @@ fn a_flow_takes_5600_bytes_and_state_outside_the_cache_makes_events_slower() {
     };
     let known = [1, 16, 1000, 10_000, 100_000, 1_000_000].map(per_event);
     assert_eq!(known, ["1.00", "1.20", "2.10", "4.20", "6.20", "6.20"]);
-    // The geometric mean of two numbers of flows is half way.
+    // The geometric mean of two numbers of flows is halfway between them.
     assert_eq!([4, 100].map(per_event), ["1.10", "1.60"]);
 }
 
@@ -188,10 +188,10 @@ fn a_sweep_costs_what_its_runs_cost_and_its_records() {
     assert_eq!(all.series_bytes, sum(|run| run.series_bytes));
     assert_eq!(all.disk_bytes, sum(|run| run.disk_bytes) + 6 * 9000);
     assert!((all.work - runs.iter().map(|run| run.work).sum::<f64>()).abs() < 1.0);
-    // Memory is that of the largest run, wherever it stands.
+    // Memory is that of the largest run, which may be at any position.
     assert_eq!(all.memory_bytes, runs[2].memory_bytes.max(runs[3].memory_bytes));
     assert!(runs.iter().all(|run| run.memory_bytes <= all.memory_bytes));
-    // A single run has no folder of a sweep.
+    // A single run has no sweep folder.
     assert_eq!(estimate("", "", "cc = \"cubic\"").disk_bytes, runs[4].disk_bytes);
 }
 
@@ -221,7 +221,8 @@ fn a_sum_of_which_most_is_an_upper_bound_is_one() {
     }
 }
 
-/// Name, keys of the top level, of the bottleneck, of the flows and of what follows them.
+/// Each row: name, keys of the top level, keys of the bottleneck, keys of the flows and of later
+/// tables.
 #[rustfmt::skip]
 const TABLE: &[(&str, &str, &str, &str)] = &[
     ("bulk", "", "", "cc = \"cubic\""),
@@ -271,7 +272,7 @@ const TABLE: &[(&str, &str, &str, &str)] = &[
     ("video", "", "", "cc = \"cubic\"; video = { rate = \"1Mbit/s\", piece = \"1s\", buffer = \"2s\" }"),
     ("random bursts", "", "", "cc = \"cubic\"; on = { distribution = \"exponential\", mean = \"100ms\" }; off = \"300ms\"; rate = \"1Mbit/s\""),
     ("flows that come and go", "", "", "cc = \"cubic\"; arrivals = { rate = \"20/s\" }; bytes = \"15KB\""),
-    ("flows that come and go beside bulk", "", "", "cc = \"cubic\"; arrivals = { load = 0.3 }; bytes = \"15KB\"; [[flows]]; rtt = \"40ms\"; cc = \"cubic\""),
+    ("flows that come and go with bulk", "", "", "cc = \"cubic\"; arrivals = { load = 0.3 }; bytes = \"15KB\"; [[flows]]; rtt = \"40ms\"; cc = \"cubic\""),
     ("flows of a web search", "", "", "cc = \"cubic\"; arrivals = { load = 0.3 }; sizes = { distribution = \"web_search\" }"),
     ("flows of random sizes", "", "", "cc = \"cubic\"; arrivals = { load = 0.3 }; sizes = { distribution = \"pareto\", mean = \"15KB\" }"),
     ("flows that come faster than they go", "", "", "cc = \"cubic\"; arrivals = { rate = \"500/s\", at_most = 100 }; bytes = \"15KB\""),
@@ -361,7 +362,7 @@ fn all_figures() {
         video: <696 packets, 696 unsure, 2773 events, 1202 rows, 0 unsure, 11578 KB, series 35871 B, disk <61239 B, work 74979
         random bursts: <259 packets, 259 unsure, 1551 events, 1202 rows, 0 unsure, 11578 KB, series 27137 B, disk <52377 B, work 73757
         flows that come and go: 1320 packets, 0 unsure, 4680 events, 601 rows, 0 unsure, 13683 KB, series 14409 B, disk 41569 B, work 65327
-        flows that come and go beside bulk: 9908 packets, 0 unsure, 28617 events, 1202 rows, 0 unsure, 14116 KB, series 33804 B, disk 64862 B, work 115757
+        flows that come and go with bulk: 9908 packets, 0 unsure, 28617 events, 1202 rows, 0 unsure, 14116 KB, series 33804 B, disk 64862 B, work 115757
         flows of a web search: <2973 packets, 2973 unsure, 10003 events, 601 rows, 0 unsure, 13672 KB, series 14409 B, disk <39689 B, work 66143
         flows of random sizes: <3148 packets, 3148 unsure, 13993 events, 601 rows, 0 unsure, 13702 KB, series 14409 B, disk <44227 B, work 82160
         flows that come faster than they go: 9908 packets, 0 unsure, 38862 events, 601 rows, 0 unsure, 11755 KB, series 14409 B, disk 55370 B, work 171419
@@ -397,7 +398,7 @@ fn all_figures() {
     "#]].assert_eq(&lines);
 }
 
-/// Two Reno flows over 50 Mbit/s for 10 s, with some settings.
+/// Two Reno flows over 50 Mbit/s for 10 s, with these settings.
 fn two_flows(sets: &[&str]) -> Scenario {
     const TEXT: &str = "duration = \"10s\"\n[bottleneck]\nrate = \"50Mbit/s\"\nbuffer = \"1bdp\"\n\
                         [[flows]]\ncc = \"reno\"\nrtt = \"30ms\"\n[[flows]]\ncc = \"reno\"\nrtt = \"60ms\"\n";

@@ -14,13 +14,14 @@ pub struct Builtin {
     pub text: &'static str,
 }
 
-/// A commented scenario to start from: with what most people change, and other keys in comments.
+/// A commented scenario to start from. It sets the keys that most users change and lists others in
+/// comments.
 pub const STARTER: &str = include_str!("starter.toml");
 
 macro_rules! builtins {
     ($($id:literal: $file:literal,)*) => {
-        /// The built-in scenarios: papers first, then what they contradict each other in, then ECN,
-        /// then examples, then networks.
+        /// The built-in scenarios: papers first, then contradictions between papers, then ECN,
+        /// examples and networks.
         pub const BUILTINS: &[Builtin] = &[$(Builtin {
             id: $id,
             file: concat!("scenarios/", $file),
@@ -118,10 +119,10 @@ builtins! {
 }
 
 impl Builtin {
-    /// The built-in scenario that a user has named by its id.
+    /// The built-in scenario with this id, which a user typed.
     ///
     /// # Errors
-    /// If there is none; the nearest id is told.
+    /// If no scenario has this id. The error suggests the nearest id.
     pub fn named(id: &str) -> Result<&'static Self, ScenarioErrors> {
         BUILTINS.iter().find(|builtin| builtin.id == id).ok_or_else(|| {
             let title = "expected a built-in scenario";

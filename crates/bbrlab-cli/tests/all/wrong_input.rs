@@ -170,7 +170,7 @@ fn scenario_files() {
             "10Mbit/s" -> 10 | exit 2
                 error: `bottleneck.rate`: expected a rate above zero such as "50Mbit/s"
                 s.toml:3:8 found the number 10, which has no unit
-                help: quantities are strings with their unit, so that no reader has to guess
+                help: write the quantity as a string with its unit
             10Mbit/s -> -10Mbit/s | exit 2
                 error: `bottleneck.rate`: expected a rate above zero such as "50Mbit/s"
                 s.toml:3:8 found "-10Mbit/s", which is negative
@@ -194,7 +194,7 @@ fn scenario_files() {
                 s.toml:6:6 found "bbr4"
                 help: did you mean "bbr1"?
                 note: algorithms: <algorithms>; "udp": datagrams, without one
-                note: a control of one's own is named by `controls`: see docs/python.md
+                note: custom congestion controls are defined in `controls`: see docs/python.md
             rate = -> queue = "coddle"; rate = | exit 2
                 error: `bottleneck.queue`: expected <disciplines>
                 s.toml:3:9 found "coddle"
@@ -203,7 +203,7 @@ fn scenario_files() {
                 error: `bottleneck.loss`: expected a number from 0 to 1, or a percentage such as "1%"
                 s.toml:3:8 found the number 1.5
             rate = -> delay = "30ms"; rate = | exit 2
-                error: `flows[0].rtt`: expected at least 60ms, the delays of the links there and back
+                error: `flows[0].rtt`: expected at least 60ms, the delays of the links in both directions
                 s.toml:8:7 found 20ms, which would need negative access delays
             rtt = -> cc_params = { lambda = 0.5 }; rtt = | exit 2
                 error: `flows[0].cc_params.lambda`: `bbr1` has no such parameter; it has probe_phase, drain_phase, min_rtt, min_rtt_renew, margin, seed_bw, cycle_rand, extra_acked, probertt_app_limited, quantum, probe_extra, edt, policer, losses, rto_resets_full_bw

@@ -1,6 +1,5 @@
-//! `controls`: names for `cc` that no algorithm has. Who runs the scenario brings these congestion
-//! controls; the scenario says where they come from, so that its hash differs where their programs
-//! do.
+//! `controls`: names for `cc` of custom congestion controls, which the user provides when the
+//! scenario runs. The scenario records their source, so that its hash depends on their programs.
 
 use std::sync::Arc;
 
@@ -12,21 +11,21 @@ use crate::language::document::{At, Node};
 use crate::language::key::{Form, Part, needed, optional};
 use crate::language::reader::{Keys, Reader};
 
-/// The most names.
+/// The largest number of names.
 const CONTROLS_MAX: usize = 1000;
 
-/// The longest name, and the longest text that says where one comes from.
+/// The longest name, and the longest `source`.
 const NAME_MAX: usize = 40;
 const SOURCE_MAX: usize = 400;
 
-/// What is said of each.
+/// The keys of a custom congestion control.
 pub(crate) const OUTSIDE_PARTS: &[Part] = &[
     needed("source", Form::Text),
     optional("sha256", Form::Text),
     optional("answers_share_of_marks", Form::Bool),
 ];
 
-/// The names with what is said of them, sorted by name.
+/// Reads the names and their tables, sorted by name.
 pub(crate) fn read_controls(
     reader: &mut Reader<'_>,
     node: &Node,
@@ -54,13 +53,12 @@ fn check_name(reader: &mut Reader<'_>, own: &str, at: At, name: &str) -> Option<
     let found = if own.is_empty() || own.len() > NAME_MAX || !own.bytes().all(is_plain) {
         format!("found {shown:?}")
     } else if is_cc_name(own) {
-        format!("found {shown:?}, which the laboratory has itself")
+        format!("found {shown:?}, which is a built-in name")
     } else {
         return Some(());
     };
-    let title = format!(
-        "`{name}`: expected names of its own of up to {NAME_MAX} letters, digits, `-` and `_`"
-    );
+    let title =
+        format!("`{name}`: expected unique names of up to {NAME_MAX} letters, digits, `-` and `_`");
     reader.problem(at, title, found, Vec::new());
     None
 }
@@ -105,7 +103,7 @@ fn read_hash(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<String>
     Some(text.to_owned())
 }
 
-/// The names with what is said of them, as an inline table; `None` if there are none.
+/// The names and their tables as an inline table; `None` if there are no names.
 pub(crate) fn show_controls<'a>(
     controls: impl Iterator<Item = &'a Arc<Outside>>,
 ) -> Option<String> {

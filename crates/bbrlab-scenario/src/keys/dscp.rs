@@ -1,5 +1,5 @@
-//! `dscp` of a flow: the six bits of the IP header by which a queue discipline tells classes of
-//! traffic apart.
+//! `dscp` of a flow: the six bits of the IP header by which a queue discipline distinguishes
+//! classes of traffic.
 
 use crate::language::canonical::show_text;
 use crate::language::document::{Node, Value};
@@ -60,7 +60,7 @@ pub(crate) fn read_dscp(reader: &mut Reader<'_>, node: &Node, name: &str) -> Opt
     None
 }
 
-/// The code point as a scenario writes it, if it is not that of best effort.
+/// The code point as a scenario writes it; `None` for best effort, the default.
 pub(crate) fn show_dscp(dscp: u8) -> Option<String> {
     match NAMES.iter().find(|&&(_, value)| value == dscp) {
         _ if dscp == 0 => None,

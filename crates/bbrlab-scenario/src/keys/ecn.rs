@@ -1,4 +1,4 @@
-//! `ecn` of a flow: whether it is negotiated, for which kind of route, and with which of the two
+//! `ecn` of a flow: whether ECN is negotiated, for which kind of route, and with which of the two
 //! code points.
 
 use bbrlab_stack::EcnMode;
@@ -7,8 +7,8 @@ use crate::language::canonical::show_text;
 use crate::language::document::Value;
 use crate::language::key::Given;
 
-/// The mode that is given to a flow with the congestion control `cc`, which answers marks by their
-/// share or does not.
+/// Reads the mode of a flow with the congestion control `cc`. `"l4s"` requires a control that
+/// responds to the share of marked packets.
 pub(crate) fn read_ecn(
     given: &mut Given<'_, '_>,
     cc: &str,

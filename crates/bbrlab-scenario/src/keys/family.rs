@@ -1,9 +1,9 @@
 //! `bbr`, `bbr2`, `bbr3`, `cubic` and `vegas` in `[stack]`: parameters of algorithms for all flows
 //! that do not set them in `cc_params`.
 //!
-//! A profile sets them to what the algorithm does there. They apply to the algorithms that have
-//! them, so that `bbr` is for BBR v1 and its variants, and the rest of `cc_params` stays with the
-//! flow.
+//! A profile sets them to the values of the imitated TCP. They apply to every algorithm that has
+//! them: `bbr` applies to BBR v1 and its variants. All other parameters are set in the flow's
+//! `cc_params`.
 
 use std::sync::{Arc, LazyLock};
 
@@ -17,7 +17,7 @@ use crate::language::reader::Reader;
 const FAMILIES: [Family; 5] =
     [Family::Bbr, Family::Bbr2, Family::Bbr3, Family::Cubic, Family::Vegas];
 
-/// The names in `[stack]` with those of the parameters.
+/// The names in `[stack]`, each with the name of the algorithm's parameter.
 fn names(family: Family) -> Vec<(&'static str, &'static str)> {
     match family {
         Family::Bbr | Family::Bbr2 | Family::Bbr3 => {
@@ -41,12 +41,12 @@ fn default_of(family: Family, param: &str) -> ParamValue {
     spec.expect("a family's names are its algorithm's parameters").default_value()
 }
 
-/// The values of all families, each under its name in `[stack]`. Runs share those that none of them
-/// sets.
+/// The values of all families, each under its name in `[stack]`. Runs share the values that they do
+/// not change.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct FamilyParams([Arc<Params>; FAMILIES.len()]);
 
-/// Made once: each run of a sweep begins with them.
+/// The defaults, made once because each run of a sweep begins with them.
 static DEFAULTS: LazyLock<FamilyParams> = LazyLock::new(|| {
     FamilyParams(FAMILIES.map(|family| {
         let value = |(name, param): (&str, &str)| (name.to_owned(), default_of(family, param));
@@ -63,7 +63,7 @@ impl Default for FamilyParams {
 }
 
 impl FamilyParams {
-    /// Reads a table; names that it does not have keep their values.
+    /// Reads a table. Parameters that are not in it keep their values.
     pub(crate) fn read(
         &mut self,
         family: Family,
@@ -110,8 +110,8 @@ impl FamilyParams {
         show_params(&self.0[family as usize])
     }
 
-    /// The parameters of a flow: its own, and those of the family that differ from the algorithm's
-    /// defaults.
+    /// The parameters of a flow: its own parameters, and those of the family that differ from the
+    /// algorithm's defaults.
     pub(crate) fn of_flow(&self, cc: Algorithm, own: &Params) -> Params {
         let mut params = own.clone();
         let is_set = |family: &Family| {

@@ -1,10 +1,10 @@
-//! Keys that cannot act where they stand: each row of the tables of keys says what its key acts on
-//! ([`Acts`]), and a key whose object is not there is refused.
+//! Rejects keys without effect. Each row of the tables of keys gives the object that its key acts
+//! on ([`Acts`]); a key whose object does not exist is an error.
 //!
-//! Defaults that are spelled out are harmless, and so is what `[access]` says for flows that do not
-//! say it themselves. In a sweep a key is refused only if it acts at no point. Keys of `[stack]`
-//! say what the hosts are, whoever sends, so they act as soon as a flow has a connection; and a
-//! host or a queue that is ready for ECN needs no partner.
+//! Exceptions: a key with its default value is accepted. In a sweep a key is an error only if it
+//! acts at no point. Keys of `[stack]` describe the hosts, so one flow with a connection is enough.
+//! Values of `[access]` are accepted even if flows override them. ECN is accepted in a flow without
+//! a queue that marks, and in a queue without a flow that uses ECN.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +20,7 @@ use bbrlab_link::{Queue, Rate};
 use bbrlab_stack::EcnMode;
 
 #[expect(clippy::struct_excessive_bools, reason = "each is a question of its own")]
-/// Which packets cross a link.
+/// The kinds of packets that cross a link.
 #[derive(Clone, Copy, Debug, Default)]
 struct Crossing {
     data: bool,
@@ -37,7 +37,7 @@ struct Idle {
     found: &'static str,
 }
 
-/// The keys of all points looked at.
+/// The keys that act, and those that cannot act, at the points examined so far.
 #[derive(Default)]
 pub(crate) struct IdleKeys {
     idle: BTreeMap<String, Idle>,
@@ -45,7 +45,7 @@ pub(crate) struct IdleKeys {
 }
 
 impl IdleKeys {
-    /// Looks at a point: its tree and what was read from it.
+    /// Examines a point: its tree and the values read from it.
     pub(crate) fn look(&mut self, spec: &Spec, tree: &Table) {
         let whole = Whole::of(spec);
         if let Some(table) = table_of(tree, "stack") {
@@ -90,7 +90,7 @@ impl IdleKeys {
         });
     }
 
-    /// Looks at the keys of a table; `why` says what is expected and was found where one cannot
+    /// Examines the keys of a table. `why` returns the expected and the found state if a key cannot
     /// act.
     fn table<S: Default>(
         &mut self,
@@ -120,12 +120,12 @@ impl IdleKeys {
         }
     }
 
-    /// Whether a key cannot act.
+    /// Whether there is a key that cannot act.
     pub(crate) fn is_any(&self) -> bool {
         !self.idle.is_empty()
     }
 
-    /// Refuses the keys that act at no point. Returns whether there are any.
+    /// Reports the keys that act at no point. Returns whether there are mistakes.
     pub(crate) fn refuse(self, reader: &mut Reader<'_>) -> bool {
         for (name, idle) in self.idle {
             if !self.acted.contains(&name) {
@@ -138,7 +138,7 @@ impl IdleKeys {
     }
 }
 
-/// A scenario, and what crosses its links.
+/// A scenario, and the packets that cross its links.
 struct Whole<'s> {
     spec: &'s Spec,
     crossing: BTreeMap<&'s str, Crossing>,
@@ -182,18 +182,18 @@ impl<'s> Whole<'s> {
                 }) =>
             {
                 Some((
-                    "a queue `cake`, `prio` or `fq` on its way",
-                    "none that looks at classes of traffic",
+                    "a queue `cake`, `prio` or `fq` on its path",
+                    "none that distinguishes classes of traffic",
                 ))
             }
             Acts::Hosts if !crosses(|queue| matches!(queue, Queue::Cake(_))) => {
-                Some(("a queue `cake` on its way", "none that looks at hosts"))
+                Some(("a queue `cake` on its path", "none that distinguishes hosts"))
             }
             _ => None,
         }
     }
 
-    /// The disciplines that its data or its ACKs meet.
+    /// The queue disciplines on the path of a flow's data or ACKs.
     fn queues_of<'f>(&'f self, flow: &'f FlowSpec) -> impl Iterator<Item = Queue> + 'f {
         let back = flow.return_path.iter().flat_map(|path| path.iter().map(|link| &*link.value));
         let names = data_links(flow).chain(back);
@@ -225,14 +225,14 @@ fn of_link(
     let is_limited = link.link.rate.is_limited() || reverse_rate.is_limited();
     let changes = |rate: &Rate| matches!(rate, Rate::Schedule(_));
     match acts {
-        // A link that no flow crosses waits for one that does.
+        // A link that no flow crosses is accepted: a flow may be added later.
         _ if !forward && !reverse => None,
         Acts::Forward if !forward => {
             Some(("packets that cross the link forward", "only ACKs in the reverse direction"))
         }
         Acts::Reverse if !reverse && link.airtime.is_none() => Some((
             "ACKs that cross the link in the reverse direction",
-            "no flow whose ACKs take this way",
+            "no flow whose ACKs take this direction",
         )),
         Acts::Acks if !reverse && !crossing.acks_forward => {
             Some(("ACKs that cross the link", "no flow whose ACKs do"))

@@ -1,4 +1,4 @@
-//! Laws of random times and sizes, as tables:
+//! Distributions of random times and sizes, as tables:
 //! `{ distribution = "pareto", mean = "30KB", shape = 1.2 }`.
 
 use bbrlab_run::{Law, Random};
@@ -11,10 +11,10 @@ use crate::language::key::{Form, Part, name_of, names, needed, optional};
 use crate::language::quantity::show_span;
 use crate::language::reader::{Keys, Reader, found};
 
-/// If no largest value is given, it is this times the mean.
+/// The default of the largest value, as a multiple of the mean.
 pub(crate) const LARGEST_OVER_MEAN: u64 = 1000;
 
-/// The largest mean and the largest draw: in bytes 4.5 PB, in nanoseconds 52 days.
+/// The upper bound of means and draws: 4.5 PB for bytes, 52 days for nanoseconds.
 pub(crate) const DRAWN_MAX: u64 = 1 << 52;
 
 const DISTRIBUTIONS: [(&str, Kind); 4] = [
@@ -24,7 +24,7 @@ const DISTRIBUTIONS: [(&str, Kind); 4] = [
     ("lognormal", Kind::Lognormal),
 ];
 
-/// Sizes have points, too.
+/// Sizes can also be given by points.
 const SIZE_DISTRIBUTIONS: [(&str, Kind); 6] = [
     DISTRIBUTIONS[0],
     DISTRIBUTIONS[1],
@@ -34,7 +34,7 @@ const SIZE_DISTRIBUTIONS: [(&str, Kind); 6] = [
     ("web_search", Kind::WebSearch),
 ];
 
-/// A law without its parameter.
+/// A kind of distribution, without its parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Constant,
@@ -47,8 +47,8 @@ pub(crate) enum Kind {
     WebSearch,
 }
 
-/// Bounds of the parameters of laws, and what holds without one: tails of web traffic have shapes
-/// from 1.1 to 1.5.
+/// Bounds and defaults of the parameters of distributions. Tails of web traffic have shapes from
+/// 1.1 to 1.5.
 pub(crate) const SHAPE: Form = Form::Number(1.001, 100);
 const SIGMA: Form = Form::Number(0.001, 5);
 const SHAPE_DEFAULT: u32 = 1200;
@@ -71,7 +71,7 @@ pub(crate) const SIZES_FORM: Form = Form::Table(&[
     optional("points", POINTS_FORM),
 ]);
 
-/// Random times, or one that does not change.
+/// Random times, or a constant time.
 pub(crate) const TIMES_FORM: Form = Form::Any(&[Form::Time, Form::Table(PARTS)]);
 
 const PARTS: &[Part] = &[
@@ -84,7 +84,7 @@ const PARTS: &[Part] = &[
 
 const SIZES: &str = "a table such as { distribution = \"pareto\", mean = \"30KB\" }";
 
-/// What is drawn.
+/// The unit of the drawn values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unit {
     Bytes,
@@ -97,7 +97,7 @@ pub(crate) fn read_sizes(reader: &mut Reader<'_>, node: &Node, name: &str) -> Op
     read_random(reader, (table, node), name, Unit::Bytes)
 }
 
-/// Reads random times, or one that does not change.
+/// Reads random times, or a constant time.
 pub(crate) fn read_times(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Random> {
     match &node.value {
         Value::Table(table) => read_random(reader, (table, node), name, Unit::Time),
@@ -155,7 +155,7 @@ fn read_random(
 }
 
 impl Unit {
-    /// Reads a quantity that a law can have as its mean.
+    /// Reads a quantity that can be the mean of a distribution.
     fn read(self, reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<u64> {
         let read = match self {
             Self::Bytes => reader.positive_bytes(node, name)?.0,
@@ -200,7 +200,7 @@ fn show(random: &Random, unit: Unit) -> String {
     format!("{{ distribution = \"{distribution}\", mean = {mean}{parameter}, max = {max} }}")
 }
 
-/// What does not differ.
+/// A distribution with a single value.
 pub(crate) const fn constant(value: u64) -> Random {
     Random { law: Law::Constant, mean: value, max: value }
 }
@@ -226,7 +226,7 @@ pub(crate) fn show_parameter(law: &Law) -> String {
     }
 }
 
-/// Reads the parameter of a law.
+/// Reads the parameter of a distribution.
 pub(crate) fn read_law(reader: &mut Reader<'_>, keys: &mut Keys<'_>, kind: Kind) -> Option<Law> {
     Some(match kind {
         Kind::Cdf | Kind::WebSearch => unreachable!("these are read with their points"),

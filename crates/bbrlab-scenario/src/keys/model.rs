@@ -1,6 +1,6 @@
 //! Models of paths that change: schedules of rate and delay drawn from the seed of the run.
 //!
-//! These are models of ours, not traces: simple processes with few parameters, whose defaults and
+//! These are our own models, not traces: simple processes with few parameters. Their defaults and
 //! sources are in `docs/networks.md`. All draws are integers, so that a seed gives the same
 //! schedule on every machine.
 
@@ -16,17 +16,17 @@ use crate::language::path_trace::STEPS_MAX;
 use crate::language::quantity::{show_rate, show_span};
 use crate::language::reader::{Keys, Reader, found};
 
-/// What changes, and how.
+/// A kind of model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// At even intervals another rate and another delay, each uniform, after an outage: a satellite
-    /// hands over to the next.
+    /// A handover between satellites: at even intervals, after an outage, rate and delay are drawn
+    /// again, both uniform.
     Leo,
-    /// At even intervals the rate gets a quarter higher, a fifth lower or stays; the delay is drawn
-    /// anew.
+    /// At even intervals the rate rises by a quarter, falls by a fifth or stays, and the delay is
+    /// drawn again.
     Walk,
-    /// Two states, clear and blocked: the highest rate with the shortest delay, and the lowest with
-    /// the longest.
+    /// Two states, clear and blocked: the highest rate with the shortest delay, and the lowest rate
+    /// with the longest delay.
     Blockage,
 }
 
@@ -45,11 +45,11 @@ pub(crate) struct ModelSpec {
     /// Lowest and highest.
     rate: [BitRate; 2],
     delay: [Span; 2],
-    /// The time between two changes; of a blockage, the mean time without one.
+    /// The time between two changes; for a `blockage`, the mean time between blockages.
     every: Span,
-    /// How long nothing is sent at a handover; of a blockage, its mean length.
+    /// The length of the outage at a handover; for a `blockage`, its mean length.
     outage: Span,
-    /// Where its name and `every` are in the file.
+    /// The positions of the name and of `every` in the file.
     model_at: At,
     every_at: At,
 }
@@ -60,7 +60,7 @@ pub(crate) struct Path {
     pub(crate) delay: Arc<[(Time, Span)]>,
 }
 
-/// The state of a blockage changes at multiples of this.
+/// A blockage begins and ends at multiples of this time.
 const TICK: Span = Span::from_millis(10);
 
 impl ModelSpec {
@@ -127,33 +127,33 @@ impl ModelSpec {
         )
     }
 
-    /// The rate at the start: halfway between the lowest and the highest; of a blockage the
-    /// highest, since the path is clear.
+    /// The rate at the start: halfway between the lowest and the highest rate. For a `blockage` it
+    /// is the highest rate, because the path is clear at first.
     pub(crate) fn first_rate(&self) -> BitRate {
         let [low, high] = self.rate;
         if self.kind == Kind::Blockage { high } else { BitRate(low.0.midpoint(high.0)) }
     }
 
-    /// No rate of the path is above it.
+    /// The highest rate of the path.
     pub(crate) fn highest_rate(&self) -> BitRate {
         self.rate[1]
     }
 
-    /// The delay at the start, likewise.
+    /// The delay at the start, like [`Self::first_rate`].
     pub(crate) fn first_delay(&self) -> Span {
         let [low, high] = self.delay;
         if self.kind == Kind::Blockage { low } else { Span(low.0.midpoint(high.0)) }
     }
 
-    /// Whether nothing is sent at times.
+    /// Whether the link has outages.
     pub(crate) fn has_outages(&self) -> bool {
         self.kind == Kind::Leo && self.outage > Span::ZERO
     }
 
-    /// Whether the path changes no more often in this time than a schedule may; `table` is the name
-    /// of its link's table.
+    /// Whether the path has at most as many changes in this time as a schedule may have. `table` is
+    /// the name of its link's table.
     pub(crate) fn suits(&self, duration: Span, table: &str, reader: &mut Reader<'_>) -> bool {
-        // Of satellites, each change is two steps.
+        // A handover between satellites takes two steps of the schedule.
         let changes_max = STEPS_MAX as u64 / 2;
         let is_blockage = self.kind == Kind::Blockage;
         let interval = if is_blockage { TICK } else { self.every };
@@ -179,8 +179,8 @@ impl ModelSpec {
         false
     }
 
-    /// The path without its changes, at its highest rate from the first nanosecond on: what an
-    /// estimate needs.
+    /// The path for an estimate: without changes, with its highest rate and its shortest delay
+    /// after the first nanosecond.
     pub(crate) fn bound(&self) -> Path {
         let steps = [(Time::ZERO, self.first_rate()), (Time(1), self.rate[1])];
         let delays = [(Time::ZERO, self.first_delay()), (Time(1), self.delay[0])];
@@ -195,7 +195,8 @@ impl ModelSpec {
         let end = Time::ZERO + duration;
         match self.kind {
             Kind::Leo => {
-                // Handovers do not wait for the run to begin.
+                // The first handover is at a random time, because handovers do not depend on the
+                // start of the run.
                 let mut at = Time::ZERO + Span(draws.within(1, self.every.0));
                 while at < end {
                     let next = BitRate(draws.within(self.rate[0].0, self.rate[1].0));
@@ -242,7 +243,7 @@ impl ModelSpec {
     }
 }
 
-/// A list of the lowest and the highest value.
+/// Reads a list of the lowest and the highest value.
 fn bounds<'r, T: PartialOrd + Copy>(
     reader: &mut Reader<'r>,
     node: &Node,
@@ -279,7 +280,7 @@ impl Draws {
         Self { state: u64::from_le_bytes(head) }
     }
 
-    /// A number uniform from `low` to `high`, both included.
+    /// A uniform random number from `low` to `high`, both included.
     fn within(&mut self, low: u64, high: u64) -> u64 {
         self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.state;
@@ -346,7 +347,7 @@ mod tests {
         let of = |seed, link| rates(&model.path(MINUTE, seed, link));
         assert_eq!(of(1, "a"), of(1, "a"));
         assert!(of(1, "a") != of(2, "a") && of(1, "a") != of(1, "b"));
-        // A longer run begins as the shorter one.
+        // A longer run begins like the shorter one.
         assert_eq!(of(1, "a")[..], rates(&model.path(Span(2 * MINUTE.0), 1, "a"))[..600]);
     }
 
@@ -367,7 +368,7 @@ mod tests {
         let ends = rates.iter().skip(1).map(|step| step.0).chain([Time::ZERO + hour]);
         let blocked = rates.iter().zip(ends).filter(|(step, _)| step.1 == BitRate(10_000_000));
         let blocked: u64 = blocked.map(|(step, end)| end.since(step.0).0).sum();
-        // A tenth of the time, in some 3,600 blockages.
+        // A tenth of the time, in about 3,600 blockages.
         assert!((320..400).contains(&(blocked / 1_000_000_000)), "{blocked}");
         assert!((6_600..7_800).contains(&rates.len()), "{}", rates.len());
     }

@@ -1,7 +1,7 @@
 //! Names that are defined for scenarios but not implemented yet.
 //!
-//! Each list is checked in one place, before the value is looked up among those that are built. No
-//! message offers a name of these lists.
+//! Each list is checked in one place, before the value is looked up among the implemented ones. No
+//! message suggests a name from these lists.
 
 use crate::language::document::At;
 use crate::language::reader::{Keys, Reader};
@@ -9,7 +9,7 @@ use crate::language::reader::{Keys, Reader};
 /// Switches of the `ns3` profile in `[stack]`.
 pub(crate) const STACK_KEYS: &[&str] = &["metrics"];
 
-/// Reports each of `keys` that the table has.
+/// Reports each key of `unbuilt` that the table has.
 pub(crate) fn refuse_keys(reader: &mut Reader<'_>, keys: &mut Keys<'_>, unbuilt: &[&'static str]) {
     for key in unbuilt {
         if keys.has(key) {

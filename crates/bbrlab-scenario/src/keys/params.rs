@@ -1,5 +1,5 @@
-//! Parameters of congestion controls as scenarios write them: `cc_params` of a flow, and those that
-//! `[stack]` gives to a family of algorithms.
+//! Parameters of congestion controls in scenarios: `cc_params` of a flow, and the parameters that
+//! `[stack]` sets for a family of algorithms.
 
 use bbrlab_cc::{ParamValue, Params};
 

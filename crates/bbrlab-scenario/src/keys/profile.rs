@@ -1,8 +1,8 @@
-//! Profiles: the values of keys that a scenario does not give. Linux's are the defaults of the
-//! keys; those of the other profiles stand here, and nowhere else.
+//! Profiles: values for keys that a scenario does not set. The values of Linux are the defaults of
+//! the keys; those of the other profiles are defined only here.
 //!
 //! Sources: [ns3] for the releases; [lanigan] and the data file `papers/lanigan2020.toml`;
-//! [piotrowska]. Why each value is what it is stands in `docs/ns3-profile.md`.
+//! [piotrowska]. `docs/ns3-profile.md` gives the reason for each value.
 
 use bbrlab_run::Profile;
 
@@ -13,12 +13,12 @@ use crate::language::key::{Key, read_keys};
 use crate::language::reader::{Keys, Reader};
 use crate::language::traces::Traces;
 
-/// What a profile sets.
+/// The values that a profile sets.
 struct Preset {
     profile: Profile,
-    /// The profile whose values hold for keys that are not set here; Linux for `None`.
+    /// The profile whose values apply to keys that are not set here; Linux for `None`.
     like: Option<Profile>,
-    /// As in a scenario; `[bottleneck]` holds for `[[links]]` as well.
+    /// The values as in a scenario; `[bottleneck]` also applies to `[[links]]`.
     toml: &'static str,
 }
 
@@ -165,11 +165,11 @@ const PRESETS: &[Preset] = &[
     },
 ];
 
-/// The values that a profile gives to keys which a scenario leaves out.
+/// The values of a profile for keys that a scenario does not set.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ProfileValues {
     pub(crate) stack: StackSpec,
-    /// Of `[bottleneck]` and `[[links]]`.
+    /// Values for `[bottleneck]` and `[[links]]`.
     pub(crate) link: LinkSpec,
     pub(crate) access: AccessSpec,
 }
@@ -185,7 +185,7 @@ impl ProfileValues {
         values
     }
 
-    /// Sets the keys of a text.
+    /// Sets the values of a preset's text.
     fn apply(&mut self, toml: &str) {
         let source = Source { name: "profile".to_owned(), text: toml.to_owned() };
         let root = parse(&source, 0).expect("a preset is TOML");
@@ -212,7 +212,7 @@ fn set_keys<S>(rows: &'static [Key<S>], values: &mut S, table: &Table, reader: &
     keys.finish(reader);
 }
 
-/// The keys whose values differ between profiles, as a table in Markdown with a column for each
+/// The keys whose values differ between profiles, as a Markdown table with a column for each
 /// profile.
 #[must_use]
 pub fn profiles_to_markdown() -> String {

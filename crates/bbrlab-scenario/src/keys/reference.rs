@@ -10,7 +10,7 @@ use crate::keys::spec::{NAME_KEYS, TOP_KEYS};
 use crate::keys::stack::STACK_KEYS;
 use crate::language::key::{Form, Key, Part};
 
-/// The version that is not mentioned in the tables.
+/// The first version. The tables do not mention it.
 const FIRST_VERSION: &str = "0.1.0";
 
 /// A table of a scenario and its keys.
@@ -29,9 +29,9 @@ pub struct KeyReference {
     pub name: &'static str,
     /// The version that introduced it.
     pub since: &'static str,
-    /// What it means, in Markdown.
+    /// Its meaning, in Markdown.
     pub meaning: &'static str,
-    /// What applies if it is missing, in Markdown; `None` for a required key.
+    /// Its default, in Markdown; `None` for a required key.
     pub default: Option<String>,
     form: Form,
 }
@@ -97,8 +97,8 @@ impl Section {
 }
 
 /// A JSON Schema (draft 2020-12) of scenarios, for editors and other programs. It checks names,
-/// kinds and numbers, but neither units nor rules about several keys. So a scenario that it refuses
-/// is wrong; one that it accepts may still be refused by `bbrlab check`.
+/// kinds and numbers, but neither units nor rules about several keys. A scenario that does not
+/// match it is wrong, but `bbrlab check` may also reject a scenario that matches.
 ///
 /// # Panics
 /// Never: sections and forms are objects.

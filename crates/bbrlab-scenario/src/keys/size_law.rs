@@ -1,5 +1,5 @@
-//! Sizes given by points of their cumulative distribution: in the scenario, in a file, or by a
-//! name.
+//! Sizes given by points of their cumulative distribution: in the scenario, in a file, or by the
+//! name of a known distribution.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::language::document::{Node, Value};
 use crate::language::reader::{Keys, Reader, found};
 
 /// Sizes of flows in a data centre's web search, in bytes and percent: the workload of
-/// [dctcp-paper] as the simulations of HPCC (Li et al., SIGCOMM 2019) give it out,
+/// [dctcp-paper] as published with the simulations of HPCC (Li et al., SIGCOMM 2019),
 /// `traffic_gen/WebSearch_distribution.txt`.
 const WEB_SEARCH: [(u64, u32); 12] = [
     (0, 0),
@@ -36,14 +36,14 @@ pub(crate) fn web_search() -> Random {
     random(Cdf::new(points.to_vec()).expect("it is a distribution"))
 }
 
-/// The law of a distribution, which has a mean and a largest value of its own.
+/// Random sizes with this distribution, and with its mean and largest value.
 fn random(cdf: Cdf) -> Random {
     let (mean, max) = (cdf.mean(), cdf.largest());
     Random { law: Law::Cdf(Arc::new(cdf)), mean, max }
 }
 
 /// Reads the points: as a list, from a file, or as `{ trace = "FILE", rows = [...] }`, the form in
-/// which the folder of a sweep stores what was in the file.
+/// which the folder of a sweep stores the content of the file.
 pub(crate) fn read(reader: &mut Reader<'_>, keys: &mut Keys<'_>) -> Option<Random> {
     let Some(node) = keys.take("points") else {
         reader.missing(keys, "points", POINTS);
@@ -101,7 +101,7 @@ fn read_points(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Rando
     }
 }
 
-/// A share in parts of all draws, the nearest one.
+/// A share in units of `1 / Cdf::ONE`, rounded to the nearest.
 fn parts(share: Decimal) -> u32 {
     let parts = share.times_over_rounded(u128::from(Cdf::ONE), 1);
     parts.and_then(|parts| u32::try_from(parts).ok()).unwrap_or(Cdf::ONE)
@@ -115,7 +115,7 @@ fn read_file(reader: &mut Reader<'_>, node: &Node, file: &str, name: &str) -> Op
         }
         Err(reason) => {
             let title =
-                format!("`{name}`: expected the path of a file with bytes and a share a line");
+                format!("`{name}`: expected the path of a file with bytes and a share per line");
             let found = format!("found {}; as a distribution it {reason}", found(&node.value));
             reader.problem(node.at, title, found, Vec::new());
             None

@@ -1,5 +1,4 @@
-//! One point of a scenario in its own terms, with defaults filled in: the stage between the file
-//! and the [`Run`].
+//! One point of a scenario with defaults filled in: the stage between the file and the [`Run`].
 //!
 //! [`Run`]: crate::Run
 
@@ -20,17 +19,17 @@ use crate::language::quantity::show_span;
 use crate::language::reader::{Keys, Reader};
 use bbrlab_run::{Outside, Profile, Sample};
 
-/// The most runs that `repeat` may ask for.
+/// The largest value of `repeat`.
 const REPEAT_MAX: u64 = 1_000_000;
 
-/// The most shared links.
+/// The largest number of shared links.
 const LINKS_MAX: usize = 100_000;
 
-/// The longest run: a day of simulated time is 86,400 s; this is some 11 days.
+/// The longest run: about 11 days of simulated time.
 const DURATION_MAX: Span = Span(1_000_000 * NS_PER_S);
 
-/// Replaces a duration that could not be read, so that no flow's start is reported as a second
-/// mistake.
+/// Replaces a duration that could not be read, so that the start of a flow is not reported as a
+/// second mistake.
 const MISREAD: Span = Span(u64::MAX);
 
 /// A scenario at one point of its sweep.
@@ -46,7 +45,7 @@ pub(crate) struct Spec {
     pub(crate) access: AccessSpec,
     pub(crate) links: Vec<(String, LinkSpec)>,
     pub(crate) flows: Vec<FlowSpec>,
-    /// The congestion controls from outside.
+    /// The custom congestion controls.
     pub(crate) controls: Vec<Arc<Outside>>,
     /// The values of the profile.
     pub(crate) of_profile: Arc<ProfileValues>,
@@ -77,7 +76,7 @@ pub(crate) const TOP_KEYS: &[Key<Spec>] = &[
         "title",
         "0.1.0",
         Form::Text,
-        "for people; not part of the hash",
+        "a description; not part of the hash",
         |spec, given| {
             let title =
                 given.value(|reader, node, name| reader.text(node, name).map(str::to_owned));
@@ -136,8 +135,8 @@ pub(crate) const TOP_KEYS: &[Key<Spec>] = &[
         "controls",
         "0.2.0",
         Form::Named(OUTSIDE_PARTS),
-        "names for `cc` that are no algorithm's: [congestion controls of one's own](python.md#a-control-of-ones-own), which \
-         whoever runs the scenario brings. Python writes this table",
+        "names for `cc` of [custom congestion controls](python.md#a-control-of-ones-own), which the user provides for a \
+         run. Python writes this table",
         |spec: &mut Spec, given| {
             spec.controls = given.value(read_controls).unwrap_or_default();
             given.reader.controls.clone_from(&spec.controls);
@@ -148,14 +147,14 @@ pub(crate) const TOP_KEYS: &[Key<Spec>] = &[
 
 const SAMPLES: [(&str, Sample); 2] = [("ack", Sample::Ack), ("off", Sample::Off)];
 
-/// A link's name, and the names that are taken.
+/// A link's name, and the names of the links before it.
 #[derive(Default)]
 pub(crate) struct LinkName {
     name: String,
     taken: BTreeSet<String>,
 }
 
-/// The key that `[[links]]` have before those of [`LINK_KEYS`](crate::keys::link::LINK_KEYS).
+/// The key of `[[links]]` that precedes [`LINK_KEYS`](crate::keys::link::LINK_KEYS).
 pub(crate) const NAME_KEYS: &[Key<LinkName>] = &[key(
     "name",
     "0.1.0",
@@ -171,7 +170,7 @@ pub(crate) const NAME_KEYS: &[Key<LinkName>] = &[key(
 .needed("the name by which flows refer to this link")];
 
 impl Spec {
-    /// Reads a tree whose sweep, if any, has been applied.
+    /// Reads a tree to which the sweep, if any, has been applied.
     pub(crate) fn read(reader: &mut Reader<'_>, root: &Table) -> Self {
         let mut keys = Keys::new(root, "", At { source: 0, start: 0, end: 0 });
         let mut spec = Self { duration: MISREAD, ..Self::default() };
@@ -204,7 +203,7 @@ impl Spec {
             Some(node) => spec.read_flows(reader, node),
             None => reader.missing(&keys, "flows", "at least one [[flows]]"),
         }
-        // Read elsewhere, and removed when it is applied.
+        // `Sweep::read` reads this key, and applying the sweep removes it.
         keys.take("sweep");
         keys.finish(reader);
         spec
@@ -269,12 +268,12 @@ impl Spec {
         paths.any(|path| path.iter().any(|link| &*link.value == name))
     }
 
-    /// Whether a flow has this congestion control from outside.
+    /// Whether a flow uses this custom congestion control.
     fn uses(&self, outside: &Outside) -> bool {
         self.flows.iter().filter_map(|flow| flow.outside.as_ref()).any(|of| of.name == outside.name)
     }
 
-    /// How often series are sampled.
+    /// The sampling of time series.
     pub(crate) fn sample(&self) -> Sample {
         self.sample.unwrap_or(Sample::Every(Span::from_millis(10)))
     }
@@ -297,15 +296,15 @@ impl Spec {
         out.finish()
     }
 
-    /// A hash over everything except the seed that determines the outcome.
+    /// A hash over everything that determines the outcome, except the seed.
     pub(crate) fn hash(&self) -> String {
         let mut out = Writer::default();
         self.write(&mut out, None);
         sha256(&out.finish())
     }
 
-    /// With a seed, the text of a scenario of one run; without one, everything except the seed that
-    /// determines its outcome.
+    /// Writes the scenario of one run if a seed is given. Otherwise writes everything that
+    /// determines the outcome, except the seed.
     fn write(&self, out: &mut Writer, seed: Option<u64>) {
         for row in TOP_KEYS {
             match (row.name, seed) {
@@ -357,11 +356,11 @@ fn read_link_name(
         return None;
     }
     if !taken.insert(name.to_owned()) {
-        let title = format!("`{shown}`: expected a name of its own");
+        let title = format!("`{shown}`: expected a unique name");
         reader.problem(
             node.at,
             title,
-            format!("found {name:?}, which another link has"),
+            format!("found {name:?}, the name of another link"),
             Vec::new(),
         );
         return None;

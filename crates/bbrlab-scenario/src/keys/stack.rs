@@ -75,7 +75,7 @@ const INVALID_SAMPLES: [(&str, InvalidSample); 2] =
     [("drop", InvalidSample::Drop), ("reuse", InvalidSample::Reuse)];
 const SAMPLE_BOUNDS: [(&str, SampleBound); 2] =
     [("sample", SampleBound::Sample), ("srtt", SampleBound::Srtt)];
-/// Off, on, and a third value with a name.
+/// The values of a switch: off, on, and a third value with a name.
 type Switch<T> = (T, T, (&'static str, T));
 const PARTIAL_ACKS: Switch<PartialAck> =
     (PartialAck::Nothing, PartialAck::Segment, ("head", PartialAck::Head));
@@ -83,7 +83,7 @@ const LOSS_COUNTS: Switch<LossCount> =
     (LossCount::New, LossCount::Change, ("marked", LossCount::Marked));
 const PACINGS: [(&str, Pacing); 2] = [("linux", Pacing::Linux), ("timer", Pacing::Timer)];
 
-/// What `rack`, `tlp` and `undo` are without a value.
+/// The default of `rack`, `tlp` and `undo`.
 const AS_RECOVERY: &str = "`true` with `recovery = \"linux\"`, else `false`";
 
 impl Default for StackSpec {
@@ -99,8 +99,8 @@ impl Default for StackSpec {
 
 const SOCKET_BUFFER: Form = Form::Any(&[Form::Choice(|| vec!["auto"]), Form::Bytes]);
 
-/// The key of a family of algorithms: a table of their parameters. A macro, since readers of keys
-/// are functions, which cannot hold the family.
+/// Makes the key of a family of algorithms: a table of their parameters. It is a macro because
+/// readers of keys are plain functions, which cannot hold the family.
 macro_rules! family {
     ($key:literal, $family:ident, $help:literal) => {
         key(
@@ -123,8 +123,8 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "profile",
         "0.1.0",
         Form::Choice(|| names(Profile::NAMED)),
-        "which TCP is imitated: the values of the keys that are not given, in `[stack]` and of links \
-         (see [the `ns3` profile](ns3-profile.md))",
+        "the TCP that is imitated: its values apply to keys of `[stack]` and of links that are not set (see [the `ns3` \
+         profile](ns3-profile.md))",
         |spec: &mut StackSpec, given| set(&mut spec.profile, given.choice(Profile::NAMED)),
         |spec| show_text(spec.profile.name()),
     ),
@@ -211,7 +211,7 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "recovery",
         "0.1.0",
         Form::Choice(|| names(&RECOVERIES)),
-        "how losses are found and repaired: RACK-TLP, undo and PRR as in Linux; or as in ns-3, by three SACKed segments above \
+        "detection and repair of losses: RACK-TLP, undo and PRR as in Linux; or as in ns-3, by three SACKed segments above \
          and with cwnd = ssthresh at once, PRR since 3.43, or PRR up to 3.42",
         |spec: &mut StackSpec, given| set(&mut spec.stack.recovery, given.choice(&RECOVERIES)),
         |spec| show_text(name_of(&RECOVERIES, spec.stack.recovery)),
@@ -224,9 +224,9 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
             Form::Choice(|| vec!["linux"]),
             Form::Table(&[needed("every", Form::Whole(1, 1000)), optional("timer", Form::Time)]),
         ]),
-        "when the receiver acknowledges: as in Linux, or as in `{ every = 2, timer = \"200ms\" }`: after so many segments or \
-         so long, but at once for the first segment, a duplicate, and above or into a gap; `{ every = 1 }` under the profile \
-         `linux` is the route's `quickack 1`",
+        "when the receiver acknowledges: as in Linux, or as in `{ every = 2, timer = \"200ms\" }`: after this many \
+         segments or this time, but at once for the first segment, a duplicate, and above or into a gap; `{ every = 1 \
+         }` under the profile `linux` is the route's `quickack 1`",
         |spec: &mut StackSpec, given| {
             let profile = spec.profile;
             let delack = given.value(|reader, node, name| read_delack(reader, node, name, profile));
@@ -239,8 +239,8 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "sockbuf",
         "0.1.0",
         Form::Choice(|| names(&SOCKBUFS)),
-        "what `sndbuf` and `rcvbuf` count: memory, twice what is asked for, with a window that grows; or bytes of payload, sent \
-         and unsent, with a window that is the whole buffer from the start (with `auto`, 64 MiB)",
+        "what `sndbuf` and `rcvbuf` count: memory, twice the given size, with a window that grows; or bytes of \
+         payload, sent and unsent, with a window that is the whole buffer from the start (with `auto`, 64 MiB)",
         |spec: &mut StackSpec, given| set(&mut spec.stack.socket.sockbuf, given.choice(&SOCKBUFS)),
         |spec| show_text(name_of(&SOCKBUFS, spec.stack.socket.sockbuf)),
     )
@@ -315,7 +315,7 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "cc_rtt",
         "0.1.0",
         Form::Choice(|| names(&CC_RTTS)),
-        "what algorithms without a rate model, such as Vegas and CUBIC, take as RTT: each sample, or the smoothed RTT",
+        "the RTT that algorithms without a rate model, such as Vegas and CUBIC, use: each sample, or the smoothed RTT",
         |spec: &mut StackSpec, given| set(&mut spec.stack.socket.cc_rtt, given.choice(&CC_RTTS)),
         |spec| show_text(name_of(&CC_RTTS, spec.stack.socket.cc_rtt)),
     )
@@ -426,7 +426,7 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "rto",
         "0.1.0",
         Form::Choice(|| names(&RTOS)),
-        "what a timeout marks lost: as in Linux, or all that is not SACKed",
+        "the segments that a timeout marks lost: as in Linux, or all that are not SACKed",
         |spec: &mut StackSpec, given| set(&mut spec.stack.loss.rto, given.choice(&RTOS)),
         |spec| show_text(name_of(&RTOS, spec.stack.loss.rto)),
     )
@@ -463,7 +463,8 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "cwnd_validation",
         "0.1.0",
         Form::Choice(|| names(&CWND_VALIDATIONS)),
-        "a cwnd that is not filled: as in Linux; growth only if the last segment sent filled it (ns-3 since 3.42); or growth always",
+        "growth of a cwnd that is not filled: as in Linux; only if the last segment sent filled it (ns-3 since 3.42); \
+         or always",
         |spec: &mut StackSpec, given| set(&mut spec.stack.loss.cwnd_validation, given.choice(&CWND_VALIDATIONS)),
         |spec| show_text(name_of(&CWND_VALIDATIONS, spec.stack.loss.cwnd_validation)),
     )
@@ -472,7 +473,8 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "rate_ack_interval",
         "0.1.0",
         Form::Choice(|| names(&ACK_INTERVALS)),
-        "the ACK phase of a rate sample begins at the sampled segment's own mark, or at that of the sample before it (ns-3 up to 3.40)",
+        "the ACK phase of a rate sample begins at the mark of the sampled segment, or at the mark of the previous \
+         sample (ns-3 up to 3.40)",
         |spec: &mut StackSpec, given| set(&mut spec.stack.rate.ack_interval, given.choice(&ACK_INTERVALS)),
         |spec| show_text(name_of(&ACK_INTERVALS, spec.stack.rate.ack_interval)),
     )
@@ -481,7 +483,7 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "rate_sample_sticky",
         "0.1.0",
         Form::Bool,
-        "an ACK without a newer segment keeps the interval of the sample before it",
+        "an ACK without a newer segment keeps the interval of the previous sample",
         |spec: &mut StackSpec, given| set(&mut spec.stack.rate.is_sticky, given.value(Reader::boolean)),
         |spec| Some(spec.stack.rate.is_sticky.to_string()),
     )
@@ -503,7 +505,7 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "rate_invalid",
         "0.1.0",
         Form::Choice(|| names(&INVALID_SAMPLES)),
-        "an invalid rate sample is dropped, or the last valid rate is used once more (ns-3 up to 3.41)",
+        "an invalid rate sample is dropped, or the last valid rate is used again (ns-3 up to 3.41)",
         |spec: &mut StackSpec, given| set(&mut spec.stack.rate.invalid, given.choice(&INVALID_SAMPLES)),
         |spec| show_text(name_of(&INVALID_SAMPLES, spec.stack.rate.invalid)),
     )
@@ -530,7 +532,7 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "pacing_counts_headers",
         "0.1.0",
         Form::Bool,
-        "the time that a paced segment takes includes its headers; in neither Linux nor ns-3 it does",
+        "the time that a paced segment takes includes its headers; it does in neither Linux nor ns-3",
         |spec: &mut StackSpec, given| set(&mut spec.stack.pacing.counts_headers, given.value(Reader::boolean)),
         |spec| Some(spec.stack.pacing.counts_headers.to_string()),
     )
@@ -548,8 +550,8 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         "app_write",
         "0.1.0",
         Form::Any(&[Form::Choice(|| vec!["linux"]), Form::Bytes]),
-        "an unlimited flow writes 1 MiB at a time, and each write is checked for being application-limited before it, as in \
-         Linux; or so much at a time, checked after it",
+        "an unlimited flow writes 1 MiB at a time, and the check for an application-limited flow precedes each write, \
+         as in Linux; or this much at a time, with the check after each write",
         |spec: &mut StackSpec, given| read_app_write(&mut spec.stack.pacing.app_write, given),
         |spec| match spec.stack.pacing.app_write {
             None => show_text("linux"),
@@ -562,14 +564,15 @@ pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
         Bbr,
         "parameters of `bbr1` and its variants for flows that do not set them in `cc_params`: see [the `ns3` profile](ns3-profile.md)"
     ),
-    family!("bbr2", Bbr2, "the same of `bbr2` and `bbr2_exp`"),
-    family!("bbr3", Bbr3, "the same of `bbr3`"),
+    family!("bbr2", Bbr2, "parameters of `bbr2` and `bbr2_exp`, as for `bbr`"),
+    family!("bbr3", Bbr3, "parameters of `bbr3`, as for `bbr`"),
     family!(
         "cubic",
         Cubic,
-        "the same of `cubic`: `beta`, `fast_convergence`, `friendly` (its `tcp_friendliness`), `growth`, `hystart`, `wmax_on_rto`"
+        "parameters of `cubic`, as for `bbr`: `beta`, `fast_convergence`, `friendly` (its `tcp_friendliness`), \
+         `growth`, `hystart`, `wmax_on_rto`"
     ),
-    family!("vegas", Vegas, "the same of `vegas`: `diff`, `growth`"),
+    family!("vegas", Vegas, "parameters of `vegas`, as for `bbr`: `diff`, `growth`"),
 ];
 
 impl StackSpec {
@@ -606,7 +609,7 @@ fn read_hz(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<u32> {
     u32::try_from(hz).ok()
 }
 
-/// A switch that is off, on, or at its third value.
+/// Reads a switch: off, on, or its third value.
 fn read_switch<T: Copy + PartialEq>(
     reader: &mut Reader<'_>,
     node: &Node,
@@ -626,7 +629,7 @@ fn show_switch<T: Copy + PartialEq>((off, on, (name, _)): Switch<T>, value: T) -
     show_text(name)
 }
 
-/// `true` stands for the handshake of ns-3.
+/// Reads `handshake`; `true` means the handshake of ns-3.
 fn read_handshake(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Handshake> {
     match &node.value {
         Value::Bool(true) => Some(Handshake::Ns3),
@@ -690,7 +693,7 @@ fn show_socket_buffer(buffer: SocketBuffer) -> Option<String> {
     }
 }
 
-/// The delay of ns-3's ACKs, where a profile of ns-3 has `every` only.
+/// The default of `timer` in the profiles of ns-3.
 const NS3_DELACK: Span = Span::from_millis(200);
 
 fn read_delack(

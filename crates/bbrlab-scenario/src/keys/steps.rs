@@ -1,4 +1,4 @@
-//! Schedules: values that hold from their times on, as `[["0s", VALUE], ["15s", VALUE]]`.
+//! Schedules: values with the times from which they apply, as `[["0s", VALUE], ["15s", VALUE]]`.
 
 use std::sync::Arc;
 
@@ -10,15 +10,15 @@ use crate::language::path_trace::STEPS_MAX;
 use crate::language::quantity::show_span;
 use crate::language::reader::{Reader, found};
 
-/// What messages say about a schedule.
+/// Texts for messages about a schedule.
 pub(crate) struct Told {
-    /// One that would be right.
+    /// An example of a valid schedule.
     pub(crate) example: &'static str,
-    /// What stands beside the times: `a rate`.
+    /// The value that follows each time, with an article: `a rate`.
     pub(crate) value: &'static str,
 }
 
-/// Reads a schedule, whose values `read` reads.
+/// Reads a schedule; `read` reads its values.
 pub(crate) fn read_steps<'r, T>(
     reader: &mut Reader<'r>,
     node: &Node,
@@ -62,7 +62,7 @@ pub(crate) fn read_steps<'r, T>(
     Some(schedule.into())
 }
 
-/// A schedule as TOML, whose values `show` writes.
+/// A schedule as TOML; `show` writes its values.
 pub(crate) fn show_steps<T>(steps: &[(Time, T)], show: impl Fn(&T) -> String) -> String {
     let steps: Vec<String> = steps
         .iter()

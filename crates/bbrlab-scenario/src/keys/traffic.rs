@@ -1,4 +1,5 @@
-//! `arrivals`: flows that come and go. `requests` and `video`: a client that asks again and again.
+//! `arrivals`: flows that arrive at random times. `requests` and `video`: a client that sends
+//! repeated requests.
 
 use bbrlab_run::{Arrivals, Law, Pause, Random, Requests};
 use bbrlab_units::{BitRate, Bytes, NS_PER_S, Span};
@@ -11,19 +12,18 @@ use crate::language::key::{Form, name_of, names, needed, optional};
 use crate::language::quantity::{parse_frequency, show_rate, show_span};
 use crate::language::reader::{Keys, Reader};
 
-/// Flows that may be under way at once if the scenario says nothing: with what a flow needs, some
-/// 60 MB.
+/// The default of the largest number of concurrent flows. They take about 60 MB of memory.
 const AT_MOST: u32 = 10_000;
 
 /// The highest rate of arrivals, in flows per second.
 const ARRIVALS_MAX: u64 = 1_000_000;
 
-/// How often flows come.
+/// The arrival rate of flows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Pace {
-    /// Per second.
+    /// Flows per second.
     Rate(Decimal),
-    /// Share of the smallest rate on the way.
+    /// Share of the smallest link rate on the path.
     Load(Decimal),
 }
 
@@ -46,7 +46,7 @@ pub(crate) const ARRIVALS_FORM: Form = Form::Table(&[
     optional("at_most", Form::Whole(1, AT_MOST_MAX)),
 ]);
 
-/// The most flows that may be under way at once.
+/// The upper bound of the largest number of concurrent flows.
 const AT_MOST_MAX: u64 = 1_000_000;
 
 const ARRIVALS: &str = "a table such as { rate = \"50/s\" } or { load = \"30%\" }";
@@ -69,7 +69,7 @@ impl ArrivalsSpec {
                 None
             }
             (None, None) => {
-                let expected = "how many flows come, such as \"50/s\", or `load`";
+                let expected = "the arrival rate, such as \"50/s\", or `load`";
                 reader.missing(&keys, "rate", expected);
                 None
             }
@@ -84,18 +84,18 @@ impl ArrivalsSpec {
         Some(Self { law: law?, pace: pace?, at_most })
     }
 
-    /// How many flows may be under way at once.
+    /// The largest number of concurrent flows.
     pub(crate) const fn at_most(&self) -> u32 {
         self.at_most
     }
 
-    /// Whether the link's rate decides how often flows come.
+    /// Whether the arrival rate depends on the link's rate.
     pub(crate) const fn needs_rate(&self) -> bool {
         matches!(self.pace, Pace::Load(_))
     }
 
-    /// The process of flows with these sizes, whose packets have `mss` bytes of payload and cross a
-    /// link of this rate.
+    /// The arrival process of flows with these sizes, whose packets have `mss` bytes of payload and
+    /// cross a link of this rate.
     pub(crate) fn arrivals(
         &self,
         size: Random,
@@ -175,13 +175,13 @@ pub(crate) const VIDEO_FORM: Form = Form::Table(&[
     optional("buffer", Form::Time),
 ]);
 
-/// The most answers of a flow.
+/// The largest number of responses of a flow.
 const COUNT_MAX: u64 = 1_000_000_000;
 
 const REQUESTS: &str = "a table such as { think = \"100ms\" }";
 const VIDEO: &str = "a table such as { rate = \"4Mbit/s\" }";
 
-/// What a piece of a video plays for, and what fits into the player, if the scenario says nothing.
+/// The defaults of the playing time of a video chunk and of the player's buffer.
 const PIECE: Span = Span::from_secs(4);
 const BUFFER: Span = Span::from_secs(30);
 
@@ -232,7 +232,7 @@ impl ClientSpec {
         Some(Self::Video { rate: rate?, piece: piece?, buffer: buffer? })
     }
 
-    /// The requests, with answers of these sizes.
+    /// The requests, with responses of these sizes.
     pub(crate) fn requests(&self, size: Option<Random>) -> Option<Requests> {
         match self {
             Self::Requests { think, count } => {

@@ -1,16 +1,16 @@
-//! What the keys of a scenario act on. [`idle`](crate::keys::idle) refuses those whose object is
-//! not there.
+//! The object that each key of a scenario acts on. [`idle`](crate::keys::idle) rejects a key whose
+//! object does not exist.
 
-/// What a key acts on.
+/// The object that a key acts on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Acts {
-    /// The run, whatever else it is.
+    /// Every run.
     Always,
     /// Connections.
     Connections,
-    /// Packets that cross it forward: data, and ACKs of a `return_path`.
+    /// Packets that cross the link forward: data, and ACKs of a `return_path`.
     Forward,
-    /// Packets that cross it in the reverse direction: ACKs.
+    /// Packets that cross the link in the reverse direction: ACKs.
     Reverse,
     /// ACKs in either direction.
     Acks,
@@ -24,11 +24,11 @@ pub(crate) enum Acts {
     Buffer,
     /// A rate that changes.
     RateChanges,
-    /// Random loss, be it 0.
+    /// Random loss, even with a ratio of 0.
     Loss,
-    /// A queue that tells classes of traffic apart.
+    /// A queue that distinguishes classes of traffic.
     Classes,
-    /// A queue that tells hosts apart.
+    /// A queue that distinguishes hosts.
     Hosts,
     /// Access links with a rate.
     AccessRate,

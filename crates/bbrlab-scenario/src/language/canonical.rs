@@ -1,7 +1,7 @@
-//! The canonical text of a scenario, which is stored as `scenario.toml` in a run's folder and is
-//! hashed.
+//! Writes the canonical text of a scenario, which is stored as `scenario.toml` in a run's folder
+//! and hashed.
 //!
-//! It has only those keys whose values differ from the defaults, in a fixed order and with the
+//! It contains only keys whose values differ from the defaults, in a fixed order and with the
 //! largest unit. So comments, white space, the spelling of units and keys set to their defaults do
 //! not change the hash.
 
@@ -13,12 +13,12 @@ use sha2::{Digest, Sha256};
 #[derive(Debug, Default)]
 pub(crate) struct Writer {
     out: String,
-    /// A header that is written before the first key of its table.
+    /// A table header that is written before the table's first key.
     pending: Option<String>,
 }
 
 impl Writer {
-    /// Begins a table, which is left out if it gets no key.
+    /// Begins a table, which is omitted if no key follows.
     pub(crate) fn table(&mut self, header: &str) {
         self.pending = Some(header.to_owned());
     }
@@ -36,13 +36,13 @@ impl Writer {
         }
     }
 
-    /// Writes a key with a value that is already TOML.
+    /// Writes a key whose value is already TOML.
     pub(crate) fn raw(&mut self, key: &str, value: &str) {
         self.flush();
         writeln!(self.out, "{key} = {value}").expect("a string takes everything");
     }
 
-    /// Writes a key with a string.
+    /// Writes a key with a string value.
     pub(crate) fn text(&mut self, key: &str, value: &str) {
         self.raw(key, &toml_string(value));
     }
@@ -73,7 +73,7 @@ pub(crate) fn toml_string(text: &str) -> String {
     out
 }
 
-/// An inline table of entries that are written already.
+/// An inline table of entries that are already TOML.
 pub(crate) fn inline_table(entries: impl IntoIterator<Item = String>) -> String {
     format!("{{ {} }}", entries.into_iter().collect::<Vec<_>>().join(", "))
 }

@@ -1,4 +1,4 @@
-//! Files with a cumulative distribution of sizes, as measurements of traffic are given out.
+//! Reads files with a cumulative distribution of sizes, a common format for traffic measurements.
 
 use bbrlab_run::Cdf;
 
@@ -6,12 +6,12 @@ use crate::language::decimal::Decimal;
 use crate::language::path_trace::STEPS_MAX;
 use crate::language::quantity::parse_bytes;
 
-/// Reads a file of two columns: bytes, and the share of sizes up to them, either in percent or as a
-/// fraction; the last line, 100 or 1, tells which. The error completes a sentence that begins with
-/// "the file".
+/// Reads a file of two columns: bytes, and the share of sizes up to this number of bytes. Shares
+/// are in percent if the last one is 100, or fractions if it is 1. The error completes a sentence
+/// that begins with "the file".
 pub(crate) fn parse(text: &str) -> Result<Cdf, String> {
     let percent = 100 * u64::from(Cdf::ONE);
-    // Bytes, and shares in parts of 10^-9 of what the file counts in.
+    // Bytes, and shares in units of 10^-9 of the file's own unit (percent or 1).
     let mut rows: Vec<(u64, u64)> = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
         let line = line.trim();
@@ -21,13 +21,13 @@ pub(crate) fn parse(text: &str) -> Result<Cdf, String> {
         let columns = line.split(|c: char| c == ',' || c.is_whitespace());
         let columns: Vec<&str> = columns.filter(|column| !column.is_empty()).collect();
         let &[bytes, share] = columns.as_slice() else {
-            return Err(format!("has {} values on line {number} in place of 2", columns.len()));
+            return Err(format!("has {} values on line {number} instead of 2", columns.len()));
         };
         if rows.len() == STEPS_MAX {
             return Err(format!("has more than {STEPS_MAX} lines"));
         }
         let wrong = |what: &str, value: &str| format!("has no {what} on line {number}: {value:?}");
-        // As a quantity with its unit, so that both are bounded alike.
+        // Read like a quantity with its unit, so that the same bounds apply.
         let size = parse_bytes(&format!("{bytes}B")).ok().map(|bytes| bytes.0);
         let size = size.ok_or_else(|| wrong("whole number of bytes", bytes))?;
         let part = Decimal::parse(share)
@@ -79,7 +79,7 @@ mod tests {
     fn wrong_files_are_refused() {
         check("", &expect!["has no line with bytes and a share"]);
         check("# nothing\n", &expect!["has no line with bytes and a share"]);
-        check("0 0\n10\n", &expect!["has 1 values on line 2 in place of 2"]);
+        check("0 0\n10\n", &expect!["has 1 values on line 2 instead of 2"]);
         check(
             "0 0\nten 50\n20 100\n",
             &expect![[r#"has no whole number of bytes on line 2: "ten""#]],

@@ -24,10 +24,10 @@ pub(crate) enum Misfit {
     TooLarge,
 }
 
-/// The most significant digits that a number may have.
+/// The largest number of significant digits.
 const DIGITS_MAX: usize = 30;
 
-/// The largest exponent of ten, positive or negative, that a number may have.
+/// The largest absolute value of the exponent of ten.
 const EXPONENT_MAX: i64 = 30;
 
 impl Decimal {
@@ -131,7 +131,7 @@ impl Decimal {
         out
     }
 
-    /// Whether it lies between 0 and 1, both included.
+    /// Whether the number is from 0 to 1, both included.
     pub(crate) fn is_ratio(self) -> bool {
         !self.is_negative() && 10_u128.checked_pow(self.scale).is_some_and(|one| self.digits <= one)
     }

@@ -19,11 +19,11 @@ pub(crate) struct At {
 }
 
 impl At {
-    /// The position of a value that is in no source.
+    /// The position of a value that does not come from a source.
     pub(crate) const NOWHERE: Self = Self { source: 0, start: 0, end: 0 };
 }
 
-/// A text that was read: the file, or the argument of a `--set`.
+/// A text that is read: the file, or the argument of a `--set`.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
     pub(crate) name: String,
@@ -111,7 +111,8 @@ impl Value {
         }
     }
 
-    /// The trace file that a table `{ trace = "FILE" }` names, perhaps with what is in it.
+    /// The trace file that a table `{ trace = "FILE" }` names. The table may also hold the file's
+    /// content.
     pub(crate) fn trace_file(&self) -> Option<&str> {
         let Self::Table(table) = self else { return None };
         match &table.get("trace")?.value.value {
@@ -120,7 +121,7 @@ impl Value {
         }
     }
 
-    /// The value as the `point` of a result names it: as JSON, and a trace by its file.
+    /// The value as it appears in the `point` of a result: JSON, or the file name of a trace.
     pub(crate) fn to_label(&self) -> serde_json::Value {
         self.trace_file().map_or_else(|| self.to_json(), Into::into)
     }
@@ -152,7 +153,7 @@ pub(crate) fn parse(source: &Source, number: u32) -> Result<Table, ScenarioError
     if errors.is_empty() {
         return Ok(own_table(table.into_inner(), number, 0));
     }
-    // The first mistake in the text: most others are consequences of it.
+    // Report only the first mistake in the text, because it causes most others.
     let span = |error: &toml::de::Error| error.span().unwrap_or(0..0);
     let first = errors.iter().min_by_key(|error| span(error).start).expect("there are errors");
     let (title, found) = match first.message().split_once(", expected ") {
@@ -163,8 +164,8 @@ pub(crate) fn parse(source: &Source, number: u32) -> Result<Table, ScenarioError
     Err(ScenarioError::at(&source.name, &source.text, span(first), title, found).into())
 }
 
-/// Parses the value of a `--set`, which begins at `offset` in its source: as TOML, else as a
-/// string.
+/// Parses the value of a `--set`, which begins at `offset` in its source: as TOML if possible,
+/// otherwise as a string.
 pub(crate) fn parse_set_value(text: &str, source: u32, offset: usize) -> Node {
     let whole = At { source, start: small(offset), end: small(offset + text.len()) };
     match DeValue::parse(text.trim()) {
@@ -212,7 +213,7 @@ fn own_table(table: DeTable<'_>, source: u32, offset: usize) -> Table {
             Entry { key: key.into_inner().as_ref().into(), key_at, value }
         })
         .collect();
-    // The parser sorts by name, but the axes of a sweep have the order of the file.
+    // The parser sorts by name, but the axes of a sweep must keep the order of the file.
     entries.sort_by_key(|entry| entry.key_at.start);
     Table { entries }
 }
@@ -234,7 +235,7 @@ pub(crate) struct Step {
 
 /// Reads the path to a value, such as `flows[1].cc` or `"bottleneck"."buffer"`.
 pub(crate) fn parse_path(text: &str) -> Result<Vec<Step>, String> {
-    /// More than the depth of any key.
+    /// No key is nested this deeply.
     const STEPS_MAX: usize = 8;
     let mut steps = Vec::new();
     for part in text.trim().split('.') {
@@ -264,8 +265,8 @@ pub(crate) fn parse_path(text: &str) -> Result<Vec<Step>, String> {
     Ok(steps)
 }
 
-/// A queue discipline that is given by its name alone becomes a table, in which a parameter can
-/// then be set.
+/// Replaces a queue discipline that is only a name by a table, so that a parameter can be set in
+/// it.
 fn name_as_table(entry: &mut Entry) {
     if !matches!(&*entry.key, "queue" | "reverse_queue")
         || !matches!(entry.value.value, Value::Text(_))
@@ -279,7 +280,7 @@ fn name_as_table(entry: &mut Entry) {
 }
 
 /// Sets the value at `path`. `flows.KEY` and `links.KEY` set it in all tables of the list,
-/// `flows[1].KEY` in the second one and `links.NAME.KEY` in the one with that name.
+/// `flows[1].KEY` in the second table and `links.NAME.KEY` in the table with that name.
 pub(crate) fn set(
     root: &mut Table,
     path: &[Step],

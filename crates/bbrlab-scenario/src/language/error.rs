@@ -1,4 +1,4 @@
-//! A user's mistake as a value: file, line, column, what was found, what was expected.
+//! A user's mistake as a value: file, line, column, the text found and the text expected.
 
 use std::fmt;
 use std::ops::Range;
@@ -17,11 +17,12 @@ pub struct ScenarioError {
     pub column: usize,
     /// Column after the last character of the mistake on this line; at least `column`.
     pub column_end: usize,
-    /// The field and what was expected.
+    /// The field and the expected value.
     pub title: String,
-    /// What was found.
+    /// The value found.
     pub found: String,
-    /// Suggestions: the nearest valid name, both readings of an ambiguous quantity, what to write.
+    /// Suggestions: the nearest valid name, both readings of an ambiguous quantity, or a valid
+    /// value.
     pub help: Vec<String>,
     /// The valid names, or the point of the sweep at which the value is wrong.
     pub notes: Vec<String>,
@@ -35,14 +36,14 @@ pub struct ScenarioError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScenarioErrors(pub Vec<ScenarioError>);
 
-/// At most this many mistakes are shown: most others are consequences of these.
+/// The largest number of mistakes that are shown. The first ones cause most others.
 const SHOWN_MAX: usize = 20;
 
-/// A longer line is cut to this many characters around the mistake.
+/// The longest excerpt of a line. A longer line is cut to this many characters around the mistake.
 const EXCERPT_CHARS: usize = 120;
 
 impl ScenarioError {
-    /// A mistake of a file as a whole.
+    /// A mistake that concerns the whole file.
     #[must_use]
     pub fn of_file(origin: &str, title: impl Into<String>, found: impl Into<String>) -> Self {
         Self {
@@ -94,8 +95,8 @@ impl ScenarioError {
         let mut group = if let Some(line) = self.line {
             let label =
                 AnnotationKind::Primary.span(self.marked.clone()).label(self.found.as_str());
-            // The renderer counts columns from the start of the excerpt, which may be cut at the
-            // left.
+            // The renderer counts columns from the start of the excerpt, whose left part may be cut
+            // off.
             let in_excerpt = 1 + self.excerpt[..self.marked.start].chars().count();
             let path = if in_excerpt == self.column {
                 self.origin.clone()
@@ -168,7 +169,7 @@ fn floor_char(text: &str, at: usize) -> usize {
     at
 }
 
-/// A long line cut to the neighbourhood of the mistake.
+/// Cuts a long line to the characters around the mistake.
 fn cut(line: &str, marked: Range<usize>) -> (String, Range<usize>) {
     if line.chars().count() <= EXCERPT_CHARS {
         return (line.to_owned(), marked);
@@ -195,7 +196,7 @@ mod tests {
         };
         assert_eq!(place("\"é", "é\""), (Some(1), 9, 12));
         assert_eq!(place("flows", "flows"), (Some(2), 1, 6));
-        // What goes on in the next line ends with its first one.
+        // A mistake over several lines is marked to the end of its first line.
         assert_eq!(place("[\n", "]"), (Some(2), 9, 10));
         assert_eq!(place("]", "]"), (Some(3), 2, 3));
     }

@@ -1,10 +1,9 @@
-//! The definition of a scenario's key, in one row: how it is read, how it is written and what it
-//! means.
+//! The definition of a scenario's key in one row: its reader, its writer and its meaning.
 //!
-//! The rows of a scenario's table are in the file that has its values (`stack.rs`, `link/keys.rs`,
-//! `flow/keys.rs`, `spec.rs`), in the order in which they are read. The reader, the canonical text,
-//! "did you mean", the tables of `docs/scenario-files.md` and the JSON Schema are made from the
-//! rows. The default of a key is the one of its field, written as the row writes it.
+//! The rows of each table are in the file with its values (`stack.rs`, `link/keys.rs`,
+//! `flow/keys.rs`, `spec.rs`), in the order in which they are read. The rows determine the reader,
+//! the canonical text, "did you mean", the tables of `docs/scenario-files.md` and the JSON Schema.
+//! The default of a key is the default of its field, as the row writes it.
 
 use crate::language::acts::Acts;
 use crate::language::canonical::Writer;
@@ -16,18 +15,18 @@ pub(crate) struct Key<S> {
     pub(crate) name: &'static str,
     /// The version that introduced it.
     pub(crate) since: &'static str,
-    /// What its values look like.
+    /// The form of its values.
     pub(crate) form: Form,
-    /// What it means, in Markdown.
+    /// Its meaning, in Markdown.
     pub(crate) meaning: &'static str,
-    /// What applies if it is missing, in Markdown, if the default cannot be written as a value.
+    /// The default in Markdown, if it cannot be written as a value.
     pub(crate) without: &'static str,
-    /// For a required key: what the error message expects if it is missing.
+    /// For a required key: the expected value, for the error message if the key is missing.
     pub(crate) needed: Option<&'static str>,
-    /// What it acts on.
+    /// The object that it acts on.
     pub(crate) acts: Acts,
-    /// For a key of `[[flows]]` that says what is sent: the source that it belongs to. A flow has
-    /// one.
+    /// For a key of `[[flows]]` that describes a source: the name of that source. A flow has one
+    /// source.
     pub(crate) source: Option<&'static str>,
     /// Reads the value into the `S`; mistakes are reported to the reader.
     read: fn(&mut S, &mut Given<'_, '_>),
@@ -35,16 +34,16 @@ pub(crate) struct Key<S> {
     show: fn(&S) -> Option<String>,
 }
 
-/// What the values of a key look like.
+/// The form of a key's values.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Form {
     Text,
     Bool,
     /// From 0 to 1.
     Ratio,
-    /// A whole number from the first to the second.
+    /// A whole number within these bounds.
     Whole(u64, u64),
-    /// A number with up to three decimals, from the first to the second.
+    /// A number with up to three decimals, within these bounds.
     Number(f64, u32),
     /// Times per second.
     Frequency,
@@ -62,11 +61,11 @@ pub(crate) enum Form {
     /// A list of two values.
     Pair(&'static Form, &'static Form),
     Table(&'static [Part]),
-    /// The same, made from other rows.
+    /// A table whose parts are made from other rows.
     TableOf(fn() -> Vec<Part>),
-    /// Names, each with a table of these.
+    /// Names, each with a table of these parts.
     Named(&'static [Part]),
-    /// Names with numbers, strings, `true` or `false`.
+    /// Names, each with a number, a string, `true` or `false`.
     Params,
     /// One of several forms.
     Any(&'static [Form]),
@@ -90,7 +89,7 @@ pub(crate) struct Given<'g, 'a> {
     pub(crate) name: &'g str,
 }
 
-/// A row: name, the version that introduced it, form, meaning, how it is read, how it is written.
+/// A row: name, the version that introduced it, form, meaning, reader and writer.
 pub(crate) const fn key<S>(
     name: &'static str,
     since: &'static str,
@@ -115,19 +114,19 @@ pub(crate) const fn key<S>(
 }
 
 impl<S> Key<S> {
-    /// Says what applies if the key is missing.
+    /// Sets the text that describes the default.
     pub(crate) const fn without(mut self, without: &'static str) -> Self {
         self.without = without;
         self
     }
 
-    /// Says what the key acts on, if that may not be there.
+    /// Sets the object that the key acts on, if the object may not exist.
     pub(crate) const fn acts_on(mut self, acts: Acts) -> Self {
         self.acts = acts;
         self
     }
 
-    /// Says which source of a flow the key belongs to.
+    /// Sets the source of a flow that the key belongs to.
     pub(crate) const fn source(mut self, source: &'static str) -> Self {
         self.source = Some(source);
         self
@@ -235,8 +234,8 @@ pub(crate) fn write_keys<S: Default>(rows: &[Key<S>], values: &S, out: &mut Writ
     write_keys_unlike(rows, values, None, out);
 }
 
-/// The same, and the keys that differ from the values of a profile, which would otherwise be read
-/// in their place.
+/// Like [`write_keys`], but also writes the keys that differ from the values of a profile. Without
+/// them, the profile's values would be read back.
 pub(crate) fn write_keys_unlike<S: Default>(
     rows: &[Key<S>],
     values: &S,

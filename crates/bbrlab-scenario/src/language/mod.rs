@@ -1,5 +1,5 @@
-//! How a text is read: TOML with positions, quantities with units, names, the files that a text
-//! names, and rows that define keys. What the keys are is in [`keys`](crate::keys).
+//! Reads the text of a scenario: TOML with positions, quantities with units, names, trace files,
+//! and rows that define keys. The keys themselves are in [`keys`](crate::keys).
 
 pub(crate) mod acts;
 pub(crate) mod canonical;

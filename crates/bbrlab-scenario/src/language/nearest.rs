@@ -1,11 +1,10 @@
 //! Finds the valid name that is nearest to a misspelt one.
 
-/// The candidate that `typed` probably stands for, if one is near enough: at most a third of its
-/// letters are wrong, missing, extra or swapped. Case and the difference between `-` and `_` are
-/// ignored.
+/// The candidate that the user probably meant by `typed`, if at most a third of its letters are
+/// wrong, missing, extra or swapped. Case and the difference between `-` and `_` are ignored.
 #[must_use]
 pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    /// Longer than any name: a longer text is not a misspelt one.
+    /// The longest text that may be a misspelt name; all names are shorter.
     const TYPED_MAX: usize = 64;
     if typed.len() > TYPED_MAX {
         return None;

@@ -1,7 +1,9 @@
-//! Traces of a path: how rate, delay and loss of a link change, one line of a CSV file per change.
+//! Reads traces of a path: CSV files in which each line is a change of a link's rate, delay or
+//! loss.
 //!
 //! The first line names the columns: `time_s` and at least one of `rate_mbps`, `delay_ms` and
-//! `loss`. Each later line holds from its time on, the last one to the end of the run.
+//! `loss`. Each later line applies from its time to the time of the next line, the last line to the
+//! end of the run.
 
 use std::sync::Arc;
 
@@ -10,13 +12,13 @@ use bbrlab_units::{BitRate, Span, Time};
 use crate::language::decimal::Decimal;
 use crate::language::quantity::{Refusal, parse_rate, parse_span};
 
-/// What a trace says; a column that it does not have is `None`.
+/// The columns of a trace; a missing column is `None`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PathTrace {
     pub(crate) rate: Option<Arc<[(Time, BitRate)]>>,
     pub(crate) delay: Option<Arc<[(Time, Span)]>>,
     pub(crate) loss: Option<Arc<[(Time, Decimal)]>>,
-    /// The text that it was read from, without comments and empty lines.
+    /// The lines of the file, without comments and empty lines.
     pub(crate) lines: Vec<String>,
 }
 
@@ -46,7 +48,7 @@ pub(crate) fn parse<'t>(text: impl Iterator<Item = &'t str>) -> Result<PathTrace
         && columns.iter().all(|column| known.contains(column))
         && columns.iter().enumerate().all(|(at, column)| !columns[..at].contains(column));
     if !is_right {
-        return Err(format!("has the columns {header:?} in place of {expected}"));
+        return Err(format!("has the columns {header:?} instead of {expected}"));
     }
     let place = |name: &str| columns.iter().position(|column| *column == name);
     let (rate_at, delay_at, loss_at) = (place(RATE), place(DELAY), place(LOSS));
@@ -63,7 +65,7 @@ pub(crate) fn parse<'t>(text: impl Iterator<Item = &'t str>) -> Result<PathTrace
             return Err(format!("has more than {STEPS_MAX} lines"));
         }
         let wrong = |what: &str, found: &str| format!("has no {what} on line {number}: {found}");
-        // As a quantity with its unit, so that both are as exact and bounded alike.
+        // Read like a quantity with its unit, so that the same precision and bounds apply.
         let span = |what: &str, unit: &str, value: &str| {
             let text = format!("{value}{unit}");
             let found = |refusal: Refusal| refusal.found.replacen(&text, value, 1);
@@ -110,8 +112,8 @@ pub(crate) fn parse<'t>(text: impl Iterator<Item = &'t str>) -> Result<PathTrace
     })
 }
 
-/// Why a schedule cannot begin or end as it does: a buffer in BDP needs a rate, and so does the
-/// last packet.
+/// The reason why a schedule's first or last rate is wrong. A rate of 0 is wrong there, because a
+/// buffer in BDP needs a rate and the last packet must be able to leave.
 pub(crate) fn wrong_end(rates: &[(Time, BitRate)]) -> Option<&'static str> {
     let is_zero = |step: Option<&(Time, BitRate)>| step.is_some_and(|step| step.1 == BitRate(0));
     if is_zero(rates.first()) {
@@ -123,7 +125,7 @@ pub(crate) fn wrong_end(rates: &[(Time, BitRate)]) -> Option<&'static str> {
     }
 }
 
-/// Adds a step, if the value is another one.
+/// Adds a step if the value differs from the last one.
 fn push<T: PartialEq>(steps: &mut Vec<(Time, T)>, at: Time, value: T) {
     if steps.last().is_none_or(|last| last.1 != value) {
         steps.push((at, value));
@@ -169,13 +171,13 @@ mod tests {
         check(
             "0,50,20\n",
             &expect![[
-                r#"has the columns "0,50,20" in place of `time_s` and some of `rate_mbps`, `delay_ms`, `loss`"#
+                r#"has the columns "0,50,20" instead of `time_s` and some of `rate_mbps`, `delay_ms`, `loss`"#
             ]],
         );
         check(
             "time_s,rate_mbps,rate_mbps\n0,1,1\n",
             &expect![[
-                r#"has the columns "time_s,rate_mbps,rate_mbps" in place of `time_s` and some of `rate_mbps`, `delay_ms`, `loss`"#
+                r#"has the columns "time_s,rate_mbps,rate_mbps" instead of `time_s` and some of `rate_mbps`, `delay_ms`, `loss`"#
             ]],
         );
         check("time_s,delay_ms\n", &expect!["has no line below its columns"]);

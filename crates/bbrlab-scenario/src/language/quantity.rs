@@ -1,15 +1,15 @@
 //! Quantities with a unit: `"50Mbit/s"`, `"30ms"`, `"131072B"`, `"100pkt"`, `"1.5bdp"`.
 //!
-//! Common spellings are accepted (`50mbit`, `50Mbps`, `1.5 Gbit/s`, `64KB`). A quantity that can be
-//! read in two ways is refused, and the message shows both readings (`6MBps`, `64kb`). A number
-//! without a unit is refused, too. All arithmetic is exact.
+//! Common spellings are accepted (`50mbit`, `50Mbps`, `1.5 Gbit/s`, `64KB`). An ambiguous quantity
+//! such as `6MBps` or `64kb` is an error, and the message shows both readings. A number without a
+//! unit is an error, too. All arithmetic is exact.
 
 use bbrlab_units::{BitRate, Bytes, NS_PER_MS, NS_PER_S, NS_PER_US, Span};
 
 use crate::language::decimal::{Decimal, Misfit};
 use crate::language::nearest::nearest;
 
-/// Why a quantity was refused: what was found, and perhaps what to write.
+/// The reason why a quantity was rejected, and perhaps a suggestion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) found: String,
@@ -42,7 +42,7 @@ pub(crate) enum QueueSize {
 }
 
 impl QueueSize {
-    /// Whether it is none of its unit.
+    /// Whether the size is zero in its unit.
     pub(crate) fn is_zero(self) -> bool {
         match self {
             Self::Unlimited => false,
@@ -84,7 +84,7 @@ const PREFIXES: [(&str, u64); 9] = [
 ];
 
 /// A quantity as a number in the base unit of its kind, with that unit: bits per second, seconds,
-/// bytes, packets or BDPs. `None` if the text is no quantity.
+/// bytes, packets or BDPs. `None` if the text is not a quantity.
 pub(crate) fn base_value(text: &str) -> Option<(f64, &'static str)> {
     #[expect(clippy::cast_precision_loss, reason = "for axes and tables of numbers")]
     let number = |value: u64| value as f64;
@@ -106,7 +106,7 @@ pub(crate) fn base_value(text: &str) -> Option<(f64, &'static str)> {
 /// Reads a length of time as scenarios write it, such as `30ms`.
 ///
 /// # Errors
-/// What was found in its place, and what was perhaps meant.
+/// If the text is not a length of time. The error gives the text found and perhaps a suggestion.
 pub fn read_span(text: &str) -> Result<Span, String> {
     parse_span(text).map_err(|refusal| match refusal.help {
         Some(help) => format!("found {}; {help}", refusal.found),
@@ -162,8 +162,8 @@ enum RateUnit<'a> {
     Unknown,
 }
 
-/// `bit`, `bit/s`, `bits/s`, `bps` and `b/s` with any prefix are bits; a capital `B`, or `byte`, is
-/// refused.
+/// Classifies the unit of a rate. `bit`, `bit/s`, `bits/s`, `bps` and `b/s` with any prefix are
+/// bits; a capital `B`, or `byte`, is an error.
 fn rate_unit(unit: &str) -> RateUnit<'_> {
     const BITS: [&str; 6] = ["bit/s", "bits/s", "bit", "bits", "bps", "b/s"];
     const BYTES: [&str; 4] = ["Bps", "BPS", "B/s", "B/S"];
@@ -211,7 +211,7 @@ pub(crate) fn parse_bytes(text: &str) -> Result<Bytes, Refusal> {
         return bytes_limit().fit(text, number.times(factor)).map(Bytes);
     }
     let help = if SPAN_UNITS.iter().any(|&(known, _)| known == unit) {
-        Some("at 20Mbit/s a millisecond are 2500B".to_owned())
+        Some("at 20Mbit/s, 1ms corresponds to 2500B".to_owned())
     } else {
         meant(number, unit, ["B", "KB", "KiB", "MB", "MiB", "GB", "GiB"])
     };
@@ -243,7 +243,7 @@ fn byte_factor(text: &str, number: Decimal, unit: &str) -> Result<Option<u64>, R
     Ok(None)
 }
 
-/// Reads how often something happens, such as `50/s`: times per second.
+/// Reads a frequency such as `50/s`, in times per second.
 pub(crate) fn parse_frequency(text: &str) -> Result<Decimal, Refusal> {
     let (number, unit) = split(text, "\"50/s\"")?;
     if number.is_negative() {
@@ -565,7 +565,7 @@ mod tests {
         check(
             &parse_bytes("10ms"),
             &expect![[
-                r#""10ms", whose unit is none of B, KB, KiB, MB, MiB, GB or GiB [at 20Mbit/s a millisecond are 2500B]"#
+                r#""10ms", whose unit is none of B, KB, KiB, MB, MiB, GB or GiB [at 20Mbit/s, 1ms corresponds to 2500B]"#
             ]],
         );
         check(&parse_rate("-5Mbit/s"), &expect![[r#""-5Mbit/s", which is negative"#]]);

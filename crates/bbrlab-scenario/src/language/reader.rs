@@ -1,5 +1,5 @@
-//! Reads typed values from the tree. A mistake is recorded, and reading continues, so all mistakes
-//! are reported at once.
+//! Reads typed values from the tree. After a mistake reading continues, so all mistakes are
+//! reported at once.
 
 use std::sync::Arc;
 
@@ -25,19 +25,19 @@ pub(crate) struct Problem {
     pub(crate) notes: Vec<String>,
 }
 
-/// After this many mistakes the reader looks for no more.
+/// The largest number of mistakes that a reader records.
 const PROBLEMS_MAX: usize = 100;
 
 /// Reads values and collects mistakes.
 pub(crate) struct Reader<'a> {
     pub(crate) problems: Vec<Problem>,
-    /// The last mistake was not recorded, since there were enough.
+    /// Whether the last mistake was not recorded, because the reader was full.
     dropped: bool,
     /// Reads the files that the scenario names.
     files: ReadFile<'a>,
     /// The trace files read so far.
     pub(crate) traces: &'a mut Traces,
-    /// The congestion controls from outside that the scenario declares.
+    /// The custom congestion controls that the scenario declares.
     pub(crate) controls: Vec<Arc<Outside>>,
 }
 
@@ -49,7 +49,8 @@ pub(crate) struct Keys<'t> {
     /// Where the table begins.
     pub(crate) at: At,
     known: Vec<&'static str>,
-    /// Keys about which a mistake was reported already.
+    /// Keys that must not be reported as unknown, because a mistake about them was already
+    /// reported.
     excused: Vec<&'static str>,
 }
 
@@ -65,18 +66,18 @@ impl<'t> Keys<'t> {
         Self { table, path: path.into(), at, known: Vec::new(), excused: Vec::new() }
     }
 
-    /// The value of a key, which is recorded as a known one.
+    /// The value of a key, which is recorded as known.
     pub(crate) fn take(&mut self, key: &'static str) -> Option<&'t Node> {
         self.known.push(key);
         self.table.get(key).map(|entry| &*entry.value)
     }
 
-    /// The value of a key, without recording it as a known one.
+    /// The value of a key, without recording the key as known.
     pub(crate) fn get(&self, key: &str) -> Option<&'t Node> {
         self.table.get(key).map(|entry| &*entry.value)
     }
 
-    /// Whether the table has the key, without recording it as a known one.
+    /// Whether the table has the key, without recording the key as known.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.table.get(key).is_some()
     }
@@ -134,12 +135,12 @@ fn short(key: &str) -> String {
 }
 
 impl<'a> Reader<'a> {
-    /// Files that are not in `traces` yet are read with `files`.
+    /// A reader that reads files which are not yet in `traces` with `files`.
     pub(crate) fn new(files: ReadFile<'a>, traces: &'a mut Traces) -> Self {
         Self { problems: Vec::new(), dropped: false, files, traces, controls: Vec::new() }
     }
 
-    /// A reader of what was checked before, or of what has no files: it reads none.
+    /// A reader without access to files, for a scenario that was already checked or names no files.
     pub(crate) fn without_files(traces: &'a mut Traces) -> Self {
         Self::new(&no_files, traces)
     }
@@ -178,7 +179,7 @@ impl Reader<'_> {
         self.problems.push(Problem { at, title, found, help, notes: Vec::new() });
     }
 
-    /// Whether there are so many mistakes that no more are recorded.
+    /// Whether the largest number of mistakes is reached.
     pub(crate) fn is_full(&self) -> bool {
         self.problems.len() >= PROBLEMS_MAX
     }
@@ -252,8 +253,7 @@ impl Reader<'_> {
                 }
             },
             Value::Integer(_) | Value::Float(_) => {
-                let help = "quantities are strings with their unit, so that no reader has to guess"
-                    .to_owned();
+                let help = "write the quantity as a string with its unit".to_owned();
                 let found = format!("found {}, which has no unit", found(&node.value));
                 self.problem(node.at, title, found, vec![help]);
             }
@@ -265,7 +265,7 @@ impl Reader<'_> {
         None
     }
 
-    /// A length of time, perhaps zero.
+    /// A length of time, which may be zero.
     pub(crate) fn span(&mut self, node: &Node, name: &str) -> Option<Span> {
         self.quantity(node, name, "a time", "\"30ms\"", quantity::parse_span)
     }
@@ -275,7 +275,7 @@ impl Reader<'_> {
         self.positive_span_such_as(node, name, "\"30ms\"")
     }
 
-    /// The same for a key that takes something else, too: `such_as` shows both.
+    /// A length of time above zero, for a key that also accepts another form: `such_as` shows both.
     pub(crate) fn positive_span_such_as(
         &mut self,
         node: &Node,
@@ -293,7 +293,7 @@ impl Reader<'_> {
         self.rate_such_as(node, name, "\"50Mbit/s\"")
     }
 
-    /// The same for a key that takes something else, too: `such_as` shows both.
+    /// A rate above zero, for a key that also accepts another form: `such_as` shows both.
     pub(crate) fn rate_such_as(
         &mut self,
         node: &Node,
@@ -306,12 +306,12 @@ impl Reader<'_> {
             .then_some(rate)
     }
 
-    /// A rate, perhaps zero.
+    /// A rate, which may be zero.
     pub(crate) fn rate_or_zero(&mut self, node: &Node, name: &str) -> Option<BitRate> {
         self.quantity(node, name, "a rate", "\"50Mbit/s\"", quantity::parse_rate)
     }
 
-    /// A number of bytes, perhaps zero.
+    /// A number of bytes, which may be zero.
     pub(crate) fn bytes(&mut self, node: &Node, name: &str) -> Option<Bytes> {
         self.quantity(node, name, "a number of bytes", "\"131072B\"", quantity::parse_bytes)
     }
@@ -339,8 +339,8 @@ impl Reader<'_> {
         Some(size)
     }
 
-    /// A length of a queue or a wait in it, above zero, of which `of` makes what is meant; `None`
-    /// if it is of another kind.
+    /// A threshold of a queue above zero: a length or a waiting time, which `of` converts. `of`
+    /// returns `None` for a unit that the key does not accept.
     pub(crate) fn queue_threshold<T>(
         &mut self,
         node: &Node,
@@ -419,7 +419,7 @@ impl Reader<'_> {
         None
     }
 
-    /// One of a few names. `more` says what else would be accepted.
+    /// One of a few names. `more` describes other accepted values.
     pub(crate) fn choice<T: Copy>(
         &mut self,
         node: &Node,
@@ -459,7 +459,7 @@ impl Reader<'_> {
         None
     }
 
-    /// The mistakes so far in the order of their positions, each once.
+    /// The mistakes so far in the order of their positions, without duplicates.
     pub(crate) fn errors(&self, sources: &[Source], note: Option<&str>) -> ScenarioErrors {
         let mut problems: Vec<&Problem> = Vec::new();
         let mut sorted: Vec<&Problem> = self.problems.iter().collect();

@@ -1,5 +1,5 @@
-//! The trace files of a scenario: those of paths, and Mahimahi's with a delivery opportunity of
-//! 1,500 bytes per line, in milliseconds.
+//! The trace files of a scenario: traces of paths, and Mahimahi traces. Each line of a Mahimahi
+//! trace is the time of a delivery opportunity of 1,500 bytes, in milliseconds.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,8 +11,8 @@ use crate::language::cdf_file;
 use crate::language::document::At;
 use crate::language::path_trace::{self, PathTrace};
 
-/// Reads a file that a scenario names, by the name that is in the scenario. The error completes a
-/// sentence that begins with "the file".
+/// Reads a file by the name that a scenario gives it. The error completes a sentence that begins
+/// with "the file".
 pub type ReadFile<'a> = &'a dyn Fn(&str) -> Result<String, String>;
 
 /// The largest trace file.
@@ -25,7 +25,7 @@ const PERIOD_MAX_MS: u32 = 24 * 3600 * 1000;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Traces {
     read: BTreeMap<String, Result<Arc<Trace>, String>>,
-    /// Traces that stand in the scenario itself, by where they stand.
+    /// Traces in the scenario itself, by their positions.
     inline: BTreeMap<(u32, u32), Arc<Trace>>,
     paths: BTreeMap<String, Result<Arc<PathTrace>, String>>,
     inline_paths: BTreeMap<(u32, u32), Arc<PathTrace>>,
@@ -62,7 +62,7 @@ impl Traces {
         self.paths.get(file)?.clone().ok()
     }
 
-    /// The trace of a path whose lines stand there in the scenario; a sweep reads it once.
+    /// The trace of a path whose lines are at this position in the scenario. A sweep reads it once.
     pub(crate) fn inline_path(&mut self, at: At, lines: &[&str]) -> Result<Arc<PathTrace>, String> {
         if let Some(known) = self.inline_paths.get(&(at.source, at.start)) {
             return Ok(known.clone());
@@ -77,18 +77,18 @@ impl Traces {
         self.read.get(file)?.clone().ok()
     }
 
-    /// The trace that stands there in the scenario, if it has been read.
+    /// The trace at this position in the scenario, if it has been read.
     pub(crate) fn inline(&self, at: At) -> Option<Arc<Trace>> {
         self.inline.get(&(at.source, at.start)).cloned()
     }
 
-    /// Keeps the trace that stands there in the scenario, so that a sweep reads it once.
+    /// Stores the trace at this position in the scenario, so that a sweep reads it once.
     pub(crate) fn keep_inline(&mut self, at: At, trace: Arc<Trace>) {
         self.inline.insert((at.source, at.start), trace);
     }
 }
 
-/// What is in a file, which is read unless it has been.
+/// The content of a file, which is read only once.
 fn read<T>(
     known: &mut BTreeMap<String, Result<Arc<T>, String>>,
     file: &str,
@@ -107,8 +107,8 @@ fn read<T>(
     result
 }
 
-/// Checks the size of a file that a scenario names, so that a [`ReadFile`] need not read what is
-/// too large.
+/// Checks the size of a file that a scenario names, so that a [`ReadFile`] need not read a file
+/// that is too large.
 ///
 /// # Errors
 /// If it is too large; the error completes a sentence that begins with "the file".
@@ -119,7 +119,7 @@ pub fn check_file_size(bytes: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// For a scenario that has no files: nothing is read.
+/// A [`ReadFile`] for a scenario without files: returns an error.
 pub(crate) fn no_files(_: &str) -> Result<String, String> {
     Err("cannot be read: this scenario has no files".to_owned())
 }

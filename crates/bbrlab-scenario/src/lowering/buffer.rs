@@ -11,27 +11,27 @@ use crate::language::quantity::{QueueSize, show_queue_size};
 use crate::language::reader::{Placed, Reader};
 use bbrlab_link::{Buffer, Link};
 
-/// The largest buffer, in packets or bytes, that a `bdp` or a time may amount to.
+/// The largest buffer, in packets or bytes, that a `bdp` or a time may give.
 const BUFFER_MAX: u64 = 1 << 50;
 
-/// A buffer as written, with what is needed to turn it into packets or bytes.
+/// A buffer as the scenario writes it, with the values that convert it to packets or bytes.
 pub(crate) struct BufferSpec {
-    /// The table of its link, as users write it: `bottleneck`, `links[1]`.
+    /// The table of its link, as scenarios write it: `bottleneck`, `links[1]`.
     pub(crate) table: String,
-    /// The key that says how large it is, or would.
+    /// The key that sets its size, or could set it.
     key: &'static str,
     at: At,
-    /// Whether the scenario says nothing of it.
+    /// Whether the scenario does not set it.
     is_default: bool,
     size: QueueSize,
     unit: Option<BufferUnit>,
     bdp_rtt: Option<Span>,
     device_queue: Option<Placed<u64>>,
-    /// The rate that a `bdp` or a time takes.
+    /// The rate that converts a `bdp` or a time.
     pub(crate) nominal_rate: Option<BitRate>,
 }
 
-/// The default buffer of `[bottleneck]` and `[[links]]` in BDP: the textbook rule.
+/// The default buffer of `[bottleneck]` and `[[links]]`, in BDP: the textbook rule.
 const DEFAULT_BDP: u64 = 1;
 
 impl BufferSpec {
@@ -92,7 +92,7 @@ impl BufferSpec {
         }
     }
 
-    /// Reports that it is not as it should be. `but` ends what was found.
+    /// Reports a mistake about the buffer. `but` is appended to the value found.
     pub(crate) fn refuse(&self, reader: &mut Reader<'_>, expected: &str, but: &str) {
         let Self { table, key, .. } = self;
         let title = format!("`{table}.{key}`: expected {expected}");
@@ -101,7 +101,7 @@ impl BufferSpec {
         reader.problem(self.at, title, found, Vec::new());
     }
 
-    /// That it is so many bytes, unless it says that itself.
+    /// A text with the size in bytes; empty if the scenario gives the size in bytes.
     pub(crate) fn in_bytes(&self, bytes: Bytes) -> String {
         match self.size {
             QueueSize::Bytes(_) => String::new(),
@@ -109,8 +109,8 @@ impl BufferSpec {
         }
     }
 
-    /// Adds ns-3's device queue, which is below the queue discipline. With flow control between the
-    /// two, a drop-tail queue is as large as both together.
+    /// Adds ns-3's device queue, which is below the queue discipline. Flow control between the two
+    /// lets a drop-tail queue hold as much as both together.
     fn with_device_queue(&self, buffer: Buffer, reader: &mut Reader<'_>) -> Option<Buffer> {
         let Some(device) = self.device_queue else { return Some(buffer) };
         if let Buffer::Packets(packets) = buffer {
@@ -123,7 +123,7 @@ impl BufferSpec {
     }
 }
 
-/// What the size of a buffer in BDP or time depends on.
+/// Properties of the first flow that determine the size of a buffer given in BDP or as a time.
 pub(crate) struct Measure {
     /// Base RTT of the first flow.
     pub(crate) base_rtt: Span,
@@ -141,7 +141,7 @@ impl Measure {
     ) -> Option<Buffer> {
         let wire = u128::from(u64::from(self.mss) + HEADERS + link.framing.0);
         let rate = u128::from(spec.nominal_rate.unwrap_or(BitRate(0)).0);
-        // Bits times nanoseconds per second, over eight: bytes.
+        // Rate in bit/s times time in ns, divided by this, gives bytes.
         let bytes_divisor = 8_000_000_000_u128;
         let in_bytes = match spec.unit {
             Some(unit) => unit == BufferUnit::Bytes,

@@ -1,18 +1,18 @@
-//! The hosts of flows: `host` and `sender_host`, whose names become numbers.
+//! Numbers the hosts of flows, which `host` and `sender_host` name.
 
 use std::collections::BTreeMap;
 
 use crate::keys::flow::FlowSpec;
 
-/// Who a host is.
+/// The identity of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Who<'s> {
     Named(&'s str),
-    /// The sending host of the flows to this one, where they do not name theirs.
+    /// The sending host of flows to this host without a `sender_host`.
     SenderTo(&'s str),
 }
 
-/// The number of each host, from 1 on.
+/// The number of each host, starting at 1.
 pub(crate) struct Hosts<'s> {
     numbers: BTreeMap<Who<'s>, u32>,
 }
@@ -27,12 +27,12 @@ impl<'s> Hosts<'s> {
         Self { numbers }
     }
 
-    /// The number of the host that receives; 0 if each flow has its own.
+    /// The number of the flow's receiving host; 0 if each flow has its own host.
     pub(crate) fn receiver(&self, flow: &'s FlowSpec) -> u32 {
         self.number(receiver(flow))
     }
 
-    /// The number of the host that sends, likewise.
+    /// The number of the flow's sending host; 0 if each flow has its own host.
     pub(crate) fn sender(&self, flow: &'s FlowSpec) -> u32 {
         self.number(sender(flow))
     }

@@ -1,4 +1,4 @@
-//! Replaces a scenario's short forms by links, classes and flows.
+//! Converts the keys of a scenario to links, classes and flows.
 
 use bbrlab_units::{Span, Time};
 
@@ -14,23 +14,24 @@ use crate::lowering::route::{LinkHops, Router};
 use bbrlab_link::{Buffer, DelaySteps, Link, Loss, Policer, Probability, Queue, Rate, Reorder};
 use bbrlab_run::{Flow, FlowClass, Hop};
 
-/// Numbers of flows and links have 24 bits in an event's key.
+/// The largest number of links. Numbers of flows and links have 24 bits in an event's key.
 const LINK_NUMBERS: u64 = 1 << 24;
 
-/// The parts of a run that do not depend on the seed, but for links that change as a model says.
+/// The parts of a run that do not depend on the seed, except links with a model.
 #[derive(Clone, Debug)]
 pub(crate) struct Network {
     pub(crate) links: Vec<Link>,
-    /// The table that each of the links comes from, as users write it.
+    /// The table that each link comes from, as scenarios write it.
     pub(crate) link_tables: Vec<String>,
     pub(crate) bottleneck: Option<u32>,
     pub(crate) classes: Vec<FlowClass>,
-    /// Whether links have the highest rates and the shortest delays of their models, since no seed
-    /// was given.
+    /// Whether links have the highest rates and the shortest delays of their models, because no
+    /// seed was given.
     pub(crate) is_bound: bool,
 }
 
-/// Builds the network of a seed, or the bound of all; mistakes are reported to the reader.
+/// Builds the network of a seed, or without a seed the upper bound of all. Mistakes are reported to
+/// the reader.
 pub(crate) fn network(spec: &Spec, seed: Option<u64>, reader: &mut Reader<'_>) -> Option<Network> {
     let mut links: Vec<Link> = Vec::new();
     let mut link_tables: Vec<String> = Vec::new();
@@ -105,8 +106,8 @@ pub(crate) fn network(spec: &Spec, seed: Option<u64>, reader: &mut Reader<'_>) -
     is_right.then_some(Network { links, link_tables, bottleneck, classes, is_bound })
 }
 
-/// Gives the classes without a group one by what tells flows apart: the algorithm, or else the base
-/// RTT.
+/// Names the groups of classes without one: by base RTT if only the base RTTs differ, otherwise by
+/// algorithm.
 fn name_groups(classes: &mut [FlowClass]) {
     let is_same =
         |key: fn(&FlowClass) -> Span| classes.windows(2).all(|two| key(&two[0]) == key(&two[1]));
@@ -136,7 +137,7 @@ pub(crate) fn flows(spec: &Spec, seed: u64) -> Vec<Flow> {
 }
 
 /// The random generator of start jitter, seeded with the run's seed and the name of this use. A
-/// flow's draw depends on its number only, not on the draws of other flows. The mixing function is
+/// flow's draw depends only on its number, not on the draws of other flows. The mixing function is
 /// that of `SplitMix64`.
 struct Jitter {
     state: u64,
@@ -150,7 +151,7 @@ impl Jitter {
         Self { state: u64::from_le_bytes(head) }
     }
 
-    /// A number uniform in [0, `bound`).
+    /// A uniform random number in [0, `bound`).
     fn below(&mut self, flow: u64, bound: Span) -> Span {
         let mut z = self.state.wrapping_add((flow + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -161,22 +162,22 @@ impl Jitter {
     }
 }
 
-/// What packets wait for behind a queue; not both.
+/// The slots or the grants that packets wait for after a queue; at most one of them.
 struct Waits {
     slot: Option<SlotSpec>,
     grant: Option<GrantSpec>,
 }
 
-/// A link whose queue is still without its size.
+/// A link whose queue size is not yet known.
 struct Queued<'s> {
     number: u32,
     spec: &'s LinkSpec,
     buffer: BufferSpec,
-    /// The policer in front of it, with the name of the key that bounds its bucket.
+    /// The policer in front of the queue, with the name of the key that sets its bucket.
     police: Option<(&'static str, Placed<Policer>)>,
 }
 
-/// `table` is the name of the link's table, as users write it.
+/// Converts a link. `table` is the name of its table, as scenarios write it.
 fn lower_link<'s>(
     whole: &Spec,
     name: &'s str,
@@ -196,7 +197,7 @@ fn lower_link<'s>(
         changes.keep_order = spec.keep_order;
     }
     let (plain, delay) = (&plain, plain.delay);
-    // A constant delay is in front of slots, inside their link, or behind grants.
+    // A constant delay comes before slots, as part of their link, or after grants.
     let mut direction = |link: Link, (buffer, police), waits: Waits, acks: u32| {
         let alters = link.police.is_some()
             || link.loss.is_some()
@@ -231,7 +232,8 @@ fn lower_link<'s>(
         hops
     };
     let reordering = |spec: ReorderSpec| Reorder { ratio: probability(spec.ratio), by: spec.by };
-    // No other link of the file has this number.
+    // The number of the forward link also numbers the medium, because no other link of the file has
+    // it.
     let airtime = spec.airtime.map(|airtime| airtime.of(first));
     let link = Link {
         name: name.to_owned(),

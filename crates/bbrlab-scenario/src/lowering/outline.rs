@@ -1,4 +1,4 @@
-//! What the runs of a point have in common, for whoever wants to know of them before they run.
+//! The common properties of the runs of a point, for code that examines runs before they run.
 
 use bbrlab_link::Link;
 use bbrlab_run::{FlowClass, Sample};
@@ -9,13 +9,13 @@ use crate::keys::spec::Spec;
 use crate::lowering::lower::Network;
 use crate::lowering::route::links_on;
 
-/// What all runs of a point have in common: the network and, of each `[[flows]]` table, how many
-/// flows start when. Nothing in it depends on the seed, so it has no list of flows.
+/// The common properties of all runs of a point: the network, and the number and start times of
+/// flows for each `[[flows]]` table. Nothing in it depends on the seed, so it has no list of flows.
 #[derive(Clone, Debug)]
 pub struct Outline {
     /// Simulated time.
     pub duration: Span,
-    /// How often series are sampled.
+    /// The sampling of time series.
     pub sample: Sample,
     /// Whether series of single flows are kept.
     pub flow_series: bool,
@@ -25,8 +25,8 @@ pub struct Outline {
     pub links: Vec<Link>,
     /// The dumbbell's link in the forward direction, if it has a rate.
     pub bottleneck: Option<u32>,
-    /// Whether links have the highest rates and the shortest delays of their models, because what
-    /// these draw depends on the seed.
+    /// Whether links have the highest rates and the shortest delays of their models, whose draws
+    /// depend on the seed.
     pub is_bound: bool,
     /// The `[[flows]]` tables, in the order of the file.
     pub tables: Vec<FlowsOutline>,
@@ -35,17 +35,17 @@ pub struct Outline {
 /// The flows of a `[[flows]]` table.
 #[derive(Clone, Debug)]
 pub struct FlowsOutline {
-    /// What they have in common.
+    /// The common properties of the flows.
     pub class: FlowClass,
-    /// How many they are; at least 1.
+    /// The number of flows; at least 1.
     pub count: u64,
-    /// When the first one connects, without `start_jitter`.
+    /// The time at which the first flow connects, without `start_jitter`.
     pub start: Span,
-    /// The k-th one connects k steps later.
+    /// The k-th flow connects k steps later.
     pub start_step: Span,
-    /// A random additional delay of each start is below this.
+    /// The bound of a random additional delay of each start.
     pub start_jitter: Span,
-    /// When their applications stop, if they do.
+    /// The time at which their applications stop, if they do.
     pub stop: Option<Span>,
 }
 

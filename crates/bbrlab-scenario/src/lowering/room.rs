@@ -1,10 +1,10 @@
-//! Whether the largest packet that crosses a link fits into what the link counts in bytes: its
-//! buffer and its buckets. One that does not fit is lost each time it comes, so that its flow would
-//! stand still without a word.
+//! Checks that the largest packet that crosses a link fits into its buffer and its buckets, if
+//! these are in bytes. A packet that does not fit would always be dropped, and its flow would stall
+//! without a message.
 //!
-//! The size is known when the routes are: payload, headers, and the framing of the first link with
-//! a rate on the way. With `tso = "whole"` bursts are larger than a packet; how large, only the run
-//! tells.
+//! The size is known once the routes are known: payload, headers, and the framing of the first link
+//! with a rate on the route. With `tso = "whole"` bursts are larger than a packet; their size is
+//! known only in the run.
 
 use bbrlab_link::{Buffer, Link, Policer};
 use bbrlab_run::{FlowClass, Hop, Law, Source, framing, headers};
@@ -19,7 +19,7 @@ use crate::lowering::route::links_on;
 /// The largest packets of a class, in bytes on the wire.
 struct Largest {
     data: u64,
-    /// None of datagrams.
+    /// `None` for datagrams.
     ack: Option<u64>,
 }
 
@@ -52,10 +52,10 @@ fn largest_payload(class: &FlowClass) -> u64 {
     of_source.min(class.mss.into())
 }
 
-/// The largest packet that crosses each link, in bytes on the wire; 0 where none does.
+/// The largest packet that crosses each link, in bytes on the wire; 0 if no packet does.
 pub(crate) struct Crossing {
     pub(crate) shared: Vec<u64>,
-    /// Of each class those of its own links, by their numbers.
+    /// The largest packet on each private link, by class and number of the link.
     pub(crate) private: Vec<Vec<u64>>,
 }
 
@@ -87,7 +87,7 @@ fn on_the_wire(largest: u64) -> String {
     format!("the largest packet that crosses the link has {largest} B on the wire")
 }
 
-/// Whether a buffer has room for a packet of that size.
+/// Whether a packet of this size fits into a buffer.
 pub(crate) fn has_room(
     largest: u64,
     buffer: Buffer,
@@ -102,8 +102,8 @@ pub(crate) fn has_room(
     bytes.0 >= largest
 }
 
-/// Whether the buckets at a link have room for a packet of that size; `table` is the name of the
-/// link's table, `police` its policer in this direction with the name of the key.
+/// Whether a packet of this size fits into the buckets of a link. `table` is the name of the link's
+/// table, `police` its policer in this direction with the name of the key.
 pub(crate) fn have_room(
     largest: u64,
     link: &Link,

@@ -16,7 +16,7 @@ use crate::lowering::hosts::Hosts;
 use bbrlab_link::{Buffer, Link, Rate};
 use bbrlab_run::{FlowClass, Hop};
 
-/// The most names of links that the message about a misspelt one lists.
+/// The largest number of links that the message about a misspelt name lists.
 const NAMES_SHOWN: usize = 20;
 
 /// A link of the file: its hops in both directions.
@@ -35,7 +35,7 @@ pub(crate) struct Router<'s> {
     link_hops: &'s [LinkHops<'s>],
     numbers: BTreeMap<&'s str, usize>,
     links: &'s [Link],
-    /// The rate of each of these links that a `load` is a share of.
+    /// The rate of each of these links, of which a `load` is a share.
     nominal_rates: &'s [Option<BitRate>],
     hosts: Hosts<'s>,
 }
@@ -44,7 +44,8 @@ pub(crate) struct Router<'s> {
 struct Core {
     forward: Vec<usize>,
     reverse: Vec<usize>,
-    /// There is a `return_path`: ACKs cross its links in the forward direction, as data would.
+    /// Whether there is a `return_path`, whose links ACKs cross in the forward direction, like
+    /// data.
     own_return_path: bool,
 }
 
@@ -136,7 +137,7 @@ impl<'s> Router<'s> {
         }
         if base_rtt == Span::ZERO && !limited {
             let title = format!("`flows[{index}]`: expected a rate or a delay on its path");
-            let found = "found neither: it would send an endless amount in no time";
+            let found = "found neither: the flow would send an infinite amount at once";
             reader.problem(flow.at, title, found, Vec::new());
             return None;
         }
@@ -144,14 +145,14 @@ impl<'s> Router<'s> {
         let narrowest = self.narrowest(&forward.hops, &private_links);
         if flow.source.needs_rate() && narrowest.is_none() {
             let title = format!("`flows[{index}].arrivals.load`: expected a link with a rate");
-            let found = "found none on the way of its data";
+            let found = "found none on the path of its data";
             reader.problem(flow.at, title, found, Vec::new());
             return None;
         }
         let source = flow.source.source(mss, narrowest.unwrap_or((BitRate(1), Bytes(0))));
         Some(FlowClass {
             name: flow.name.clone(),
-            // The default needs all classes.
+            // The default group depends on all classes: `name_groups` sets it later.
             group: flow.group.clone().unwrap_or_default(),
             cc: flow.cc,
             cc_params: match &flow.outside {
@@ -256,9 +257,9 @@ impl<'s> Router<'s> {
         })
     }
 
-    /// If `rtt` is given: sets each of the two access delays to a quarter of what remains of it
-    /// without the links' delays. Returns the remainder of that division, up to 3 ns, which is
-    /// added to the last delay on the route of the ACKs.
+    /// If `rtt` is given, subtracts the delays of the links and sets each of the two access delays
+    /// to a quarter of the rest. Returns the remainder of that division, up to 3 ns, which is added
+    /// to the last delay on the route of the ACKs.
     fn fit_rtt(
         &self,
         index: usize,
@@ -280,7 +281,7 @@ impl<'s> Router<'s> {
         let Some(rest) = u128::from(rtt.value.0).checked_sub(of_links) else {
             let least = show_span(Span(u64::try_from(of_links).unwrap_or(u64::MAX)));
             let title = format!(
-                "`flows[{index}].rtt`: expected at least {least}, the delays of the links there and back"
+                "`flows[{index}].rtt`: expected at least {least}, the delays of the links in both directions"
             );
             let rtt_text = show_span(rtt.value);
             let found = format!("found {rtt_text}, which would need negative access delays");
@@ -317,7 +318,7 @@ impl<'s> Router<'s> {
     }
 }
 
-/// The links on a way, shared ones and the class's own.
+/// The links on a route: shared links and private links of the class.
 pub(crate) fn links_on<'l>(
     way: &[Hop],
     shared: &'l [Link],
@@ -333,7 +334,7 @@ fn access(name: &str, side: Side<'_>, private_links: &mut Vec<Link>) -> Hop {
     private(name, &access.rate, access, side.delay, private_links)
 }
 
-/// The same hop in the reverse direction.
+/// The hop between a host and the network in the reverse direction.
 fn reverse_access(name: &str, side: Side<'_>, private_links: &mut Vec<Link>) -> Hop {
     let rated = side.access.map(|access| (access, access.reverse_rate.rate(&access.rate)));
     match rated.filter(|(_, rate)| rate.is_limited()) {

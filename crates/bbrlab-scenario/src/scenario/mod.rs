@@ -1,4 +1,4 @@
-//! A scenario file: it is read, checked at every point of its sweep, and resolved run by run.
+//! Scenario files: read, checked at every point of the sweep, and resolved run by run.
 
 mod parse;
 mod set;
@@ -23,7 +23,7 @@ use crate::lowering::outline::Outline;
 use bbrlab_run::{Outside, Run, SweepPoint};
 use sweep::Sweep;
 
-/// How the text of a run begins that has keys which act at other points of its sweep only.
+/// The first line of a run's text, if the run has keys that act only at other points of its sweep.
 const IDLE: &str = "# Keys here may act at other points of the sweep only.\n";
 
 /// Characters of a hash and the end of its line.
@@ -46,9 +46,9 @@ pub struct Scenario {
     repeat: u64,
     outside: Vec<Arc<Outside>>,
     hash: String,
-    /// The hashes of the points, a line each.
+    /// The hashes of the points, one per line.
     point_hashes: Arc<str>,
-    /// The place in a sweep that a run of it alone keeps.
+    /// The point of a sweep that a single run of the sweep belongs to.
     place: SweepPoint,
 }
 
@@ -56,11 +56,11 @@ impl Scenario {
     /// The largest text of a scenario in bytes.
     pub const BYTES_MAX: u64 = 1 << 20;
 
-    /// The largest text in bytes of what a folder of results keeps, which holds its traces.
+    /// The largest text in bytes of a scenario in a folder of results, which contains its traces.
     pub const KEPT_BYTES_MAX: u64 = 64 << 20;
 
-    /// The same under another name and, for a single run, with its place in a sweep: both are not
-    /// in the text.
+    /// The same scenario with another name and, for a single run, with its point of a sweep.
+    /// Neither is in the text.
     #[must_use]
     pub fn placed(self, name: &str, place: SweepPoint) -> Self {
         Self { name: name.to_owned(), place, ..self }
@@ -69,15 +69,15 @@ impl Scenario {
     /// Reads a built-in scenario. A `--set` cannot name a file.
     ///
     /// # Errors
-    /// If there is none with this id, or if a `--set` is wrong.
+    /// If no scenario has this id, or if a `--set` is wrong.
     pub fn builtin(id: &str, sets: &[String]) -> Result<Self, ScenarioErrors> {
         let found = Builtin::named(id)?;
         Self::parse(found.id, found.file, found.text, None, sets)
     }
 
     /// Reads a text and applies the values of `--set key=value`. `name` is the scenario's name in
-    /// results, `origin` the text's name in messages; `files` reads the files that the text and the
-    /// values name, and without it they cannot name one.
+    /// results, `origin` the text's name in messages. `files` reads the files that the text and the
+    /// values name; without it, naming a file is an error.
     ///
     /// # Errors
     /// If a value is wrong at any point of its sweep, or a file cannot be read.
@@ -91,8 +91,8 @@ impl Scenario {
         Self::parse_at_most(Self::BYTES_MAX, name, origin, text, files, sets)
     }
 
-    /// Reads the text of [`Self::to_toml`] again, which is longer than other scenarios if it holds
-    /// traces, and applies the values of `--set key=value`.
+    /// Reads a text that [`Self::to_toml`] wrote, and applies the values of `--set key=value`. Such
+    /// a text may be longer than other scenarios, because it contains traces.
     ///
     /// # Errors
     /// As [`Self::parse`].
@@ -106,8 +106,8 @@ impl Scenario {
         Self::parse_at_most(Self::KEPT_BYTES_MAX, name, origin, text, files, sets)
     }
 
-    /// The scenario's name: a built-in's id, the file's name without its extension, or the title of
-    /// what was read from standard input.
+    /// The scenario's name: the id of a built-in, the file's name without its extension, or the
+    /// title of a text from standard input.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -119,14 +119,14 @@ impl Scenario {
         &self.title
     }
 
-    /// A hash over all points and seeds in hexadecimal, which is part of the name of the folder for
+    /// A hash over all points and seeds, in hexadecimal. It is part of the name of the folder for
     /// all runs.
     #[must_use]
     pub fn hash(&self) -> &str {
         &self.hash
     }
 
-    /// The congestion controls from outside that it declares.
+    /// The custom congestion controls that it declares.
     #[must_use]
     pub fn outside(&self) -> &[Arc<Outside>] {
         &self.outside
@@ -138,7 +138,7 @@ impl Scenario {
         self.sweep.points()
     }
 
-    /// The number of runs per point, each with a seed of its own.
+    /// The number of runs per point, each with its own seed.
     #[must_use]
     pub fn repeat(&self) -> u64 {
         self.repeat
@@ -173,8 +173,8 @@ impl Scenario {
         hash.unwrap_or_else(|| panic!("point {point} of {}", self.points()))
     }
 
-    /// The swept keys of a point with their values, or those of the place that a single run has in
-    /// a sweep.
+    /// The swept keys of a point with their values; for a single run of a sweep, those of its
+    /// point.
     #[must_use]
     pub fn named_point(&self, point: u64) -> SweepPoint {
         let named = self.sweep.named(point);
@@ -224,16 +224,15 @@ impl Scenario {
         if idle.is_any() { format!("{IDLE}{text}") } else { text }
     }
 
-    /// The text of `scenario.toml` in a sweep's folder: all of the scenario as it is run, with
-    /// every `--set` applied and its traces in it. Reading it gives the same runs, except for the
-    /// scenario's name.
+    /// The text of `scenario.toml` in a sweep's folder: the whole scenario with every `--set`
+    /// applied and with its traces. Reading it gives the same runs, except for the scenario's name.
     #[must_use]
     pub fn to_toml(&self) -> String {
         whole::to_toml(&self.tree, &self.sweep, &self.traces)
     }
 
-    /// The keys of `[stack]`, `[bottleneck]` and `[access]` in a run, given or not, with their
-    /// values as TOML; `None` for a key without a value.
+    /// All keys of `[stack]`, `[bottleneck]` and `[access]` in a run, set or not, with their values
+    /// as TOML; `None` for a key without a value.
     ///
     /// # Panics
     /// If there is no such run.
@@ -249,7 +248,7 @@ impl Scenario {
         settings
     }
 
-    /// What all runs of a point have in common.
+    /// The common properties of all runs of a point.
     ///
     /// # Panics
     /// If there is no such point.
@@ -290,7 +289,7 @@ impl Scenario {
     }
 }
 
-/// The network of a point that was checked; without a seed, the bound of all.
+/// The network of a checked point; without a seed, the upper bound of all.
 fn network(spec: &Spec, seed: Option<u64>) -> Network {
     let mut traces = Traces::default();
     let mut reader = Reader::without_files(&mut traces);
@@ -298,8 +297,8 @@ fn network(spec: &Spec, seed: Option<u64>) -> Network {
         .expect("every point was checked when the scenario was read")
 }
 
-/// Turns a text into a part of a file's name: at most so many letters, digits, `.` and `-`; never
-/// hidden, never a path.
+/// Converts a text to a part of a file's name: at most `most` letters, digits, `.` and `-`. It is
+/// never a hidden file or a path.
 #[must_use]
 pub fn plain_name(text: &str, most: usize) -> String {
     let kept = text

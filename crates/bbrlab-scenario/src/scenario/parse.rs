@@ -1,4 +1,4 @@
-//! Reads a scenario: its text, the values of `--set`, its sweep, and each point of that.
+//! Reads a scenario: its text, the values of `--set`, its sweep, and each point of the sweep.
 
 use std::collections::BTreeMap;
 
@@ -18,25 +18,25 @@ use bbrlab_run::SweepPoint;
 /// The largest number of runs of one file.
 const RUNS_MAX: u64 = 10_000_000;
 
-/// The largest product of points and values of a file. Checking a sweep takes time in proportion to
-/// this product.
+/// The largest product of points and values of a file. The time of checking a sweep is proportional
+/// to this product.
 const WORK_MAX: u64 = 1_000_000;
 
 /// A text with the values of `--set`.
 struct Parsed {
-    /// The text, then each `--set`.
+    /// The text, followed by each `--set`.
     sources: Vec<Source>,
     tree: Table,
     settings: Vec<Setting>,
 }
 
-/// What the points of a sweep say.
+/// The result of checking the points of a sweep.
 #[derive(Default)]
 struct Points {
-    /// The first one, whose title, seed, `repeat` and `controls` are those of the scenario.
+    /// The first point, which gives title, seed, `repeat` and `controls` of the scenario.
     first: Spec,
     idle: IdleKeys,
-    /// The hashes of the points, a line each.
+    /// The hashes of the points, one per line.
     hashes: String,
 }
 
@@ -50,14 +50,16 @@ impl Scenario {
         sets: &[String],
     ) -> Result<Self, ScenarioErrors> {
         check_text(bytes_max, origin, text)?;
-        // What a run has kept was checked before it was run, with its traces in files.
+        // A scenario in a folder of results was already checked before its run, when its traces
+        // were in files.
         let is_kept = bytes_max != Self::BYTES_MAX;
         let mut traces = Traces::default();
         let mut reader = Reader::new(files.unwrap_or(&no_files), &mut traces);
         let parsed = Parsed::new(&mut reader, origin, text, sets)?;
         let sweep = parsed.read_sweep(&mut reader, is_kept)?;
         let Points { first, idle, hashes } = Points::read(&mut reader, &parsed, &sweep)?;
-        // What a run has kept is one point of the sweep in which its keys act.
+        // The scenario in a run's folder is one point of a sweep, and its keys may act at other
+        // points.
         let has_to_act = !is_kept && !text.starts_with(IDLE);
         if has_to_act && idle.refuse(&mut reader) {
             return Err(reader.errors(&parsed.sources, None));
@@ -97,8 +99,7 @@ impl Parsed {
         Ok(Self { sources, tree, settings })
     }
 
-    /// Reads the sweep. If it is wrong it cannot be applied, but the rest of the file is still
-    /// checked.
+    /// Reads the sweep. A wrong sweep cannot be applied, but the rest of the file is still checked.
     fn read_sweep(&self, reader: &mut Reader<'_>, is_kept: bool) -> Result<Sweep, ScenarioErrors> {
         let sweep = Sweep::read(reader, &self.tree, &self.settings);
         if reader.problems.is_empty() {
@@ -113,7 +114,7 @@ impl Parsed {
 }
 
 impl Points {
-    /// Reads and checks each point, up to the first one that is wrong.
+    /// Reads and checks each point, up to the first wrong one.
     fn read(
         reader: &mut Reader<'_>,
         parsed: &Parsed,
@@ -148,12 +149,12 @@ impl Points {
     }
 }
 
-/// The mistakes so far, if there are any.
+/// Returns the mistakes so far as an error, if there are any.
 fn right_so_far(reader: &Reader<'_>, sources: &[Source]) -> Result<(), ScenarioErrors> {
     if reader.problems.is_empty() { Ok(()) } else { Err(reader.errors(sources, None)) }
 }
 
-/// That a text may be a scenario.
+/// Checks that a text may be a scenario: neither too long, nor empty, nor binary.
 fn check_text(bytes_max: u64, origin: &str, text: &str) -> Result<(), ScenarioErrors> {
     if text.len() as u64 > bytes_max {
         let found = format!("found {} bytes", text.len());
@@ -172,7 +173,7 @@ fn check_text(bytes_max: u64, origin: &str, text: &str) -> Result<(), ScenarioEr
     Ok(())
 }
 
-/// That checking all points does not take too long.
+/// Checks that the check of all points does not take too long.
 fn check_work(reader: &mut Reader<'_>, tree: &Table, sweep: &Sweep, is_kept: bool) {
     let work = sweep.points().saturating_mul(values_in(tree, !is_kept));
     if work > WORK_MAX {
@@ -183,17 +184,17 @@ fn check_work(reader: &mut Reader<'_>, tree: &Table, sweep: &Sweep, is_kept: boo
     }
 }
 
-/// The point with this tree, unless it is wrong.
+/// The point with this tree; `None` if it is wrong.
 fn checked_spec(reader: &mut Reader<'_>, tree: &Table) -> Option<Spec> {
     let spec = Spec::read(reader, tree);
     let is_read = reader.problems.is_empty();
     (is_read && lower::network(&spec, None, reader).is_some()).then_some(spec)
 }
 
-/// That there are as many seeds as `repeat` says, and not too many runs.
+/// Checks that there are enough seeds for `repeat`, and not too many runs.
 fn check_runs(reader: &mut Reader<'_>, tree: &Table, spec: &Spec, points: u64) {
     let at = tree.get("repeat").map_or(At::NOWHERE, |entry| entry.value.at);
-    // Files and tables have seeds as signed numbers.
+    // Files and tables store seeds as signed numbers.
     let seeds = i64::MAX as u64 - spec.seed + 1;
     if spec.repeat > seeds {
         let title = format!("`repeat`: expected at most {seeds}, since seeds end at 2^63 - 1");
@@ -206,15 +207,15 @@ fn check_runs(reader: &mut Reader<'_>, tree: &Table, spec: &Spec, points: u64) {
     }
 }
 
-/// Reports two points that are the same run.
+/// Reports two points that give the same run.
 fn refuse_twins(reader: &mut Reader<'_>, tree: &Table, twin: &SweepPoint, named: &SweepPoint) {
-    let title = "`sweep`: expected points of which no two are the same run";
+    let title = "`sweep`: expected points that give different runs";
     let found = format!("found {} and {}", shown_point(twin), shown_point(named));
     let help = "`repeat` runs a point with several seeds".to_owned();
     reader.problem(sweep_at(tree), title, found, vec![help]);
 }
 
-/// Where the sweep begins.
+/// The position of the sweep.
 fn sweep_at(tree: &Table) -> At {
     tree.get("sweep").map_or(At::NOWHERE, |entry| entry.key_at)
 }
@@ -225,7 +226,7 @@ fn shown_point(named: &SweepPoint) -> String {
     values.join(", ")
 }
 
-/// The number of keys and list elements of a tree, with those of its traces or without.
+/// The number of keys and list elements of a tree, with or without those of its traces.
 fn values_in(table: &Table, counts_traces: bool) -> u64 {
     let of_node = |node: &Node| values_of(node, counts_traces);
     let counted = table.entries.iter().filter(|entry| match &*entry.key {

@@ -9,7 +9,7 @@ use crate::language::reader::Reader;
 /// The longest `--set`.
 const SET_BYTES_MAX: usize = 1 << 16;
 
-/// Applies a `--set`, and returns it unless it is wrong.
+/// Applies a `--set` and returns it; `None` if it is wrong.
 pub(super) fn apply_set(
     reader: &mut Reader<'_>,
     sources: &mut Vec<Source>,
@@ -35,7 +35,7 @@ pub(super) fn apply_set(
     let lead = key.len() - key.trim_start().len();
     let key_at = at(lead, key.trim_end().len().max(lead));
     let node = Arc::new(document::parse_set_value(value, source, key.len() + 1));
-    // `sweep.KEY` sets a whole list, or all of the points.
+    // `sweep.KEY` sets a whole list, and `sweep.points` sets all points.
     let path = match key.trim().strip_prefix("sweep.") {
         Some(swept) => {
             let step = |key: &str| Step { key: key.to_owned(), index: None };

@@ -1,5 +1,5 @@
-//! `[sweep]`: lists of values, of which all combinations are run, and `points`, whose values are
-//! changed together.
+//! `[sweep]`: lists of values, all combinations of which are run, and `points`, whose values change
+//! together.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -8,15 +8,15 @@ use crate::language::document::{At, Entry, Node, Step, Table, Value, parse_path,
 use crate::language::reader::{Reader, found};
 use bbrlab_run::SweepPoint;
 
-/// One factor of the product.
+/// One factor of the sweep's product.
 #[derive(Clone, Debug)]
 pub(crate) struct Axis {
-    /// Each choice sets one value, or several together.
+    /// The choices, each of which sets one or more values.
     choices: Vec<Vec<Setting>>,
 }
 
 impl Axis {
-    /// A setting of each key.
+    /// One setting of each key.
     fn keys(&self) -> Vec<&Setting> {
         let mut known: BTreeSet<&str> = BTreeSet::new();
         let all = self.choices.iter().flatten();
@@ -24,7 +24,7 @@ impl Axis {
     }
 }
 
-/// A swept key with one of its values, or one that a `--set` sets.
+/// A key with one of its swept values, or with the value of a `--set`.
 #[derive(Clone, Debug)]
 pub(crate) struct Setting {
     pub(crate) key: Arc<str>,
@@ -40,7 +40,7 @@ pub(crate) struct Sweep {
     points: u64,
 }
 
-/// The most points of one file.
+/// The largest number of points of one file.
 const POINTS_MAX: u64 = 50_000;
 
 /// Tables that a dotted key may begin with.
@@ -55,7 +55,7 @@ const NOT_SWEPT: [(&str, &str); 4] = [
 ];
 
 impl Sweep {
-    /// Reads `[sweep]`. A key that a `--set` has set is no longer swept: its list is ignored.
+    /// Reads `[sweep]`. The list of a key that a `--set` has set is ignored.
     pub(crate) fn read(reader: &mut Reader<'_>, root: &Table, sets: &[Setting]) -> Self {
         let mut sweep = Self { axes: Vec::new(), points: 1 };
         let Some(entry) = root.get("sweep") else { return sweep };
@@ -82,7 +82,7 @@ impl Sweep {
             }
         }
         if let Some((first, second)) = sweep.nested(root) {
-            let title = "`sweep`: expected keys of which none contains another";
+            let title = "`sweep`: expected keys that do not contain each other";
             let found = format!("found `{}` and `{}`", first.key, second.key);
             reader.problem(second.key_at, title, found, Vec::new());
             return sweep;
@@ -104,8 +104,8 @@ impl Sweep {
         sweep
     }
 
-    /// Drops the lists of the keys that are set, and refuses what a point of the sweep would set
-    /// anew.
+    /// Drops the lists of keys that a `--set` has set. Reports keys that a point of the sweep would
+    /// overwrite.
     fn fix(&mut self, reader: &mut Reader<'_>, root: &Table, sets: &[Setting]) {
         for set in sets {
             let path = numbered(root, &set.path);
@@ -121,7 +121,7 @@ impl Sweep {
                 if is_same && is_list && !is_of_set {
                     return false;
                 }
-                let title = "`--set`: expected a key that no point of the sweep sets anew";
+                let title = "`--set`: expected a key that no point of the sweep overwrites";
                 let by = match (is_list, is_of_set) {
                     (true, true) => format!("`sweep.{}`", swept.key),
                     (true, false) => format!("the sweep of `{}`", swept.key),
@@ -130,20 +130,20 @@ impl Sweep {
                 let help = if is_list {
                     format!("`--set 'sweep.{}=[...]'` replaces the list of values", swept.key)
                 } else {
-                    "`--set 'sweep.points=[{ \"KEY\" = VALUE, ... }]'` replaces the points, by one of them for instance".to_owned()
+                    "`--set 'sweep.points=[{ \"KEY\" = VALUE, ... }]'` replaces the points, for example by one of them".to_owned()
                 };
                 let help = (!is_of_set).then_some(help);
-                let found = format!("found `{}` beside {by}", set.key);
+                let found = format!("found `{}` as well as {by}", set.key);
                 reader.problem(set.key_at, title, found, help.into_iter().collect());
                 false
             });
         }
     }
 
-    /// Two keys that one point sets, in the order in which it sets them, of which one contains the
-    /// other: the point would name a value that is not simulated.
+    /// Two keys of one point of which one contains the other, in the order in which the point sets
+    /// them. The point would name a value that is not simulated.
     fn nested(&self, root: &Table) -> Option<(&Setting, &Setting)> {
-        /// Only so many keys are compared with each other, to keep checking cheap.
+        /// The largest number of keys that are compared with each other, to keep checking cheap.
         const CHECKED: usize = 300;
         let mut before: Vec<(&Setting, Vec<Step>)> = Vec::new();
         for axis in &self.axes {
@@ -174,8 +174,8 @@ impl Sweep {
         None
     }
 
-    /// Whether a swept key is only ever the name of a queue discipline, which leaves each parameter
-    /// to be set after it.
+    /// Whether all values of a swept key are names of queue disciplines, after which each parameter
+    /// can still be set.
     fn only_names(&self, setting: &Setting) -> bool {
         let is_queue = |step: &Step| matches!(step.key.as_str(), "queue" | "reverse_queue");
         let all = self.axes.iter().flat_map(|axis| axis.choices.iter().flatten());
@@ -190,7 +190,7 @@ impl Sweep {
         self.points
     }
 
-    /// The axes: for each of its choices, what it sets.
+    /// The axes, each as its choices with their settings.
     pub(crate) fn choices(&self) -> impl Iterator<Item = &[Vec<Setting>]> {
         self.axes.iter().map(|axis| axis.choices.as_slice())
     }
@@ -219,9 +219,9 @@ impl Sweep {
         self.settings(point).map(named).collect()
     }
 
-    /// What a point sets.
+    /// The settings of a point.
     fn settings(&self, point: u64) -> impl Iterator<Item = &Setting> {
-        // The last axis changes from one point to the next.
+        // The last axis changes fastest, so the stride shrinks from axis to axis.
         let mut stride = self.points();
         self.axes.iter().flat_map(move |axis| {
             let choices = axis.choices.len() as u64;
@@ -231,7 +231,7 @@ impl Sweep {
         })
     }
 
-    /// A text of the axes, for the hash over all points.
+    /// The axes as a text, for the hash over all points.
     pub(crate) fn canonical(&self) -> String {
         let mut text = String::new();
         for axis in &self.axes {
@@ -248,8 +248,8 @@ impl Sweep {
     }
 }
 
-/// The entries of a table and of the tables in it, with their full names: `bottleneck.rate` may be
-/// without quotes.
+/// The entries of a table and of the tables in it, with their full names, because `bottleneck.rate`
+/// without quotes is a table in a table.
 fn flattened(table: &Table) -> Vec<(String, &Entry)> {
     let mut flat = Vec::new();
     flatten_into(&mut flat, "", table, 0);
@@ -262,7 +262,7 @@ fn flatten_into<'t>(
     table: &'t Table,
     depth: usize,
 ) {
-    /// More than the depth of any key.
+    /// No key is nested this deeply.
     const DEPTH_MAX: usize = 8;
     for entry in &table.entries {
         let nested = depth > 0 || TABLES.contains(&&*entry.key);
@@ -354,7 +354,7 @@ fn swept_path(reader: &mut Reader<'_>, key: &str, at: At) -> Option<Arc<[Step]>>
     Some(path.into())
 }
 
-/// A path with `links[1]` in place of `links.NAME`.
+/// A path with `links[1]` instead of `links.NAME`.
 fn numbered(root: &Table, path: &[Step]) -> Vec<Step> {
     let named = || {
         let (first, second) = (path.first()?, path.get(1)?);
@@ -373,23 +373,23 @@ fn numbered(root: &Table, path: &[Step]) -> Vec<Step> {
     named().unwrap_or_else(|| path.to_vec())
 }
 
-/// Whether one path leads to a part of what the other leads to. A list without an index is all of
-/// its elements.
+/// Whether one path leads to a part of the other's value. A list without an index means all of its
+/// elements.
 fn overlap(one: &[Step], other: &[Step]) -> bool {
     one.iter().zip(other).all(|(a, b)| {
         a.key == b.key && (a.index.is_none() || b.index.is_none() || a.index == b.index)
     })
 }
 
-/// Whether a point that sets one path would set anew what was set at the other, or a part of it
-/// that the value has.
+/// Whether a point that sets `swept` would overwrite the value set at `path`, or a part that this
+/// value has.
 fn sets_anew(swept: &[Step], path: &[Step], value: &Value) -> bool {
     let inner = swept.get(path.len()..).unwrap_or_default();
     overlap(swept, path) && (inner.is_empty() || has(value, inner))
 }
 
-/// Whether a value has something at a path. The name of a queue discipline stands for a table that
-/// has only that.
+/// Whether a value has something at a path. The name of a queue discipline counts as a table with
+/// only the name.
 fn has(value: &Value, path: &[Step]) -> bool {
     let Some((step, rest)) = path.split_first() else { return true };
     match value {
@@ -401,10 +401,10 @@ fn has(value: &Value, path: &[Step]) -> bool {
     }
 }
 
-/// Refuses equal values, which would be the same run twice.
+/// Reports equal values, which would give the same run twice.
 fn refuse_twins(reader: &mut Reader<'_>, name: &str, values: &[Arc<Node>]) {
-    /// Only so many values from the start of a list are compared with each other, to keep checking
-    /// cheap.
+    /// The number of values at the start of a list that are compared with each other, to keep
+    /// checking cheap.
     const CHECKED: usize = 300;
     let values = &values[..values.len().min(CHECKED)];
     for (index, value) in values.iter().enumerate() {

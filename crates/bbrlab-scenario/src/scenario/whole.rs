@@ -1,10 +1,10 @@
-//! The text of a whole scenario, sweep included, which is stored as `scenario.toml` in a sweep's
-//! folder.
+//! Writes the text of a whole scenario with its sweep, which is stored as `scenario.toml` in a
+//! sweep's folder.
 //!
-//! It is what was read, with every `--set` applied and without comments: tables in a fixed order,
-//! keys and lists in the order of the file, values as they were spelled, because the spelling of a
-//! swept value names its runs. The files of traces are part of it, so that it can be read wherever
-//! it lies.
+//! It is the scenario that was read, with every `--set` applied and without comments. Tables have a
+//! fixed order, keys and lists the order of the file. Values keep their spelling, because the
+//! spelling of a swept value names its runs. Trace files are part of the text, so that it can be
+//! read in any folder.
 
 use crate::keys::size_law::show_points;
 use crate::language::canonical::{Writer, inline_table, toml_key, toml_string};
@@ -12,7 +12,7 @@ use crate::language::document::{Step, Table, Value};
 use crate::language::traces::Traces;
 use crate::scenario::sweep::{Setting, Sweep};
 
-/// The order of the top level; tables after values, as TOML requires.
+/// The order of the top level. Tables follow values, as TOML requires.
 const ORDER: [&str; 11] = [
     "title",
     "duration",
@@ -27,25 +27,24 @@ const ORDER: [&str; 11] = [
     "flows",
 ];
 
-/// Tables with links, whose rates and paths may be traces, and the keys of these rates and of the
-/// path.
+/// Tables with links, and their keys whose values may be traces: rates and the path.
 const OF_LINKS: [&str; 3] = ["bottleneck", "access", "links"];
 const RATES: [&str; 2] = ["rate", "reverse_rate"];
 const PATH: &str = "trace";
 
-/// The table with flows, whose sizes may have their points in a file, and the keys of these.
+/// The table of flows, and the keys of sizes, whose points may be in a file.
 const FLOWS: &str = "flows";
 const SIZES: &str = "sizes";
 const POINTS: &str = "points";
 
-/// What a value may name a file of.
+/// The kind of file that a value may name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Names {
     Nothing,
     Rate,
     Path,
     Points,
-    /// A table in which something may.
+    /// A table in which a key may name a file.
     Sizes,
 }
 
@@ -98,7 +97,7 @@ fn write_table(out: &mut Writer, name: &str, table: &Table, files: &Files<'_>) {
     }
 }
 
-/// One list of a sweep, or its coupled `points`.
+/// Writes one list of a sweep, or its coupled `points`.
 fn write_axis(out: &mut Writer, choices: &[Vec<Setting>], files: &Files<'_>) {
     let show = |setting: &Setting| files.show(&setting.value.value, names(&setting.path));
     if let [first, ..] = choices
@@ -127,7 +126,7 @@ struct Files<'a> {
 }
 
 impl Files<'_> {
-    /// A value as TOML; if it names a trace file, with what is in the file.
+    /// A value as TOML, with the content of the trace file if it names one.
     fn show(&self, value: &Value, names: Names) -> String {
         if let (Names::Sizes, Value::Table(table)) = (names, value) {
             let entry = |key: &str, value: &Value| {

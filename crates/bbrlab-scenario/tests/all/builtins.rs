@@ -149,7 +149,7 @@ fn every_built_in_scenario_can_be_run() {
     .assert_eq(&lines);
 }
 
-/// The starter is right as it is, and with any of its examples in place of the comment.
+/// The starter is right unchanged, and with any of its commented examples activated.
 #[test]
 fn the_starter_and_each_of_its_examples_are_right() {
     let lines: Vec<&str> = STARTER.lines().collect();
@@ -163,7 +163,8 @@ fn the_starter_and_each_of_its_examples_are_right() {
                 continue;
             };
             text[place] = example;
-            // An example of a source or of a sweep replaces what stands there; others are added.
+            // An example of a source or of a sweep replaces the existing one; other examples are
+            // added.
             tried += 1;
         }
         let text = text.join("\n");

@@ -1,4 +1,4 @@
-//! How much work an input makes: CPU time, which other programs on the machine hardly change.
+//! The work per input as CPU time, which other programs on the machine hardly change.
 
 use cpu_time::ThreadTime;
 

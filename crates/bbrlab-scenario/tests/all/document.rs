@@ -1,5 +1,5 @@
-//! Checks the tables of keys in `docs/scenario-files.md`, the scenarios that pages show, and the
-//! JSON Schema.
+//! Checks the tables of keys in `docs/scenario-files.md`, the scenarios on pages, and the JSON
+//! Schema.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 const DOCUMENT: &str = include_str!("../../../../docs/scenario-files.md");
 
-/// Pages with scenarios, and how many each shows.
+/// Pages with scenarios, and the number of scenarios on each.
 const PAGES: [(&str, &str, usize); 4] = [
     ("docs/scenarios.md", include_str!("../../../../docs/scenarios.md"), 1),
     ("docs/traffic.md", include_str!("../../../../docs/traffic.md"), 1),
@@ -18,12 +18,12 @@ const PAGES: [(&str, &str, usize); 4] = [
     ("docs/networks.md", include_str!("../../../../docs/networks.md"), 2),
 ];
 
-/// The scenarios that a page shows.
+/// The scenarios on a page.
 fn examples(page: &str) -> Vec<&str> {
     page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect()
 }
 
-/// The text at which a table of the page begins, up to the name of its section.
+/// The text before a table of the page, up to the name of its section.
 const BEGINNING: &str = "`cargo xtask bless` writes it anew: ";
 
 /// `cargo xtask bless` rewrites the tables.
@@ -34,7 +34,7 @@ fn the_tables_of_the_page_are_those_of_the_rows() {
     let mut tables: Vec<(&str, String)> = Vec::new();
     for section in sections() {
         match section.header {
-            // Its keys are those of `[[links]]` except `name`.
+            // It has the keys of `[[links]]` except `name`.
             "[bottleneck]" => continue,
             "" => tables.push(("top level", section.to_markdown())),
             header => tables.push((header, section.to_markdown())),
@@ -79,8 +79,8 @@ fn the_schema_knows_every_scenario() {
     }
 }
 
-/// The entry of SchemaStore's catalog, which editors read. It has four keys, and the schema is
-/// where SchemaStore keeps schemas.
+/// Checks the entry of SchemaStore's catalog, which editors read. It has four keys, and its URL is
+/// the one under which SchemaStore serves schemas.
 #[test]
 fn the_entry_of_the_catalog_of_schemas_is_whole() {
     let entry: Value =
@@ -88,7 +88,7 @@ fn the_entry_of_the_catalog_of_schemas_is_whole() {
     let keys: Vec<&str> = entry.as_object().unwrap().keys().map(String::as_str).collect();
     assert_eq!(keys, ["name", "description", "fileMatch", "url"]);
     assert_eq!(entry["url"], "https://json.schemastore.org/bbrlab-scenario.json");
-    // A pattern that other programs' files do not have.
+    // The pattern must not match files of other programs.
     assert_eq!(entry["fileMatch"], serde_json::json!(["*.bbrlab.toml"]));
 }
 
@@ -155,7 +155,7 @@ const VALUES: [(&str, &str, &str); 31] = [
     ("access", "rate", "{ opportunities_ms = [1], no = 1 }"),
 ];
 
-/// The keys of inline tables according to the rows, by the full name of the table's key.
+/// The keys of inline tables according to the rows, by full name of the table's key.
 fn parts_of_rows() -> BTreeMap<(String, String), BTreeSet<String>> {
     let mut found = BTreeMap::new();
     for (section, schema) in schema()["properties"].as_object().expect("sections") {
@@ -179,7 +179,7 @@ fn disciplines() -> Vec<String> {
     names.expect("a list").iter().map(|name| name.as_str().expect("text").to_owned()).collect()
 }
 
-/// The keys of an inline table according to its row are those that its reader reads.
+/// Checks that the row and the reader of an inline table have the same keys.
 #[test]
 fn the_keys_within_values_are_those_that_are_read() {
     let mut read: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
@@ -199,7 +199,7 @@ fn the_keys_within_values_are_those_that_are_read() {
         read.entry((section.to_owned(), key.to_owned())).or_default().extend(keys);
     }
     let mut told = parts_of_rows();
-    // The same as in [bottleneck].
+    // These tables are the same as in [bottleneck].
     let same = [
         "reverse_rate",
         "reverse_queue",

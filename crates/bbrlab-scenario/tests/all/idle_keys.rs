@@ -1,13 +1,13 @@
-//! A key that cannot act where it stands is refused, with its place, what was found and what would
-//! be right.
+//! Checks that a key without effect is an error, with its position, the state found and the state
+//! expected.
 
 use std::fmt::Write as _;
 
 use bbrlab_scenario::{Scenario, ScenarioErrors};
 use expect_test::expect;
 
-/// A dumbbell of 10 Mbit/s with a flow; the arguments are added to the bottleneck, to the flow, and
-/// to the file. A bottleneck that begins with `rate` has no other.
+/// A dumbbell of 10 Mbit/s with a flow. The arguments are added to the bottleneck, to the flow, and
+/// to the file. A `link` that begins with `rate` replaces the rate.
 fn text(link: &str, flow: &str, rest: &str) -> String {
     let rate = if link.starts_with("rate") { "" } else { "rate = \"10Mbit/s\"\n" };
     let cc = if flow.starts_with("cc") { "" } else { "cc = \"cubic\"\n" };
@@ -43,7 +43,7 @@ fn a_key_without_what_it_acts_on_is_refused() {
         text("", "", "[access]\nreverse_rate = \"1Mbit/s\""),
         text("", "", "[access]\nframing = \"2B\""),
         text("", udp, "[stack]\nrcvlowat = \"64KiB\"\nmss = \"1000B\""),
-        // A link that data crosses one way, and ACKs another.
+        // ACKs do not cross the links of the data.
         text("", path, &links("reverse_jitter = \"1ms\"", "")),
         text("", path, &links("ack_thinning = 2", "")),
         text("", path, &links("", "ecn_threshold = \"5pkt\"")),
@@ -56,17 +56,17 @@ fn a_key_without_what_it_acts_on_is_refused() {
     }
     expect![[r#"
         4: `bottleneck.ack_thinning`: expected ACKs that cross the link; found no flow whose ACKs do, so the key cannot act
-        4: `bottleneck.reverse_loss`: expected ACKs that cross the link in the reverse direction; found no flow whose ACKs take this way, so the key cannot act
+        4: `bottleneck.reverse_loss`: expected ACKs that cross the link in the reverse direction; found no flow whose ACKs take this direction, so the key cannot act
         4: `bottleneck.loss_at`: expected a `loss` or `reverse_loss` as well; found neither, so the key cannot act
         3: `bottleneck.rate_change`: expected a `rate` that changes; found one that does not, so the key cannot act
         4: `bottleneck.ecn_threshold`: expected a flow with `ecn` that crosses the link; found none, so the key cannot act
         5: `bottleneck.bdp_rtt`: expected a buffer in `bdp`; found none, so the key cannot act
-        8: `flows[0].dscp`: expected a queue `cake`, `prio` or `fq` on its way; found none that looks at classes of traffic, so the key cannot act
-        8: `flows[0].host`: expected a queue `cake` on its way; found none that looks at hosts, so the key cannot act
+        8: `flows[0].dscp`: expected a queue `cake`, `prio` or `fq` on its path; found none that distinguishes classes of traffic, so the key cannot act
+        8: `flows[0].host`: expected a queue `cake` on its path; found none that distinguishes hosts, so the key cannot act
         10: `access.reverse_rate`: expected a `rate` as well; found access links without a rate, so the key cannot act
         10: `access.framing`: expected a `rate` as well; found access links without a rate, so the key cannot act
         10: `stack.rcvlowat`: expected a flow with a connection; found only flows of datagrams, so the key cannot act
-        13: `links[0].reverse_jitter`: expected ACKs that cross the link in the reverse direction; found no flow whose ACKs take this way, so the key cannot act
+        13: `links[0].reverse_jitter`: expected ACKs that cross the link in the reverse direction; found no flow whose ACKs take this direction, so the key cannot act
         13: `links[0].ack_thinning`: expected ACKs that cross the link; found no flow whose ACKs do, so the key cannot act
         17: `links[1].ecn_threshold`: expected a flow with `ecn` that crosses the link; found none, so the key cannot act
     "#]].assert_eq(&told);
@@ -77,7 +77,7 @@ fn a_key_with_what_it_acts_on_is_not() {
     let links = "[[links]]\nname = \"a\"\nrate = \"10Mbit/s\"\n[[links]]\nname = \"b\"\nloss = 0.1\nack_thinning = 2\njitter = \"1ms\"\n";
     for case in [
         text("reverse_loss = 0.1\nloss_at = \"before\"", "", ""),
-        // Defaults that are spelled out, and what waits for another flow.
+        // Defaults that are written out, and keys that another flow may need later.
         text("loss = 0\nloss_at = \"before\"", "", ""),
         text("loss_at = \"after\"\nrate_change = \"follow\"\nack_thinning = 1\nloss = 0", "", ""),
         text("", "count = 1\nstart_step = \"1s\"\ndscp = \"CS0\"", ""),
@@ -85,7 +85,7 @@ fn a_key_with_what_it_acts_on_is_not() {
         text("", "", "[access]\ndelay = \"3ms\""),
         text("queue = { discipline = \"codel\", ecn = true }", "", ""),
         text("", "ecn = true", "[stack]\nbbr3 = { cwnd_gain = 512 }"),
-        // A link that only ACKs cross, forward.
+        // A link that only ACKs cross, in its forward direction.
         text("", "path = [\"a\"]\nreturn_path = [\"b\"]", links),
         text(
             "",
@@ -106,14 +106,14 @@ fn in_a_sweep_a_key_need_act_at_one_point_only() {
     let all = "\"bottleneck.queue\" = [\"droptail\", \"cake\"]\n\"flows.ecn\" = [false, true]\n\
                \"bottleneck.rate\" = [\"10Mbit/s\", [[\"0s\", \"10Mbit/s\"], [\"1s\", \"5Mbit/s\"]]]";
     let scenario = swept(all).unwrap_or_else(|errors| panic!("{errors}"));
-    // The text of each of its runs is that run alone.
+    // The text of each run gives only that run.
     for run in 0..scenario.runs() {
         let text = scenario.run_toml(run);
         let again = parse(&text).unwrap_or_else(|errors| panic!("{text}\n{errors}"));
         assert_eq!(again.run_toml(0), text);
         assert_eq!(again.run(0).links, scenario.run(run).links);
     }
-    // What acts at no point is refused all the same.
+    // A key that acts at no point is still an error.
     let errors = swept(all.split_once('\n').unwrap().1).unwrap_err();
     assert!(errors.0.len() == 1 && errors.0[0].title.starts_with("`flows[0].dscp`"), "{errors}");
     let errors = parse(&format!("{}[sweep]\n\"flows.host\" = [\"A\", \"B\"]\n", text("", "", "")));

@@ -246,21 +246,21 @@ fn a_bdp_of_a_trace_is_that_of_its_mean_rate() {
         Buffer::Packets(Packets(packets)) => packets,
         _ => panic!("packets"),
     };
-    // 5 s of 10 Mbit/s, 4 s of 80 and 1 s of nothing: a mean of 37 Mbit/s. Times 30 ms in packets
-    // of 1514 bytes.
+    // 5 s of 10 Mbit/s, 4 s of 80 Mbit/s and 1 s of 0 have a mean of 37 Mbit/s. Times 30 ms, this
+    // is 92 packets of 1514 bytes.
     let rows = "trace = { rows = [\"time_s,rate_mbps\", \"0,10\", \"5,80\", \"9,0\", \"10,1\", \"20,7\"] }";
     assert_eq!(limit(&text(rows, "")), 92);
     assert_eq!(limit(&text(rows, "buffer = \"2bdp\"")), 183);
     assert_eq!(limit(&text(rows, "buffer = \"30ms\"")), 92);
-    // It is the mean of what the run sees.
+    // The mean covers only the duration of the run.
     assert_eq!(limit(&text(rows, "").replace("10s", "4s")), 25);
-    // As the folder of a run keeps it, and in the other direction.
+    // The text in the folder of a run gives the same, also in the reverse direction.
     let kept = scenario(&text(rows, "reverse_rate = \"forward\""), &[]).run_toml(0);
     assert!(kept.contains("rows = [\"time_s,rate_mbps\","), "{kept}");
     let kept = run(&kept);
     assert_eq!(kept.links[0].buffer, Buffer::Packets(Packets(92)));
     assert_eq!(kept.links[1].buffer, Buffer::Packets(Packets(92)));
-    // The same steps as a schedule are not a trace, and what begins after the run has no weight.
+    // A schedule with the same steps is not a trace. Steps after the end of the run do not count.
     let steps = "rate = [[\"0s\", \"10Mbit/s\"], [\"5s\", \"80Mbit/s\"], [\"9s\", \"0bit/s\"], [\"10s\", \"1Mbit/s\"]]";
     assert_eq!(limit(&text(steps, "")), 25);
     // 2 opportunities in 3 ms: 8 Mbit/s.
@@ -413,7 +413,7 @@ fn a_base_rtt_sets_equal_access_delays() {
     assert_eq!(class.forward, [Hop::Delay(ms(5)), Hop::Link(0), Hop::Delay(ms(5))]);
     assert_eq!(class.reverse, [Hop::Delay(ms(15))]);
     assert_eq!(class.base_rtt, ms(30));
-    // All of it in the link: no access delay is left.
+    // The link has the whole RTT, so no access delay is left.
     let class = &dumbbell("", "rtt = \"10ms\"", "").classes[0];
     assert_eq!((class.forward.as_slice(), class.base_rtt), ([Hop::Link(0)].as_slice(), ms(10)));
     // The remainder of the division by four is not lost.
@@ -520,7 +520,7 @@ fn starts_are_stepped_and_jittered_from_the_seed() {
         first[1..].iter().chain(&second[1..]).all(|start| (2000..3000).contains(start)),
         "{first:?} {second:?}"
     );
-    // Another flow's jitter does not shift the others'.
+    // The jitter of one more flow does not change that of the others.
     let more = jittered.replace("count = 3", "count = 4");
     assert_eq!(starts(&more, 0)[..4], first[..]);
 }
@@ -580,8 +580,8 @@ fn what_a_flow_sends() {
     // Ten packets of 1,514 B on the wire, at 3 of the link's 10 Mbit/s.
     let load = arrivals("arrivals = { load = \"30%\" }\nbytes = \"14480B\"");
     assert!(load.gap.mean.abs_diff(15_140 * 8 * 1000 / 3) < 100, "{}", load.gap.mean);
-    // Of points the mean is exact, and load is of it: 1,500 B in two packets, each with 66 B around
-    // them, at 5 Mbit/s.
+    // For points the mean is exact, and a load refers to it: 1,500 B in two packets, each with 66 B
+    // of headers, at 5 Mbit/s.
     let points = "sizes = { distribution = \"cdf\", points = [[\"1KB\", 0.5], [\"3KB\", 1]] }";
     let load = arrivals(&format!("arrivals = {{ load = \"50%\" }}\n{points}"));
     assert_eq!((load.size.mean, load.size.max), (1500, 3000));

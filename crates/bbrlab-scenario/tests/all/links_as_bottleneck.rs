@@ -1,10 +1,10 @@
-//! What is wrong with a key of `[[links]]` is told as what is wrong with the same key of
-//! `[bottleneck]`: every key that both have, with values of every kind, alone and inside the tables
-//! that keys take.
+//! Checks that a mistake in a key of `[[links]]` has the same message as in the same key of
+//! `[bottleneck]`. Tries every key that both have with values of every kind, alone and inside the
+//! tables that keys take.
 
 use bbrlab_scenario::{Scenario, ScenarioError};
 
-/// Values of every kind, most of them wrong wherever they are.
+/// Values of every kind, most of which are wrong for every key.
 const VALUES: &[&str] = &[
     "5",
     "-1",
@@ -48,7 +48,7 @@ const VALUES: &[&str] = &[
     "{ discipline = \"pie\", target = \"0s\" }",
 ];
 
-/// Tables that keys take, with `VALUE` in the place of one part. The parts around it are right.
+/// Tables that keys take, with `VALUE` instead of one part. The other parts are right.
 const TABLES: &[&str] = &[
     "rate = { trace = VALUE }",
     "rate = { opportunities_ms = VALUE }",
@@ -101,8 +101,7 @@ const TABLES: &[&str] = &[
     "ack_thinning = 2\nreverse_rate = VALUE",
 ];
 
-/// The mistakes in a link of these lines, which follow two lines of its table; none where they are
-/// right.
+/// The mistakes in a link with these lines, which follow two lines of its table.
 fn mistakes(head: &str, lines: &str) -> Vec<ScenarioError> {
     let name = if head.contains("[[links]]") { "a" } else { "bottleneck" };
     let text = format!(
@@ -111,7 +110,7 @@ fn mistakes(head: &str, lines: &str) -> Vec<ScenarioError> {
     Scenario::parse("s", "s.toml", &text, None, &[]).err().map_or_else(Vec::new, |errors| errors.0)
 }
 
-/// Compares place and words, and returns whether there was something wrong.
+/// Compares positions and texts of the mistakes. Returns whether there are any.
 fn assert_told_alike(lines: &str) -> bool {
     let words = |mistakes: Vec<ScenarioError>| -> Vec<String> {
         let told = |mistake: ScenarioError| {
@@ -133,7 +132,7 @@ fn assert_told_alike(lines: &str) -> bool {
     !of_link.is_empty()
 }
 
-/// The keys that both have, from the message about one that neither has.
+/// The keys that both have, from the message about an unknown key.
 fn keys() -> Vec<String> {
     let told = mistakes("[bottleneck]\n", "no_such_key = 1");
     let keys = told[0].notes[0].strip_prefix("keys of `bottleneck`: ");

@@ -1,5 +1,4 @@
-//! The profiles: what they set, that a key overrides them, and that the canonical text says all of
-//! it.
+//! Tests of the profiles: their values, keys that override them, and their canonical text.
 
 use bbrlab_link::Buffer;
 use bbrlab_run::{Profile, Run};
@@ -28,7 +27,8 @@ fn run(profile: &str, stack: &str, link: &str) -> Run {
     scenario(profile, stack, link).run(0)
 }
 
-/// What a profile sets can be set key by key: `reproduce --explain` switches them one by one.
+/// The values of a profile can be set key by key, because `reproduce --explain` switches them one
+/// by one.
 #[test]
 fn the_settings_of_a_profile_make_it_anew_under_another() {
     let linux = scenario("linux", "", "buffer = \"38pkt\"");
@@ -45,7 +45,7 @@ fn the_settings_of_a_profile_make_it_anew_under_another() {
     }
 }
 
-/// The list of presets, as the facts about ns-3's releases give it.
+/// Checks the presets against facts about the releases of ns-3.
 #[test]
 fn presets_are_those_of_the_list() {
     let of = |profile: &str| run(profile, "", "buffer = \"38pkt\"");
@@ -69,7 +69,7 @@ fn presets_are_those_of_the_list() {
         assert_eq!(stack.tso, Tso::Off, "{profile}");
         let delack = DelAck::Every { every: 2, timer: Span::from_millis(200) };
         assert_eq!(stack.delack, delack, "{profile}");
-        // PPP's two bytes, and a way back as fast as the way there.
+        // The framing is PPP's two bytes, and the reverse direction has the forward rate.
         let names: Vec<&str> = run.links.iter().map(|link| link.name.as_str()).collect();
         assert_eq!(names, ["bottleneck", "bottleneck.reverse"]);
         let access = &run.classes[0].private_links;
@@ -83,7 +83,7 @@ fn presets_are_those_of_the_list() {
     assert_eq!(run("ns3-3.27", "", "").links[0].buffer, Buffer::Packets(Packets(1100)));
 }
 
-/// Linux's values of the keys that profiles change, as scenario text: of `[stack]`, of links, of
+/// Linux's values of the keys that profiles change, as scenario text for `[stack]`, links and
 /// `[access]`.
 fn values_of_linux() -> [String; 3] {
     let table = profiles_to_markdown();
@@ -118,7 +118,7 @@ fn a_key_overrides_the_profile() {
     }
 }
 
-/// The text in a run's folder gives the same run, whatever the profile and whatever overrides it.
+/// The text in a run's folder gives the same run, with every profile and every override.
 #[test]
 fn the_canonical_text_says_every_effective_value() {
     let links = ["", "buffer = \"2bdp\"\ndevice_queue = \"none\"", "reverse_rate = \"unlimited\""];
@@ -146,15 +146,15 @@ fn the_canonical_text_says_every_effective_value() {
             }
         }
     }
-    // A profile's values stand in the text, so that a run is known even if a later version changes
-    // the profile.
+    // The text contains the values of the profile, so that it stays valid if a later version
+    // changes the profile.
     let text = scenario("lanigan", "", "").run_toml(0);
     for line in ["profile = \"lanigan\"", "mss = \"476B\"", "device_queue = \"100pkt\""] {
         assert!(text.contains(line), "{text}");
     }
 }
 
-/// The parameters of a flow's algorithm, as a scenario would write them.
+/// The parameters of a flow's algorithm, as a scenario writes them.
 fn params_of(profile: &str, stack: &str, flow: &str) -> String {
     let text = format!(
         "duration = \"1s\"\n[stack]\nprofile = \"{profile}\"\n{stack}\n[bottleneck]\nrate = \"1Mbit/s\"\n\
@@ -181,7 +181,7 @@ fn parameters_of_algorithms_come_from_the_flow_then_from_the_stack_then_from_the
     assert!(bbr("ns3").contains("cycle_rand = 6") && !bbr("ns3").contains("margin"));
     assert!(bbr("ns3-3.40").contains("margin = 0, min_rtt = \"srtt\""), "{}", bbr("ns3-3.40"));
     assert!(bbr("lanigan").contains("drain_phase = \"full\""));
-    // The other variants drain early, and `drain_phase` is not theirs.
+    // The other variants drain early and have no `drain_phase`.
     let hsr = params_of("lanigan", "", "cc = \"bbr_hsr\"");
     assert!(hsr.contains("cycle_rand = 8") && !hsr.contains("drain_phase"), "{hsr}");
     let cubic = |profile| params_of(profile, "", "cc = \"cubic\"");
@@ -225,7 +225,7 @@ fn the_page_explains_each_key_that_a_profile_changes() {
         let name = key.split_once('.').map_or(key, |(_, name)| name);
         assert!(
             words.contains(&format!("`{name}`")),
-            "docs/ns3-profile.md says nothing of `{key}`"
+            "docs/ns3-profile.md does not mention `{key}`"
         );
     }
 }

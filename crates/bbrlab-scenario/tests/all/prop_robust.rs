@@ -1,15 +1,15 @@
-//! No text and no setting makes the reader panic, hang, or take too long.
+//! Checks that no text and no setting makes the reader panic, hang or take too long.
 
 use crate::cpu_time::cpu_s;
 use bbrlab_cost::Estimate;
 use bbrlab_scenario::{BUILTINS, Scenario};
 use proptest::prelude::*;
 
-/// On an idle machine each input takes less than a second. The limit leaves time on a shared
-/// machine, but is exceeded if the time grows with the square of the input.
+/// The time limit per input. On an idle machine each input takes less than a second. The limit
+/// allows for a shared machine, but is exceeded if the time grows with the square of the input.
 const SECONDS: u64 = 15;
 
-/// Reads, and resolves what was read.
+/// Reads a scenario and resolves it.
 fn read(text: &str, sets: &[String]) {
     let began = cpu_s();
     match Scenario::parse("s", "s.toml", text, None, sets) {
@@ -28,7 +28,7 @@ fn read(text: &str, sets: &[String]) {
     assert!(cpu_s() - began < SECONDS, "{} s for {} bytes", cpu_s() - began, text.len());
 }
 
-/// Words that occur in scenarios, right and wrong.
+/// Right and wrong words that occur in scenarios.
 fn word() -> impl Strategy<Value = String> {
     let words = [
         "\"",

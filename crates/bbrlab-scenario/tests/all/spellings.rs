@@ -1,9 +1,9 @@
-//! Every spelling of every key: what it makes of the run, and how it is written back.
+//! Every spelling of every key, with its effect on the run and its canonical text.
 //!
-//! `spellings.txt` has an entry for each word that the JSON Schema lists, and for one value at
-//! least of each other form: the lines of the run, then those of the canonical text, by which they
-//! differ from the plain scenario below. A spelling with neither is the default; one that is
-//! refused has the reason. `cargo xtask bless` writes the file anew.
+//! `spellings.txt` has an entry for each word that the JSON Schema lists, and for at least one
+//! value of each other form. An entry has the lines of the run, then those of the canonical text,
+//! that differ from the plain scenario below. A spelling without such lines is the default. A
+//! rejected spelling has the reason. `cargo xtask bless` rewrites the file.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -16,7 +16,8 @@ use serde_json::Value;
 /// A dumbbell with access links and one flow; `lines` are added to one of its tables.
 fn scenario(header: &str, lines: &str, profile: &str) -> Result<Scenario, ScenarioErrors> {
     let added = |to: &str| if to == header { lines } else { "" };
-    // What a key means does not depend on whether it can act.
+    // The meaning of a key does not depend on whether it can act, so the first line allows keys
+    // without effect.
     let text = format!(
         "# Keys here may act at other points of the sweep only.\n{}\nduration = \"10s\"\n[stack]\nprofile = \"{profile}\"\n{}\n\
          [bottleneck]\n{}\n\
@@ -30,7 +31,7 @@ fn scenario(header: &str, lines: &str, profile: &str) -> Result<Scenario, Scenar
     parse(&text)
 }
 
-/// The keys of the bottleneck: its rate and delay, unless these lines have them.
+/// The keys of the bottleneck: these lines, with a rate and a delay if they have none.
 fn of_bottleneck(lines: &str) -> String {
     let has_rate = lines.contains("model = \"leo\"");
     let has_delay = lines.starts_with("delay") || lines.starts_with("trace");
@@ -48,7 +49,7 @@ fn run(scenario: &Scenario) -> Run {
     Run { scenario_hash: String::new(), ..scenario.run(0) }
 }
 
-/// The words that a form of the schema lists, as TOML.
+/// The words of a form of the schema, as TOML.
 fn words(form: &Value) -> Vec<String> {
     if let Some(forms) = form["anyOf"].as_array() {
         return forms.iter().flat_map(words).collect();
@@ -228,7 +229,7 @@ fn spellings(header: &str, others: &[&str]) -> Vec<String> {
     spellings
 }
 
-/// A run, a line for each field: `Span(\n5\n)` is `Span(5)`.
+/// A run as text with one line per field: `Span(\n5\n)` becomes `Span(5)`.
 fn lines_of(run: &Run) -> String {
     let text = format!("{run:#?}");
     let mut lines: Vec<String> = Vec::new();
@@ -287,7 +288,7 @@ fn each_spelling_means_what_the_list_says_and_is_written_back() {
                     continue;
                 }
             };
-            // Where a profile has another default, the default must be written, too.
+            // If a profile has another default, the default must be written, too.
             match scenario(header, &lines, "ns3") {
                 Ok(of_ns3) => assert_eq!(again(&of_ns3), run(&of_ns3), "{lines}"),
                 // A device queue is counted in packets.

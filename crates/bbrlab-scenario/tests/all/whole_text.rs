@@ -1,10 +1,10 @@
-//! The text of a whole scenario, as a sweep's folder keeps it: reading it gives the same runs,
-//! wherever it lies.
+//! Checks that the text of a whole scenario, as a sweep's folder stores it, gives the same runs in
+//! any folder.
 
 use bbrlab_scenario::{BUILTINS, Scenario, plain_name};
 use expect_test::expect;
 
-/// The scenario that the text gives without the files of the first, under the same name.
+/// Reads the text of a scenario again, without its files and with the same name.
 fn again(scenario: &Scenario) -> Scenario {
     let text = scenario.to_toml();
     match Scenario::parse(scenario.name(), "again", &text, None, &[]) {
@@ -33,7 +33,7 @@ fn every_builtin_is_the_same_after_writing_and_reading() {
     }
 }
 
-/// The files that scenarios name.
+/// The files that the scenarios name.
 fn files(name: &str) -> Result<String, String> {
     match name {
         "up.trace" => Ok("1\n3\n3\n9\n".to_owned()),
@@ -99,7 +99,7 @@ fn sets_are_applied_and_traces_are_part_of_it() {
     "#]]
     .assert_eq(&scenario.to_toml());
     assert_same(&scenario);
-    // A run is named by the trace's file, not by what is in it.
+    // The name of the trace's file is part of a run's name, not its content.
     assert_eq!(again(&scenario).run(4).point["bottleneck.rate"], "up.trace");
 }
 

@@ -1,4 +1,4 @@
-//! Who sends: the congestion control of a flow with its parameters, or datagrams.
+//! The sender of a flow: a congestion control with its parameters, or datagrams.
 
 use std::sync::Arc;
 
@@ -11,14 +11,14 @@ use crate::language::nearest::nearest;
 use crate::language::reader::{Reader, found};
 use bbrlab_run::Outside;
 
-/// In place of a congestion control: a flow of datagrams.
+/// The `cc` of a flow of datagrams.
 pub(super) const UDP: &str = "udp";
 
 pub(super) fn is_udp(node: &Node) -> bool {
     matches!(&node.value, Value::Text(text) if text == UDP)
 }
 
-/// The algorithm with this name; some algorithm for datagrams, which use none.
+/// The algorithm with this name. Datagrams use no algorithm, so for them it is the default one.
 pub(super) fn algorithm(node: &Node) -> Option<Algorithm> {
     match &node.value {
         Value::Text(text) if text == UDP => Some(FlowSpec::default().cc),
@@ -27,13 +27,13 @@ pub(super) fn algorithm(node: &Node) -> Option<Algorithm> {
     }
 }
 
-/// The congestion control from outside that the scenario declares under this name.
+/// The custom congestion control that the scenario declares under this name.
 pub(super) fn outside(reader: &Reader<'_>, node: &Node) -> Option<Arc<Outside>> {
     let Value::Text(text) = &node.value else { return None };
     reader.controls.iter().find(|outside| outside.name == *text).map(Arc::clone)
 }
 
-/// Whether an algorithm, or what stands in the place of one, has this name.
+/// Whether this is the name of an algorithm, or of datagrams.
 pub(crate) fn is_cc_name(name: &str) -> bool {
     name == UDP || Algorithm::from_name(name).is_some()
 }
@@ -60,7 +60,7 @@ pub(super) fn read_cc(reader: &mut Reader<'_>, node: &Node, name: &str) -> Optio
     reader
         .note(format!("algorithms: {}; {UDP:?}: datagrams, without one", algorithms().join(", ")));
     reader.note(if controls.is_empty() {
-        "a control of one's own is named by `controls`: see docs/python.md".to_owned()
+        "custom congestion controls are defined in `controls`: see docs/python.md".to_owned()
     } else {
         format!("`controls`: {}", controls.join(", "))
     });
@@ -74,7 +74,7 @@ pub(super) fn read_params(reader: &mut Reader<'_>, node: &Node, name: &str) -> O
         let value = read_param(reader, &entry.value, &format!("{name}.{}", entry.key))?;
         params.push((entry.key.to_string(), value));
     }
-    // Sorted, since the canonical text has a single order.
+    // Sorted, because the canonical text has a fixed order.
     params.sort_by(|(a, _), (b, _)| a.cmp(b));
     Some(params)
 }

@@ -22,7 +22,7 @@ use crate::language::reader::{Reader, found};
 /// The keys of `[[flows]]` in the order of the canonical text, which must not change because it is
 /// hashed.
 pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
-    // Who sends: the congestion control and the number of flows.
+    // The sender: congestion control and number of flows.
     key(
         "cc",
         "0.1.0",
@@ -70,7 +70,7 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         "name",
         "0.1.0",
         Form::Text,
-        "its name in tables and pictures; of `count` flows the k-th is `name[k]`",
+        "its name in tables and plots; the k-th of `count` flows is `name[k]`",
         |flow: &mut FlowSpec, given| flow.name = given.value(read_label),
         |flow| flow.name.as_deref().and_then(show_text),
     ),
@@ -83,9 +83,9 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         |flow| flow.group.as_deref().and_then(show_text),
     )
     .without(
-        "`cc` where the flows differ in it, else the base RTT where they differ in that, else `cc`",
+        "`cc`, or the base RTT if the flows differ only in it",
     ),
-    // Over which links.
+    // The path.
     key(
         "rtt",
         "0.1.0",
@@ -124,7 +124,7 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         "right_link",
         "0.1.0",
         Form::Text,
-        "the receiver's access link, likewise",
+        "the receiver's access link, like `left_link`",
         |flow: &mut FlowSpec, given| flow.right_link = given.placed(read_link),
         |flow| flow.right_link.as_ref().and_then(|link| show_text(&link.value)),
     ),
@@ -145,12 +145,12 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         |flow| flow.return_path.as_deref().map(show_path),
     )
     .without("the links of its data in the reverse direction"),
-    // When.
+    // Start and stop.
     key(
         "start",
         "0.1.0",
         Form::Time,
-        "when the flow connects: before `duration`, with all of `start_step` and `start_jitter`",
+        "when the flow connects; with `start_step` and `start_jitter` still before `duration`",
         |flow: &mut FlowSpec, given| set(&mut flow.start, given.value(Reader::span)),
         |flow| show_text(&show_span(flow.start)),
     ),
@@ -178,16 +178,17 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         read_stop,
         |flow| flow.stop.and_then(|stop| show_text(&show_span(stop))),
     ),
-    // How.
+    // Settings of the connection.
     key(
         "ecn",
         "0.1.0",
         Form::Any(&[Form::Bool, Form::Choice(|| vec!["low", "l4s"])]),
-        "`true`: ECN is negotiated (for `bbr2` `cc_params = { ecn_enable = true }` as well); `\"low\"`: on a \
-         low-latency route, which `bbr3` needs (it looks at marks where the minimum RTT is 5 ms or less); `\"l4s\"`: the same with ECT(1), for `dctcp`, `bbr2` and `bbr3`. How the \
-         receiver echoes marks depends on `cc`: for these three mark by mark, for all others as in RFC 3168",
+        "`true`: ECN is negotiated (`bbr2` also needs `cc_params = { ecn_enable = true }`); `\"low\"`: on a \
+         low-latency route, which `bbr3` needs (it responds to marks up to a minimum RTT of 5 ms); `\"l4s\"`: \
+         like `\"low\"` with ECT(1), for `dctcp`, `bbr2` and `bbr3`. For these three the receiver echoes each mark, for \
+         others as in RFC 3168",
         |flow: &mut FlowSpec, given| {
-            // For datagrams the key is wrong, whatever it says.
+            // For datagrams the key is wrong with any value, so it is not read.
             if !flow.is_udp {
                 let ecn = read_ecn(given, flow.cc_name(), flow.answers_share_of_marks());
                 set(&mut flow.ecn, ecn);
@@ -200,7 +201,8 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         "dscp",
         "0.2.0",
         Form::Any(&[Form::Choice(dscp_names), Form::Whole(0, 63)]),
-        "the class of its packets and ACKs, by which `cake` takes a tin, `prio` and `fq` a band: a name of the RFCs or the number",
+        "the class of its packets and ACKs, by which `cake` selects a tin, `prio` and `fq` a band: a name from the RFCs \
+         or a number",
         |flow: &mut FlowSpec, given| set(&mut flow.dscp, given.value(read_dscp)),
         |flow| show_dscp(flow.dscp),
     )
@@ -210,8 +212,8 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         "host",
         "0.2.0",
         Form::Text,
-        "the host that receives its data: flows with one name share it, which `cake`'s `isolation` looks at (see \
-         [its page](queues/cake.md)). Flows to one host come from one, unless `sender_host` says otherwise",
+        "the host that receives its data: flows with the same name share it, which matters for `cake`'s `isolation` (see \
+         [its page](queues/cake.md)). Flows to one host come from one sending host, unless `sender_host` is set",
         |flow: &mut FlowSpec, given| flow.host = given.value(read_label),
         |flow| flow.host.as_deref().and_then(show_text),
     )
@@ -221,12 +223,12 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         "sender_host",
         "0.2.0",
         Form::Text,
-        "the host that sends its data, likewise",
+        "the host that sends its data, like `host`",
         |flow: &mut FlowSpec, given| flow.sender_host = given.value(read_label),
         |flow| flow.sender_host.as_deref().and_then(show_text),
     )
     .acts_on(Acts::Hosts)
-    .without("one for each `host`, without that each flow's own"),
+    .without("one for each `host`; without `host` each flow has its own"),
     key(
         "mss",
         "0.1.0",
@@ -240,14 +242,14 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         "rate_samples",
         "0.1.0",
         Form::Bool,
-        "whether the delivery rate is sampled. `false`: no sample is valid, and an algorithm that models the path learns nothing \
-         of its rate, as the first flow of [lanigan] did (see [the `ns3` profile](ns3-profile.md))",
+        "whether the delivery rate is sampled. `false`: no sample is valid, so an algorithm that models the path does \
+         not learn its rate, as in the first flow of [lanigan] (see [the `ns3` profile](ns3-profile.md))",
         |flow: &mut FlowSpec, given| set(&mut flow.rate_samples, given.value(Reader::boolean)),
         |flow| (!flow.rate_samples).then(|| false.to_string()),
     )
     .acts_on(Acts::Connections)
     .without("`true`"),
-    // What: periods of sending.
+    // Sources: periods of sending.
     key(
         "on",
         "0.1.0",
@@ -267,7 +269,7 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         |flow| flow.source.off.as_ref().map(law::show_times),
     )
     .source("rate"),
-    // A number of bytes, or a rate.
+    // Sources: a number of bytes, or a rate.
     key(
         "bytes",
         "0.1.0",
@@ -288,7 +290,7 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         |flow| flow.source.rate.and_then(|rate| show_text(&show_rate(rate))),
     )
     .source("rate"),
-    // What the application writes.
+    // Sources: periodic writes, and trains of transfers.
     key(
         "write",
         "0.1.0",
@@ -314,13 +316,13 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
     )
     .source("train")
     .acts_on(Acts::Connections),
-    // Flows that come and go, and clients that ask.
+    // Sources: flows that arrive at random times, and clients with requests.
     key(
         "arrivals",
         "0.2.0",
         traffic::ARRIVALS_FORM,
-        "many flows that come and go, `bytes` or `sizes` each: `{ process = \"poisson\", rate = \"50/s\" }`, or \
-         `load = \"30%\"` of the smallest rate on the way; see [Flows that come and go](#flows-that-come-and-go)",
+        "many flows that arrive over time, each of `bytes` or `sizes`: `{ process = \"poisson\", rate = \"50/s\" }`, or \
+         `load = \"30%\"` of the smallest rate on the path; see [Flows that come and go](#flows-that-come-and-go)",
         |flow: &mut FlowSpec, given| flow.source.arrivals = given.value(ArrivalsSpec::read),
         |flow| flow.source.arrivals.as_ref().map(ArrivalsSpec::show),
     )
@@ -330,8 +332,9 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         "requests",
         "0.2.0",
         traffic::REQUESTS_FORM,
-        "source: answers of `bytes` or `sizes` each to a client that asks again on the same connection, `think` after it has \
-         read the last byte: `{ think = \"100ms\", count = 50 }`; see [Requests and video](#requests-and-video)",
+        "source: responses of `bytes` or `sizes` each to a client that sends its next request on the same connection, \
+         `think` after it has read the last byte: `{ think = \"100ms\", count = 50 }`; see [Requests and \
+         video](#requests-and-video)",
         |flow: &mut FlowSpec, given| flow.source.requests = given.value(ClientSpec::read_requests),
         |flow| flow.source.requests.as_ref().and_then(ClientSpec::show_requests),
     )
@@ -341,8 +344,8 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         "video",
         "0.2.0",
         traffic::VIDEO_FORM,
-        "source: the pieces of a video, asked for as long as a player has room for them: \
-         `{ rate = \"4Mbit/s\", piece = \"4s\", buffer = \"30s\" }`",
+        "source: the chunks of a video, which a player requests while its buffer has room: `{ rate = \"4Mbit/s\", \
+         piece = \"4s\", buffer = \"30s\" }`",
         |flow: &mut FlowSpec, given| flow.source.requests = given.value(ClientSpec::read_video),
         |flow| flow.source.requests.as_ref().and_then(ClientSpec::show_video),
     )
@@ -352,7 +355,8 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         "sizes",
         "0.2.0",
         law::SIZES_FORM,
-        "with `arrivals` or `requests`: payload bytes of a flow or an answer, `{ distribution = \"pareto\", mean = \"30KB\", shape = 1.2 }`",
+        "with `arrivals` or `requests`: payload bytes of a flow or a response, `{ distribution = \"pareto\", mean = \
+         \"30KB\", shape = 1.2 }`",
         |flow: &mut FlowSpec, given| flow.source.sizes = given.value(law::read_sizes),
         |flow| flow.source.sizes.as_ref().map(law::show_sizes),
     )
@@ -375,7 +379,7 @@ fn read_stop(flow: &mut FlowSpec, given: &mut Given<'_, '_>) {
 /// The longest name of a flow or group.
 const LABEL_MAX: usize = 64;
 
-/// A name that fits a table, a legend and a metric.
+/// Reads a name that fits into a table, a legend and a metric.
 fn read_label(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<String> {
     let text = reader.text(node, name)?;
     let fits = !text.trim().is_empty() && text.chars().count() <= LABEL_MAX;

@@ -1,4 +1,4 @@
-//! `[[flows]]`: which algorithm sends, when, over which path, what and how.
+//! `[[flows]]`: algorithm, start and stop, path, source and settings of flows.
 
 mod cc;
 mod keys;
@@ -24,7 +24,7 @@ pub(crate) use keys::FLOW_KEYS;
 use source::SourceSpec;
 
 /// The largest number of flows of one run. Event keys have 24 bits for a flow or a link, and each
-/// flow takes kilobytes.
+/// flow takes kilobytes of memory.
 pub(crate) const FLOWS_MAX: u64 = 1 << 20;
 
 /// A `[[flows]]` table with the defaults filled in.
@@ -33,9 +33,9 @@ pub(crate) struct FlowSpec {
     pub(crate) at: At,
     pub(crate) cc: Algorithm,
     pub(crate) cc_params: Params,
-    /// A congestion control from outside instead. Then `cc` means nothing.
+    /// The custom congestion control, if the flow has one. Then `cc` is unused.
     pub(crate) outside: Option<Arc<Outside>>,
-    /// Datagrams instead: `cc = "udp"`. Then `cc` means nothing.
+    /// Whether the flow sends datagrams: `cc = "udp"`. Then `cc` is unused.
     pub(crate) is_udp: bool,
     pub(crate) name: Option<String>,
     pub(crate) group: Option<String>,
@@ -103,7 +103,7 @@ impl FlowSpec {
         }
     }
 
-    /// Whether its congestion control answers marks by their share.
+    /// Whether its congestion control responds to the share of marked packets.
     pub(crate) fn answers_share_of_marks(&self) -> bool {
         self.outside.as_ref().map_or_else(
             || self.cc.answers_share_of_marks(&self.cc_params),
@@ -111,7 +111,7 @@ impl FlowSpec {
         )
     }
 
-    /// The number of flows that may be under way at once.
+    /// The largest number of concurrent flows.
     pub(crate) fn places(&self) -> u64 {
         self.source.arrivals.as_ref().map_or(self.count, |arrivals| arrivals.at_most().into())
     }

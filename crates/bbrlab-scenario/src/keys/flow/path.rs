@@ -1,4 +1,4 @@
-//! Over which links a flow sends: lists of their names.
+//! The links that a flow crosses, as lists of names.
 
 use std::sync::Arc;
 

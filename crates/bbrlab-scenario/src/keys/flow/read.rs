@@ -1,4 +1,4 @@
-//! Reads a `[[flows]]` table, and checks what its keys say together.
+//! Reads a `[[flows]]` table, and checks rules about several of its keys.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,8 @@ use crate::language::quantity::show_span;
 use crate::language::reader::{Keys, Reader, found};
 
 impl FlowSpec {
-    /// A flow of a run that lasts `duration`. `None` only if the algorithm is unknown.
+    /// Reads a flow of a run that lasts `duration`. Returns `None` only if the algorithm is
+    /// unknown.
     pub(crate) fn read(
         reader: &mut Reader<'_>,
         mut keys: Keys<'_>,
@@ -31,8 +32,8 @@ impl FlowSpec {
         has_cc.then_some(flow)
     }
 
-    /// Each flow must start before the run ends, the latest possible start of the last of `count`
-    /// flows included.
+    /// Checks that every flow starts before the run ends, even the last of `count` flows at its
+    /// latest possible start.
     fn check_start(&self, reader: &mut Reader<'_>, keys: &Keys<'_>, duration: Span) {
         let first = u128::from(self.start.0);
         let last = first + u128::from(self.start_step.0) * u128::from(self.count - 1);
@@ -40,11 +41,11 @@ impl FlowSpec {
         let causes = [
             ("start", first, "the flow starts at"),
             ("start_step", last, "the last flow starts at"),
-            ("start_jitter", latest, "with it the last start can reach"),
+            ("start_jitter", latest, "the last flow may start at"),
         ];
         let late = causes.into_iter().find(|&(_, start, _)| start >= u128::from(duration.0));
-        // A key that is missing adds nothing, so the one that goes too far is there, unless the
-        // duration is wrong as well.
+        // A missing key adds nothing, so the key that moves the start beyond the end is present,
+        // unless the duration is wrong as well.
         if let Some((key, start, when)) = late
             && let Some(node) = keys.get(key)
         {
@@ -82,7 +83,7 @@ impl FlowSpec {
         }
     }
 
-    /// What the flow sends: at most one of `bytes`, `rate`, `on` with `off` (and perhaps `rate`),
+    /// Reads the source: at most one of `bytes`, `rate`, `on` with `off` (and perhaps `rate`),
     /// `write`, `train`.
     fn read_source(&mut self, reader: &mut Reader<'_>, keys: &mut Keys<'_>) {
         let sources = || FLOW_KEYS.iter().filter(|row| row.source.is_some());
@@ -100,7 +101,7 @@ impl FlowSpec {
                 .collect();
             let named: Vec<String> = given.iter().map(|(key, _)| format!("`{key}`")).collect();
             if self.is_udp {
-                // What a flow of datagrams has one source too many of is told as what it may not
+                // If a flow of datagrams has several sources, report those that datagrams cannot
                 // have.
                 self.check_udp(reader, keys);
                 return;
@@ -121,7 +122,7 @@ impl FlowSpec {
         }
     }
 
-    /// Datagrams have a rate and none of what a connection has.
+    /// Checks that datagrams have a rate, and no key that only connections have.
     fn check_udp(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
         if !self.is_udp {
             return;
@@ -136,7 +137,7 @@ impl FlowSpec {
         }
     }
 
-    /// Flows that come and answers need sizes, and flows that come are one table of flows.
+    /// Checks that `arrivals` and `requests` have sizes, and that `count` is 1 with `arrivals`.
     fn check_sizes(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
         let (bytes, sizes) = (keys.get("bytes"), keys.get("sizes"));
         if !keys.has("arrivals") && !keys.has("requests") {
@@ -152,7 +153,7 @@ impl FlowSpec {
                 reader.problem(node.at, title, "found `sizes` as well", Vec::new());
             }
             (None, None) => {
-                reader.missing(keys, "sizes", "the sizes of flows or answers, or `bytes`");
+                reader.missing(keys, "sizes", "the sizes of flows or responses, or `bytes`");
             }
             _ => {}
         }

@@ -1,4 +1,4 @@
-//! What a flow sends.
+//! The source of a flow.
 
 use bbrlab_units::{BitRate, Bytes, Span};
 
@@ -9,7 +9,7 @@ use crate::language::quantity::show_span;
 use crate::language::reader::{Keys, Reader};
 use bbrlab_run::{Bursts, Random, Source};
 
-/// What a flow sends, in the terms of its keys.
+/// The source of a flow, as its keys describe it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SourceSpec {
     pub(super) bytes: Option<Bytes>,
@@ -24,13 +24,13 @@ pub(crate) struct SourceSpec {
 }
 
 impl SourceSpec {
-    /// Whether the source depends on the rate of the way.
+    /// Whether the source depends on the rate of the path.
     pub(crate) fn needs_rate(&self) -> bool {
         self.arrivals.as_ref().is_some_and(ArrivalsSpec::needs_rate)
     }
 
-    /// The source that these keys describe, of a flow whose packets have `mss` bytes of payload and
-    /// cross a link of this rate and framing.
+    /// The source of a flow whose packets have `mss` bytes of payload and cross a link of this rate
+    /// and framing.
     pub(crate) fn source(&self, mss: u32, link: (BitRate, Bytes)) -> Source {
         let sizes = self.sizes.clone().or(self.bytes.map(|bytes| law::constant(bytes.0)));
         let given = match self {

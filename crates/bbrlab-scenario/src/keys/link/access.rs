@@ -1,4 +1,4 @@
-//! `[access]`: the link of each flow's host.
+//! `[access]`: the access links of each flow's hosts.
 
 use bbrlab_link::{Link, Rate};
 use bbrlab_units::{Bytes, Span};
@@ -27,7 +27,7 @@ pub(crate) struct AccessSpec {
 }
 
 impl Default for AccessSpec {
-    /// No rate limit and no delay; as on Ethernet.
+    /// No rate limit and no delay, with the framing of Ethernet.
     fn default() -> Self {
         Self {
             at: At::NOWHERE,

@@ -1,4 +1,4 @@
-//! `airtime`: both directions of a link share one medium.
+//! `airtime`: a medium that both directions of a link share.
 
 use bbrlab_link::{Airtime, Rate, RateChange};
 use bbrlab_units::{Packets, Span};
@@ -10,10 +10,10 @@ use crate::language::key::{Form, Part, needed, optional};
 use crate::language::quantity::{parse_span, show_span};
 use crate::language::reader::{Keys, Reader};
 
-/// The most packets of a turn.
+/// The largest number of packets per transmission opportunity.
 const PACKETS_MAX: u64 = 1_000_000_000;
 
-/// Turns as written.
+/// Transmission opportunities as the scenario writes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AirtimeSpec {
     overhead: Span,
@@ -36,7 +36,7 @@ impl AirtimeSpec {
             return Some(Self { overhead, packets: 1, time: None });
         };
         let mut keys = Keys::new(table, name, node.at);
-        let expected = "what a turn takes beside its packets, such as \"186us\"";
+        let expected = "the overhead of a turn, such as \"186us\"";
         let overhead = reader.needed(&mut keys, "overhead", expected, Reader::span);
         let packets = keys.take("packets");
         let packets = packets
@@ -60,7 +60,7 @@ impl AirtimeSpec {
         inline_table(parts.into_iter().flatten())
     }
 
-    /// The part of a link in the medium of this number.
+    /// The airtime settings of a link on the medium with this number.
     pub(crate) fn of(self, medium: u32) -> Airtime {
         let Self { overhead, packets, time } = self;
         Airtime { medium, overhead, packets: Packets(packets), time }
@@ -68,7 +68,7 @@ impl AirtimeSpec {
 }
 
 impl LinkSpec {
-    /// Refuses what does not go with turns on a medium.
+    /// Rejects keys that cannot be combined with a shared medium.
     pub(super) fn check_airtime(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
         let (Some(_), Some(at)) = (self.airtime, keys.key_at("airtime")) else { return };
         let name = keys.name("airtime");
@@ -80,35 +80,38 @@ impl LinkSpec {
             match rate {
                 Rate::Unlimited => refuse(
                     &format!("a `{key}` as well"),
-                    "found a direction without one, which takes no time on the medium",
+                    "found a direction without a rate, which takes no time on the medium",
                 ),
                 Rate::Trace(_) => refuse(
-                    &format!("a `{key}` that is no Mahimahi trace"),
-                    "found delivery opportunities, which are one direction's own",
+                    &format!("a `{key}` that is not a Mahimahi trace"),
+                    "found delivery opportunities, which the two directions cannot share",
                 ),
                 Rate::Constant(_) | Rate::Schedule(_) => {}
             }
         }
         let shaped = [Some(&self.queue), self.reverse_queue.as_ref()];
         if shaped.into_iter().flatten().any(|queue| queue.shaper().is_some()) {
-            refuse("no `bandwidth` of `cake`", "found a shaper, which sends when it wants to");
+            refuse(
+                "no `bandwidth` of `cake`",
+                "found a shaper, which does not wait for the medium",
+            );
         }
         if self.burst.is_some() {
             refuse(
                 "no `burst`",
-                "found a token bucket, whose packets would hold the medium while they wait",
+                "found a token bucket, whose waiting packets would occupy the medium",
             );
         }
         if self.slot.is_some() || self.reverse_slot.is_some() {
             refuse(
                 "no `slot` or `reverse_slot`",
-                "found both, and slots stand for waiting for the medium",
+                "found both, but slots already model the wait for the medium",
             );
         }
         if self.grant.is_some() || self.reverse_grant.is_some() {
             refuse(
                 "no `grant` or `reverse_grant`",
-                "found both, and a grant is leave to send at once",
+                "found both, but a granted packet must not wait for the medium",
             );
         }
         if self.link.rate_change == RateChange::Keep {

@@ -1,4 +1,4 @@
-//! Keys of a link that do not go together.
+//! Checks for keys of a link that cannot be combined.
 
 use bbrlab_link::{Queue, Rate, RateChange};
 use bbrlab_units::BitRate;
@@ -10,15 +10,14 @@ use crate::language::quantity::show_rate;
 use crate::language::reader::{Keys, Reader};
 
 impl LinkSpec {
-    /// Where a discipline has a shaper of its own, its rate is the link's.
+    /// Makes the rate of a discipline's own shaper the rate of the link.
     pub(super) fn take_shapers(&mut self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
         let mut refuse = |key: &str, besides: &'static str, found: &str| {
-            let title =
-                format!("`{}.bandwidth`: expected no `{besides}` beside it", keys.name(key));
+            let title = format!("`{}.bandwidth`: expected no `{besides}` as well", keys.name(key));
             let at = keys.key_at(besides).unwrap_or(keys.at);
             reader.problem(at, title, found.to_owned(), Vec::new());
         };
-        let both = "found both, and the shaper's is the link's rate";
+        let both = "found both, and the link has the rate of the shaper";
         if let Some(rate) = self.queue.shaper() {
             if keys.has("rate") {
                 refuse("queue", "rate", both);
@@ -39,17 +38,17 @@ impl LinkSpec {
             && self.reverse_queue.is_none()
             && matches!(&self.reverse_rate, Reverse::Own(rate) if rate.is_limited())
         {
-            let found = "found two rates in the reverse direction, whose `reverse_queue` is `queue` if not given";
+            let found = "found two rates in the reverse direction, because `reverse_queue` defaults to `queue`";
             refuse("queue", "reverse_rate", found);
         }
     }
 
-    /// Refuses a bucket that nothing fills.
+    /// Rejects a bucket on a link without a constant rate or a schedule, which could not fill it.
     pub(super) fn check_burst(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
         let found = match self.link.rate {
             Rate::Constant(_) | Rate::Schedule(_) => return,
             Rate::Unlimited => "found a link without a rate",
-            Rate::Trace(_) => "found a Mahimahi trace, whose opportunities are no tokens",
+            Rate::Trace(_) => "found a Mahimahi trace, which does not fill a bucket",
         };
         if let Some(at) = keys.key_at("burst") {
             let title =
@@ -58,13 +57,13 @@ impl LinkSpec {
         }
     }
 
-    /// Refuses a peak rate that bounds nothing. Linux: `tbf_change`.
+    /// Rejects a peak rate that limits nothing. Linux: `tbf_change`.
     pub(super) fn check_peak_rate(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
         let (Some(peak), Some(at)) = (self.peak_rate, keys.key_at("peak_rate")) else { return };
         let name = keys.name("peak_rate");
         if self.burst.is_none() {
             let title = format!("`{name}`: expected a `burst` as well");
-            reader.problem(at, title, "found no bucket to empty", Vec::new());
+            reader.problem(at, title, "found no bucket", Vec::new());
             return;
         }
         let rate = match (&self.model, &self.link.rate) {
@@ -85,7 +84,8 @@ impl LinkSpec {
         }
     }
 
-    /// Refuses what a link whose rate and delay do not change, or stop, does not go with.
+    /// Rejects keys that do not fit the link's changes: `keep_order` without changes of the delay,
+    /// and `rate_change = "keep"` with a rate of 0.
     pub(super) fn check_changes(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
         let is_still = self.link.delay_steps.is_none() && self.model.is_none();
         if is_still
@@ -108,7 +108,7 @@ impl LinkSpec {
         }
     }
 
-    /// Refuses what a discipline's table does not go with.
+    /// Rejects keys that cannot be combined with a queue discipline.
     pub(super) fn check_queues(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
         let reverse = self.reverse_queue.as_ref();
         let directions = [
@@ -128,7 +128,7 @@ impl LinkSpec {
                 reader.problem(at, title, found, Vec::new());
             }
             if let (Some(limit), Some(_)) = (queue.limit, keys.get(buffer)) {
-                let title = format!("`{}.limit`: expected no `{buffer}` beside it", keys.name(key));
+                let title = format!("`{}.limit`: expected no `{buffer}` as well", keys.name(key));
                 let found = "found both, and they are the same limit";
                 reader.problem(limit.at, title, found, Vec::new());
             }
@@ -142,16 +142,16 @@ impl LinkSpec {
                 keys.name("device_queue")
             );
             let found = if keys.has("device_queue") {
-                "found a queue discipline, below which packets would wait unseen"
+                "found a queue discipline, which would not see packets in the device queue"
             } else {
-                "found a queue discipline above the device queue of the `profile`, where packets would wait unseen"
+                "found a queue discipline, which would not see packets in the device queue of the `profile`"
             };
             reader.problem(device.at, title, found, Vec::new());
         }
     }
 }
 
-/// Refuses the buffer of a direction without a rate.
+/// Rejects the buffer of a direction without a rate.
 pub(super) fn check_buffer(
     reader: &mut Reader<'_>,
     keys: &Keys<'_>,

@@ -1,4 +1,5 @@
-//! `grant` and `reverse_grant`: behind its queue a link lets packets pass that it has asked for.
+//! `grant` and `reverse_grant`: packets that leave the queue wait until the link has requested and
+//! received a grant for them.
 
 use bbrlab_link::{Buffer, GrantParams, Link, Queue, Rate};
 use bbrlab_units::{Bytes, Packets, Span};
@@ -10,10 +11,10 @@ use crate::language::key::{Form, Part, needed, optional};
 use crate::language::quantity::show_span;
 use crate::language::reader::{Keys, Reader};
 
-/// The most packets that wait.
+/// The largest number of waiting packets.
 const PACKETS_MAX: u64 = 1_000_000_000;
 
-/// Grants as written.
+/// Grants as the scenario writes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct GrantSpec {
     delay: Span,
@@ -66,8 +67,8 @@ impl GrantSpec {
         inline_table(parts.into_iter().flatten())
     }
 
-    /// The wait for grants as a link of its own, behind which the delay of the link comes that it
-    /// belongs to.
+    /// The wait for grants as a separate link. Packets then wait for `delay`, the delay of the link
+    /// that it belongs to.
     pub(crate) fn link(self, name: String, delay: Span) -> Link {
         let params = GrantParams { delay: self.delay, every: self.every, bytes: self.bytes };
         let limit = self.limit.map_or(Buffer::Unlimited, |limit| Buffer::Packets(Packets(limit)));
@@ -76,7 +77,7 @@ impl GrantSpec {
 }
 
 impl LinkSpec {
-    /// Refuses two waits in one direction.
+    /// Rejects slots and grants in the same direction.
     pub(super) fn check_grants(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
         let directions = [
             (self.grant.is_some() && self.slot.is_some(), "grant", "slot"),
@@ -88,7 +89,7 @@ impl LinkSpec {
         ];
         for (has_both, key, slot) in directions {
             let Some(at) = keys.key_at(key).filter(|_| has_both) else { continue };
-            let title = format!("`{}`: expected no `{slot}` beside it", keys.name(key));
+            let title = format!("`{}`: expected no `{slot}` as well", keys.name(key));
             let found = "found both, and packets wait either for slots or for grants";
             reader.problem(at, title, found, Vec::new());
         }

@@ -1,4 +1,4 @@
-//! Delays by which packets differ: jitter and reordering.
+//! Delays that differ between packets: jitter and reordering.
 
 use bbrlab_link::Jitter;
 use bbrlab_units::Span;
@@ -10,7 +10,7 @@ use crate::language::document::{Node, Value};
 use crate::language::quantity::show_span;
 use crate::language::reader::{Keys, Reader};
 
-/// Reordering with its ratio as written.
+/// Reordering, with its ratio as the scenario writes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ReorderSpec {
     pub(crate) ratio: Decimal,

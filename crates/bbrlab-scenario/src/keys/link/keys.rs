@@ -27,7 +27,7 @@ const LOSS_ATS: [(&str, LossAt); 2] = [("after", LossAt::After), ("before", Loss
 const CHANGES: [(&str, RateChange); 2] =
     [("follow", RateChange::Follow), ("keep", RateChange::Keep)];
 
-/// The most ACKs of which one passes.
+/// The largest value of `ack_thinning`.
 const ACKS_MAX: u64 = 1000;
 
 const SLOT: Form = Form::Any(&[Form::Time, Form::Table(slot::PARTS)]);
@@ -60,14 +60,14 @@ const REORDER: Form = Form::Table(&[needed("ratio", Form::Ratio), needed("by", F
 /// A policer.
 const POLICE: Form = Form::Table(&[needed("rate", Form::Rate), needed("burst", Form::Bytes)]);
 
-/// The keys of `[bottleneck]`, which `[[links]]` have, too.
+/// The keys of `[bottleneck]`, which `[[links]]` have too.
 pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
     key(
         "rate",
         "0.1.0",
         RATE,
         "how fast the link sends; a list is a schedule such as `[[\"0s\", \"40Mbit/s\"], [\"40s\", \"80Mbit/s\"]]`, a \
-         text the path of a Mahimahi trace, relative to the scenario's folder",
+         text is the path of a Mahimahi trace, relative to the scenario's folder",
         |spec: &mut LinkSpec, given| spec.link.rate = given.value(read_rate).unwrap_or(MISREAD),
         |spec| {
             let is_of_trace = spec.trace.as_ref().is_some_and(|trace| trace.rate.is_some());
@@ -77,13 +77,13 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         },
     )
     .acts_on(Acts::Forward)
-    .without("none: a pure delay without a queue; with `cake`'s `bandwidth` that"),
+    .without("none: a pure delay without a queue; with `cake` its `bandwidth`, if set"),
     key(
         "delay",
         "0.1.0",
         Form::Any(&[Form::Time, Form::List(&Form::Pair(&Form::Time, &Form::Time))]),
-        "propagation, one way and the other; a list is a schedule such as `[[\"0s\", \"20ms\"], [\"15s\", \"45ms\"]]`, whose first \
-         delay is that of `rtt` and `bdp`",
+        "propagation delay, the same in both directions; a list is a schedule such as `[[\"0s\", \"20ms\"], [\"15s\", \
+         \"45ms\"]]`, whose first delay applies to `rtt` and `bdp`",
         |spec: &mut LinkSpec, given| {
             if let Some((delay, changes)) = given.value(read_delay) {
                 (spec.link.delay, spec.link.delay_steps) = (delay, changes);
@@ -95,7 +95,7 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "keep_order",
         "0.2.0",
         Form::Bool,
-        "whether packets stay in order when the delay falls; otherwise those that leave later may arrive earlier",
+        "whether packets stay in order when the delay falls; otherwise packets that leave later may arrive earlier",
         |spec: &mut LinkSpec, given| set(&mut spec.keep_order, given.value(Reader::boolean)),
         |spec| Some(spec.keep_order.to_string()),
     ),
@@ -103,8 +103,8 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "buffer",
         "0.1.0",
         Form::QueueSize,
-        "limit of the waiting packets; the one in service does not count. A `bdp` and a time take the rate at the start, of a trace its \
-         mean",
+        "limit of the waiting packets; the one in service does not count. A `bdp` and a time use the rate at the start, \
+         or the mean rate of a trace",
         |spec: &mut LinkSpec, given| spec.buffer = given.placed(Reader::queue_size),
         |spec| spec.buffer.and_then(|buffer| show_text(&show_queue_size(buffer.value))),
     )
@@ -195,9 +195,10 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
                 optional("outage", Form::Time),
             ]),
         ]),
-        "how the path changes, in place of `rate`, `delay` and `loss`: the path of a CSV file with the columns `time_s` and some of \
-         `rate_mbps`, `delay_ms`, `loss`, or a model that is drawn from the seed such as `{ model = \"leo\", rate = [\"50Mbit/s\", \
-         \"200Mbit/s\"], delay = [\"10ms\", \"30ms\"], every = \"15s\", outage = \"60ms\" }`: see [networks](networks.md)",
+        "how the path changes, instead of `rate`, `delay` and `loss`: the path of a CSV file with the columns `time_s` \
+         and some of `rate_mbps`, `delay_ms`, `loss`, or a model that is drawn from the seed such as `{ model = \
+         \"leo\", rate = [\"50Mbit/s\", \"200Mbit/s\"], delay = [\"10ms\", \"30ms\"], every = \"15s\", outage = \
+         \"60ms\" }`: see [networks](networks.md)",
         LinkSpec::read_trace,
         show_trace,
     ),
@@ -274,8 +275,8 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "police",
         "0.2.0",
         POLICE,
-        "a policer in front of the queue, as `tc`'s: `{ rate = \"10Mbit/s\", burst = \"32KiB\" }` drops what exceeds the rate \
-         and a bucket of `burst`",
+        "a policer in front of the queue, as `tc`'s: `{ rate = \"10Mbit/s\", burst = \"32KiB\" }` drops packets beyond \
+         the rate and a bucket of `burst`",
         |spec: &mut LinkSpec, given| spec.police = given.value(read_police),
         |spec| spec.police.map(|police| show_police(police.value)),
     )
@@ -312,8 +313,7 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "reverse_loss",
         "0.2.0",
         LOSS,
-        "random loss in the reverse direction, as `loss`: of ACKs, and of data that flows cross the link backwards with; `loss_at` holds \
-         for it, too",
+        "random loss of all packets in the reverse direction, ACKs and data, as `loss`; `loss_at` applies to it, too",
         |spec: &mut LinkSpec, given| set(&mut spec.reverse_loss, given.value(read_loss)),
         |spec| Some(show_loss(&spec.reverse_loss)),
     )
@@ -349,8 +349,8 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "ack_thinning",
         "0.2.0",
         Form::Whole(1, ACKS_MAX),
-        "of so many ACKs of a flow in a row that say nothing but how far data arrived (no SACK blocks, no ECN echo, no SYN or FIN) only \
-         the first passes: in the reverse direction, and forward where the link is on a `return_path`",
+        "forwards only the first of this many consecutive ACKs of a flow that carry only an ACK number (no SACK blocks, \
+         no ECN echo, no SYN or FIN), in the reverse direction; on a `return_path` in the forward direction, too",
         |spec: &mut LinkSpec, given| {
             let of = given.value(|reader, node, name| reader.integer(node, name, 1, ACKS_MAX));
             set(&mut spec.ack_thinning, of.and_then(|of| u32::try_from(of).ok()));
@@ -362,9 +362,9 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "slot",
         "0.2.0",
         SLOT,
-        "packets that have waited for `delay` leave in slots, as in `netem` with `delay` and `slot`: `\"4ms\"` from one to the \
-         next, or `{ min_delay = \"2ms\", max_delay = \"8ms\", packets = 32, bytes = \"64KiB\", limit = 1000 }`, uniform between the \
-         two, with so many packets and bytes a slot and so many packets that wait at most",
+        "packets leave in slots after `delay`, as in `netem` with `delay` and `slot`: every `\"4ms\"`, or `{ min_delay \
+         = \"2ms\", max_delay = \"8ms\", packets = 32, bytes = \"64KiB\", limit = 1000 }`, uniform between the two, \
+         with this many `packets` and `bytes` per slot and at most `limit` waiting packets",
         |spec: &mut LinkSpec, given| spec.slot = given.value(SlotSpec::read),
         |spec| spec.slot.map(SlotSpec::show),
     )
@@ -373,7 +373,7 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "reverse_slot",
         "0.2.0",
         SLOT,
-        "the same in the reverse direction: ACKs in slots",
+        "`slot` for the reverse direction: ACKs in slots",
         |spec: &mut LinkSpec, given| spec.reverse_slot = given.value(SlotSpec::read),
         |spec| spec.reverse_slot.map(SlotSpec::show),
     )
@@ -382,9 +382,9 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "airtime",
         "0.2.0",
         Form::Any(&[Form::Time, Form::Table(airtime::PARTS)]),
-        "both directions share one medium and send in turns, as on Wi-Fi: `\"186us\"` is what a turn takes beside its packet, \
-         `{ overhead = \"186us\", packets = 64, time = \"5484us\" }` bounds the packets of a turn and the time in which they begin: \
-         see [networks](networks.md)",
+        "both directions share one medium and take turns, as on Wi-Fi: `\"186us\"` is the overhead of a turn of one \
+         packet, `{ overhead = \"186us\", packets = 64, time = \"5484us\" }` limits the packets of a turn and the time \
+         in which they begin: see [networks](networks.md)",
         |spec: &mut LinkSpec, given| spec.airtime = given.value(AirtimeSpec::read),
         |spec| spec.airtime.map(AirtimeSpec::show),
     ),
@@ -392,9 +392,10 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "grant",
         "0.2.0",
         GRANT,
-        "packets leave when the network has granted what the sender asked for, as upstream on cable and in cells: `\"4ms\"` after the \
-         request, or `{ delay = \"4ms\", every = \"2ms\", bytes = \"16KB\", limit = 1000 }`, with requests at multiples of `every`, so many \
-         bytes a grant and so many packets that wait at most: see [networks](networks.md)",
+        "packets leave when the network has granted the sender's request, as upstream on cable and in mobile networks: \
+         `\"4ms\"` after the request, or `{ delay = \"4ms\", every = \"2ms\", bytes = \"16KB\", limit = 1000 }`, with \
+         requests at multiples of `every`, `bytes` per grant and at most `limit` waiting packets: see \
+         [networks](networks.md)",
         |spec: &mut LinkSpec, given| spec.grant = given.value(GrantSpec::read),
         |spec| spec.grant.map(GrantSpec::show),
     )
@@ -403,7 +404,7 @@ pub(crate) const LINK_KEYS: &[Key<LinkSpec>] = &[
         "reverse_grant",
         "0.2.0",
         GRANT,
-        "the same in the reverse direction: ACKs that wait for grants",
+        "`grant` for the reverse direction: ACKs that wait for grants",
         |spec: &mut LinkSpec, given| spec.reverse_grant = given.value(GrantSpec::read),
         |spec| spec.reverse_grant.map(GrantSpec::show),
     )

@@ -9,7 +9,7 @@ use crate::language::decimal::Decimal;
 use crate::language::document::{Node, Value};
 use crate::language::reader::{Keys, Reader};
 
-/// Random loss with its ratios as written.
+/// Random loss, with its ratios as the scenario writes them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum LossSpec {
     Bernoulli(Decimal),
@@ -26,7 +26,8 @@ pub(super) enum LossModel {
 pub(super) const LOSS_MODELS: [(&str, LossModel); 2] =
     [("bernoulli", LossModel::Bernoulli), ("gilbert-elliott", LossModel::GilbertElliott)];
 
-/// A number that is read as the same decimal. TOML requires digits on both sides of the point.
+/// A TOML number that reads back as the same decimal. TOML requires digits on both sides of the
+/// point.
 pub(super) fn toml_number(value: Decimal) -> String {
     value.to_string()
 }

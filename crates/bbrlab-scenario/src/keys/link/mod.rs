@@ -1,4 +1,4 @@
-//! `[bottleneck]`, `[[links]]` and `[access]`: links as they are written in a scenario.
+//! `[bottleneck]`, `[[links]]` and `[access]`: links as scenarios describe them.
 
 mod access;
 mod airtime;
@@ -47,8 +47,7 @@ pub(crate) const HEADERS: u64 = bbrlab_run::headers::DATA as u64;
 #[derive(Clone, Debug)]
 pub(crate) struct LinkSpec {
     pub(crate) at: At,
-    /// The link as the engine uses it, except for its name and for what is set from the fields
-    /// below.
+    /// The link as the engine uses it, except for its name and the settings in the fields below.
     pub(crate) link: Link,
     pub(crate) queue: QueueSpec,
     pub(crate) reverse_queue: Option<QueueSpec>,
@@ -59,16 +58,17 @@ pub(crate) struct LinkSpec {
     pub(crate) keep_order: bool,
     pub(crate) burst: Option<Placed<Bytes>>,
     pub(crate) peak_rate: Option<PeakSpec>,
-    /// A policer, with the place of its `burst`.
+    /// A policer, with the position of its `burst`.
     pub(crate) police: Option<Placed<Policer>>,
     pub(crate) airtime: Option<AirtimeSpec>,
     pub(crate) loss: LossSpec,
-    /// What rate and delay are drawn from; those of `link` are then the ones at the start.
+    /// The model from which rate and delay are drawn. If there is one, `link` has the rate and the
+    /// delay at the start.
     pub(crate) model: Option<ModelSpec>,
-    /// The trace that some of rate, delay and loss are those of.
+    /// The trace that gives some of rate, delay and loss.
     pub(crate) trace: Option<Arc<PathTrace>>,
     pub(crate) reorder: Option<ReorderSpec>,
-    /// One of so many ACKs passes; at least 1.
+    /// The number of consecutive pure ACKs of which only the first passes; at least 1.
     pub(crate) ack_thinning: u32,
     pub(crate) slot: Option<SlotSpec>,
     pub(crate) grant: Option<GrantSpec>,
@@ -118,8 +118,8 @@ impl Default for LinkSpec {
 }
 
 impl LinkSpec {
-    /// Reads `[bottleneck]`, or the keys that a `[[links]]` table shares with it; `of_profile` has
-    /// the values of the keys that are not given. The caller finishes the keys.
+    /// Reads `[bottleneck]`, or the keys that a `[[links]]` table shares with it. `of_profile` has
+    /// the values of missing keys. The caller must call [`Keys::finish`].
     pub(crate) fn read(reader: &mut Reader<'_>, keys: &mut Keys<'_>, of_profile: &Self) -> Self {
         let mut link = of_profile.clone();
         link.at = keys.at;
@@ -148,8 +148,9 @@ impl LinkSpec {
         link
     }
 
-    /// The rate of this direction that a `bdp`, a time of a buffer and a `load` take, in a run of
-    /// this length: that at the start, of a trace its mean. None without a rate.
+    /// The rate of this direction that determines a `bdp`, a buffer given as a time, and a `load`.
+    /// It is the rate at the start, or the mean of a trace over a run of this length. `None`
+    /// without a rate.
     pub(crate) fn nominal_rate(&self, rate: &Rate, duration: Span) -> Option<BitRate> {
         let is_of_trace = match (&self.trace, rate) {
             (Some(trace), Rate::Schedule(steps)) => trace.rate.as_ref() == Some(steps),

@@ -1,4 +1,4 @@
-//! Paths that change: delays, and the traces of `trace`.
+//! Paths that change: schedules of delays, and the traces of `trace`.
 
 use std::sync::Arc;
 
@@ -25,11 +25,11 @@ impl LinkSpec {
         let reader = &mut *given.reader;
         let refuse = |reader: &mut Reader<'_>, key: &str| {
             if let Some(at) = keys.key_at(key) {
-                let title = format!("`{}`: expected no `{key}` beside `trace`", keys.name(key));
+                let title = format!("`{}`: expected no `{key}` with `trace`", keys.name(key));
                 reader.problem(at, title, "found both, and the trace has it", Vec::new());
             }
         };
-        // A wrong trace is not reported as a missing rate, too.
+        // Do not report a wrong trace as a missing rate, too.
         if !self.link.rate.is_limited() {
             self.link.rate = MISREAD;
         }
@@ -107,8 +107,8 @@ pub(super) fn show_delay(spec: &LinkSpec) -> Option<String> {
     }
 }
 
-/// A trace of a path: a file, or `{ trace = "FILE", rows = [...] }`, the form in which the folder
-/// of a sweep stores it.
+/// Reads a trace of a path: a file, or `{ trace = "FILE", rows = [...] }`, the form in which the
+/// folder of a sweep stores it.
 pub(super) fn read_path_trace(
     reader: &mut Reader<'_>,
     node: &Node,

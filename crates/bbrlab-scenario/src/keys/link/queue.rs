@@ -1,5 +1,5 @@
-//! What stands at a link's queue beside its discipline: the unit of its buffer, the device below
-//! it, a threshold of marks.
+//! Settings of a link's queue besides its discipline: the unit of its buffer, the device queue
+//! below it, the threshold of ECN marks.
 
 use bbrlab_link::EcnThreshold;
 use bbrlab_units::{Bytes, Packets};

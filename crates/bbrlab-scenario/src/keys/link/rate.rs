@@ -1,4 +1,4 @@
-//! Rates: constant, schedules, and Mahimahi's traces; what the reverse direction sends at.
+//! Rates: constant, schedules, Mahimahi traces, and the rate of the reverse direction.
 
 use std::sync::Arc;
 
@@ -13,12 +13,12 @@ use crate::language::path_trace::wrong_end;
 use crate::language::quantity::{self, show_rate};
 use crate::language::reader::{Keys, Reader, found};
 
-/// How fast the reverse direction of a link sends.
+/// The rate of a link's reverse direction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Reverse {
     /// As fast as the forward direction.
     Forward,
-    /// At a rate of its own, or without a limit.
+    /// At its own rate, or without a limit.
     Own(Rate),
 }
 
@@ -26,7 +26,7 @@ impl Reverse {
     /// No limit.
     pub(crate) const UNLIMITED: Self = Self::Own(Rate::Unlimited);
 
-    /// The rate, given that of the forward direction.
+    /// The rate, if `forward` is that of the forward direction.
     pub(crate) fn rate<'r>(&'r self, forward: &'r Rate) -> &'r Rate {
         match self {
             Self::Forward => forward,
@@ -107,7 +107,7 @@ pub(super) fn read_rate(reader: &mut Reader<'_>, node: &Node, name: &str) -> Opt
     }
 }
 
-/// Whether a text with a slash is probably a quantity (`50Mbt/s`) and not the path of a file.
+/// Whether a text is probably a quantity (`50Mbt/s`) and not the path of a file.
 pub(super) fn looks_like_a_rate(text: &str) -> bool {
     let text = text.trim();
     text.starts_with(|c: char| c.is_ascii_digit() || "+-".contains(c)) && text.ends_with("/s")

@@ -14,10 +14,11 @@ const FULL_PACKET: Bytes = Bytes(1500);
 
 const NS: u128 = NS_PER_S as u128;
 
-/// The largest bucket that `tc` hands to the kernel, in nanoseconds of the rate.
+/// The largest bucket that `tc` can pass to the kernel, as the time in ns in which the rate fills
+/// it.
 const FILLS_IN_AT_MOST: u128 = 64 * u32::MAX as u128;
 
-/// The peak rate of a link with a bucket, as written.
+/// The peak rate of a link with a bucket, as the scenario writes it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PeakSpec {
     at: At,
@@ -37,7 +38,7 @@ impl PeakSpec {
             return Some(Self { at: node.at, rate, mtu: None });
         };
         let mut keys = Keys::new(table, name, node.at);
-        let expected = "how fast the bucket is emptied, such as \"100Mbit/s\"";
+        let expected = "the peak rate, such as \"100Mbit/s\"";
         let rate = reader.needed(&mut keys, "rate", expected, Reader::rate);
         let mtu = keys.take("mtu");
         let mtu = mtu.and_then(|node| {
@@ -54,18 +55,18 @@ impl PeakSpec {
         mtu.map_or(rate.clone(), |mtu| format!("{{ rate = {rate}, mtu = \"{mtu}B\" }}"))
     }
 
-    /// The bucket beside that of a link, which has a packet of full size unless it says otherwise.
+    /// The second bucket of a link. Its default depth is a packet of full size.
     pub(crate) fn of(self, link: &Link) -> PeakRate {
         let full = Bytes(FULL_PACKET.0 + link.framing.0);
         PeakRate { rate: self.rate, mtu: self.mtu.map_or(full, |mtu| mtu.value) }
     }
 
-    /// The key of its depth; where that is the default, of the whole.
+    /// The key of its depth, or `peak_rate` if the depth is the default.
     pub(crate) fn key(self) -> &'static str {
         if self.mtu.is_some() { "peak_rate.mtu" } else { "peak_rate" }
     }
 
-    /// Where its depth is in the file; where that is the default, the whole.
+    /// The position of its depth in the file, or of `peak_rate` if the depth is the default.
     pub(crate) fn mtu_at(self) -> At {
         self.mtu.map_or(self.at, |mtu| mtu.at)
     }
@@ -76,7 +77,7 @@ pub(super) fn show_police(police: Policer) -> String {
     format!("{{ rate = \"{}\", burst = \"{}B\" }}", show_rate(rate), burst.0)
 }
 
-/// A policer, with the place of its `burst`.
+/// Reads a policer, with the position of its `burst`.
 pub(super) fn read_police(
     reader: &mut Reader<'_>,
     node: &Node,
@@ -85,12 +86,16 @@ pub(super) fn read_police(
     let example = "a table such as { rate = \"10Mbit/s\", burst = \"32KiB\" }";
     let table = reader.table(node, name, example)?;
     let mut keys = Keys::new(table, name, node.at);
-    let rate =
-        reader.needed(&mut keys, "rate", "what may pass, such as \"10Mbit/s\"", Reader::rate);
+    let rate = reader.needed(
+        &mut keys,
+        "rate",
+        "the rate of the policer, such as \"10Mbit/s\"",
+        Reader::rate,
+    );
     let burst = reader.needed(
         &mut keys,
         "burst",
-        "what may pass at once, such as \"32KiB\"",
+        "the size of the bucket, such as \"32KiB\"",
         Reader::positive_bytes,
     );
     let at = keys.get("burst").map_or(node.at, |burst| burst.at);
@@ -99,7 +104,7 @@ pub(super) fn read_police(
     let fills_in_ns = u128::from(policer.burst.0) * 8 * NS / u128::from(policer.rate.0);
     if fills_in_ns > FILLS_IN_AT_MOST {
         let title = format!("`{name}.burst`: expected a bucket that fills in at most 274 s");
-        let found = "found more than `tc` can say, which counts ticks of 64 ns in 32 bits";
+        let found = "found more than `tc` can express with 32 bits in units of 64 ns";
         reader.problem(at, title, found, Vec::new());
         return None;
     }

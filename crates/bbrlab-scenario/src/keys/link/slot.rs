@@ -1,5 +1,5 @@
-//! `slot` and `reverse_slot`: behind its queue and its delay a link opens in slots, as `netem`'s
-//! does.
+//! `slot` and `reverse_slot`: after its queue and its delay a link forwards packets in slots, like
+//! `netem`.
 
 use bbrlab_link::{Buffer, Link, Queue, Rate, SlotParams};
 use bbrlab_units::{Bytes, Packets, Span};
@@ -10,10 +10,10 @@ use crate::language::key::{Form, Part, needed, optional};
 use crate::language::quantity::show_span;
 use crate::language::reader::{Keys, Reader};
 
-/// The most packets of a slot, or of its limit.
+/// The largest number of packets per slot, and of waiting packets.
 const PACKETS_MAX: u64 = 1_000_000_000;
 
-/// Slots as written; what the link adds is its delay.
+/// Slots as the scenario writes them; the link adds its delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SlotSpec {
     min_delay: Span,
@@ -67,7 +67,7 @@ impl SlotSpec {
         }
         if max_delay == Span::ZERO {
             let title = format!(
-                "`{name}.max_delay`: expected a time above zero beside a `min_delay` of zero"
+                "`{name}.max_delay`: expected a time above zero, because `min_delay` is zero"
             );
             reader.problem(node.at, title, "found nothing: the key is missing", Vec::new());
             return None;
@@ -91,7 +91,7 @@ impl SlotSpec {
         inline_table(parts.into_iter().flatten())
     }
 
-    /// The slots as a link of their own, which has the delay of the link that they belong to.
+    /// The slots as a separate link, with the delay of the link that they belong to.
     pub(crate) fn link(self, name: String, delay: Span) -> Link {
         let params = SlotParams {
             delay,

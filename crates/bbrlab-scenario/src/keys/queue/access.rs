@@ -1,5 +1,5 @@
-//! How a parameter of a queue discipline is reached, read and written: one function per parameter
-//! gives its place, and the kind of the value gives the rest.
+//! Reads and writes the parameters of queue disciplines. One function per parameter gives its
+//! field; the kind of its value determines the rest.
 
 use bbrlab_link::{CakeAckFilter, CakeFlows, CakeTins, Probability, Queue, StepThreshold};
 use bbrlab_units::{BitRate, Bytes, Packets, Span};
@@ -11,50 +11,51 @@ use crate::language::key::{Form, name_of, names, set};
 use crate::language::quantity::{QueueSize, show_rate, show_span};
 use crate::language::reader::Reader;
 
-/// The place of a parameter in the disciplines that have it.
+/// The field of a parameter in the disciplines that have it.
 pub(super) type Place<T> = fn(&mut Queue) -> Option<&mut T>;
 
-/// The greatest weights: `tc`'s of `pie`, and the kernel's of `dualpi2`.
+/// The largest weights: the limit of `tc` for `pie`, and that of the kernel for `dualpi2`.
 const PIE_WEIGHT_MAX: u32 = 32;
 const WEIGHT_MAX: u32 = 255 << 8;
 
-/// The filter of ACKs that keeps one.
+/// The ACK filter that keeps one ACK.
 const AGGRESSIVE: &str = "aggressive";
 
-/// A parameter's kind and place.
+/// A parameter's kind and field.
 #[derive(Clone, Copy)]
 pub(super) enum Access {
-    /// A time as `tc` hands it to the kernel: whole microseconds in 32 bits, above zero.
+    /// A time as `tc` passes it to the kernel: whole microseconds in 32 bits, above zero.
     Time(Place<Span>),
-    /// The same, or none.
+    /// Like `Time`, or none.
     OptionalTime(Place<Option<Span>>),
     /// True or false.
     Bool(Place<bool>),
-    /// A whole number from the first to the second.
+    /// A whole number within these bounds.
     Whole(u32, u32, Place<u32>),
-    /// The same, of eight bits.
+    /// Like `Whole`, with eight bits.
     Small(u8, u8, Place<u8>),
-    /// A weight of a control law, whose unit and greatest value differ: 32 for `pie`'s.
+    /// A weight of a control law. Its unit and largest value depend on the discipline: 32 for
+    /// `pie`.
     Weight(Place<u32>),
-    /// The same as `Whole`, or a number that is computed from others.
+    /// Like `Whole`, or a number that is computed from other parameters.
     OptionalWhole(u32, u32, Place<Option<u32>>),
-    /// Bytes from the first to the second.
+    /// A number of bytes within these bounds.
     Bytes(u64, u64, Place<Bytes>),
-    /// The same, or a number that is computed from others.
+    /// Like `Bytes`, or a number that is computed from other parameters.
     OptionalBytes(u64, u64, Place<Option<Bytes>>),
     /// From 0 to 1.
     Ratio(Place<Probability>),
-    /// A rate, or one that is computed from others.
+    /// A rate, which may be computed from other values.
     OptionalRate(Place<Option<BitRate>>),
-    /// A wait or a number of packets.
+    /// A waiting time or a number of packets.
     Step(Place<StepThreshold>),
-    /// A power of two up to this.
+    /// A power of two up to this maximum.
     PowerOfTwo(u32, Place<u32>),
     /// `cake`'s classes.
     Tins(Place<CakeTins>),
-    /// Between whom `cake` shares.
+    /// The flows or hosts among which `cake` shares the link.
     Isolation(Place<CakeFlows>),
-    /// Which ACKs `cake` drops.
+    /// The ACK filter of `cake`.
     AckFilter(Place<CakeAckFilter>),
     /// The band of each priority.
     Bands(Place<[u8; 16]>),
@@ -142,7 +143,7 @@ impl Access {
             Self::Ratio(place) => {
                 set(place(queue)?, reader.ratio(node, name).and_then(probability));
             }
-            // A rate that cannot be read is replaced, so that the link's rate is not reported as
+            // Replace a rate that cannot be read, so that the link's rate is not reported as
             // missing.
             Self::OptionalRate(place) => {
                 *place(queue)? = reader.rate(node, name).or(Some(BitRate(1)));
@@ -253,7 +254,7 @@ fn show_probability(shown: Probability) -> String {
     let value = u128::from(shown.0);
     let of_digits = |digits: u32| {
         let scale = 10_u128.pow(digits);
-        // Rounded up, so that rounding down leads back.
+        // Rounded up, so that rounding down when reading gives the same probability.
         let number = (value * scale).div_ceil(u128::from(Probability::ONE.0));
         let (whole, fraction) = (number / scale, number % scale);
         format!("{whole}.{fraction:0width$}", width = digits as usize)

@@ -1,4 +1,4 @@
-//! `queue`: a link's discipline, by its name in `tc` alone or with its parameters.
+//! `queue`: a link's discipline, as its name in `tc` or as a table with its parameters.
 
 mod access;
 mod params;
@@ -19,7 +19,7 @@ use params::{PARAMS, Param};
 /// A discipline with `tc`'s defaults.
 struct Discipline {
     name: &'static str,
-    /// What it does, for people.
+    /// A description of one line.
     summary: &'static str,
     default: Queue,
     /// `tc`'s limit in packets, if it has one.
@@ -36,7 +36,7 @@ const fn discipline(
 }
 
 const DISCIPLINES: &[Discipline] = &[
-    discipline("droptail", "one queue; what does not fit is dropped", Queue::DropTail, None),
+    discipline("droptail", "one queue; drops packets that do not fit", Queue::DropTail, None),
     discipline(
         "codel",
         "one queue; drops or marks at its head while packets wait too long",
@@ -45,7 +45,7 @@ const DISCIPLINES: &[Discipline] = &[
     ),
     discipline(
         "fq_codel",
-        "a queue for each flow, served in turn, each under codel's law",
+        "a queue for each flow, served in turn, each managed by codel",
         Queue::FqCodel(FqCodelParams::DEFAULT),
         Some(10_240),
     ),
@@ -57,19 +57,19 @@ const DISCIPLINES: &[Discipline] = &[
     ),
     discipline(
         "fq_pie",
-        "a queue for each flow, served in turn, each under pie's law",
+        "a queue for each flow, served in turn, each managed by pie",
         Queue::FqPie(FqPieParams::DEFAULT),
         Some(10_240),
     ),
     discipline(
         "dualpi2",
-        "a queue for L4S senders and one for all others, under a common law (RFC 9332)",
+        "a queue for L4S senders and one for all others, with coupled probabilities (RFC 9332)",
         Queue::DualPi2(DualPi2Params::DEFAULT),
         Some(10_000),
     ),
     discipline(
         "red",
-        "one queue; drops or marks on arrival with a probability that follows its average",
+        "one queue; drops or marks on arrival with a probability that follows its average length",
         Queue::Red(RedParams::DEFAULT),
         None,
     ),
@@ -87,7 +87,7 @@ const DISCIPLINES: &[Discipline] = &[
     ),
     discipline(
         "cake",
-        "a shaper and tins for classes of traffic, in each a queue for each flow",
+        "a shaper, and tins for classes of traffic with a queue for each flow",
         Queue::Cake(CakeParams::DEFAULT),
         Some(u32::MAX as u64),
     ),
@@ -102,13 +102,13 @@ const DISCIPLINES: &[Discipline] = &[
 /// A queue discipline as lists show it.
 #[derive(Clone, Debug)]
 pub struct QueueInfo {
-    /// Its name, that of `tc`.
+    /// Its name in `tc`.
     pub name: &'static str,
-    /// What it does, in one line.
+    /// A description of one line.
     pub summary: &'static str,
-    /// Packets that may wait if the scenario says nothing, if that does not depend on the link.
+    /// The default limit in packets, if it does not depend on the link.
     pub limit: Option<u64>,
-    /// Each parameter with its default, if it has one, and what it means.
+    /// Each parameter with its default, if it has one, and its meaning.
     pub parameters: Vec<(&'static str, Option<String>, &'static str)>,
 }
 
@@ -140,8 +140,8 @@ impl Default for QueueSpec {
 }
 
 impl QueueSpec {
-    /// The limit of a discipline for which none is given: `tc`'s, or what its parameters suggest at
-    /// this rate. None for drop-tail.
+    /// The default limit of a discipline: the default of `tc`, or the limit that its parameters
+    /// give at this rate. `None` for drop-tail.
     pub(crate) fn default_limit(&self, rate: Option<BitRate>) -> Option<QueueSize> {
         if let Queue::Red(red) = &self.queue {
             return Some(QueueSize::Bytes(red.limit(rate?).0));
@@ -149,7 +149,7 @@ impl QueueSpec {
         entry(&self.queue).limit.map(QueueSize::Packets)
     }
 
-    /// The rate of a shaper that the discipline has itself.
+    /// The rate of the discipline's own shaper, if it has one.
     pub(crate) fn shaper(&self) -> Option<BitRate> {
         match &self.queue {
             Queue::Cake(cake) => cake.bandwidth,
@@ -200,7 +200,7 @@ impl QueueSpec {
         Some(Self { queue, limit })
     }
 
-    /// Its name, or a table if something differs from `tc`'s defaults.
+    /// Its name, or a table if a parameter differs from the defaults of `tc`.
     pub(crate) fn show(&self) -> String {
         let Discipline { name, default, .. } = entry(&self.queue);
         let mut parts = Vec::new();
@@ -236,7 +236,7 @@ pub(crate) fn parts() -> Vec<Part> {
     parts
 }
 
-/// A discipline and its limit as the key `queue` has them; without the limit where there is none.
+/// A discipline and its limit, if it has one, as the value of the key `queue`.
 #[must_use]
 pub fn queue_to_toml(queue: &Queue, limit: Buffer) -> String {
     let limit = match limit {

@@ -1,4 +1,4 @@
-//! The parameters of the queue disciplines, with `tc`'s names.
+//! The parameters of the queue disciplines, with their names in `tc`.
 
 use bbrlab_link::{
     CakeParams, CodelParams, DualPi2Params, FqParams, PieParams, PrioParams, Queue, SfqParams,
@@ -9,7 +9,7 @@ use super::access::Access;
 /// A parameter.
 pub(super) struct Param {
     pub(super) name: &'static str,
-    /// What it means, in Markdown.
+    /// Its meaning, in Markdown.
     pub(super) meaning: &'static str,
     pub(super) access: Access,
 }
@@ -18,10 +18,10 @@ const fn param(name: &'static str, meaning: &'static str, access: Access) -> Par
     Param { name, meaning, access }
 }
 
-/// The most that `tc` and the kernel take for bytes of a turn.
+/// The largest quantum, in bytes, that `tc` and the kernel accept.
 const QUANTUM_MAX: u64 = 1 << 20;
 
-/// All parameters, those of several disciplines once.
+/// All parameters. A parameter of several disciplines has one row.
 pub(super) const PARAMS: &[Param] = &[
     param(
         "target",
@@ -47,7 +47,7 @@ pub(super) const PARAMS: &[Param] = &[
     ),
     param(
         "alpha",
-        "weight of the distance from `target`, in 1/16 per second, at most 32; of `dualpi2` in 1/256 per second",
+        "weight of the distance from `target`, in 1/16 per second, at most 32; for `dualpi2` in 1/256 per second",
         Access::Weight(|queue| match queue {
             Queue::DualPi2(params) => Some(&mut params.alpha),
             _ => Some(&mut pie(queue)?.alpha),
@@ -167,8 +167,8 @@ pub(super) const PARAMS: &[Param] = &[
     ),
     param(
         "bandwidth",
-        "of `red` the rate at which the average decays while the link is idle, without it the link's rate; of `cake` the rate \
-         of its shaper, which replaces the link's `rate`",
+        "for `red` the rate at which the average decays while the link is idle, by default the link's rate; for `cake` \
+         the rate of its shaper, which replaces the link's `rate`",
         Access::OptionalRate(|queue| match queue {
             Queue::Red(red) => Some(&mut red.bandwidth),
             Queue::Cake(cake) => Some(&mut cake.bandwidth),
@@ -177,7 +177,7 @@ pub(super) const PARAMS: &[Param] = &[
     ),
     param(
         "harddrop",
-        "with `ecn`: whether packets are dropped, all the same, above `max`",
+        "with `ecn`: whether packets are still dropped above `max`",
         Access::Bool(|queue| match queue {
             Queue::Red(red) => Some(&mut red.harddrop),
             _ => None,
@@ -201,7 +201,7 @@ pub(super) const PARAMS: &[Param] = &[
     ),
     param(
         "coupling_factor",
-        "the probability of a mark in the L queue is the law's times this",
+        "the probability of a mark in the L queue is the base probability times this",
         Access::Small(1, 255, |queue| Some(&mut dualpi2(queue)?.coupling_factor)),
     ),
     param(
@@ -211,7 +211,7 @@ pub(super) const PARAMS: &[Param] = &[
     ),
     param(
         "min_qlen_step",
-        "only packets that found at least so many in the L queue are marked by `step_thresh`",
+        "`step_thresh` marks only packets that found at least this many packets in the L queue",
         Access::Whole(0, u32::MAX, |queue| Some(&mut dualpi2(queue)?.min_qlen_step)),
     ),
     param(
@@ -266,17 +266,17 @@ pub(super) const PARAMS: &[Param] = &[
     ),
     param(
         "isolation",
-        "between whom a class is shared",
+        "the flows or hosts among which a class is shared",
         Access::Isolation(|queue| Some(&mut cake(queue)?.flows)),
     ),
     param(
         "rtt",
-        "the RTT for which the law is tuned; its target is a twentieth",
+        "the RTT for which CoDel is tuned; its target is a twentieth of it",
         Access::Time(|queue| Some(&mut cake(queue)?.rtt)),
     ),
     param(
         "memlimit",
-        "memory that packets may take; without it it follows from rate and RTT",
+        "memory that packets may take; by default it follows from rate and RTT",
         Access::OptionalBytes(1, u32::MAX as u64, |queue| Some(&mut cake(queue)?.memlimit)),
     ),
     param(
@@ -286,7 +286,7 @@ pub(super) const PARAMS: &[Param] = &[
     ),
     param(
         "bands",
-        "bands, of which the first is served first",
+        "number of bands; the first is served first",
         Access::Small(2, 16, |queue| Some(&mut prio(queue)?.bands)),
     ),
     param(
@@ -336,7 +336,7 @@ fn dualpi2(queue: &mut Queue) -> Option<&mut DualPi2Params> {
     }
 }
 
-/// The parameters of `codel`'s law.
+/// The parameters of CoDel in the disciplines that use it.
 fn codel(queue: &mut Queue) -> Option<&mut CodelParams> {
     match queue {
         Queue::Codel(params) => Some(params),
@@ -345,7 +345,7 @@ fn codel(queue: &mut Queue) -> Option<&mut CodelParams> {
     }
 }
 
-/// The parameters of `pie`'s law.
+/// The parameters of PIE in the disciplines that use it.
 fn pie(queue: &mut Queue) -> Option<&mut PieParams> {
     match queue {
         Queue::Pie(params) => Some(params),

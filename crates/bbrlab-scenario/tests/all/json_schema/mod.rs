@@ -1,8 +1,8 @@
-//! As much of JSON Schema as ours uses.
+//! A validator for the parts of JSON Schema that our schema uses.
 
 use serde_json::Value;
 
-/// What is wrong with `value`.
+/// The mistakes in `value`.
 pub(crate) fn mistakes(schema: &Value, value: &Value) -> Vec<String> {
     let mut found = Vec::new();
     for (word, rule) in schema.as_object().expect("a schema is an object") {

@@ -1,4 +1,4 @@
-//! `[[flows]]`: who sends, and what.
+//! Mistakes in `[[flows]]`.
 
 use expect_test::expect;
 
@@ -9,7 +9,7 @@ fn algorithms_and_their_parameters() {
     check(&expect![[r#"
         `flows[0].cc`: expected a congestion control
         note: algorithms: <algorithms>; "udp": datagrams, without one
-        note: a control of one's own is named by `controls`: see docs/python.md
+        note: custom congestion controls are defined in `controls`: see docs/python.md
             "reno" -> "quick" | 9:6-12 | found "quick"
             "reno" -> 7       | 9:6-6 | found the number 7
         `flows[0].cc_params.lambda`: `reno` has no parameters
@@ -44,7 +44,7 @@ fn flows() {
             + ; [[flows]]; cc = "reno"; count = 600000; ; [[flows]]; cc = "reno"; count = 600000 | 16:1-9 | found 1200001 so far
         `flows[0].rtt`: expected either `rtt` or explicit delays
             + left_delay = "1ms" | 10:7-12 | found `left_delay` as well
-        `flows[0].rtt`: expected at least 10ms, the delays of the links there and back
+        `flows[0].rtt`: expected at least 10ms, the delays of the links in both directions
             30ms -> 9.9ms | 10:7-13 | found 9.9ms, which would need negative access delays
         `flows[0].stop`: expected a time after the start
             + start = "5s"; stop = "5s"                 | 12:8-11 | found "5s"; the flow starts at 5s
@@ -54,8 +54,8 @@ fn flows() {
         `flows[0].start_step`: expected a start before the end of the run, 10s
             + start = "9s"; start_step = "500ms"; count = 3 | 12:14-20 | found "500ms"; the last flow starts at 10s
         `flows[0].start_jitter`: expected a start before the end of the run, 10s
-            + start = "9s"; start_jitter = "1s"                                     | 12:16-19 | found "1s"; with it the last start can reach 10s
-            + start = "9s"; start_step = "400ms"; count = 3; start_jitter = "300ms" | 14:16-22 | found "300ms"; with it the last start can reach 10.1s
+            + start = "9s"; start_jitter = "1s"                                     | 12:16-19 | found "1s"; the last flow may start at 10s
+            + start = "9s"; start_step = "400ms"; count = 3; start_jitter = "300ms" | 14:16-22 | found "300ms"; the last flow may start at 10.1s
         `flows[0].start`: expected a start before the end of the run, 10s
             + start = "1000000000s"; start_step = "1000000000s"; count = 1048576 | 11:9-21 | found "1000000000s"; the flow starts at 1000000000s
         `flows[0].start_step`: expected a start before the end of the run, 10s
@@ -107,13 +107,13 @@ fn arrivals() {
             + arrivals = { rate = "2000000/s" }; bytes = "1KB" | 11:21-31 | found "2000000/s"
         `flows[0].arrivals.rate`: expected a number of flows per second such as "50/s"
             + arrivals = { rate = 50 }; bytes = "1KB"     | 11:21-22 | found the number 50, which has no unit
-                help: quantities are strings with their unit, so that no reader has to guess
+                help: write the quantity as a string with its unit
             + arrivals = { rate = "-1/s" }; bytes = "1KB" | 11:21-26 | found "-1/s", which is negative
         `flows[0].arrivals.load`: expected a number from 0 to 1, or a percentage such as "1%"
             + arrivals = { load = "130%" }; bytes = "1KB" | 11:21-26 | found "130%"
         `flows[0].arrivals.load`: expected a share above one millionth such as "30%"
             + arrivals = { load = 0 }; bytes = "1KB" | 11:21-21 | found the number 0
-        `flows[0].arrivals.rate`: expected how many flows come, such as "50/s", or `load`
+        `flows[0].arrivals.rate`: expected the arrival rate, such as "50/s", or `load`
             + arrivals = { process = "poisson" }; bytes = "1KB" | 11:12-34 | found nothing: the key is missing
         `flows[0].arrivals`: expected either `rate` or `load`
             + arrivals = { rate = "5/s", load = 0.5 }; bytes = "1KB" | 11:35-37 | found `load` as well
@@ -126,7 +126,7 @@ fn arrivals() {
             + arrivals = { rate = "5/s", shape = 1.5 }; bytes = "1KB" | 11:28-32 | found an unknown key
         `flows[0].arrivals.at_most`: expected a whole number from 1 to 1000000
             + arrivals = { rate = "5/s", at_most = 0 }; bytes = "1KB" | 11:38-38 | found the number 0
-        `flows[0].sizes`: expected the sizes of flows or answers, or `bytes`
+        `flows[0].sizes`: expected the sizes of flows or responses, or `bytes`
             + arrivals = { rate = "5/s" } | 8:1-9 | found nothing: the key is missing
         `flows[0]`: expected `arrivals` or `requests`
             + sizes = { distribution = "constant", mean = "1KB" } | 11:9-51 | found `sizes` without them
@@ -137,7 +137,7 @@ fn arrivals() {
         `flows[0].requests.think.distribution`: expected "constant" or "exponential" or "pareto" or "lognormal"
             + requests = { think = { distribution = "cdf", mean = "1s" } }; bytes = "9KB" | 11:39-43 | found "cdf"
         `flows[0].arrivals.load`: expected a link with a rate
-            [bottleneck] + ; [[flows]]; cc = "reno"; arrivals = { load = 0.5 }; bytes = "1KB"; path = ["a"]; [[links]]; name = "a"; delay = "1ms" | 8:1-9 | found none on the way of its data
+            [bottleneck] + ; [[flows]]; cc = "reno"; arrivals = { load = 0.5 }; bytes = "1KB"; path = ["a"]; [[links]]; name = "a"; delay = "1ms" | 8:1-9 | found none on the path of its data
         `flows[1]`: expected at most 1048576 flows in all
             + arrivals = { rate = "5/s", at_most = 1000000 }; bytes = "1KB"; [[flows]]; cc = "reno"; count = 500000 | 13:1-9 | found 1500000 so far
         `flows[0].arrivals`: expected a table such as { rate = "50/s" } or { load = "30%" }
@@ -185,12 +185,12 @@ fn sizes_of_flows() {
             + arrivals = { rate = "5/s" }; sizes = { distribution = "cdf", points = [["1KB", 2]] } | 12:51-51 | found the number 2
         `flows[0].sizes.points`: expected a number of bytes such as "131072B"
             + arrivals = { rate = "5/s" }; sizes = { distribution = "cdf", points = [[1000, 1]] }                    | 12:44-47 | found the number 1000, which has no unit
-                help: quantities are strings with their unit, so that no reader has to guess
+                help: write the quantity as a string with its unit
             + arrivals = { rate = "5/s" }; sizes = { distribution = "cdf", points = [["9GB", 0], ["9000000GB", 1]] } | 12:56-66 | found "9000000GB", more than the largest, 1PiB
         `flows[0].sizes.points`: expected points that rise up to a share of 1
             + arrivals = { rate = "5/s" }; sizes = { distribution = "cdf", points = [["1KB", 0.5], ["2KB", 0.9]] } | 12:42-69 | found a distribution that does not end with a share of 1
             + arrivals = { rate = "5/s" }; sizes = { distribution = "cdf", points = [["2KB", 0.5], ["1KB", 1]] }   | 12:42-67 | found a distribution that has descending values
-        `flows[0].sizes.points`: expected the path of a file with bytes and a share a line
+        `flows[0].sizes.points`: expected the path of a file with bytes and a share per line
             + arrivals = { rate = "5/s" }; sizes = { distribution = "cdf", points = "no-such.txt" } | 12:42-54 | found "no-such.txt"; as a distribution it cannot be read: No such file or directory (os error 2)
         `flows[0].sizes.points.no`: expected a key of `flows[0].sizes.points`
         note: keys of `flows[0].sizes.points`: trace, rows
@@ -215,11 +215,11 @@ fn sizes_of_flows() {
         `flows[0].sizes.points`: expected points that rise up to a share of 1
             + arrivals = { rate = "5/s" }; sizes = { distribution = "cdf", points = [] }                           | 12:42-43 | found a distribution that has no points
             + arrivals = { rate = "5/s" }; sizes = { distribution = "cdf", points = [["1KB", 0.9], ["2KB", 0.1]] } | 12:42-69 | found a distribution that has descending shares
-        `flows[0].sizes.points`: expected the path of a file with bytes and a share a line
+        `flows[0].sizes.points`: expected the path of a file with bytes and a share per line
             + arrivals = { rate = "5/s" }; sizes = { distribution = "cdf", points = "/dev/null" } | 12:42-52 | found "/dev/null"; as a distribution it is not a regular file
         `flows[0].sizes.max`: expected a number of bytes above zero such as "131072B"
             + arrivals = { rate = "5/s" }; sizes = { distribution = "pareto", mean = "1KB", max = 5 } | 12:56-56 | found the number 5, which has no unit
-                help: quantities are strings with their unit, so that no reader has to guess
+                help: write the quantity as a string with its unit
     "#]]);
 }
 
@@ -231,13 +231,13 @@ fn requests_videos_and_random_bursts() {
         `flows[0].requests.think`: expected a time above zero such as "30ms"
             + requests = { think = "0s" }; bytes = "1KB" | 11:22-25 | found "0s", which is zero
             + requests = { think = 1 }; bytes = "1KB"    | 11:22-22 | found the number 1, which has no unit
-                help: quantities are strings with their unit, so that no reader has to guess
+                help: write the quantity as a string with its unit
         `flows[0].requests.count`: expected a whole number from 1 to 1000000000
             + requests = { count = 0 }; bytes = "1KB" | 11:22-22 | found the number 0
         `flows[0].requests.pause`: expected a key of `flows[0].requests`
         note: keys of `flows[0].requests`: think, count
             + requests = { pause = "1s" }; bytes = "1KB" | 11:14-18 | found an unknown key
-        `flows[0].sizes`: expected the sizes of flows or answers, or `bytes`
+        `flows[0].sizes`: expected the sizes of flows or responses, or `bytes`
             + requests = {} | 8:1-9 | found nothing: the key is missing
         `flows[0]`: expected one source
             + requests = {}; video = { rate = "1Mbit/s" }; bytes = "1KB" | 13:1-5 | found `bytes` and `requests` and `video`
@@ -265,7 +265,7 @@ fn requests_videos_and_random_bursts() {
         `flows[0].on`: expected a time above zero such as "30ms"
             + on = "0s"; off = "1s" | 11:6-9 | found "0s", which is zero
             + on = 1; off = "1s"    | 11:6-6 | found the number 1, which has no unit
-                help: quantities are strings with their unit, so that no reader has to guess
+                help: write the quantity as a string with its unit
         `flows[0].on.distribution`: expected the name of a distribution such as "pareto"
             + on = { mean = "1s" }; off = "1s" | 11:6-20 | found nothing: the key is missing
         `flows[0].on.shape`: expected a number from 1.001 to 100, of at most three decimals
@@ -282,7 +282,7 @@ fn requests_videos_and_random_bursts() {
         `flows[0].bytes`: expected a number of bytes above zero such as "131072B"
             + bytes = "1pkt" | 11:9-14 | found "1pkt", whose unit is none of B, KB, KiB, MB, MiB, GB or GiB
             + bytes = -5     | 11:9-10 | found the number -5, which has no unit
-                help: quantities are strings with their unit, so that no reader has to guess
+                help: write the quantity as a string with its unit
         `flows[0].write`: expected a table such as { bytes = "64KiB", every = "50ms" }
             + write = "1KB" | 11:9-13 | found "1KB"
         `flows[0].write.bytes`: expected a number of bytes above zero such as "131072B"
@@ -315,7 +315,7 @@ fn datagrams() {
             "reno" -> "udp" | 8:1-9 | found nothing: the key is missing
         `flows[0].cc`: expected a congestion control
         note: algorithms: <algorithms>; "udp": datagrams, without one
-        note: a control of one's own is named by `controls`: see docs/python.md
+        note: custom congestion controls are defined in `controls`: see docs/python.md
             "reno" -> "UDP"; rate = "1Mbit/s" | 9:6-10 | found "UDP"
                 help: did you mean "udp"?
         `flows[0].rate`: expected the rate of the datagrams, such as "10Mbit/s"
@@ -358,7 +358,7 @@ fn datagrams() {
             "reno" -> "udp"; rate = "1Mbit/s"; sack = true | 11:1-4 | found an unknown key
         `flows[0].cc`: expected a congestion control
         note: algorithms: <algorithms>; "udp": datagrams, without one
-        note: a control of one's own is named by `controls`: see docs/python.md
+        note: custom congestion controls are defined in `controls`: see docs/python.md
             "reno" -> ["udp"]; rate = "1Mbit/s" | 9:6-12 | found a list
     "#]]);
 }

@@ -1,4 +1,4 @@
-//! `[bottleneck]`, `[[links]]` and `[access]`.
+//! Mistakes in `[bottleneck]`, `[[links]]` and `[access]`.
 
 use bbrlab_scenario::Scenario;
 use expect_test::expect;
@@ -8,16 +8,16 @@ use super::check;
 #[test]
 fn the_bandwidth_of_cake() {
     check(&expect![[r#"
-        `bottleneck.queue.bandwidth`: expected no `rate` beside it
-            [bottleneck] + queue = { discipline = "cake", bandwidth = "9Mbit/s" } | 4:1-4 | found both, and the shaper's is the link's rate
+        `bottleneck.queue.bandwidth`: expected no `rate` as well
+            [bottleneck] + queue = { discipline = "cake", bandwidth = "9Mbit/s" } | 4:1-4 | found both, and the link has the rate of the shaper
         `bottleneck.queue.bandwidth`: expected a rate above zero such as "50Mbit/s"
             rate = "50Mbit/s"; -> queue = { discipline = "cake", bandwidth = "0Mbit/s" }; | 4:44-52 | found "0Mbit/s", which is zero
-        `bottleneck.queue.bandwidth`: expected no `burst` beside it
+        `bottleneck.queue.bandwidth`: expected no `burst` as well
             rate = "50Mbit/s"; -> burst = "9KB"; queue = { discipline = "cake", bandwidth = "9Mbit/s" }; | 4:1-5 | found a token bucket behind a shaper of the same rate
-        `bottleneck.queue.bandwidth`: expected no `reverse_rate` beside it
-            rate = "50Mbit/s"; -> reverse_rate = "1Mbit/s"; queue = { discipline = "cake", bandwidth = "9Mbit/s" }; | 4:1-12 | found two rates in the reverse direction, whose `reverse_queue` is `queue` if not given
-        `bottleneck.reverse_queue.bandwidth`: expected no `reverse_rate` beside it
-            [bottleneck] + reverse_rate = "1Mbit/s"; reverse_queue = { discipline = "cake", bandwidth = "9Mbit/s" } | 7:1-12 | found both, and the shaper's is the link's rate
+        `bottleneck.queue.bandwidth`: expected no `reverse_rate` as well
+            rate = "50Mbit/s"; -> reverse_rate = "1Mbit/s"; queue = { discipline = "cake", bandwidth = "9Mbit/s" }; | 4:1-12 | found two rates in the reverse direction, because `reverse_queue` defaults to `queue`
+        `bottleneck.reverse_queue.bandwidth`: expected no `reverse_rate` as well
+            [bottleneck] + reverse_rate = "1Mbit/s"; reverse_queue = { discipline = "cake", bandwidth = "9Mbit/s" } | 7:1-12 | found both, and the link has the rate of the shaper
     "#]]);
 }
 
@@ -25,14 +25,14 @@ fn the_bandwidth_of_cake() {
 fn peak_rates() {
     check(&expect![[r#"
         `bottleneck.peak_rate`: expected a `burst` as well
-            [bottleneck] + peak_rate = "90Mbit/s" | 7:1-9 | found no bucket to empty
+            [bottleneck] + peak_rate = "90Mbit/s" | 7:1-9 | found no bucket
         `bottleneck.peak_rate`: expected more than the `rate` of the link
             [bottleneck] + burst = "64KiB"; peak_rate = "50Mbit/s" | 8:1-9 | found 50Mbit/s, and 50Mbit/s
-        `bottleneck.peak_rate.rate`: expected how fast the bucket is emptied, such as "100Mbit/s"
+        `bottleneck.peak_rate.rate`: expected the peak rate, such as "100Mbit/s"
             [bottleneck] + burst = "64KiB"; peak_rate = { mtu = "9KB" } | 8:13-27 | found nothing: the key is missing
         `bottleneck.peak_rate.mtu`: expected a number of bytes above zero such as "131072B"
             [bottleneck] + burst = "64KiB"; peak_rate = { rate = "90Mbit/s", mtu = 1500 } | 8:40-43 | found the number 1500, which has no unit
-                help: quantities are strings with their unit, so that no reader has to guess
+                help: write the quantity as a string with its unit
         `bottleneck.burst`: expected a `rate` or a schedule of rates
             rate = "50Mbit/s"; -> burst = "64KiB"; peak_rate = "90Mbit/s"; | 4:1-5 | found a link without a rate
         `bottleneck.peak_rate`: expected a `rate` or a schedule of rates
@@ -64,7 +64,7 @@ fn queues() {
             [bottleneck] + queue = { discipline = "fq_codel", flows = 0 } | 7:44-44 | found the number 0
         `bottleneck.queue.quantum`: expected from "256B" to "1048576B"
             [bottleneck] + queue = { discipline = "fq_codel", quantum = "1B" } | 7:46-49 | found "1B"
-        `bottleneck.queue.limit`: expected no `buffer` beside it
+        `bottleneck.queue.limit`: expected no `buffer` as well
             [bottleneck] + queue = { discipline = "fq_codel", limit = "9pkt" } | 7:44-49 | found both, and they are the same limit
         `bottleneck.reverse_queue`: expected a `reverse_rate` as well
             [bottleneck] + reverse_queue = "codel" | 7:1-13 | found the discipline of a link without a rate, which never has a queue
@@ -163,18 +163,18 @@ fn policers_and_what_holds_packets() {
             [bottleneck] + police = "10Mbit/s" | 7:10-19 | found "10Mbit/s"
         `bottleneck.police.rate`: expected a rate above zero such as "50Mbit/s"
             [bottleneck] + police = { rate = "0Mbit/s", burst = "9KB" } | 7:19-27 | found "0Mbit/s", which is zero
-        `bottleneck.police.burst`: expected what may pass at once, such as "32KiB"
+        `bottleneck.police.burst`: expected the size of the bucket, such as "32KiB"
             [bottleneck] + police = { rate = "1Mbit/s" } | 7:10-29 | found nothing: the key is missing
         `bottleneck.police.burst`: expected a bucket in which the largest packet fits
             [bottleneck] + police = { rate = "1Mbit/s", burst = "100B" } | 7:38-43 | found "100B"; the largest packet that crosses the link has 1514 B on the wire
         `bottleneck.police.burst`: expected a bucket that fills in at most 274 s
-            [bottleneck] + police = { rate = "1bit/s", burst = "1GB" } | 7:37-41 | found more than `tc` can say, which counts ticks of 64 ns in 32 bits
+            [bottleneck] + police = { rate = "1bit/s", burst = "1GB" } | 7:37-41 | found more than `tc` can express with 32 bits in units of 64 ns
         `bottleneck.police`: expected a table such as { rate = "10Mbit/s", burst = "32KiB" }
             [bottleneck] + police = [] | 7:10-11 | found an empty list
                 help: several values are swept: as a list in [sweep], or `--set 'sweep.KEY=[...]'`
         `bottleneck.police.burst`: expected a number of bytes above zero such as "131072B"
             [bottleneck] + police = { rate = "1Mbit/s", burst = "5ms" } | 7:38-42 | found "5ms", whose unit is none of B, KB, KiB, MB, MiB, GB or GiB
-                help: at 20Mbit/s a millisecond are 2500B
+                help: at 20Mbit/s, 1ms corresponds to 2500B
         `bottleneck.police.mtu`: expected a key of `bottleneck.police`
         note: keys of `bottleneck.police`: rate, burst
             [bottleneck] + police = { rate = "1Mbit/s", burst = "10KB", mtu = "1500B" } | 7:46-48 | found an unknown key
@@ -192,7 +192,7 @@ fn policers_and_what_holds_packets() {
             [bottleneck] + ecn_threshold = "1bdp" | 7:17-22 | found "1bdp"
         `bottleneck.device_queue`: expected "none" or a number of packets such as "100pkt"
             [bottleneck] + device_queue = 5 | 7:16-16 | found the number 5, which has no unit
-                help: quantities are strings with their unit, so that no reader has to guess
+                help: write the quantity as a string with its unit
     "#]]);
 }
 
@@ -290,7 +290,7 @@ fn what_has_just_room_for_the_packets_that_cross_the_link_is_right() {
         ("cc = \"reno\"\nbytes = \"300B\"", "366B"),
         ("cc = \"reno\"\narrivals = { rate = \"9/s\" }\nbytes = \"1B\"", "74B"),
     ] {
-        // The other link and the flow on it have nothing to do with this one.
+        // The larger packets of the second flow do not cross this link.
         let text = format!(
             "duration = \"1s\"\n[[links]]\nname = \"a\"\n{}[[links]]\nname = \"b\"\nrate = \"9Mbit/s\"\n\
              [[flows]]\n{flow}\nrtt = \"9ms\"\npath = [\"a\"]\n\
@@ -312,10 +312,10 @@ fn waits_for_slots_and_grants() {
         `bottleneck.slot`: expected a time above zero such as "4ms", or a table such as { min_delay = "2ms", max_delay = "8ms" }
             [bottleneck] + slot = "0ms" | 7:8-12 | found "0ms", which is zero
             [bottleneck] + slot = 4     | 7:8-8 | found the number 4, which has no unit
-                help: quantities are strings with their unit, so that no reader has to guess
+                help: write the quantity as a string with its unit
         `bottleneck.slot.min_delay`: expected the shortest time from one slot to the next, such as "4ms"
             [bottleneck] + slot = { max_delay = "4ms" } | 7:8-28 | found nothing: the key is missing
-        `bottleneck.slot.max_delay`: expected a time above zero beside a `min_delay` of zero
+        `bottleneck.slot.max_delay`: expected a time above zero, because `min_delay` is zero
             [bottleneck] + slot = { min_delay = "0ms" } | 7:8-28 | found nothing: the key is missing
         `bottleneck.slot.max_delay`: expected no less than `min_delay`
             [bottleneck] + slot = { min_delay = "4ms", max_delay = "2ms" } | 7:41-45 | found 2ms, and 4ms
@@ -323,14 +323,14 @@ fn waits_for_slots_and_grants() {
             [bottleneck] + slot = { min_delay = "4ms", packets = 0 } | 7:39-39 | found the number 0
         `bottleneck.reverse_slot.bytes`: expected a number of bytes above zero such as "131072B"
             [bottleneck] + reverse_slot = { min_delay = "4ms", bytes = 100 } | 7:45-47 | found the number 100, which has no unit
-                help: quantities are strings with their unit, so that no reader has to guess
+                help: write the quantity as a string with its unit
         `bottleneck.reverse_slot.packet`: expected a key of `bottleneck.reverse_slot`
         note: keys of `bottleneck.reverse_slot`: min_delay, max_delay, packets, limit, bytes
             [bottleneck] + reverse_slot = { min_delay = "4ms", packet = 1 } | 7:37-42 | found an unknown key
                 help: did you mean `packets`?
         `bottleneck.grant`: expected a time above zero such as "4ms", or a table such as { delay = "4ms", every = "2ms" }
             [bottleneck] + grant = 4     | 7:9-9 | found the number 4, which has no unit
-                help: quantities are strings with their unit, so that no reader has to guess
+                help: write the quantity as a string with its unit
             [bottleneck] + grant = "0ms" | 7:9-13 | found "0ms", which is zero
         `bottleneck.grant.delay`: expected the time from a request to its grant, such as "4ms"
             [bottleneck] + grant = { every = "2ms" } | 7:9-25 | found nothing: the key is missing
@@ -343,9 +343,9 @@ fn waits_for_slots_and_grants() {
         `bottleneck.reverse_grant.packets`: expected a key of `bottleneck.reverse_grant`
         note: keys of `bottleneck.reverse_grant`: delay, every, bytes, limit
             [bottleneck] + reverse_grant = { delay = "4ms", packets = 3 } | 7:34-40 | found an unknown key
-        `bottleneck.grant`: expected no `slot` beside it
+        `bottleneck.grant`: expected no `slot` as well
             [bottleneck] + grant = "4ms"; slot = "4ms" | 7:1-5 | found both, and packets wait either for slots or for grants
-        `bottleneck.reverse_grant`: expected no `reverse_slot` beside it
+        `bottleneck.reverse_grant`: expected no `reverse_slot` as well
             [bottleneck] + reverse_grant = "4ms"; reverse_slot = "4ms" | 7:1-13 | found both, and packets wait either for slots or for grants
         `bottleneck.slot`: expected a time above zero such as "4ms", or a table such as { min_delay = "2ms", max_delay = "8ms" }
             [bottleneck] + slot = ["4ms", "8ms"] | 7:8-21 | found a list
@@ -380,12 +380,12 @@ fn waits_for_slots_and_grants() {
 fn turns_on_a_medium() {
     check(&expect![[r#"
         `bottleneck.airtime`: expected no `grant` or `reverse_grant`
-            [bottleneck] + airtime = "186us"; reverse_rate = "forward"; grant = "4ms" | 7:1-7 | found both, and a grant is leave to send at once
+            [bottleneck] + airtime = "186us"; reverse_rate = "forward"; grant = "4ms" | 7:1-7 | found both, but a granted packet must not wait for the medium
         `bottleneck.airtime`: expected a time such as "186us", or a table such as { overhead = "186us", packets = 64 }
             [bottleneck] + airtime = 5      | 7:11-11 | found the number 5, which has no unit
-                help: quantities are strings with their unit, so that no reader has to guess
+                help: write the quantity as a string with its unit
             [bottleneck] + airtime = "-1us" | 7:11-16 | found "-1us", which is negative
-        `bottleneck.airtime.overhead`: expected what a turn takes beside its packets, such as "186us"
+        `bottleneck.airtime.overhead`: expected the overhead of a turn, such as "186us"
             [bottleneck] + airtime = { packets = 4 } | 7:11-25 | found nothing: the key is missing
         `bottleneck.airtime.packets`: expected a whole number from 1 to 1000000000
             [bottleneck] + airtime = { overhead = "1us", packets = 0 } | 7:41-41 | found the number 0
@@ -395,27 +395,27 @@ fn turns_on_a_medium() {
         note: keys of `bottleneck.airtime`: overhead, packets, time
             [bottleneck] + airtime = { overhead = "1us", txop = "4ms" }; reverse_rate = "forward" | 7:31-34 | found an unknown key
         `bottleneck.airtime`: expected a `reverse_rate` as well
-            [bottleneck] + airtime = "186us" | 7:1-7 | found a direction without one, which takes no time on the medium
+            [bottleneck] + airtime = "186us" | 7:1-7 | found a direction without a rate, which takes no time on the medium
         `bottleneck.airtime`: expected a `rate` as well
-            rate = "50Mbit/s" -> airtime = "186us"; reverse_rate = "1Mbit/s" | 4:1-7 | found a direction without one, which takes no time on the medium
+            rate = "50Mbit/s" -> airtime = "186us"; reverse_rate = "1Mbit/s" | 4:1-7 | found a direction without a rate, which takes no time on the medium
         `bottleneck.buffer`: expected a `rate` as well
             also | 7:10-15 | found a buffer of a link without a rate, which never has a queue
-        `bottleneck.airtime`: expected a `reverse_rate` that is no Mahimahi trace
-            [bottleneck] + airtime = "186us"; reverse_rate = { opportunities_ms = [1] } | 7:1-7 | found delivery opportunities, which are one direction's own
+        `bottleneck.airtime`: expected a `reverse_rate` that is not a Mahimahi trace
+            [bottleneck] + airtime = "186us"; reverse_rate = { opportunities_ms = [1] } | 7:1-7 | found delivery opportunities, which the two directions cannot share
         `bottleneck.airtime`: expected no `burst`
-            [bottleneck] + airtime = "186us"; reverse_rate = "forward"; burst = "9KB" | 7:1-7 | found a token bucket, whose packets would hold the medium while they wait
+            [bottleneck] + airtime = "186us"; reverse_rate = "forward"; burst = "9KB" | 7:1-7 | found a token bucket, whose waiting packets would occupy the medium
         `bottleneck.airtime`: expected no `slot` or `reverse_slot`
-            [bottleneck] + airtime = "186us"; reverse_rate = "forward"; reverse_slot = "4ms" | 7:1-7 | found both, and slots stand for waiting for the medium
+            [bottleneck] + airtime = "186us"; reverse_rate = "forward"; reverse_slot = "4ms" | 7:1-7 | found both, but slots already model the wait for the medium
         `bottleneck.airtime`: expected `rate_change = "follow"`
             [bottleneck] + airtime = "186us"; reverse_rate = "forward"; rate_change = "keep" | 7:1-7 | found "keep", where a packet's departure is fixed when it arrives
         `bottleneck.airtime`: expected no `bandwidth` of `cake`
-            [bottleneck] + airtime = "186us"; reverse_queue = { discipline = "cake", bandwidth = "5Mbit/s" } | 7:1-7 | found a shaper, which sends when it wants to
+            [bottleneck] + airtime = "186us"; reverse_queue = { discipline = "cake", bandwidth = "5Mbit/s" } | 7:1-7 | found a shaper, which does not wait for the medium
         `bottleneck.airtime`: expected a time such as "186us", or a table such as { overhead = "186us", packets = 64 }
             [bottleneck] + airtime = []; reverse_rate = "forward" | 7:11-12 | found an empty list
-        `bottleneck.airtime.overhead`: expected what a turn takes beside its packets, such as "186us"
+        `bottleneck.airtime.overhead`: expected the overhead of a turn, such as "186us"
             [bottleneck] + airtime = { time = "4ms" }; reverse_rate = "forward" | 7:11-26 | found nothing: the key is missing
         `bottleneck.airtime`: expected a `reverse_rate` as well
-            [bottleneck] + airtime = "1us"; reverse_rate = "unlimited" | 7:1-7 | found a direction without one, which takes no time on the medium
+            [bottleneck] + airtime = "1us"; reverse_rate = "unlimited" | 7:1-7 | found a direction without a rate, which takes no time on the medium
     "#]]);
 }
 
@@ -427,7 +427,7 @@ fn what_would_be_without_effect() {
         `bottleneck.buffer`: expected a `rate` as well
             also | 6:10-15 | found a buffer of a link without a rate, which never has a queue
         `bottleneck.burst`: expected a `rate` or a schedule of rates
-            rate = "50Mbit/s" -> rate = { opportunities_ms = [1] }; burst = "9KB" | 5:1-5 | found a Mahimahi trace, whose opportunities are no tokens
+            rate = "50Mbit/s" -> rate = { opportunities_ms = [1] }; burst = "9KB" | 5:1-5 | found a Mahimahi trace, which does not fill a bucket
         `bottleneck.queue.min`: expected less than `max`
             [bottleneck] + queue = { discipline = "red", min = "30000B", max = "30000B" } | 7:31-33 | found 30000 B, and 30000 B
             [bottleneck] + queue = { discipline = "red", min = "90KB", max = "30KB" }     | 7:31-33 | found 90000 B, and 30000 B
@@ -444,8 +444,8 @@ fn what_would_be_without_effect() {
         `bottleneck.queue.limit`: expected a buffer in which the largest packet fits
             buffer = "1bdp" -> queue = { discipline = "codel", limit = "1513B" } | 6:41-47 | found "1513B"; the largest packet that crosses the link has 1514 B on the wire
         `bottleneck.device_queue`: expected `queue = "droptail"` or `device_queue = "none"`
-            [bottleneck] + queue = "codel"; device_queue = "100pkt"  | 8:16-23 | found a queue discipline, below which packets would wait unseen
-            [bottleneck] + queue = "codel"; [stack]; profile = "ns3" | 3:1-12 | found a queue discipline above the device queue of the `profile`, where packets would wait unseen
+            [bottleneck] + queue = "codel"; device_queue = "100pkt"  | 8:16-23 | found a queue discipline, which would not see packets in the device queue
+            [bottleneck] + queue = "codel"; [stack]; profile = "ns3" | 3:1-12 | found a queue discipline, which would not see packets in the device queue of the `profile`
     "#]]);
 }
 
@@ -483,7 +483,7 @@ fn schedules() {
             [bottleneck] + loss = [["0s", 2]] | 7:16-16 | found the number 2
         `bottleneck.loss`: expected a time such as "30ms"
             [bottleneck] + loss = [[0, 0.1]] | 7:10-10 | found the number 0, which has no unit
-                help: quantities are strings with their unit, so that no reader has to guess
+                help: write the quantity as a string with its unit
         `bottleneck.loss`: expected a time and a ratio
             [bottleneck] + loss = [["0s"]] | 7:9-14 | found a list of length 1
         `bottleneck.delay`: expected a time such as "30ms"
@@ -492,10 +492,10 @@ fn schedules() {
             "5ms" -> [["0s", "5ms", "6ms"]] | 5:10-29 | found a list of length 3
         `bottleneck.delay`: expected a time such as "30ms"
             "5ms" -> [["0s", 5]] | 5:17-17 | found the number 5, which has no unit
-                help: quantities are strings with their unit, so that no reader has to guess
+                help: write the quantity as a string with its unit
         `bottleneck.delay`: expected a time such as "30ms", or a schedule such as [["0s", "20ms"], ["15s", "45ms"]]
             "5ms" -> { "0s" = "5ms" } | 5:9-24 | found a table
-        `flows[0].rtt`: expected at least 100ms, the delays of the links there and back
+        `flows[0].rtt`: expected at least 100ms, the delays of the links in both directions
             "5ms" -> [["0s", "50ms"], ["1s", "5ms"]] | 10:7-12 | found 30ms, which would need negative access delays
         `bottleneck.rate`: expected a schedule such as [["0s", "40Mbit/s"], ["40s", "80Mbit/s"]]
             "50Mbit/s" -> ["9Mbit/s", "5Mbit/s"] | 4:9-17 | found "9Mbit/s"
@@ -545,7 +545,7 @@ fn traces() {
             [bottleneck] + trace = 5             | 7:9-9 | found the number 5
         `bottleneck.trace.rows`: expected the lines of a CSV file
             [bottleneck] + trace = { rows = ["time_s,loss", "0,2"] } | 7:18-39 | found a list; as a trace it has no loss from 0 to 1 on line 2: "2"
-        `bottleneck.rate`: expected no `rate` beside `trace`
+        `bottleneck.rate`: expected no `rate` with `trace`
             [bottleneck] + trace = { rows = ["time_s,rate_mbps", "0,2"] } | 4:1-4 | found both, and the trace has it
         `bottleneck.trace.trace`: expected the path of a CSV file, or a table with a `model`
             [bottleneck] + trace = { trace = 5 } | 7:19-19 | found the number 5
@@ -555,7 +555,7 @@ fn traces() {
             [bottleneck] + trace = { rows = [5] } | 7:19-19 | found the number 5
         `bottleneck.trace.rows`: expected the lines of a CSV file
             [bottleneck] + trace = { rows = [] }                            | 7:18-19 | found an empty list; as a trace it is empty; its first line should name its columns, `time_s` and some of `rate_mbps`, `delay_ms`, `loss`
-            [bottleneck] + trace = { rows = ["time_s"] }                    | 7:18-27 | found a list; as a trace it has the columns "time_s" in place of `time_s` and some of `rate_mbps`, `delay_ms`, `loss`
+            [bottleneck] + trace = { rows = ["time_s"] }                    | 7:18-27 | found a list; as a trace it has the columns "time_s" instead of `time_s` and some of `rate_mbps`, `delay_ms`, `loss`
             [bottleneck] + trace = { rows = ["time_s,loss", "1,0"] }        | 7:18-39 | found a list; as a trace it does not begin at 0, but on line 2 at 1
             [bottleneck] + trace = { rows = ["time_s,loss", "0,0", "1"] }   | 7:18-44 | found a list; as a trace it has 2 columns, but 1 on line 3
             [bottleneck] + trace = { rows = ["time_s,loss", "0,0", "0,1"] } | 7:18-46 | found a list; as a trace it has a time on line 3 that does not rise
@@ -578,9 +578,9 @@ fn models_of_paths() {
         `bottleneck.trace.rate`: expected the lowest and the highest, such as ["50Mbit/s", "200Mbit/s"]
             [bottleneck] + trace = { model = "leo", rate = "5Mbit/s", delay = ["1ms", "2ms"], every = "1s" }              | 7:33-41 | found "5Mbit/s"
             [bottleneck] + trace = { model = "leo", rate = ["5Mbit/s", "1Mbit/s"], delay = ["1ms", "2ms"], every = "1s" } | 7:33-54 | found "5Mbit/s" before "1Mbit/s"
-        `bottleneck.rate`: expected no `rate` beside `trace`
+        `bottleneck.rate`: expected no `rate` with `trace`
             [bottleneck] + trace = { model = "walk", rate = ["1Mbit/s", "5Mbit/s"], delay = ["1ms", "2ms"], every = "1s" } | 4:1-4 | found both, and the trace has it
-        `bottleneck.delay`: expected no `delay` beside `trace`
+        `bottleneck.delay`: expected no `delay` with `trace`
             also | 5:1-5 | found both, and the trace has it
         `bottleneck.trace.outage`: expected less than `every`
             rate = "50Mbit/s"; delay = "5ms" -> trace = { model = "leo", rate = ["1Mbit/s", "5Mbit/s"], delay = ["1ms", "2ms"], every = "1s", outage = "1s" } | 4:104-107 | found 1s, every 1s
@@ -632,10 +632,10 @@ fn links_and_paths() {
                 help: did you mean "core"?
         `links[0].name`: expected the name by which flows refer to this link
             + [[links]]; rate = "1Mbit/s" | 11:1-9 | found nothing: the key is missing
-        `links[1].name`: expected a name of its own
-            + [[links]]; name = "core"; rate = "1Mbit/s"; [[links]]; name = "core"; rate = "1Mbit/s" | 15:8-13 | found "core", which another link has
-        `links[0].name`: expected a name of its own
-            + [[links]]; name = "bottleneck" | 12:8-19 | found "bottleneck", which another link has
+        `links[1].name`: expected a unique name
+            + [[links]]; name = "core"; rate = "1Mbit/s"; [[links]]; name = "core"; rate = "1Mbit/s" | 15:8-13 | found "core", the name of another link
+        `links[0].name`: expected a unique name
+            + [[links]]; name = "bottleneck" | 12:8-19 | found "bottleneck", the name of another link
         `flows[0].left_link`: expected each link at most once on a path
             + left_link = "bottleneck" | 11:13-24 | found "bottleneck" again
         `flows[0].right_link`: expected each link at most once on a path
@@ -645,6 +645,6 @@ fn links_and_paths() {
         `flows[0]`: expected a [bottleneck], or a `path` of [[links]]
             = duration = "1s"; [[flows]]; cc = "reno" | 2:1-9 | found neither: this flow has no path to its receiver
         `flows[0]`: expected a rate or a delay on its path
-            = duration = "1s"; [bottleneck]; [[flows]]; cc = "reno" | 3:1-9 | found neither: it would send an endless amount in no time
+            = duration = "1s"; [bottleneck]; [[flows]]; cc = "reno" | 3:1-9 | found neither: the flow would send an infinite amount at once
     "#]]);
 }

@@ -1,12 +1,11 @@
-//! Lists that many messages have: the keys of a link or of a flow, the algorithms, the queue
-//! disciplines. Expectations have the name of a list in its place, so that a new key is in one of
-//! them, the one below, and not in all.
+//! Replaces lists that occur in many messages by names: the keys of a link or of a flow, the
+//! algorithms, the queue disciplines. So a new key changes only one expectation, the one below.
 
 use bbrlab_run::Algorithm;
 use bbrlab_scenario::{queues, sections};
 use expect_test::expect;
 
-/// The lists, each with the name that stands for it.
+/// The lists, each with the name that replaces it.
 fn lists() -> Vec<(String, String)> {
     let keys_of = |header: &str| {
         let section = sections().into_iter().find(|section| section.header == header).unwrap();
@@ -23,7 +22,7 @@ fn lists() -> Vec<(String, String)> {
     ]
 }
 
-/// A message with names in place of the lists in it.
+/// A message with its lists replaced by names.
 pub(super) fn with_names_of_lists(message: &str) -> String {
     lists().iter().fold(message.to_owned(), |told, (name, list)| told.replace(list, name))
 }

@@ -1,9 +1,9 @@
-//! The answers to wrong scenarios: file, line and columns, what was expected, what was found, what
-//! is suggested.
+//! Tests of the messages about wrong scenarios: file, line and columns, expected value, value found
+//! and suggestion.
 //!
 //! The tables have one row for each mistake: the change of the right scenario,
-//! `line:first column-last column` in `s.toml` or in `--set`, what was found, and below it the
-//! suggestion if there is one. The heading of rows says what was expected. The tests after the
+//! `line:first column-last column` in `s.toml` or in `--set`, the value found, and below it the
+//! suggestion if there is one. The heading of rows gives the expected value. The tests after the
 //! tables compare the whole message, once for each kind.
 
 mod flows;
@@ -16,7 +16,7 @@ use crate::cpu_time::cpu_s;
 use bbrlab_scenario::{Scenario, ScenarioErrors};
 use expect_test::{Expect, expect};
 
-/// A right scenario, to be changed.
+/// A right scenario, which the tests change.
 const RIGHT: &str = r#"duration = "10s"
 
 [bottleneck]
@@ -29,7 +29,7 @@ cc = "reno"
 rtt = "30ms"
 "#;
 
-/// The files that wrong texts name: a device, and else none.
+/// The files that wrong texts name: a device; all others are missing.
 fn files(name: &str) -> Result<String, String> {
     Err(match name {
         "/dev/null" => "is not a regular file".to_owned(),
@@ -37,7 +37,7 @@ fn files(name: &str) -> Result<String, String> {
     })
 }
 
-/// The answer to a wrong text. It must not take long.
+/// The mistakes in a wrong text. Also checks that reading is fast.
 fn refusal(text: &str, sets: &[String]) -> ScenarioErrors {
     let began = cpu_s();
     let answer = Scenario::parse("s", "s.toml", text, Some(&files), sets);
@@ -45,13 +45,13 @@ fn refusal(text: &str, sets: &[String]) -> ScenarioErrors {
     answer.expect_err("the scenario is wrong")
 }
 
-/// The answer to a change of the right scenario. In a change `;` ends a line.
+/// The mistakes after a change of the right scenario. In a change `;` ends a line.
 ///
-/// - `A -> B`: B in place of the first A.
+/// - `A -> B`: B replaces the first A.
 /// - `+ LINES`: more lines at the end, which is inside `[[flows]]`.
 /// - `[bottleneck] + LINES`: more lines at the end of that table.
-/// - `= LINES`: another text altogether.
-/// - `--set SETTING`: the right text, and a setting from the command line.
+/// - `= LINES`: a different text.
+/// - `--set SETTING`: the right text with a setting from the command line.
 fn answer(change: &str) -> ScenarioErrors {
     let lines = |piece: &str| piece.replace("; ", "\n").replace(';', "\n");
     let text = if let Some(setting) = change.strip_prefix("--set ") {
@@ -71,11 +71,11 @@ fn answer(change: &str) -> ScenarioErrors {
     refusal(&text, &[])
 }
 
-/// Makes the change in the first column of each row and compares the answers with the rest of the
+/// Makes the change in the first column of each row and compares the messages with the rest of the
 /// table.
 ///
-/// Nothing but that column is read: to add a row, write `CHANGE | ` and run with `UPDATE_EXPECT=1`.
-/// A change with several mistakes has several rows, which begin with `also` from the second on.
+/// Only this column is read: to add a row, write `CHANGE | ` and run with `UPDATE_EXPECT=1`. A
+/// change with several mistakes has several rows; the second and later ones begin with `also`.
 fn check(table: &Expect) {
     // Heading, change, the rest of the row.
     let mut rows: Vec<(String, &str, String)> = Vec::new();
@@ -144,7 +144,7 @@ fn quantities() {
     check(&expect![[r#"
         `bottleneck.rate`: expected a rate above zero such as "50Mbit/s"
             "50Mbit/s" -> 50       | 4:8-9 | found the number 50, which has no unit
-                help: quantities are strings with their unit, so that no reader has to guess
+                help: write the quantity as a string with its unit
             50Mbit/s -> 50         | 4:8-11 | found "50", which has no unit
                 help: write the unit, as in "50Mbit/s"
             50Mbit/s -> 6MBps      | 4:8-14 | found "6MBps", which can be read as bits or as bytes
@@ -165,7 +165,7 @@ fn quantities() {
             1bdp -> 0pkt  | 6:10-15 | found "0pkt", which drops every packet that has to wait
             1bdp -> 0bdp  | 6:10-15 | found "0bdp", which drops every packet that has to wait
             "1bdp" -> 0   | 6:10-10 | found the number 0, which has no unit
-                help: quantities are strings with their unit, so that no reader has to guess
+                help: write the quantity as a string with its unit
             1bdp -> -1pkt | 6:10-16 | found "-1pkt", which is negative
         `bottleneck.buffer`: expected a buffer of at most 2^50 packets or bytes
             1bdp -> 1e29bdp | 6:10-18 | found "100000000000000000000000000000bdp", which is more
@@ -250,7 +250,7 @@ fn the_stack() {
 
 #[test]
 fn each_kind_of_message_in_full() {
-    // A key that is missing, with nothing to mark.
+    // A missing key, for which there is nothing to mark.
     check_in_full(
         &answer("duration = \"10s\"; ->"),
         &expect![[r#"
@@ -273,10 +273,10 @@ fn each_kind_of_message_in_full() {
               |
               = help: did you mean "cubic"?
               = note: algorithms: <algorithms>; "udp": datagrams, without one
-              = note: a control of one's own is named by `controls`: see docs/python.md
+              = note: custom congestion controls are defined in `controls`: see docs/python.md
         "#]],
     );
-    // The point of a sweep.
+    // A mistake at one point of a sweep.
     check_in_full(
         &answer("+ [sweep]; \"bottleneck.buffer\" = [\"1bdp\", \"1 bpd\"]"),
         &expect![[r#"
@@ -300,7 +300,7 @@ fn each_kind_of_message_in_full() {
               |                   ^^^^ found "2pdb", whose unit is none of pkt, B (KB, KiB, MB ...), ms or bdp
         "#]],
     );
-    // A control character is shown as a picture of it.
+    // A control character is shown as a visible symbol.
     check_in_full(
         &refusal("a = \u{1}\n", &[]),
         &expect![[r#"
@@ -311,7 +311,7 @@ fn each_kind_of_message_in_full() {
           |     ^ string values must be quoted
     "#]],
     );
-    // The file as a whole.
+    // A mistake about the whole file.
     check_in_full(
         &refusal("", &[]),
         &expect![[r#"
@@ -366,7 +366,7 @@ fn several_mistakes_are_reported_at_once() {
             1 | duration = 10
               |            ^^ found the number 10, which has no unit
               |
-              = help: quantities are strings with their unit, so that no reader has to guess
+              = help: write the quantity as a string with its unit
 
             error: `bottleneck.rate`: expected a rate above zero such as "50Mbit/s"
              --> s.toml:4:8
@@ -384,7 +384,7 @@ fn several_mistakes_are_reported_at_once() {
               |
               = help: did you mean "reno"?
               = note: algorithms: <algorithms>; "udp": datagrams, without one
-              = note: a control of one's own is named by `controls`: see docs/python.md
+              = note: custom congestion controls are defined in `controls`: see docs/python.md
         "#]],
     );
 }

@@ -1,4 +1,4 @@
-//! `[sweep]` and `--set`.
+//! Mistakes in `[sweep]` and `--set`.
 
 use bbrlab_scenario::Scenario;
 use expect_test::expect;
@@ -20,7 +20,7 @@ fn sweeps() {
         `sweep`: expected a key that can differ between points
             + [sweep]; seed = [1, 2] | 12:1-4 | found `seed`
                 help: use `repeat`, which runs seed, seed + 1 ...
-        `flows[0].rtt`: expected at least 10ms, the delays of the links there and back
+        `flows[0].rtt`: expected at least 10ms, the delays of the links in both directions
         note: at the point flows.rtt = "5ms"
             + [sweep]; "flows.rtt" = ["30ms", "5ms"] | 12:24-28 | found 5ms, which would need negative access delays
         `flows[0].start`: expected a start before the end of the run, 10s
@@ -34,14 +34,14 @@ fn sweeps() {
             + start_step = "1s"; [sweep]; "flows.count" = [10, 11] | 11:14-17 | found "1s"; the last flow starts at 10s
         `flows[0].start_jitter`: expected a start before the end of the run, 5s
         note: at the point duration = "5s"
-            + start_jitter = "5s"; [sweep]; points = [{ duration = "6s" }, { duration = "5s" }] | 11:16-19 | found "5s"; with it the last start can reach 5s
+            + start_jitter = "5s"; [sweep]; points = [{ duration = "6s" }, { duration = "5s" }] | 11:16-19 | found "5s"; the last flow may start at 5s
         `sweep."flows.rtt"`: expected each value once
             + [sweep]; "flows.rtt" = ["30ms", "30ms"] | 12:24-29 | found "30ms" a second time
         `sweep.points`: expected a list of tables such as [{ "flows.cc" = "bbr1" }]
             + [sweep]; points = [{ "flows.rtt" = "30ms" }, 5] | 12:37-37 | found the number 5 in it
         `sweep`: expected `flows.rtt` once
             + [sweep]; "flows.rtt" = ["30ms"]; points = [{ "flows.rtt" = "30ms" }] | 13:13-23 | found it in a list and in `points`, or twice
-        `sweep`: expected keys of which none contains another
+        `sweep`: expected keys that do not contain each other
             + [sweep]; "bottleneck.police" = [{ rate = "9Mbit/s", burst = "64KB" }, { rate = "9Mbit/s", burst = "99KB" }]; "bottleneck.police.rate" = ["1Mbit/s", "5Mbit/s"]                    | 13:1-24 | found `bottleneck.police` and `bottleneck.police.rate`
             + [sweep]; "bottleneck.police.rate" = ["1Mbit/s", "5Mbit/s"]; "bottleneck.police" = [{ rate = "9Mbit/s", burst = "64KB" }]                                                          | 13:1-19 | found `bottleneck.police.rate` and `bottleneck.police`
             + [sweep]; "flows[0].cc" = ["reno", "cubic"]; "flows.cc" = ["vegas", "bbr1"]                                                                                                        | 13:1-10 | found `flows[0].cc` and `flows.cc`
@@ -50,7 +50,7 @@ fn sweeps() {
             + [sweep]; points = [{ "bottleneck.police.rate" = "1Mbit/s", "bottleneck.police" = { rate = "9Mbit/s", burst = "64KB" } }]                                                          | 12:51-69 | found `bottleneck.police.rate` and `bottleneck.police`
             + [sweep]; "bottleneck.queue.target" = ["5ms", "9ms"]; "bottleneck.queue" = ["codel", "fq_codel"]                                                                                   | 13:1-18 | found `bottleneck.queue.target` and `bottleneck.queue`
             = duration = "1s"; [[links]]; name = "a"; rate = "1Mbit/s"; [[flows]]; cc = "reno"; rtt = "9ms"; path = ["a"]; [sweep]; "links.a.rate" = ["2Mbit/s"]; "links[0].rate" = ["3Mbit/s"] | 11:1-15 | found `links.a.rate` and `links[0].rate`
-        `sweep`: expected points of which no two are the same run
+        `sweep`: expected points that give different runs
             + [sweep]; "bottleneck.rate" = ["1Mbit/s", "5Mbit/s", "1000kbit/s"]                    | 11:2-6 | found bottleneck.rate = "1Mbit/s" and bottleneck.rate = "1000kbit/s"
                 help: `repeat` runs a point with several seeds
             + [sweep]; "bottleneck.rate" = ["1Mbit/s", "5Mbit/s"]; "flows.rtt" = ["30ms", "0.03s"] | 11:2-6 | found bottleneck.rate = "1Mbit/s", flows.rtt = "30ms" and bottleneck.rate = "1Mbit/s", flows.rtt = "0.03s"
@@ -62,7 +62,7 @@ fn sweeps() {
     "#]]);
 }
 
-/// What becomes of settings from the command line beside a sweep: the points that are left, or the
+/// The result of settings from the command line together with a sweep: the remaining points, or the
 /// mistakes.
 fn beside(sweep: &str, sets: &[&str]) -> String {
     let text = format!("{RIGHT}[sweep]\n{sweep}\n");
@@ -97,7 +97,7 @@ fn a_setting_is_not_overwritten_by_a_sweep_without_a_word() {
     let coupled = r#"points = [{ "bottleneck.police.rate" = "9Mbit/s", "flows.rtt" = "30ms" }]"#;
     let mut told = String::new();
     for (sweep, sets) in [
-        // A part of what is swept, and the other way round.
+        // A setting of a part of the swept value, and the reverse.
         (police, &["bottleneck.police.rate=3Mbit/s"][..]),
         (rate, &[r#"bottleneck.police={ rate = "3Mbit/s", burst = "64KB" }"#]),
         (coupled, &["bottleneck.police.burst=64KB", "bottleneck.police.rate=3Mbit/s"]),
@@ -108,10 +108,10 @@ fn a_setting_is_not_overwritten_by_a_sweep_without_a_word() {
         // All flows and one of them.
         (first_cc, &["flows.cc=vegas"]),
         (r#""flows.cc" = ["reno", "cubic"]"#, &["flows[0].cc=vegas"]),
-        // A value and a sweep of one key.
+        // A setting of a value and of a list for the same key.
         (police, &["flows.cc=vegas", r#"sweep.flows.cc=["reno", "cubic"]"#]),
         (police, &[r#"sweep.flows[0].cc=["reno", "cubic"]"#, "flows.cc=vegas"]),
-        // What is set is no longer swept, or has nothing that is.
+        // The set key is no longer swept, or does not overlap with a swept key.
         (police, &[r#"bottleneck.police={ rate = "3Mbit/s", burst = "64KB" }"#]),
         (first_cc, &["flows[0].cc=vegas"]),
         (target, &["bottleneck.queue=codel"]),
@@ -127,51 +127,51 @@ fn a_setting_is_not_overwritten_by_a_sweep_without_a_word() {
     }
     expect![[r#"
         bottleneck.police.rate=3Mbit/s beside "bottleneck.police"
-        --set:1 `--set`: expected a key that no point of the sweep sets anew
-          found `bottleneck.police.rate` beside the sweep of `bottleneck.police`
+        --set:1 `--set`: expected a key that no point of the sweep overwrites
+          found `bottleneck.police.rate` as well as the sweep of `bottleneck.police`
           help: `--set 'sweep.bottleneck.police=[...]'` replaces the list of values
-        --set:1 `bottleneck.police.burst`: expected what may pass at once, such as "32KiB"
+        --set:1 `bottleneck.police.burst`: expected the size of the bucket, such as "32KiB"
           found nothing: the key is missing
         bottleneck.police={ rate = "3Mbit/s", burst = "64KB" } beside "bottleneck.police.rate"
-        --set:1 `--set`: expected a key that no point of the sweep sets anew
-          found `bottleneck.police` beside the sweep of `bottleneck.police.rate`
+        --set:1 `--set`: expected a key that no point of the sweep overwrites
+          found `bottleneck.police` as well as the sweep of `bottleneck.police.rate`
           help: `--set 'sweep.bottleneck.police.rate=[...]'` replaces the list of values
         bottleneck.police.burst=64KB and bottleneck.police.rate=3Mbit/s beside points
-        --set:1 `--set`: expected a key that no point of the sweep sets anew
-          found `bottleneck.police.rate` beside `sweep.points`, which set `bottleneck.police.rate`
-          help: `--set 'sweep.points=[{ "KEY" = VALUE, ... }]'` replaces the points, by one of them for instance
+        --set:1 `--set`: expected a key that no point of the sweep overwrites
+          found `bottleneck.police.rate` as well as `sweep.points`, which set `bottleneck.police.rate`
+          help: `--set 'sweep.points=[{ "KEY" = VALUE, ... }]'` replaces the points, for example by one of them
         bottleneck.police={ rate = "3Mbit/s", burst = "64KB" } beside points
-        --set:1 `--set`: expected a key that no point of the sweep sets anew
-          found `bottleneck.police` beside `sweep.points`, which set `bottleneck.police.rate`
-          help: `--set 'sweep.points=[{ "KEY" = VALUE, ... }]'` replaces the points, by one of them for instance
+        --set:1 `--set`: expected a key that no point of the sweep overwrites
+          found `bottleneck.police` as well as `sweep.points`, which set `bottleneck.police.rate`
+          help: `--set 'sweep.points=[{ "KEY" = VALUE, ... }]'` replaces the points, for example by one of them
         flows.cc=bbr1 beside points
-        --set:1 `--set`: expected a key that no point of the sweep sets anew
-          found `flows.cc` beside `sweep.points`, which set `flows.cc`
-          help: `--set 'sweep.points=[{ "KEY" = VALUE, ... }]'` replaces the points, by one of them for instance
+        --set:1 `--set`: expected a key that no point of the sweep overwrites
+          found `flows.cc` as well as `sweep.points`, which set `flows.cc`
+          help: `--set 'sweep.points=[{ "KEY" = VALUE, ... }]'` replaces the points, for example by one of them
         bottleneck.queue.target=5ms beside "bottleneck.queue"
-        --set:1 `--set`: expected a key that no point of the sweep sets anew
-          found `bottleneck.queue.target` beside the sweep of `bottleneck.queue`
+        --set:1 `--set`: expected a key that no point of the sweep overwrites
+          found `bottleneck.queue.target` as well as the sweep of `bottleneck.queue`
           help: `--set 'sweep.bottleneck.queue=[...]'` replaces the list of values
         --set:1 `bottleneck.queue.discipline`: expected the name of a queue discipline
           found nothing: the key is missing
         bottleneck.queue=fq_codel beside "bottleneck.queue.discipline"
-        --set:1 `--set`: expected a key that no point of the sweep sets anew
-          found `bottleneck.queue` beside the sweep of `bottleneck.queue.discipline`
+        --set:1 `--set`: expected a key that no point of the sweep overwrites
+          found `bottleneck.queue` as well as the sweep of `bottleneck.queue.discipline`
           help: `--set 'sweep.bottleneck.queue.discipline=[...]'` replaces the list of values
         flows.cc=vegas beside "flows[0].cc"
-        --set:1 `--set`: expected a key that no point of the sweep sets anew
-          found `flows.cc` beside the sweep of `flows[0].cc`
+        --set:1 `--set`: expected a key that no point of the sweep overwrites
+          found `flows.cc` as well as the sweep of `flows[0].cc`
           help: `--set 'sweep.flows[0].cc=[...]'` replaces the list of values
         flows[0].cc=vegas beside "flows.cc"
-        --set:1 `--set`: expected a key that no point of the sweep sets anew
-          found `flows[0].cc` beside the sweep of `flows.cc`
+        --set:1 `--set`: expected a key that no point of the sweep overwrites
+          found `flows[0].cc` as well as the sweep of `flows.cc`
           help: `--set 'sweep.flows.cc=[...]'` replaces the list of values
         flows.cc=vegas and sweep.flows.cc=["reno", "cubic"] beside "bottleneck.police"
-        --set:1 `--set`: expected a key that no point of the sweep sets anew
-          found `flows.cc` beside `sweep.flows.cc`
+        --set:1 `--set`: expected a key that no point of the sweep overwrites
+          found `flows.cc` as well as `sweep.flows.cc`
         sweep.flows[0].cc=["reno", "cubic"] and flows.cc=vegas beside "bottleneck.police"
-        --set:1 `--set`: expected a key that no point of the sweep sets anew
-          found `flows.cc` beside `sweep.flows[0].cc`
+        --set:1 `--set`: expected a key that no point of the sweep overwrites
+          found `flows.cc` as well as `sweep.flows[0].cc`
         bottleneck.police={ rate = "3Mbit/s", burst = "64KB" } beside "bottleneck.police"
         1 points
         flows[0].cc=vegas beside "flows[0].cc"
@@ -203,7 +203,7 @@ fn settings() {
             --set bottleneck.buffer | --set 1:1-17 | found no `=`
         `bottleneck.rate`: expected a rate above zero such as "50Mbit/s"
             --set bottleneck.rate=50 | --set 1:17-18 | found the number 50, which has no unit
-                help: quantities are strings with their unit, so that no reader has to guess
+                help: write the quantity as a string with its unit
         `--set`: expected a key of the scenario
             --set flows[3].cc=reno     | --set 1:1-11 | found `flows[3]`, but there are 1 [[flows]], counted from 0
             --set flows[x].cc=reno     | --set 1:1-11 | found `flows[x]`, which has no index as in `flows[1]`
@@ -212,11 +212,11 @@ fn settings() {
             --set links.a.rate=1Mbit/s | --set 1:1-12 | found `links`, but there is no [[links]]
         `flows[0].start`: expected a start before the end of the run, 10s
             --set flows.start=10s | --set 1:13-15 | found "10s"; the flow starts at 10s
-        `flows[0].rtt`: expected at least 10ms, the delays of the links there and back
+        `flows[0].rtt`: expected at least 10ms, the delays of the links in both directions
             --set flows.rtt=2ms | --set 1:11-13 | found 2ms, which would need negative access delays
         `flows[0].cc`: expected a congestion control
         note: algorithms: <algorithms>; "udp": datagrams, without one
-        note: a control of one's own is named by `controls`: see docs/python.md
+        note: custom congestion controls are defined in `controls`: see docs/python.md
             --set sweep.flows.cc=["cubci"] | --set 1:17-23 | found "cubci"
                 help: did you mean "cubic"?
     "#]]);
