@@ -11,7 +11,7 @@ use bbrlab_stack::{Sockbuf, SocketBuffer, Stack};
 use bbrlab_units::{BitRate, NS_PER_S, Span};
 
 /// Bytes of the headers of a data packet: Ethernet, IP, TCP and timestamps.
-pub(crate) const AROUND_PAYLOAD: f64 = 14.0 + 20.0 + 20.0 + 12.0;
+pub(crate) const AROUND_PAYLOAD: f64 = (Link::ETHERNET.0 + headers::DATA as u64) as f64;
 
 /// Payload bytes that a socket buffer holds for each byte of its memory. Linux:
 /// `tcp_rcv_established` measures the ratio of payload to truesize, 1448 / 2304 for full segments.
