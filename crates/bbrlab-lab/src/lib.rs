@@ -101,5 +101,5 @@ pub use report_files::{check_reports, write_report_text};
 pub use report_page::write_report;
 pub use run_folder::run_folder_name;
 pub use scenario_files::{files_in, open_scenario};
-pub use stepped::Stepped;
+pub use stepped::SteppedRun;
 pub use stop::Stop;

@@ -23,7 +23,7 @@ mod table;
 
 pub use binomial::binomial_interval;
 pub use claims::{ClaimLine, ClaimTrial, claims_markdown, claims_text, verdict_counts};
-pub use compare::{ComparedMetric, ComparedPoint, Comparison, compare};
+pub use compare::{ComparedMetric, ComparedPoint, FolderComparison, compare};
 pub use groups::{MeanOfPoint, Members, flat_metrics, groups, means_of_points};
 pub use median::{Median, median};
 pub use number::{count, figure, fixed};

@@ -4,7 +4,7 @@
 use super::declared::{At, Body, Draws, Figure, METRIC};
 use super::{figures_of, place};
 use crate::papers::{Experiment, Key, papers};
-use crate::row::Row;
+use crate::row::MeasuredRow;
 
 /// The figures and tables of the report, as the papers number them.
 const WANTED: &[(&str, &[&str])] = &[
@@ -140,7 +140,7 @@ fn named(figure: &'static Figure) -> Named {
 /// What figures of an experiment name and neither its rows nor its runs have.
 pub(crate) fn not_found(
     experiment: &Experiment,
-    rows: &[Row],
+    rows: &[MeasuredRow],
     runs: &[Vec<(String, Key)>],
 ) -> Vec<String> {
     let mut missing = Vec::new();

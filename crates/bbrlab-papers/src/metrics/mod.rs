@@ -19,7 +19,7 @@ use bbrlab_run::{QueueSeries, Run, RunSummary, Series};
 
 use super::counting::Counting;
 use super::locate::{self, Keys};
-use super::row::Row;
+use super::row::MeasuredRow;
 use crate::papers::{Experiment, Key};
 
 /// A run and its results. Its series are read when they are first asked for.
@@ -127,7 +127,10 @@ pub(super) fn rows_of_run(
 }
 
 /// The rows of an experiment, from those of its runs: with what compares several runs.
-pub(super) fn with_compared(experiment: &Experiment, mut rows: Vec<Row>) -> Vec<Row> {
+pub(super) fn with_compared(
+    experiment: &Experiment,
+    mut rows: Vec<MeasuredRow>,
+) -> Vec<MeasuredRow> {
     if experiment.id == "piotrowska2024.summary-figures" {
         return piotrowska2024::conclusions(&rows);
     }

@@ -13,7 +13,7 @@ use super::{HEADERS, Measured, RunRow, bottleneck, framing};
 use crate::known::start_s;
 use crate::locate::{self, Keys};
 use crate::papers::Key;
-use crate::row::Row;
+use crate::row::MeasuredRow;
 
 /// Packets of a BDP of 40 ms at 100 Mbit/s, by which sections 5.2 and 5.4 count buffers.
 const BDP_PACKETS: f64 = 500.0;
@@ -259,7 +259,7 @@ fn drop_pct(summary: &RunSummary) -> Option<f64> {
 }
 
 /// Rows that compare versions: what runs of one version say beside those of another, seed by seed.
-pub(super) fn compared(experiment: &str, rows: &[Row]) -> Vec<Row> {
+pub(super) fn compared(experiment: &str, rows: &[MeasuredRow]) -> Vec<MeasuredRow> {
     match experiment {
         "piotrowska2024.access-link" => queue_reductions(rows),
         "piotrowska2024.vs-cubic" => improvements(rows),
@@ -270,11 +270,11 @@ pub(super) fn compared(experiment: &str, rows: &[Row]) -> Vec<Row> {
 /// The rows of the conclusions, from those of the experiments that they sum up. That version 1 is
 /// fairer "in numerous cases" is looked up in section 5.3, whose tables it refers to; "very short
 /// buffers" are those of 0.1 and 0.2 BDP of section 5.2.
-pub(super) fn conclusions(rows: &[Row]) -> Vec<Row> {
+pub(super) fn conclusions(rows: &[MeasuredRow]) -> Vec<MeasuredRow> {
     let fairness = ratios(rows, "bbr1", "bbr3", "jain", |row| {
         row.key("rtt_ratio").is_none() && row.key("flow").is_none()
     });
-    let short = |row: &Row| {
+    let short = |row: &MeasuredRow| {
         row.key("rtt_ratio").is_some()
             && matches!(row.key("buffer_bdp"), Some(Key::Number(bdp)) if *bdp < 0.3)
     };
@@ -314,7 +314,7 @@ pub(super) fn conclusions(rows: &[Row]) -> Vec<Row> {
         ),
     ];
     let hash = rows.first().map(|row| row.scenario_hash.clone()).unwrap_or_default();
-    let conclusions = phases.into_iter().map(|(algorithm, phase, values)| Row {
+    let conclusions = phases.into_iter().map(|(algorithm, phase, values)| MeasuredRow {
         keys: vec![
             ("algorithm".to_owned(), Key::word(algorithm)),
             ("phase".to_owned(), Key::word(phase)),
@@ -342,23 +342,27 @@ impl Ratios {
 }
 
 fn ratios(
-    rows: &[Row],
+    rows: &[MeasuredRow],
     of: &str,
     to: &str,
     metric: &str,
-    is_meant: impl Fn(&Row) -> bool,
+    is_meant: impl Fn(&MeasuredRow) -> bool,
 ) -> Ratios {
     let meant = rows.iter().filter(|row| is_of(row, of) && is_meant(row));
     Ratios(meant.filter_map(|row| ratio(row, counterpart(rows, row, to)?, metric)).collect())
 }
 
-fn is_of(row: &Row, algorithm: &str) -> bool {
+fn is_of(row: &MeasuredRow, algorithm: &str) -> bool {
     row.key("algorithm") == Some(&Key::word(algorithm))
 }
 
 /// The row of another version at the same place.
-fn counterpart<'a>(rows: &'a [Row], row: &Row, algorithm: &str) -> Option<&'a Row> {
-    let elsewhere = |row: &Row| {
+fn counterpart<'a>(
+    rows: &'a [MeasuredRow],
+    row: &MeasuredRow,
+    algorithm: &str,
+) -> Option<&'a MeasuredRow> {
+    let elsewhere = |row: &MeasuredRow| {
         let keys = row.keys.iter().filter(|(name, _)| name != "algorithm");
         keys.cloned().collect::<Vec<_>>()
     };
@@ -367,7 +371,7 @@ fn counterpart<'a>(rows: &'a [Row], row: &Row, algorithm: &str) -> Option<&'a Ro
 }
 
 /// A metric of one row over that of another, seed by seed; `None` if one does not have it.
-fn ratio(row: &Row, other: &Row, metric: &str) -> Option<Vec<Option<f64>>> {
+fn ratio(row: &MeasuredRow, other: &MeasuredRow, metric: &str) -> Option<Vec<Option<f64>>> {
     let pairs = row.metric(metric)?.iter().zip(other.metric(metric)?);
     let ratio = |(one, other): (&Option<f64>, &Option<f64>)| {
         Some((*one)? / (*other).filter(|other| *other > 0.0)?)
@@ -376,14 +380,19 @@ fn ratio(row: &Row, other: &Row, metric: &str) -> Option<Vec<Option<f64>>> {
 }
 
 /// A row of version 3 that compares it with another.
-fn beside(row: &Row, reference: &str, metric: &str, values: Vec<Option<f64>>) -> Row {
+fn beside(
+    row: &MeasuredRow,
+    reference: &str,
+    metric: &str,
+    values: Vec<Option<f64>>,
+) -> MeasuredRow {
     let mut keys = row.keys.clone();
     keys.push(("reference".to_owned(), Key::word(reference)));
-    Row { keys, metrics: vec![(metric.to_owned(), values)], ..row.clone() }
+    MeasuredRow { keys, metrics: vec![(metric.to_owned(), values)], ..row.clone() }
 }
 
 /// By how much the mean queue of version 3 is below that of the others.
-fn queue_reductions(rows: &[Row]) -> Vec<Row> {
+fn queue_reductions(rows: &[MeasuredRow]) -> Vec<MeasuredRow> {
     let mut reductions = Vec::new();
     for reference in ["bbr1", "bbr2"] {
         for row in rows.iter().filter(|row| is_of(row, "bbr3")) {
@@ -398,7 +407,7 @@ fn queue_reductions(rows: &[Row]) -> Vec<Row> {
 
 /// By how much the index of version 3 is above those of the others; the paper does not say which
 /// one it means.
-fn improvements(rows: &[Row]) -> Vec<Row> {
+fn improvements(rows: &[MeasuredRow]) -> Vec<MeasuredRow> {
     let mut improvements = Vec::new();
     for reference in ["bbr1", "bbr2"] {
         for row in rows.iter().filter(|row| is_of(row, "bbr3")) {
