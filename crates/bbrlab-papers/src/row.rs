@@ -23,9 +23,9 @@ pub struct MeasuredRows {
 pub struct MeasuredRow {
     /// The keys that locate it, in the order in which tables show them.
     pub keys: Vec<(String, Key)>,
-    /// The metrics by their names in the data file. One value for each of [`MeasuredRows::seeds`], in that
-    /// order: `None` where the figure has no meaning in a run, or where that seed was not run
-    /// (above 1 Gbit/s there is one seed by default).
+    /// The metrics by their names in the data file. One value for each of [`MeasuredRows::seeds`],
+    /// in that order: `None` where the figure has no meaning in a run, or where that seed was not
+    /// run (above 1 Gbit/s there is one seed by default).
     pub metrics: Vec<(String, Vec<Option<f64>>)>,
     /// The seeds that were run, out of [`MeasuredRows::seeds`].
     pub seeds_run: u64,
