@@ -3,7 +3,8 @@
 use super::{Curve, Quantity, Sheet, value};
 use crate::number::fixed;
 use crate::picture::axis::Axis;
-use crate::picture::canvas::{Canvas, Stroke};
+use crate::picture::canvas::Stroke;
+use crate::picture::grid::Spot;
 use crate::picture::panel::{Key, Panel};
 use crate::picture::{decimate, palette};
 
@@ -24,11 +25,11 @@ fn key(text: impl Into<String>, stroke: Stroke) -> Key {
 }
 
 impl Sheet<'_> {
-    pub(super) fn throughput<'c, 's>(&self, canvas: &'c Canvas<'s>, place: u32) -> Panel<'c, 's> {
+    pub(super) fn throughput<'c, 's>(&self, spot: Spot<'c, 's>) -> Panel<'c, 's> {
         let curves = self.curves(Quantity::Throughput);
         let (rates, policed) = (self.forward_rates(), self.policed_rates());
         let top = greatest(&curves).max(highest(rates.iter().flatten()));
-        let panel = self.panel(canvas, place, Axis::from_zero(top, self.ticks()));
+        let panel = self.panel(spot, Axis::from_zero(top, spot.ticks()));
         let mut keys = Vec::new();
         if self.rows.len() == 1 {
             keys.extend(curves.first().map(|of| key(of.name.clone(), Stroke::new(of.color, 2.0))));
@@ -64,7 +65,7 @@ impl Sheet<'_> {
         panel
     }
 
-    pub(super) fn rtt<'c, 's>(&self, canvas: &'c Canvas<'s>, place: u32) -> Panel<'c, 's> {
+    pub(super) fn rtt<'c, 's>(&self, spot: Spot<'c, 's>) -> Panel<'c, 's> {
         let smoothed = self.curves(Quantity::Srtt);
         let samples = if self.rows.len() == 1 { self.curves(Quantity::Rtt) } else { Vec::new() };
         let mut bases: Vec<Vec<(f64, f64)>> = Vec::new();
@@ -77,7 +78,7 @@ impl Sheet<'_> {
         bases.truncate(4);
         let top = greatest(&smoothed).max(greatest(&samples)).max(highest(bases.iter().flatten()));
         let low = bases.iter().flatten().map(|corner| corner.1).fold(top, f64::min);
-        let y = Axis::around(low, top, self.ticks());
+        let y = Axis::around(low, top, spot.ticks());
         let mut keys = Vec::new();
         if !samples.is_empty() {
             keys.push(key("sample", Stroke::new(palette::line(5), 2.0)));
@@ -100,7 +101,7 @@ impl Sheet<'_> {
         if y.low > 0.0 {
             title.push_str(&format!(" (axis from {})", trimmed(y.low)));
         }
-        let panel = self.panel(canvas, place, y);
+        let panel = self.panel(spot, y);
         panel.titled(&title, &keys);
         self.shade(&panel);
         for base in &bases {
@@ -115,7 +116,7 @@ impl Sheet<'_> {
         panel
     }
 
-    pub(super) fn window<'c, 's>(&self, canvas: &'c Canvas<'s>, place: u32) -> Panel<'c, 's> {
+    pub(super) fn window<'c, 's>(&self, spot: Spot<'c, 's>) -> Panel<'c, 's> {
         let cwnd = self.curves(Quantity::Cwnd);
         // Of many flows, the second line of each group would only hide the first.
         let inflight = if self.by_group() { Vec::new() } else { self.curves(Quantity::Inflight) };
@@ -143,7 +144,7 @@ impl Sheet<'_> {
             };
             keys.push(key(text, reference()));
         }
-        let panel = self.panel(canvas, place, Axis::from_zero(top, self.ticks()));
+        let panel = self.panel(spot, Axis::from_zero(top, spot.ticks()));
         let title = if self.by_group() {
             "cwnd, median of each group, packets"
         } else {
@@ -169,8 +170,7 @@ impl Sheet<'_> {
     /// A rate that a sender computes.
     pub(super) fn rate_panel<'c, 's>(
         &self,
-        canvas: &'c Canvas<'s>,
-        place: u32,
+        spot: Spot<'c, 's>,
         title: &str,
         quantity: Quantity,
     ) -> Panel<'c, 's> {
@@ -180,7 +180,7 @@ impl Sheet<'_> {
         // A start-up paces at several times the rate of the link; more than that would flatten the
         // rest.
         let top = greatest(&curves).max(link_top);
-        let panel = self.panel(canvas, place, Axis::from_zero(top, self.ticks()));
+        let panel = self.panel(spot, Axis::from_zero(top, spot.ticks()));
         let mut keys = Vec::new();
         if !rates.is_empty() {
             keys.push(key("link rate, on the wire", reference()));
@@ -192,12 +192,7 @@ impl Sheet<'_> {
         panel
     }
 
-    pub(super) fn queue<'c, 's>(
-        &self,
-        canvas: &'c Canvas<'s>,
-        place: u32,
-        link: u32,
-    ) -> Panel<'c, 's> {
+    pub(super) fn queue<'c, 's>(&self, spot: Spot<'c, 's>, link: u32) -> Panel<'c, 's> {
         let queue = self.input.queue;
         let time = self.from_s..=self.to_s;
         let rows = || {
@@ -206,7 +201,7 @@ impl Sheet<'_> {
         };
         let buffer = self.link_of(link).and_then(|link| self.buffer_packets(link));
         let top = rows().map(|row| value(queue.packets[row])).fold(1.0, f64::max);
-        let panel = self.panel(canvas, place, Axis::from_zero(top, self.ticks()));
+        let panel = self.panel(spot, Axis::from_zero(top, spot.ticks()));
         let points = rows().map(|row| (queue.time_s[row], Some(value(queue.packets[row]))));
         let lines = decimate::lines(points, |time_s| panel.column(time_s));
         // Places at which a count rises, at most one in a column.
@@ -255,7 +250,7 @@ impl Sheet<'_> {
         let mut top = panel.top;
         for (_, places, color) in marks {
             for x in places {
-                canvas.line(&[(x, top), (x, top + 5.0)], Stroke::new(color, 0.8));
+                panel.canvas.line(&[(x, top), (x, top + 5.0)], Stroke::new(color, 0.8));
             }
             top += 6.0;
         }
