@@ -1,6 +1,6 @@
 //! Compares a point with our runs of it, metric by metric.
 
-use bbrlab_run::{FlowSummary, RunSummary};
+use bbrlab_run::{Algorithm, FlowSummary, RunSummary};
 
 use super::LinuxPoint;
 use super::difference::{LinuxComparison, Metric};
@@ -83,11 +83,15 @@ pub(super) fn compare(
         family: point.family.clone(),
         cc: flows.iter().map(|flow| flow.cc.clone()).collect(),
         is_bbr_under_early_drops: settings.drops_early()
-            && flows.iter().any(|flow| flow.cc.starts_with("bbr")),
+            && flows.iter().any(|flow| is_bbr(&flow.cc)),
         linux_seeds: point.seeds.len(),
         comparisons,
         cwnd: None,
     }
+}
+
+fn is_bbr(cc: &str) -> bool {
+    Algorithm::from_name(cc).is_some_and(Algorithm::is_bbr)
 }
 
 /// A figure of a flow.
