@@ -129,6 +129,15 @@ pub(crate) fn plot(folder: &Path, out: Option<&Path>) -> Result<Vec<PathBuf>, La
     Ok(files)
 }
 
+/// The link whose queue is drawn, by place and name: the bottleneck or, without a link of this
+/// name, the first link that flows share.
+pub(crate) fn shared_link(summary: &RunSummary) -> Option<(usize, &str)> {
+    let links = &summary.links;
+    let shared = links.iter().position(|link| link.name == "bottleneck");
+    let shared = shared.or_else(|| links.iter().position(|link| !link.is_private()))?;
+    Some((shared, &links[shared].name))
+}
+
 /// The title of a sweep's scenario or, if it has none, its name.
 pub(crate) fn title_of_sweep(folder: &Path, document: &RunsDocument) -> String {
     let title = read_sweep(folder).map(|sweep| sweep.title).filter(|title| !title.is_empty());

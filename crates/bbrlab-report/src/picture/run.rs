@@ -10,10 +10,11 @@ use bbrlab_run::{QueueSeries, Run, RunSummary, Series};
 use plotters::style::text_anchor::{HPos, VPos};
 
 pub use self::choice::{RunChoice, RunPanel};
-use self::curves::{Curve, Curves, Quantity};
+use self::curves::{Curve, Curves};
 use super::Picture;
 use super::axis::Axis;
 use super::canvas::{Canvas, Stroke, TextLook, draw};
+use super::flow_quantity::FlowQuantity;
 use super::font::{cut, width_of};
 use super::grid::{Grid, Spot};
 use super::legend::{self, Entry};
@@ -260,10 +261,10 @@ impl<'a> Sheet<'a> {
                 Drawn::Bandwidth => self.rate_panel(
                     spot,
                     "Bandwidth estimate, Mbit/s of payload",
-                    Quantity::Bandwidth,
+                    FlowQuantity::Bandwidth,
                 ),
                 Drawn::Pacing => {
-                    self.rate_panel(spot, "Pacing rate, Mbit/s of payload", Quantity::Pacing)
+                    self.rate_panel(spot, "Pacing rate, Mbit/s of payload", FlowQuantity::Pacing)
                 }
                 Drawn::Queue(link) => self.queue(spot, link),
             };
@@ -384,7 +385,7 @@ impl<'a> Sheet<'a> {
         if name.contains(cc) { name } else { format!("{name} ({cc})") }
     }
 
-    fn curves(&self, quantity: Quantity) -> Vec<Curve> {
+    fn curves(&self, quantity: FlowQuantity) -> Vec<Curve> {
         Curves::new(self).of(quantity)
     }
 

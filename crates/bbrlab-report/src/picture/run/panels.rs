@@ -1,9 +1,10 @@
 //! The panels of a run, one by one.
 
-use super::{Curve, Quantity, Sheet, value};
+use super::{Curve, Sheet, value};
 use crate::number::fixed;
 use crate::picture::axis::Axis;
 use crate::picture::canvas::Stroke;
+use crate::picture::flow_quantity::FlowQuantity;
 use crate::picture::grid::Spot;
 use crate::picture::panel::{Key, Panel};
 use crate::picture::{decimate, palette};
@@ -26,7 +27,7 @@ fn key(text: impl Into<String>, stroke: Stroke) -> Key {
 
 impl Sheet<'_> {
     pub(super) fn throughput<'c, 's>(&self, spot: Spot<'c, 's>) -> Panel<'c, 's> {
-        let curves = self.curves(Quantity::Throughput);
+        let curves = self.curves(FlowQuantity::Throughput);
         let (rates, policed) = (self.forward_rates(), self.policed_rates());
         let top = greatest(&curves).max(highest(rates.iter().flatten()));
         let panel = self.panel(spot, Axis::from_zero(top, spot.ticks()));
@@ -66,8 +67,9 @@ impl Sheet<'_> {
     }
 
     pub(super) fn rtt<'c, 's>(&self, spot: Spot<'c, 's>) -> Panel<'c, 's> {
-        let smoothed = self.curves(Quantity::Srtt);
-        let samples = if self.rows.len() == 1 { self.curves(Quantity::Rtt) } else { Vec::new() };
+        let smoothed = self.curves(FlowQuantity::Srtt);
+        let samples =
+            if self.rows.len() == 1 { self.curves(FlowQuantity::Rtt) } else { Vec::new() };
         let mut bases: Vec<Vec<(f64, f64)>> = Vec::new();
         for class in self.input.run.classes.iter().filter(|class| !class.is_udp) {
             let base = self.base_rtt(class);
@@ -117,9 +119,10 @@ impl Sheet<'_> {
     }
 
     pub(super) fn window<'c, 's>(&self, spot: Spot<'c, 's>) -> Panel<'c, 's> {
-        let cwnd = self.curves(Quantity::Cwnd);
+        let cwnd = self.curves(FlowQuantity::Cwnd);
         // Of many flows, the second line of each group would only hide the first.
-        let inflight = if self.by_group() { Vec::new() } else { self.curves(Quantity::Inflight) };
+        let inflight =
+            if self.by_group() { Vec::new() } else { self.curves(FlowQuantity::Inflight) };
         let bdp = self.bdp_packets();
         let bdp_most = bdp.iter().map(|&(_, packets)| packets).fold(0.0, f64::max);
         let top = greatest(&cwnd).max(greatest(&inflight)).max(bdp_most);
@@ -172,7 +175,7 @@ impl Sheet<'_> {
         &self,
         spot: Spot<'c, 's>,
         title: &str,
-        quantity: Quantity,
+        quantity: FlowQuantity,
     ) -> Panel<'c, 's> {
         let curves = self.curves(quantity);
         let rates = self.main_link().map_or_else(Vec::new, |link| self.rate_mbps(link));
