@@ -24,8 +24,9 @@ const IMPORTS: &[(&str, &[&str])] = &[
     ("results", &["run", "scenario", "report"]),
     ("oracle", &["cc", "tcp", "queue", "link", "stack", "units"]),
     ("lab", &["sim", "run", "link", "scenario", "report", "results", "oracle", "units"]),
+    ("linux", &["lab", "sim", "run", "link", "scenario", "report", "oracle", "units"]),
     ("papers", &["lab", "run", "link", "scenario", "report", "units"]),
-    ("cli", &["papers", "lab", "run", "scenario", "report"]),
+    ("cli", &["papers", "linux", "lab", "run", "scenario", "report"]),
     ("python", &["cc", "cli", "papers", "lab", "run", "scenario", "report"]),
 ];
 

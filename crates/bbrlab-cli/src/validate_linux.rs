@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use bbrlab_lab::against_linux::{
+use bbrlab_lab::{LabError, processors};
+use bbrlab_linux::{
     AIMS, CwndAgreement, LinuxComparison, LinuxOptions, LinuxPoint, LinuxReport, Metric,
     MetricSummary, Pictures, summarise, validate_linux, write_overlays,
 };
-use bbrlab_lab::{LabError, processors};
 use bbrlab_report::{Align, Table};
 use clap::Args;
 use serde::Serialize;

@@ -25,10 +25,7 @@ use crate::scenario_files::read_kept_scenario;
 ///
 /// # Errors
 /// If a file cannot be written.
-pub(crate) fn write_pictures(
-    folder: &Path,
-    pictures: &[Picture],
-) -> Result<Vec<PathBuf>, LabError> {
+pub fn write_pictures(folder: &Path, pictures: &[Picture]) -> Result<Vec<PathBuf>, LabError> {
     make_folder(folder)?;
     let mut files = Vec::new();
     for picture in pictures {

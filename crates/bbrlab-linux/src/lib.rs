@@ -37,6 +37,7 @@ mod tasks;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use bbrlab_lab::{Progress, Stop};
 use bbrlab_run::Algorithm;
 
 pub use aims::{AIMS, Aim, AimStatistic};
@@ -46,9 +47,6 @@ pub use overlay::{Pictures, write_overlays};
 use reference::ReferencePoint;
 use settings::Settings;
 use tasks::PlannedPoint;
-
-use crate::pool::Progress;
-use crate::stop::Stop;
 
 /// Our seeds per point.
 const SEEDS: u64 = 10;
@@ -67,7 +65,7 @@ impl LinuxError {
     }
 
     fn read(path: &Path, error: &std::io::Error) -> Self {
-        Self(format!("{}: {}", path.display(), crate::error::plain(error)))
+        Self(format!("{}: {}", path.display(), bbrlab_lab::plain(error)))
     }
 }
 

@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use bbrlab_lab::{LabError, write_pictures};
 use bbrlab_report::{
     OVERLAY_FLOWS_MAX, OVERLAY_PANELS, Overlay, Picture, Recording, Shape, overlay_panels,
     overlay_picture,
@@ -11,8 +12,6 @@ use bbrlab_run::Run;
 
 use super::reference::ReferencePoint;
 use super::{LinuxError, LinuxOptions, LinuxReport, plan, scenario_text, series};
-use crate::error::LabError;
-use crate::picture_files::write_pictures;
 
 /// Which points are drawn.
 #[derive(Clone, Debug)]

@@ -350,8 +350,8 @@ mod tests {
     use std::path::Path;
 
     use super::scenario_text;
-    use crate::against_linux::reference::{ReferencePoint, parse};
-    use crate::against_linux::settings::Settings;
+    use crate::reference::{ReferencePoint, parse};
+    use crate::settings::Settings;
     use expect_test::{Expect, expect};
 
     const HEADER: &str = "kernel,scenario,family,seed,flow,cc,start_s,flow_rtt_ms,rate_mbps,buffer_pkts,loss,duration_s,settings";
