@@ -20,7 +20,7 @@ LONG = {"duration": "1000s", "flows.count": 8, "sample": "off"}
 
 
 def test_ctrl_c_ends_a_run_at_once() -> None:
-    # A shell that starts the tests in the background has them ignore it.
+    # A shell that starts the tests in the background makes them ignore SIGINT.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()
@@ -62,6 +62,20 @@ def test_too_much_work_is_refused() -> None:
         bl.run("examples.dumbbell", limit=1000)
     with pytest.raises(bl.UsageError, match="more than the limit"):
         bl.sweep("examples.dumbbell", seeds=1_000_000)
+
+
+def test_a_back_end_is_named_as_on_the_command_line() -> None:
+    assert bl.run("examples.dumbbell", on="sim").digest == bl.run("examples.dumbbell").digest
+    assert bl.sweep("examples.dumbbell", on="sim").digests == bl.sweep("examples.dumbbell").digests
+    wrong = r"on: expected a back end: sim.*, found \"ns4\""
+    with pytest.raises(bl.UsageError, match=wrong):
+        bl.run("examples.dumbbell", on="ns4")
+    with pytest.raises(bl.UsageError, match=wrong):
+        bl.sweep("examples.dumbbell", on="ns4")
+    with ThreadPoolExecutor(1) as executor, pytest.raises(bl.UsageError, match=wrong):
+        bl.sweep("examples.dumbbell", on="ns4", executor=executor)
+    with pytest.raises(bl.UsageError, match=wrong):
+        bl.Scenario("examples.dumbbell").estimate(on="ns4")
 
 
 def test_the_lock_is_released_and_threads_agree() -> None:

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use bbrlab_lab::{BENCH_CASES, Backend, backend};
+use bbrlab_papers::papers;
 use clap::{Args, Parser, Subcommand, ValueHint};
 
 use crate::builtin_id::BuiltinId;
@@ -30,7 +31,7 @@ pub(crate) enum Verb {
     #[command(after_help = "Examples:
   bbrlab run examples.two-bbr
   bbrlab run my.toml --set bottleneck.buffer=2bdp --set 'flows[1].cc=cubic' --out results
-  bbrlab run song2021.vs-cubic --jobs 2 --json > vs-cubic.json
+  bbrlab run queues.vs-cubic --jobs 2 --json > vs-cubic.json
   bbrlab show examples.dumbbell | bbrlab run -
   bbrlab run bbrlab-runs/examples.two-bbr-0a1b2c3d4e5f")]
     Run(RunArgs),
@@ -42,10 +43,7 @@ pub(crate) enum Verb {
     Merge(MergeArgs),
     /// Run the papers' experiments: published figures next to measured ones, and a verdict on every
     /// claim
-    #[command(after_help = "Examples:
-  bbrlab reproduce lanigan2020.single-flow
-  bbrlab reproduce --quick --html report.html
-  bbrlab reproduce song2021 --seeds 20 --json")]
+    #[command(after_help = examples_of_reproduce())]
     Reproduce(ReproduceArgs),
     /// List algorithms, scenarios, papers and metrics
     #[command(after_help = "Examples:
@@ -62,7 +60,7 @@ pub(crate) enum Verb {
     New(NewArgs),
     /// Validate scenario files and estimate what a run would cost; runs nothing
     #[command(after_help = "Examples:
-  bbrlab check my.toml song2021.random-loss
+  bbrlab check my.toml examples.rate-drop
   bbrlab show examples.two-bbr | bbrlab check -")]
     Check(CheckArgs),
     /// Compare with recordings of real kernel code and real Linux hosts
@@ -105,7 +103,7 @@ pub(crate) enum Verb {
     Bench(BenchArgs),
     /// Evaluate the claims and calculations in papers' data files on the numbers that the papers
     /// print
-    #[command(hide = true, after_help = "Example: bbrlab evaluate papers/song2021.toml")]
+    #[command(hide = true, after_help = "Example: bbrlab evaluate papers/*.toml")]
     Evaluate(EvaluateArgs),
     /// One case of `bench`, in this process
     #[command(hide = true, after_help = "Example: bbrlab bench-case a")]
@@ -118,6 +116,17 @@ pub(crate) enum Verb {
         /// The shell
         shell: clap_complete::Shell,
     },
+}
+
+fn examples_of_reproduce() -> String {
+    let experiment = &papers()[0].experiments[0].id;
+    let paper = &papers()[1].key;
+    format!(
+        "Examples:
+  bbrlab reproduce {experiment}
+  bbrlab reproduce --quick --html report.html
+  bbrlab reproduce {paper} --seeds 20 --json"
+    )
 }
 
 /// The flags that all commands that run scenarios have.

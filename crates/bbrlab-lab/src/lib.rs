@@ -6,7 +6,7 @@
 //!
 //! | file | idea |
 //! | --- | --- |
-//! | `backend.rs`, `backends.rs`, `simulator.rs` | who computes runs: the door, the list, and the simulator behind it |
+//! | `backend.rs`, `backends/` | who computes runs: the door, the list, and the simulator behind it |
 //! | `pool.rs` | independent pieces of work on several threads |
 //! | `execute.rs` | one run in slices, watched and interruptible |
 //! | `stepped.rs` | one run in the caller's steps |
@@ -60,7 +60,6 @@ mod run_folder;
 mod scenario_files;
 #[cfg(test)]
 mod scratch;
-mod simulator;
 mod stepped;
 mod stop;
 

@@ -179,7 +179,7 @@ mod tests {
         tell("large.toml", Some(&vec![b'#'; 2_000_000]));
         told.push_str(&open_scenario("/dev/zero", &[]).unwrap_err().to_string());
         told.push_str("\n\n");
-        told.push_str(&open_scenario("lanigan2020.single-flo", &[]).unwrap_err().to_string());
+        told.push_str(&open_scenario("examples.dumbell", &[]).unwrap_err().to_string());
         told.push_str("\n\n");
         told.push_str(&Scenario::builtin("two-bbr", &[]).unwrap_err().to_string());
         expect![[r#"
@@ -212,9 +212,9 @@ mod tests {
              = note: found more than 1048576 bytes
 
             error: expected a scenario file
-            --> lanigan2020.single-flo
+            --> examples.dumbell
              = note: found no such file, and no built-in scenario of that name
-             = help: did you mean the built-in `lanigan2020.single-flow`?
+             = help: did you mean the built-in `examples.dumbbell`?
 
             error: expected a built-in scenario
             --> two-bbr

@@ -12,27 +12,21 @@ use toml::{Table, Value};
 
 use crate::claims::LOCATING_KEYS;
 use crate::figures::tests::not_found;
-use crate::metrics::{Measured, place_of, rows_of_run, with_compared};
+use crate::metrics::{Measured, PAPERS, place_of, rows_of_run, with_compared};
 use crate::papers::{Experiment, Key, papers};
 use crate::row::MeasuredRow;
 use crate::rows::keys_of;
 
-/// The papers whose points and flows are checked here; the others' are in `tests/papers/`.
-const PAPERS: [(&str, &str); 2] = [
-    ("song2021", include_str!("../../../papers/song2021.toml")),
-    ("piotrowska2024", include_str!("../../../papers/piotrowska2024.toml")),
-];
+/// The papers whose points and flows are checked here, with their data files: those that state the
+/// bytes of a packet. The others' are in `tests/papers/`.
+fn checked_here() -> impl Iterator<Item = (&'static str, Table)> {
+    let all = PAPERS.iter().map(|paper| (paper.key, paper.text.parse().expect("valid TOML")));
+    all.filter(|(_, file)| packet_bytes(file).is_some())
+}
 
-/// The papers that are not.
-const OTHERS: [(&str, &str); 3] = [
-    ("lanigan2020", include_str!("../../../papers/lanigan2020.toml")),
-    ("mahmud2020", include_str!("../../../papers/mahmud2020.toml")),
-    ("kato2025", include_str!("../../../papers/kato2025.toml")),
-];
-
-/// The bytes of a packet as the papers count them: an IP packet.
-fn packet_bytes(paper: &str) -> f64 {
-    if paper == "piotrowska2024" { 1000.0 } else { 1500.0 }
+/// The bytes of a packet as a paper counts them: an IP packet.
+fn packet_bytes(file: &Table) -> Option<f64> {
+    figure(file.get("common")?.as_table()?, "packet_bytes")
 }
 
 fn tables<'a>(of: &'a Table, key: &str) -> Vec<&'a Table> {
@@ -60,12 +54,11 @@ fn figure(of: &Table, key: &str) -> Option<f64> {
 
 /// The experiments of a paper with their tables, those without points (which sum up others) left
 /// out.
-fn experiments(paper: &str, text: &str) -> Vec<(&'static Experiment, Table)> {
-    let file: Table = text.parse().expect("valid TOML");
+fn experiments(paper: &str, file: &Table) -> Vec<(&'static Experiment, Table)> {
     let of = papers().iter().find(|of| of.key == paper).expect("a paper");
     let mut found = Vec::new();
     for table in
-        tables(&file, "experiments").into_iter().filter(|table| !tables(table, "points").is_empty())
+        tables(file, "experiments").into_iter().filter(|table| !tables(table, "points").is_empty())
     {
         let experiment = of.experiments.iter().find(|of| of.id == word(table, "id"));
         found.push((experiment.expect("all are read"), table.clone()));
@@ -98,12 +91,12 @@ fn subjects(table: &Table) -> Vec<&str> {
 
 #[test]
 fn every_experiment_has_a_scenario_with_all_points_and_algorithms() {
-    for (paper, text) in PAPERS {
+    for (paper, file) in checked_here() {
         let of = papers().iter().find(|of| of.key == paper).unwrap();
         for experiment in &of.experiments {
             assert!(!experiment.scenarios.is_empty(), "{}: no scenario", experiment.id);
         }
-        for (experiment, table) in experiments(paper, text) {
+        for (experiment, table) in experiments(paper, &file) {
             let runs = first_runs(experiment);
             let places: Vec<Vec<(&str, Key)>> =
                 runs.iter().map(|run| place_of(experiment, run)).collect();
@@ -149,8 +142,8 @@ fn every_experiment_has_a_scenario_with_all_points_and_algorithms() {
 fn flows_rates_buffers_and_durations_are_those_of_the_data_files() {
     const NS: f64 = 1e9;
     let near = |one: f64, other: f64| (one - other).abs() < 1e-9;
-    for (paper, text) in PAPERS {
-        for (experiment, table) in experiments(paper, text) {
+    for (paper, file) in checked_here() {
+        for (experiment, table) in experiments(paper, &file) {
             let flows = tables(&table, "flows");
             for run in first_runs(experiment) {
                 let id = &experiment.id;
@@ -160,7 +153,8 @@ fn flows_rates_buffers_and_durations_are_those_of_the_data_files() {
                 };
                 assert_eq!(run.flows.len(), flows.len(), "{id}");
                 let mss = f64::from(run.class(0).mss);
-                assert!(near(mss + 52.0, packet_bytes(paper)), "{id}: segments of {mss}");
+                let bytes = packet_bytes(&file).expect("chosen by it");
+                assert!(near(mss + 52.0, bytes), "{id}: segments of {mss}");
                 // Flows that each send for the duration may end after it.
                 let last_s =
                     flows.iter().filter_map(|flow| figure(flow, "stop_s")).fold(0.0, f64::max);
@@ -176,8 +170,8 @@ fn flows_rates_buffers_and_durations_are_those_of_the_data_files() {
                         fixed => assert_eq!(class.cc.name(), fixed, "{id}"),
                     }
                     if let Some(start_s) = figure(flow, "start_s") {
-                        // "Randomised around" that moment in one experiment.
-                        let scatter_s = if id == "piotrowska2024.vs-cubic" { 1.0 } else { 0.0 };
+                        let is_random = word(&table, "flows_note").contains("randomised around");
+                        let scatter_s = if is_random { 1.0 } else { 0.0 };
                         assert!((start_s..=start_s + scatter_s).contains(&at_s), "{id}: {at_s} s");
                     }
                     if let Some(latest_s) = figure(flow, "start_s_max") {
@@ -400,11 +394,11 @@ fn points(claim: &Table) -> Vec<Vec<(String, Value)>> {
 fn every_figure_that_a_claim_or_the_report_asks_for_is_in_a_row() {
     let mut missing = Vec::new();
     let mut count = 0;
-    for (paper, text) in PAPERS.into_iter().chain(OTHERS) {
-        let file: Table = text.parse().unwrap();
+    for of in papers() {
+        let of_files = PAPERS.iter().find(|files| files.key == of.key).unwrap();
+        let file: Table = of_files.text.parse().unwrap();
         let metrics: Vec<String> =
             tables(&file, "metrics").iter().map(|metric| word(metric, "id").to_owned()).collect();
-        let of = papers().iter().find(|of| of.key == paper).unwrap();
         for experiment in &of.experiments {
             let claims: Vec<&Table> = tables(&file, "claims")
                 .into_iter()

@@ -13,6 +13,7 @@
 //! | `names.rs` | what users name: papers, experiments, claims |
 //! | `reproduce.rs` | the runs of an experiment |
 //! | `quick.rs` | what `--quick` leaves out |
+//! | `metrics/mod.rs` | the list of papers |
 //! | `locate.rs`, `metrics/` | keys and figures of a run, by the paper's formulas |
 //! | `counting.rs` | who counts packets |
 //! | `row.rs`, `rows.rs`, `published.rs` | measured rows, and what is printed for them |

@@ -3,6 +3,7 @@
 mod artifact;
 mod claim;
 mod contradiction;
+mod experiment;
 mod key;
 
 use std::sync::OnceLock;
@@ -10,11 +11,13 @@ use std::sync::OnceLock;
 use bbrlab_scenario::BUILTINS;
 use toml::{Table, Value};
 
+use crate::metrics::{PAPERS, PaperFiles};
 use crate::study::{Known, Study, UnitOf};
 
 pub use self::artifact::{Artifact, Calc};
 pub use self::claim::{Claim, Expected, Published};
 pub use self::contradiction::{Contradiction, contradictions};
+pub use self::experiment::{Experiment, FORMS};
 pub use self::key::Key;
 pub(crate) use self::key::equal;
 
@@ -43,41 +46,6 @@ pub struct Paper {
     pub(crate) identities: Vec<Identity>,
     /// What we add to it.
     pub(crate) study: Study,
-}
-
-/// An experiment of a paper, in one of its forms.
-#[derive(Clone, Debug)]
-pub struct Experiment {
-    /// Its id, such as `lanigan2020.single-flow`; in another form, with the form's name after a
-    /// dot.
-    pub id: String,
-    /// The form, if it is not the one that is judged under `linux`: one of [`FORMS`].
-    pub form: Option<&'static str>,
-    /// What it shows.
-    pub title: String,
-    /// Tables and figures that show it.
-    pub source: Vec<String>,
-    /// The metrics that it reports.
-    pub metrics: Vec<String>,
-    /// The printed rows.
-    pub rows: Vec<Table>,
-    /// Rows of figures computed from the printed ones.
-    pub derived_rows: Vec<Table>,
-    /// The built-in scenarios whose runs it is measured from.
-    pub scenarios: Vec<String>,
-}
-
-/// The forms that an experiment may have beside its first: as the authors' programs ran it, where
-/// the first is as the text describes it, or the other way round.
-pub const FORMS: [&str; 2] = ["as-run", "as-described"];
-
-impl Experiment {
-    /// The id of the experiment, whatever the form.
-    #[must_use]
-    pub fn of(&self) -> &str {
-        let form = self.form.and_then(|form| self.id.strip_suffix(form)?.strip_suffix('.'));
-        form.unwrap_or(&self.id)
-    }
 }
 
 /// An expression that is true of what a paper prints, or something is wrong with the data.
@@ -117,29 +85,15 @@ pub struct Metric {
     pub unit: String,
 }
 
-macro_rules! files {
-    ($($key:literal,)*) => {
-        /// The papers' keys, with the text of their data files and of what we add to them.
-        const FILES: &[(&str, &str, &str)] = &[$((
-            $key,
-            include_str!(concat!("../../../papers/", $key, ".toml")),
-            include_str!(concat!("../../../papers/study/", $key, ".toml")),
-        ),)*];
-    };
-}
-
-// The order of the papers everywhere.
-files! { "lanigan2020", "song2021", "mahmud2020", "kato2025", "piotrowska2024", }
-
 /// The papers, always in the same order.
 ///
 /// # Panics
 /// If a built-in file is damaged; a test reads them all.
 pub fn papers() -> &'static [Paper] {
-    static PAPERS: OnceLock<Vec<Paper>> = OnceLock::new();
-    PAPERS.get_or_init(|| {
-        let read = |(key, text, study)| read(key, text, study);
-        let all: Result<Vec<Paper>, String> = FILES.iter().copied().map(read).collect();
+    static READ: OnceLock<Vec<Paper>> = OnceLock::new();
+    READ.get_or_init(|| {
+        let read = |of: &PaperFiles| read(of.key, of.text, of.study);
+        let all: Result<Vec<Paper>, String> = PAPERS.iter().map(read).collect();
         all.unwrap_or_else(|reason| panic!("{reason}"))
     })
 }
@@ -276,35 +230,52 @@ fn words(table: &Table, key: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Expected, Published, contradictions, papers};
+    use std::fmt::Write as _;
+
+    use super::{Expected, Paper, Published, contradictions, papers};
+    use expect_test::expect;
 
     #[test]
-    fn every_paper_is_read_with_its_experiments_and_metrics() {
-        let all = || papers().iter().flat_map(|paper| &paper.experiments);
-        let experiments = || all().filter(|experiment| experiment.form.is_none());
-        let rows: usize = experiments().map(|e| e.rows.len()).sum();
-        assert_eq!((papers().len(), experiments().count(), rows), (5, 28, 346));
-        for experiment in all() {
-            assert!(!experiment.scenarios.is_empty(), "{}: no scenario", experiment.id);
-            assert!(experiments().any(|first| first.id == experiment.of()), "{}", experiment.id);
+    fn every_paper_is_read_with_its_experiments_claims_and_artifacts() {
+        let mut lines = String::new();
+        for paper in papers() {
+            let Paper { key, experiments, claims, artifacts, .. } = paper;
+            let first = || experiments.iter().filter(|experiment| experiment.form.is_none());
+            for experiment in experiments {
+                let id = &experiment.id;
+                assert!(!experiment.scenarios.is_empty(), "{id}: no scenario");
+                assert!(first().any(|first| first.id == experiment.of()), "{id}");
+            }
+            assert!(!paper.metrics.is_empty() && paper.year >= 2020, "{key}");
+            let rows: usize = first().map(|experiment| experiment.rows.len()).sum();
+            let expected =
+                |expected| claims.iter().filter(|claim| claim.expected == expected).count();
+            let published =
+                |published| claims.iter().filter(|it| it.published == published).count();
+            let shown = artifacts.iter().filter(|artifact| artifact.reproduce.is_some()).count();
+            let calcs: usize = artifacts.iter().map(|artifact| artifact.calcs.len()).sum();
+            writeln!(
+                lines,
+                "{key}: {} experiments, {rows} rows; {} claims: {} hold, {} artifacts, {} unsure; \
+                 published {} true, {} false; {} artifacts, {shown} shown, {calcs} calculations",
+                first().count(),
+                claims.len(),
+                expected(Expected::Holds),
+                expected(Expected::Artifact),
+                expected(Expected::Unsure),
+                published(Published::True),
+                published(Published::False),
+                artifacts.len(),
+            )
+            .unwrap();
         }
-        assert!(papers().iter().all(|paper| !paper.metrics.is_empty() && paper.year >= 2020));
-    }
-
-    #[test]
-    fn every_claim_artifact_and_contradiction_is_read() {
-        let claims = || papers().iter().flat_map(|paper| &paper.claims);
-        let expected = |expected| claims().filter(|claim| claim.expected == expected).count();
-        assert_eq!(claims().count(), 174);
-        assert_eq!(expected(Expected::Holds), 83);
-        assert_eq!(expected(Expected::Artifact), 30);
-        assert_eq!(expected(Expected::Unsure), 61);
-        let published = |published| claims().filter(|it| it.published == published).count();
-        assert_eq!((published(Published::True), published(Published::False)), (81, 14));
-        let artifacts = || papers().iter().flat_map(|paper| &paper.artifacts);
-        assert_eq!(artifacts().count(), 39);
-        assert_eq!(artifacts().filter(|artifact| artifact.reproduce.is_some()).count(), 17);
-        assert_eq!(artifacts().map(|artifact| artifact.calcs.len()).sum::<usize>(), 112);
+        expect![[r#"
+            lanigan2020: 6 experiments, 179 rows; 62 claims: 23 hold, 18 artifacts, 21 unsure; published 43 true, 10 false; 16 artifacts, 9 shown, 43 calculations
+            song2021: 10 experiments, 12 rows; 46 claims: 43 hold, 0 artifacts, 3 unsure; published 7 true, 0 false; 5 artifacts, 0 shown, 12 calculations
+            mahmud2020: 3 experiments, 13 rows; 18 claims: 4 hold, 4 artifacts, 10 unsure; published 13 true, 1 false; 7 artifacts, 4 shown, 25 calculations
+            kato2025: 3 experiments, 5 rows; 8 claims: 2 hold, 3 artifacts, 3 unsure; published 5 true, 0 false; 3 artifacts, 2 shown, 8 calculations
+            piotrowska2024: 6 experiments, 137 rows; 40 claims: 11 hold, 5 artifacts, 24 unsure; published 13 true, 3 false; 8 artifacts, 2 shown, 24 calculations
+        "#]].assert_eq(&lines);
         assert_eq!(contradictions().len(), 16);
         assert!(contradictions().iter().all(|it| !it.sides.is_empty() && it.priority > 0));
     }

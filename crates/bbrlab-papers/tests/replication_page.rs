@@ -197,10 +197,19 @@ fn commits(results: &Value, lists: &[(&str, &str)]) -> String {
 /// What makes each claim true that fails: the options with which `bbrlab run EXPERIMENT` makes the
 /// runs.
 fn with_a_cause(claims: &[Value]) -> String {
-    let mut out = String::from(
+    let all = || papers().iter().flat_map(|paper| &paper.claims);
+    let asks_for_less = |claim: &&Value| {
+        let claim =
+            all().find(|it| it.id == text(claim, "id")).filter(|it| it.min_fraction < 1.0)?;
+        Some(format!("{} asks for {} % of them", claim.id, 100.0 * claim.min_fraction))
+    };
+    let with_cause = claims.iter().filter(|claim| !claim["cause"].is_null());
+    let asking: Vec<String> = with_cause.filter_map(|claim| asks_for_less(&claim)).collect();
+    let asking = asking.join(", ");
+    let mut out = format!(
         "\n## What makes the others true\n\n\
          Of each claim that fails, those of which the data files are unsure included where a cause is known, the options that make \
-         it true at as many points as it asks for (lanigan2020.c32 asks for 90 % of them). `bbrlab run EXPERIMENT` with them, and with \
+         it true at as many points as it asks for ({asking}). `bbrlab run EXPERIMENT` with them, and with \
          `--set repeat=20` for the seeds of the study, makes the runs; `bbrlab reproduce EXPERIMENT` judges them, and prints such a \
          command for each claim.\n\n\
          | claim | experiment | options | true at | in seeds | what that is |\n| --- | --- | --- | --- | --- | --- |\n",

@@ -8,7 +8,7 @@ use crate::table::{Align, Table, WIDTH};
 /// A claim and what came of it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClaimLine {
-    /// Its id, such as `lanigan2020.c01`.
+    /// Its id, such as `someone2020.c01`.
     pub id: String,
     /// What it says.
     pub statement: String,
@@ -218,7 +218,7 @@ mod tests {
     fn claims() -> [ClaimLine; 2] {
         [
             ClaimLine {
-                id: "lanigan2020.c01".to_owned(),
+                id: "someone2020.c01".to_owned(),
                 statement: "With one flow BBR' has the throughput of BBR".to_owned(),
                 rule: "abs(throughput_mbps(bbr1) - throughput_mbps(bbr_prime)) <= 0.05; at delay_ms = 10"
                     .to_owned(),
@@ -231,7 +231,7 @@ mod tests {
                 trials: Vec::new(),
             },
             ClaimLine {
-                id: "lanigan2020.c03".to_owned(),
+                id: "someone2020.c03".to_owned(),
                 statement: "Every algorithm reaches about half of the link at 10 Mbps x 100 ms, \
                             because start-up cannot probe fast enough"
                     .to_owned(),
@@ -243,9 +243,9 @@ mod tests {
                 interval: Some([0.0, 0.521_824]),
                 reason: "true at 0 of 7 points, in 0 of 5 seeds".to_owned(),
                 trials: vec![ClaimTrial {
-                    words: "as in lanigan2020.a01 (small sockets): true at 7 of 7 points".to_owned(),
+                    words: "as in someone2020.a01 (small sockets): true at 7 of 7 points".to_owned(),
                     by_hand: Some(
-                        "bbrlab run lanigan2020.single-flow --set stack.sndbuf=131072B".to_owned(),
+                        "bbrlab run someone2020.single-flow --set stack.sndbuf=131072B".to_owned(),
                     ),
                 }],
             },
@@ -258,8 +258,8 @@ mod tests {
             claim            expected  verdict         true points  true seeds  of all seeds
                                                              linux       linux          95 %
             ────────────────────────────────────────────────────────────────────────────────
-            lanigan2020.c01  holds     holds                   6/6         5/5     0.48–1.00
-            lanigan2020.c03  artifact  artifact shown          0/7         0/5     0.00–0.52
+            someone2020.c01  holds     holds                   6/6         5/5     0.48–1.00
+            someone2020.c03  artifact  artifact shown          0/7         0/5     0.00–0.52
 
             c01   With one flow BBR' has the throughput of BBR.
                   rule: abs(throughput_mbps(bbr1) - throughput_mbps(bbr_prime)) <= 0.05; at delay_ms = 10
@@ -267,8 +267,8 @@ mod tests {
             c03   Every algorithm reaches about half of the link at 10 Mbps x 100 ms, because start-up cannot
                   probe fast enough.
                   artifact shown: true at 0 of 7 points, in 0 of 5 seeds.
-                  as in lanigan2020.a01 (small sockets): true at 7 of 7 points.
-                  by hand: bbrlab run lanigan2020.single-flow --set stack.sndbuf=131072B
+                  as in someone2020.a01 (small sockets): true at 7 of 7 points.
+                  by hand: bbrlab run someone2020.single-flow --set stack.sndbuf=131072B
         "#]].assert_eq(&claims_text(&claims()));
         assert_eq!(claims_text(&[]), "");
     }
@@ -291,8 +291,8 @@ mod tests {
         expect![[r#"
             | claim | expected | verdict | true points | true seeds | 95 % | statement, rule, and why |
             | --- | --- | --- | --: | --: | --: | --- |
-            | `lanigan2020.c01` | holds | holds | 6/6 | 5/5 | 0.48–1.00 | With one flow BBR' has the throughput of BBR.<br>Rule: `abs(throughput_mbps(bbr1) - throughput_mbps(bbr_prime)) <= 0.05; at delay_ms = 10`. |
-            | `lanigan2020.c03` | artifact | artifact shown | 0/7 | 0/5 | 0.00–0.52 | Every algorithm reaches about half of the link at 10 Mbps x 100 ms, because start-up cannot probe fast enough. *true at 0 of 7 points, in 0 of 5 seeds.*<br>as in lanigan2020.a01 (small sockets): true at 7 of 7 points. By hand: `bbrlab run lanigan2020.single-flow --set stack.sndbuf=131072B` |
+            | `someone2020.c01` | holds | holds | 6/6 | 5/5 | 0.48–1.00 | With one flow BBR' has the throughput of BBR.<br>Rule: `abs(throughput_mbps(bbr1) - throughput_mbps(bbr_prime)) <= 0.05; at delay_ms = 10`. |
+            | `someone2020.c03` | artifact | artifact shown | 0/7 | 0/5 | 0.00–0.52 | Every algorithm reaches about half of the link at 10 Mbps x 100 ms, because start-up cannot probe fast enough. *true at 0 of 7 points, in 0 of 5 seeds.*<br>as in someone2020.a01 (small sockets): true at 7 of 7 points. By hand: `bbrlab run someone2020.single-flow --set stack.sndbuf=131072B` |
         "#]].assert_eq(&claims_markdown(&claims()));
     }
 }

@@ -55,7 +55,7 @@ const HOW_TO_READ: &str = "Figures are medians over the seeds with an interval a
      medians, under the linux profile, and so are the points and seeds in which a claim is true. In a table, what the paper \
      prints stands in brackets behind ours. A claim that is thought an artifact is shown to be one if it is false there and true \
      in the setting that is said to make it; each setting that was tried stands below the claim with its figures and the command \
-     that repeats it. Artifacts are named as the papers' data files number them (mahmud2020.a02), contradictions between papers \
+     that repeats it. Artifacts are named as the papers' data files number them (PAPER.a02), contradictions between papers \
      as docs/contradictions.md does (x05).";
 
 const JUDGED_BY: &str = "Claims are judged by the experiment's first form:";
@@ -256,7 +256,7 @@ mod tests {
             made_by: "bbrlab 0.1.0, commit abc".to_owned(),
             verdicts: vec!["holds".to_owned(), "fails".to_owned()],
             sections: vec![ReplicationSection {
-                id: "kato2025.sixteen-340".to_owned(),
+                id: "anon2025.sixteen-340".to_owned(),
                 title: "Sixteen <flows>".to_owned(),
                 source: vec!["III.B".to_owned()],
                 items: vec![PaperItem {
@@ -269,7 +269,7 @@ mod tests {
                     }),
                 }],
                 claims: vec![ClaimLine {
-                    id: "kato2025.c03".to_owned(),
+                    id: "anon2025.c03".to_owned(),
                     statement: "Fair & full".to_owned(),
                     rule: "jain(bbr1) >= 0.99".to_owned(),
                     expected: "holds".to_owned(),
@@ -279,35 +279,35 @@ mod tests {
                     ..ClaimLine::default()
                 }],
                 causes: vec!["decided by stack.sndbuf".to_owned()],
-                command: "bbrlab reproduce kato2025.sixteen-340".to_owned(),
+                command: "bbrlab reproduce anon2025.sixteen-340".to_owned(),
                 ..ReplicationSection::default()
             }],
             absent: vec![AbsentItem {
-                number: "kato2025 Result line of IV".to_owned(),
+                number: "anon2025 Result line of IV".to_owned(),
                 title: "Ported".to_owned(),
-                command: "bbrlab reproduce kato2025.ported".to_owned(),
+                command: "bbrlab reproduce anon2025.ported".to_owned(),
             }],
         };
         let html = report.page();
         for wanted in [
-            "kato2025.sixteen-340: Sixteen &lt;flows&gt; (III.B)",
+            "anon2025.sixteen-340: Sixteen &lt;flows&gt; (III.B)",
             "<figure>\n<svg></svg>\n</figure>",
-            "<code>bbrlab reproduce kato2025.ported</code>",
+            "<code>bbrlab reproduce anon2025.ported</code>",
             "Fair &amp; full.<br>Rule: <code>jain(bbr1) &gt;= 0.99</code>.",
             "<tr class=\"fails\">",
             "decided by stack.sndbuf",
-            "bbrlab reproduce kato2025.sixteen-340",
+            "bbrlab reproduce anon2025.sixteen-340",
         ] {
             assert!(html.contains(wanted), "{wanted} is missing");
         }
         assert!(!html.contains("http://") && !html.contains("https://"), "no network");
         let markdown = report.markdown("report-figures");
         for wanted in [
-            "## kato2025.sixteen-340",
-            "| `kato2025.c03` | holds | fails | 0/1 |",
+            "## anon2025.sixteen-340",
+            "| `anon2025.c03` | holds | fails | 0/1 |",
             "Rule: `jain(bbr1) >= 0.99`.",
             "![Figure 1. Rates](report-figures/x.svg)",
-            "`bbrlab reproduce kato2025.ported`",
+            "`bbrlab reproduce anon2025.ported`",
         ] {
             assert!(markdown.contains(wanted), "{wanted} is missing");
         }

@@ -3,11 +3,13 @@
 
 mod again;
 mod folders;
+mod lists;
 mod pages;
 mod plot;
 mod run;
 mod shards;
 mod shell;
+mod shell_files;
 mod stories;
 mod texts;
 mod validate;

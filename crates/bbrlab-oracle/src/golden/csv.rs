@@ -62,7 +62,7 @@ impl Table {
         &self.columns
     }
 
-    /// Where the column `name` is.
+    /// Position of the column `name`.
     pub(super) fn position(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.name == name)
     }

@@ -3,103 +3,64 @@
 
 use super::declared::{At, Body, Draws, Figure, METRIC};
 use super::{figures_of, place};
-use crate::papers::{Experiment, Key, papers};
+use crate::metrics::PAPERS;
+use crate::papers::{Experiment, Key, Paper, papers};
 use crate::row::MeasuredRow;
+use toml::{Table, Value};
 
-/// The figures and tables of the report, as the papers number them.
-const WANTED: &[(&str, &[&str])] = &[
-    ("lanigan2020", &["Table 4.3", "Table 4.6", "Table 4.7", "Table 4.8"]),
-    (
-        "song2021",
-        &[
-            "Figure 5",
-            "Figure 6",
-            "Figure 7",
-            "Figure 8",
-            "Figure 9",
-            "Figure 10",
-            "Figure 11",
-            "Figure 12",
-            "Figure 13",
-            "Figure 14",
-            "Figure 15",
-            "Figure 16",
-            "Figure 17",
-            "Figure 18",
-            "Figure 19",
-        ],
-    ),
-    ("mahmud2020", &["Figure 3", "Figure 5", "Figure 9", "Figure 10", "Table 2", "Table 3"]),
-    (
-        "kato2025",
-        &["Table of III.B", "Figures of III.B (pacing rates)", "Figures of III.C (box plots)"],
-    ),
-    (
-        "piotrowska2024",
-        &[
-            "Table 2",
-            "Table 3",
-            "Table 5",
-            "Table 6",
-            "Table 7",
-            "Table 8",
-            "Table 9",
-            "Figure 5",
-            "Figure 6",
-            "Figure 7",
-            "Figure 8",
-            "Figure 9",
-            "Figure 10",
-            "Figure 11",
-            "Figure 12",
-            "Figure 13",
-            "Figure 14",
-            "Figure 15",
-        ],
-    ),
-];
+/// A paper's data file.
+fn data(paper: &Paper) -> Table {
+    let file = PAPERS.iter().find(|of| of.key == paper.key).expect("it is in the list");
+    file.text.parse().expect("valid TOML")
+}
 
-/// What the thesis draws of a section is one figure here.
-const OF_LANIGAN: &[(&str, &str)] = &[
-    ("lanigan2020.single-flow", "throughput"),
-    ("lanigan2020.single-flow", "RTT"),
-    ("lanigan2020.bandwidth-step", "throughput"),
-    ("lanigan2020.bandwidth-step", "RTT"),
-    ("lanigan2020.intra-protocol", "throughput"),
-    ("lanigan2020.intra-protocol", "lost"),
-    ("lanigan2020.vs-vegas", "throughput"),
-    ("lanigan2020.vs-cubic", "throughput"),
-];
+/// The figures of a paper or of an experiment, as its table in the data file has them.
+fn wanted(table: &Value) -> Vec<&str> {
+    let list = table.get("figures").and_then(Value::as_array);
+    list.into_iter().flatten().map(|word| word.as_str().expect("a word")).collect()
+}
 
 #[test]
 fn what_readers_look_for_is_declared_once() {
-    for (paper, numbers) in WANTED {
-        let declared = figures_of(paper);
-        for number in *numbers {
-            let times = declared.iter().filter(|figure| figure.number == *number).count();
-            assert_eq!(times, 1, "{paper}: {number}");
+    for paper in papers() {
+        let data = data(paper);
+        let declared = figures_of(&paper.key);
+        let numbers = wanted(&data["paper"]);
+        assert!(!numbers.is_empty(), "{}: no figures named", paper.key);
+        for number in numbers {
+            let times = declared.iter().filter(|figure| figure.number == number).count();
+            assert_eq!(times, 1, "{}: {number}", paper.key);
         }
         for figure in declared {
             let same = declared.iter().filter(|other| other.number == figure.number).count();
-            assert_eq!(same, 1, "{paper}: {}", figure.number);
+            assert_eq!(same, 1, "{}: {}", paper.key, figure.number);
         }
-    }
-    for (experiment, word) in OF_LANIGAN {
-        let figures = figures_of("lanigan2020").iter();
-        let mut own = figures.filter(|figure| *figure.experiment == **experiment);
-        assert!(own.any(|figure| figure.title.contains(word)), "{experiment}: {word}");
+        for experiment in data["experiments"].as_array().expect("a list") {
+            let id = experiment["id"].as_str().expect("a word");
+            for word in wanted(experiment) {
+                let mut own = declared.iter().filter(|figure| *figure.experiment == *id);
+                assert!(own.any(|figure| figure.title.contains(word)), "{id}: {word}");
+            }
+        }
     }
 }
 
 /// Every experiment of every paper has a figure or a table, so that none is in the report without
-/// its shape. The values that Lanigan reads off figures are those of the figures of the same runs.
+/// its shape. Values that an author reads off figures are those of the figures of the same runs.
 #[test]
 fn no_experiment_is_without_a_figure() {
-    for experiment in papers().iter().flat_map(|paper| &paper.experiments) {
-        let paper = experiment.id.split('.').next().unwrap_or_default();
-        let is_its = |figure: &&Figure| *figure.experiment == *experiment.of();
-        let is_read_off = experiment.of() == "lanigan2020.single-flow-traces";
-        assert!(is_read_off || figures_of(paper).iter().any(|it| is_its(&it)), "{}", experiment.id);
+    for paper in papers() {
+        let has_one = |experiment: &Experiment| {
+            figures_of(&paper.key).iter().any(|figure| *figure.experiment == *experiment.of())
+        };
+        for experiment in &paper.experiments {
+            let is_read_off = paper.experiments.iter().any(|other| {
+                other.of() != experiment.of()
+                    && other.scenarios == experiment.scenarios
+                    && has_one(other)
+            });
+            assert!(has_one(experiment) || is_read_off, "{}", experiment.id);
+        }
     }
 }
 
@@ -172,7 +133,7 @@ pub(crate) fn not_found(
 /// runs, by the test of what claims ask for.
 #[test]
 fn every_figure_is_of_an_experiment() {
-    for figure in WANTED.iter().flat_map(|(paper, _)| figures_of(paper)) {
+    for figure in papers().iter().flat_map(|paper| figures_of(&paper.key)) {
         let mut all = papers().iter().flat_map(|paper| &paper.experiments);
         assert!(all.any(|of| of.id == *figure.experiment), "{}", &*figure.experiment);
     }

@@ -3,7 +3,7 @@
 
 use bbrlab_run::{FlowSummary, Run, jain, mean, squares};
 
-use super::{Measured, RunRow};
+use super::{Formulas, Measured, RunRow};
 use crate::locate::{self, Keys};
 use crate::papers::{Experiment, Key};
 
@@ -13,7 +13,11 @@ const LOW_FLOW_MBPS: f64 = 31.0;
 /// The link's rate, by which the data file divides for `utilisation`.
 const LINK_MBPS: f64 = 1000.0;
 
-pub(super) fn place(experiment: &Experiment, run: &Run) -> Keys {
+/// The formulas.
+pub(super) const FORMULAS: Formulas =
+    Formulas { place, rows: |_, of| Ok(rows(of)), ..Formulas::NONE };
+
+fn place(experiment: &Experiment, run: &Run) -> Keys {
     let mut keys = locate::algorithms(run);
     let version = match experiment.of() {
         "kato2025.sixteen-340" => "3.40",
@@ -28,7 +32,7 @@ pub(super) fn place(experiment: &Experiment, run: &Run) -> Keys {
     keys
 }
 
-pub(super) fn rows(of: &Measured<'_>) -> Vec<RunRow> {
+fn rows(of: &Measured<'_>) -> Vec<RunRow> {
     let flows = &of.summary.flows;
     let rates = |rate: fn(&FlowSummary) -> Option<f64>| flows.iter().filter_map(rate).collect();
     let whole: Vec<f64> = rates(|flow| flow.goodput_mbps);

@@ -12,7 +12,7 @@ use bbrlab_run::{FlowSummary, Run, jain, mean, percentile};
 use bbrlab_units::Time;
 
 use super::over_time::OverTime;
-use super::{HEADERS, Measured, RunRow, framing};
+use super::{Formulas, HEADERS, Measured, RunRow, framing};
 use crate::known::{start_s, stop_s};
 use crate::locate::{self, Keys};
 use crate::papers::{Experiment, Key};
@@ -38,8 +38,11 @@ const WINDOW_S: f64 = 1.0;
 /// When the bottleneck of the step run doubles and when it goes back, in seconds.
 const STEP_S: (f64, f64) = (50.0, 100.0);
 
+/// The formulas.
+pub(super) const FORMULAS: Formulas = Formulas { place, rows, ..Formulas::NONE };
+
 /// By the bottleneck's delay; the base RTT beside it, because claims on the bandwidth step name it.
-pub(super) fn place(run: &Run) -> Keys {
+fn place(_: &Experiment, run: &Run) -> Keys {
     let mut keys = locate::algorithms(run);
     keys.extend(locate::bandwidth(run));
     keys.extend(locate::delay(run));
@@ -63,7 +66,7 @@ fn buffer_bdp(run: &Run) -> f64 {
     }
 }
 
-pub(super) fn rows(experiment: &Experiment, of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
+fn rows(experiment: &Experiment, of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
     let Some(series) = of.series()? else { return Ok(Vec::new()) };
     let is_as_run = experiment.form == Some("as-run");
     let flows = of.summary.flows.iter().map(|flow| (flow, OverTime::of(series, flow.id)));

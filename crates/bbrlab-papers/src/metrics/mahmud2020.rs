@@ -10,7 +10,7 @@ use bbrlab_lab::LabError;
 use bbrlab_run::{FlowSummary, QueueSeries, Run, RunSummary, jain, mean};
 
 use super::over_time::OverTime;
-use super::{HEADERS, Measured, RunRow, framing};
+use super::{Formulas, HEADERS, Measured, RunRow, framing};
 use crate::counting::Counting;
 use crate::known::{known, retransmitted_packets, start_s};
 use crate::locate::{self, Keys};
@@ -26,7 +26,10 @@ const WINDOW_S: f64 = 5.0;
 /// How far a sender in equilibrium may be from half of the total, as a share of that half.
 const TOLERANCE: f64 = 0.2;
 
-pub(super) fn place(experiment: &Experiment, run: &Run) -> Keys {
+/// The formulas.
+pub(super) const FORMULAS: Formulas = Formulas { place, rows, ..Formulas::NONE };
+
+fn place(experiment: &Experiment, run: &Run) -> Keys {
     let mut keys = locate::algorithms(run);
     if experiment.of() == "mahmud2020.testbed" {
         let buffer = locate::buffer(run);
@@ -54,7 +57,7 @@ pub(super) fn place(experiment: &Experiment, run: &Run) -> Keys {
     keys
 }
 
-pub(super) fn rows(experiment: &Experiment, of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
+fn rows(experiment: &Experiment, of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
     if experiment.of() == "mahmud2020.testbed" { testbed(of) } else { simulation(of) }
 }
 

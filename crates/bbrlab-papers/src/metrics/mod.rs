@@ -1,4 +1,5 @@
-//! The papers' metrics by the papers' formulas and in their units, one file per paper. Sources:
+//! The list of papers, and their metrics by the papers' formulas and in their units, one file per
+//! paper that has formulas of its own. Sources:
 //! "How each paper computes its metrics" in `papers/README.md`, `definition` in the papers' files,
 //! and item 7 of that page for what they show in figures only.
 
@@ -98,52 +99,84 @@ impl RunRow {
     }
 }
 
-/// The keys under which an experiment's paper has a run.
-pub(super) fn place_of(experiment: &Experiment, run: &Run) -> Keys {
-    match paper_of(&experiment.id) {
-        "lanigan2020" => lanigan2020::place(run),
-        "song2021" => song2021::place(&experiment.id, run),
-        "mahmud2020" => mahmud2020::place(experiment, run),
-        "kato2025" => kato2025::place(experiment, run),
-        "piotrowska2024" => piotrowska2024::place(run),
-        _ => locate::algorithms(run),
-    }
+/// The formulas of a paper.
+pub(super) struct Formulas {
+    /// The keys under which the paper has a run.
+    place: fn(&Experiment, &Run) -> Keys,
+    /// The rows that a run yields for an experiment. Every run of an experiment gives the same rows
+    /// with the same metrics.
+    rows: fn(&Experiment, &Measured<'_>) -> Result<Vec<RunRow>, LabError>,
+    /// The rows of an experiment, from those of its runs: with what compares several runs.
+    with_compared: fn(&Experiment, Vec<MeasuredRow>) -> Vec<MeasuredRow>,
 }
 
-/// The rows that a run yields for an experiment. Every run of an experiment gives the same rows
-/// with the same metrics.
+impl Formulas {
+    /// Those of a paper that has none.
+    const NONE: Self = Self {
+        place: |_, run| locate::algorithms(run),
+        rows: |_, _| Ok(Vec::new()),
+        with_compared: |_, rows| rows,
+    };
+}
+
+/// A paper's files and formulas.
+pub(super) struct PaperFiles {
+    /// Its name in ids, and that of its files.
+    pub(super) key: &'static str,
+    /// What it prints and claims.
+    pub(super) text: &'static str,
+    /// What we add to that.
+    pub(super) study: &'static str,
+    formulas: Formulas,
+}
+
+macro_rules! papers {
+    ($($key:literal: $formulas:expr,)*) => {
+        /// The papers, in the order that they have everywhere.
+        pub(super) const PAPERS: &[PaperFiles] = &[$(PaperFiles {
+            key: $key,
+            text: include_str!(concat!("../../../../papers/", $key, ".toml")),
+            study: include_str!(concat!("../../../../papers/study/", $key, ".toml")),
+            formulas: $formulas,
+        },)*];
+    };
+}
+
+papers! {
+    "lanigan2020": lanigan2020::FORMULAS,
+    "song2021": song2021::FORMULAS,
+    "mahmud2020": mahmud2020::FORMULAS,
+    "kato2025": kato2025::FORMULAS,
+    "piotrowska2024": piotrowska2024::FORMULAS,
+}
+
+/// The formulas of an experiment's paper.
+fn formulas_of(experiment: &Experiment) -> &'static Formulas {
+    let key = experiment.id.split('.').next();
+    let paper = PAPERS.iter().find(|paper| Some(paper.key) == key);
+    paper.map_or(&Formulas::NONE, |paper| &paper.formulas)
+}
+
+/// The keys under which an experiment's paper has a run.
+pub(super) fn place_of(experiment: &Experiment, run: &Run) -> Keys {
+    (formulas_of(experiment).place)(experiment, run)
+}
+
+/// The rows that a run yields for an experiment.
 pub(super) fn rows_of_run(
     experiment: &Experiment,
     of: &Measured<'_>,
 ) -> Result<Vec<RunRow>, LabError> {
-    match paper_of(&experiment.id) {
-        "lanigan2020" => lanigan2020::rows(experiment, of),
-        "song2021" => song2021::rows(&experiment.id, of),
-        "mahmud2020" => mahmud2020::rows(experiment, of),
-        "kato2025" => Ok(kato2025::rows(of)),
-        "piotrowska2024" => piotrowska2024::rows(of),
-        _ => Ok(Vec::new()),
-    }
+    (formulas_of(experiment).rows)(experiment, of)
 }
 
 /// The rows of an experiment, from those of its runs: with what compares several runs.
-pub(super) fn with_compared(
-    experiment: &Experiment,
-    mut rows: Vec<MeasuredRow>,
-) -> Vec<MeasuredRow> {
-    if experiment.id == "piotrowska2024.summary-figures" {
-        return piotrowska2024::conclusions(&rows);
-    }
-    rows.extend(piotrowska2024::compared(&experiment.id, &rows));
-    rows
-}
-
-fn paper_of(id: &str) -> &str {
-    id.split('.').next().unwrap_or_default()
+pub(super) fn with_compared(experiment: &Experiment, rows: Vec<MeasuredRow>) -> Vec<MeasuredRow> {
+    (formulas_of(experiment).with_compared)(experiment, rows)
 }
 
 /// Bytes of the IP and TCP headers with timestamps.
-const HEADERS: f64 = 52.0;
+const HEADERS: f64 = bbrlab_run::headers::DATA as f64;
 
 #[expect(clippy::cast_precision_loss, reason = "some bytes")]
 fn framing(run: &Run) -> f64 {

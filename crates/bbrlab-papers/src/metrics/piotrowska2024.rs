@@ -9,10 +9,10 @@ use bbrlab_run::{QueueSeries, Run, RunSummary, jain, mean};
 
 use super::over_time::OverTime;
 use super::step::{self, median};
-use super::{HEADERS, Measured, RunRow, bottleneck, framing};
+use super::{Formulas, HEADERS, Measured, RunRow, bottleneck, framing};
 use crate::known::start_s;
 use crate::locate::{self, Keys};
-use crate::papers::Key;
+use crate::papers::{Experiment, Key};
 use crate::row::MeasuredRow;
 
 /// Packets of a BDP of 40 ms at 100 Mbit/s, by which sections 5.2 and 5.4 count buffers.
@@ -30,7 +30,10 @@ const STEADY_AFTER_S: f64 = 10.0;
 /// The bin in which dips are looked at.
 const BIN_S: f64 = 0.1;
 
-pub(super) fn place(run: &Run) -> Keys {
+/// The formulas.
+pub(super) const FORMULAS: Formulas = Formulas { place, rows, with_compared };
+
+fn place(_: &Experiment, run: &Run) -> Keys {
     // Against CUBIC the flows under test come last.
     let last = u32::try_from(run.flows.len() - 1).expect("nine at most");
     let mut keys = vec![("algorithm", Key::word(run.class(last).cc.name()))];
@@ -75,7 +78,7 @@ fn buffer_packets(run: &Run) -> Option<f64> {
     }
 }
 
-pub(super) fn rows(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
+fn rows(_: &Experiment, of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
     match of.run.scenario.as_str() {
         "piotrowska2024.single-flow" => alone(of),
         "piotrowska2024.bandwidth-step" => steps(of),
@@ -258,19 +261,22 @@ fn drop_pct(summary: &RunSummary) -> Option<f64> {
     (sent > 0).then(|| drops as f64 / sent as f64 * 100.0)
 }
 
-/// Rows that compare versions: what runs of one version say beside those of another, seed by seed.
-pub(super) fn compared(experiment: &str, rows: &[MeasuredRow]) -> Vec<MeasuredRow> {
-    match experiment {
-        "piotrowska2024.access-link" => queue_reductions(rows),
-        "piotrowska2024.vs-cubic" => improvements(rows),
-        _ => Vec::new(),
+/// With rows that compare versions: what runs of one version say beside those of another, seed by
+/// seed.
+fn with_compared(experiment: &Experiment, mut rows: Vec<MeasuredRow>) -> Vec<MeasuredRow> {
+    match experiment.id.as_str() {
+        "piotrowska2024.access-link" => rows.extend(queue_reductions(&rows)),
+        "piotrowska2024.vs-cubic" => rows.extend(improvements(&rows)),
+        "piotrowska2024.summary-figures" => return conclusions(&rows),
+        _ => {}
     }
+    rows
 }
 
 /// The rows of the conclusions, from those of the experiments that they sum up. That version 1 is
 /// fairer "in numerous cases" is looked up in section 5.3, whose tables it refers to; "very short
 /// buffers" are those of 0.1 and 0.2 BDP of section 5.2.
-pub(super) fn conclusions(rows: &[MeasuredRow]) -> Vec<MeasuredRow> {
+fn conclusions(rows: &[MeasuredRow]) -> Vec<MeasuredRow> {
     let fairness = ratios(rows, "bbr1", "bbr3", "jain", |row| {
         row.key("rtt_ratio").is_none() && row.key("flow").is_none()
     });

@@ -8,15 +8,19 @@ use bbrlab_run::{FlowSummary, Run, RunSummary, Series, jain, mean};
 use super::over_time::OverTime;
 use super::step::{self, Level};
 use super::together::{convergence_time_s, inflight_packets, oscillation};
-use super::{HEADERS, Measured, RunRow, bottleneck, framing};
+use super::{Formulas, HEADERS, Measured, RunRow, bottleneck, framing};
 use crate::known::{known, retransmitted_packets, start_s, stop_s};
 use crate::locate::{self, Keys};
-use crate::papers::Key;
+use crate::papers::{Experiment, Key};
 
 /// The rate at which the paper draws single flows over time.
 const DRAWN_MBPS: f64 = 50.0;
 
-pub(super) fn place(experiment: &str, run: &Run) -> Keys {
+/// The formulas.
+pub(super) const FORMULAS: Formulas = Formulas { place, rows, ..Formulas::NONE };
+
+fn place(experiment: &Experiment, run: &Run) -> Keys {
+    let experiment = experiment.id.as_str();
     let mut keys = locate::algorithms(run);
     if experiment == "song2021.bandwidth-step" {
         keys.push(locate::rtt(run));
@@ -41,7 +45,8 @@ pub(super) fn place(experiment: &str, run: &Run) -> Keys {
     keys
 }
 
-pub(super) fn rows(experiment: &str, of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
+fn rows(experiment: &Experiment, of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
+    let experiment = experiment.id.as_str();
     let flows = &of.summary.flows;
     let throughput = ("throughput_mbps", flows[0].goodput_mbps);
     Ok(match experiment {

@@ -91,7 +91,7 @@ pub(crate) mod tests {
                 app: Some(0.0),
             },
             fct_ms: Fct::default(),
-            stalled_s: None,
+            ..FlowSummary::default()
         };
         RunSummary {
             scenario: "two-flows".to_owned(),

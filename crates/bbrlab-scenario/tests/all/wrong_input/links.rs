@@ -47,7 +47,7 @@ fn queues() {
     check(&expect![[r#"
         `bottleneck.queue.discipline`: expected the name of a queue discipline
             --set bottleneck.queue.target=5ms | --set 1:1-23 | found nothing: the key is missing
-        `bottleneck.queue`: expected "droptail" or "codel" or "fq_codel" or "pie" or "fq_pie" or "dualpi2" or "red" or "fq" or "sfq" or "cake" or "prio"
+        `bottleneck.queue`: expected <disciplines>
             [bottleneck] + queue = "dualpi" | 7:9-16 | found "dualpi"
                 help: did you mean "dualpi2"?
         `bottleneck.queue.flows`: expected a key of `bottleneck.queue`
@@ -72,7 +72,7 @@ fn queues() {
             rate = "50Mbit/s"; -> queue = "codel"; | 4:1-5 | found the discipline of a link without a rate, which never has a queue
         `bottleneck.buffer`: expected a `rate` as well
             also | 6:10-15 | found a buffer of a link without a rate, which never has a queue
-        `bottleneck.queue`: expected "droptail" or "codel" or "fq_codel" or "pie" or "fq_pie" or "dualpi2" or "red" or "fq" or "sfq" or "cake" or "prio"
+        `bottleneck.queue`: expected <disciplines>
             [bottleneck] + queue = "htb"       | 7:9-13 | found "htb"
             [bottleneck] + queue = "fq-codel"  | 7:9-18 | found "fq-codel"
                 help: did you mean "fq_codel"?
@@ -80,9 +80,9 @@ fn queues() {
                 help: did you mean "droptail"?
         `bottleneck.queue.discipline`: expected the name of a queue discipline
             [bottleneck] + queue = {} | 7:9-10 | found nothing: the key is missing
-        `bottleneck.queue`: expected "droptail" or "codel" or "fq_codel" or "pie" or "fq_pie" or "dualpi2" or "red" or "fq" or "sfq" or "cake" or "prio"
+        `bottleneck.queue`: expected <disciplines>
             [bottleneck] + queue = [] | 7:9-10 | found an empty list
-        `bottleneck.queue.discipline`: expected "droptail" or "codel" or "fq_codel" or "pie" or "fq_pie" or "dualpi2" or "red" or "fq" or "sfq" or "cake" or "prio"
+        `bottleneck.queue.discipline`: expected <disciplines>
             [bottleneck] + queue = { discipline = ["codel"] } | 7:24-32 | found a list
         `bottleneck.queue.limit`: expected a buffer for at least one packet such as "100pkt", "64KiB", "20ms" or "2bdp"
             buffer = "1bdp" -> queue = { discipline = "codel", limit = "1Mbit/s" } | 6:41-49 | found "1Mbit/s", whose unit is none of pkt, B (KB, KiB, MB ...), ms or bdp

@@ -1,0 +1,30 @@
+//! Lists that many messages have, such as the keys of a link. Expectations have the name of a list
+//! in its place, so that a new entry changes none of them.
+
+use bbrlab_lab::BENCH_CASES;
+use bbrlab_papers::papers;
+use bbrlab_run::Algorithm;
+use bbrlab_scenario::{queues, sections};
+
+/// A message with names in place of the lists in it.
+pub(crate) fn with_names_of_lists(message: &str) -> String {
+    let keys_of = |header: &str| {
+        let section = sections().into_iter().find(|section| section.header == header).unwrap();
+        let names: Vec<&str> = section.keys.iter().map(|key| key.name).collect();
+        names.join(", ")
+    };
+    let algorithms: Vec<&str> = Algorithm::ALL.iter().map(|cc| cc.name()).collect();
+    let disciplines: Vec<String> = queues().iter().map(|it| format!("\"{}\"", it.name)).collect();
+    let papers: Vec<&str> = papers().iter().map(|paper| paper.key.as_str()).collect();
+    let cases: Vec<&str> = BENCH_CASES.iter().map(|case| case.name).collect();
+    [
+        ("<keys of [bottleneck]>", keys_of("[bottleneck]")),
+        ("<keys of [[flows]]>", keys_of("[[flows]]")),
+        ("<algorithms>", algorithms.join(", ")),
+        ("<disciplines>", disciplines.join(" or ")),
+        ("<papers>", papers.join(", ")),
+        ("<cases>", cases.join(", ")),
+    ]
+    .iter()
+    .fold(message.to_owned(), |told, (name, list)| told.replace(list, name))
+}

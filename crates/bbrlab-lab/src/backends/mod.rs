@@ -1,0 +1,45 @@
+//! The list of back ends.
+//!
+//! To add one, write a file here with a type that implements [`Backend`] and name it in
+//! [`BACKENDS`]. Commands, folders, records and Python then know it.
+
+pub(crate) mod simulator;
+
+use std::path::Path;
+
+use crate::backend::Backend;
+use crate::error::LabError;
+use crate::run_folder::backend_name_of;
+
+use self::simulator::Simulator;
+
+/// Every back end, the default first.
+pub static BACKENDS: &[&dyn Backend] = &[&Simulator];
+
+/// The default: the simulator.
+pub static SIMULATOR: &dyn Backend = &Simulator;
+
+/// The back end of this name.
+///
+/// # Errors
+/// If there is none; the message lists all.
+pub fn backend(name: &str) -> Result<&'static dyn Backend, String> {
+    BACKENDS.iter().copied().find(|on| on.name() == name).ok_or_else(|| {
+        let known: Vec<&str> = BACKENDS.iter().map(|on| on.name()).collect();
+        format!("expected a back end: {}", known.join(", "))
+    })
+}
+
+/// The back end that computed the results in a folder; the simulator if it holds none.
+///
+/// # Errors
+/// If this program does not have it.
+pub fn backend_of(folder: &Path) -> Result<&'static dyn Backend, LabError> {
+    let name = backend_name_of(folder);
+    backend(&name).map_err(|expected| {
+        LabError::Usage(format!(
+            "{}: its back end is `{name}`, which this program does not have; {expected}",
+            folder.display()
+        ))
+    })
+}

@@ -1,0 +1,12 @@
+//! The back end that Python names.
+
+use bbrlab_lab::{Backend, backend};
+use pyo3::prelude::*;
+
+use crate::raise::of_class;
+
+/// The back end of this name.
+pub(crate) fn back_end(py: Python<'_>, on: &str) -> PyResult<&'static dyn Backend> {
+    backend(on)
+        .map_err(|expected| of_class(py, "UsageError", &format!("on: {expected}, found {on:?}")))
+}

@@ -1,0 +1,41 @@
+//! Lists that many messages have: the keys of a link or of a flow, the algorithms, the queue
+//! disciplines. Expectations have the name of a list in its place, so that a new key is in one of
+//! them, the one below, and not in all.
+
+use bbrlab_run::Algorithm;
+use bbrlab_scenario::{queues, sections};
+use expect_test::expect;
+
+/// The lists, each with the name that stands for it.
+fn lists() -> Vec<(String, String)> {
+    let keys_of = |header: &str| {
+        let section = sections().into_iter().find(|section| section.header == header).unwrap();
+        let names: Vec<&str> = section.keys.iter().map(|key| key.name).collect();
+        (format!("<keys of {header}>"), names.join(", "))
+    };
+    let algorithms: Vec<&str> = Algorithm::ALL.iter().map(|cc| cc.name()).collect();
+    let disciplines: Vec<String> = queues().iter().map(|it| format!("\"{}\"", it.name)).collect();
+    vec![
+        keys_of("[bottleneck]"),
+        keys_of("[[flows]]"),
+        ("<algorithms>".to_owned(), algorithms.join(", ")),
+        ("<disciplines>".to_owned(), disciplines.join(" or ")),
+    ]
+}
+
+/// A message with names in place of the lists in it.
+pub(super) fn with_names_of_lists(message: &str) -> String {
+    lists().iter().fold(message.to_owned(), |told, (name, list)| told.replace(list, name))
+}
+
+#[test]
+fn each_list_in_full() {
+    let lines: Vec<String> =
+        lists().iter().map(|(name, list)| format!("{name}: {list}\n")).collect();
+    expect![[r#"
+        <keys of [bottleneck]>: rate, delay, keep_order, buffer, buffer_unit, bdp_rtt, device_queue, queue, reverse_queue, loss, trace, loss_at, rate_change, reverse_rate, reverse_buffer, framing, burst, peak_rate, police, ecn_threshold, jitter, reorder, reverse_loss, reverse_jitter, reverse_reorder, reverse_police, ack_thinning, slot, reverse_slot, airtime, grant, reverse_grant
+        <keys of [[flows]]>: cc, cc_params, count, name, group, start, start_step, start_jitter, stop, rtt, left_delay, right_delay, left_link, right_link, path, return_path, ecn, dscp, host, sender_host, mss, rate_samples, bytes, rate, on, off, write, train, arrivals, requests, video, sizes
+        <algorithms>: bbr1, bbr_prime, bbr_hsr, bbrplus, delay_bbr, bbr_acd, bbr2, bbr2_exp, bbr3, bbr3_ietf, cubic, reno, vegas, dctcp, bic, htcp, illinois, highspeed, scalable, veno, westwood, yeah, hybla
+        <disciplines>: "droptail" or "codel" or "fq_codel" or "pie" or "fq_pie" or "dualpi2" or "red" or "fq" or "sfq" or "cake" or "prio"
+    "#]].assert_eq(&lines.concat());
+}
