@@ -411,6 +411,12 @@ impl Algorithm {
         self.entry().is_paced
     }
 
+    /// Whether it is a BBR: no other fills its link in spite of losses.
+    #[must_use]
+    pub fn is_bbr(self) -> bool {
+        matches!(self.window(), Window::Bears { .. })
+    }
+
     /// Its rough window model.
     #[must_use]
     pub fn window(self) -> Window {
@@ -626,6 +632,18 @@ mod tests {
             let has_it = algorithm.params().iter().any(|param| param.name == "ecn_enable");
             let name = algorithm.name();
             assert_eq!(has_it, algorithm.marks() == Marks::ShareIfEnabled, "{name}");
+        }
+    }
+
+    #[test]
+    fn who_is_a_bbr_has_it_in_the_published_name() {
+        for algorithm in Algorithm::ALL {
+            assert_eq!(
+                algorithm.is_bbr(),
+                algorithm.title().contains("BBR"),
+                "{}",
+                algorithm.name()
+            );
         }
     }
 

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use bbrlab_lab::{COMMIT, LabError, VERSION, check_reports, refuse_results};
 use bbrlab_papers::{
-    Claim, ClaimFigure, Compared, Expected, Experiment, Explained, Judged, Key, Looked, NO_KEY,
-    ReproduceOptions, Reproduced, Row, Sensitivity, Told, Verdict as Outcome, Work, claims_of,
+    Claim, ClaimFigure, ClaimVerdict, Compared, Expected, Experiment, Explained, Judged, Key,
+    Looked, MeasuredRow, NO_KEY, ReproduceOptions, Reproduced, Sensitivity, Told, Work, claims_of,
     explain, judge_claims, select, sensitivity, sensitivity_table, write_replication,
 };
 use bbrlab_report::{
@@ -200,7 +200,7 @@ fn explained_words(explained: &Explained) -> String {
 /// The counts of verdicts.
 fn counted(claims: &[&Judged]) -> String {
     let lines: Vec<ClaimLine> = claims.iter().map(|judged| judged.line()).collect();
-    verdict_counts(&lines, &Outcome::ALL.map(Outcome::name))
+    verdict_counts(&lines, &ClaimVerdict::ALL.map(ClaimVerdict::name))
 }
 
 fn words(reproduced: &Reproduced) -> String {
@@ -380,7 +380,7 @@ fn of_claim(judged: &Judged) -> OfClaim<'_> {
         statement: &claim.statement,
         rule: of_rule(claim),
         expected: claim.expected.name(),
-        verdict: judged.verdict.map(Outcome::name),
+        verdict: judged.verdict.map(ClaimVerdict::name),
         measured: judged.looked.as_ref().map(of_looked),
         interval: judged.interval,
         artifacts,
@@ -581,7 +581,7 @@ fn of_experiment(told: &Told) -> OfExperiment<'_> {
     }
 }
 
-fn of_row<'a>(row: &PublishedRow, measured: &'a Row) -> OfRow<'a> {
+fn of_row<'a>(row: &PublishedRow, measured: &'a MeasuredRow) -> OfRow<'a> {
     let at = row.keys.iter().filter(|(_, word)| word != NO_KEY).map(|(key, word)| {
         let word = word.parse::<f64>().map_or_else(|_| word.clone().into(), Value::from);
         (key.clone(), word)

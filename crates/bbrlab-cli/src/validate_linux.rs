@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use bbrlab_lab::against_linux::{
-    AIMS, ComparedPoint, Comparison, CwndAgreement, LinuxOptions, LinuxReport, Metric,
+use bbrlab_lab::{LabError, processors};
+use bbrlab_linux::{
+    AIMS, CwndAgreement, LinuxComparison, LinuxOptions, LinuxPoint, LinuxReport, Metric,
     MetricSummary, Pictures, summarise, validate_linux, write_overlays,
 };
-use bbrlab_lab::{LabError, processors};
 use bbrlab_report::{Align, Table};
 use clap::Args;
 use serde::Serialize;
@@ -147,7 +147,7 @@ fn words(report: &LinuxReport) -> String {
     text
 }
 
-fn points_table<'a>(points: impl Iterator<Item = &'a ComparedPoint>) -> String {
+fn points_table<'a>(points: impl Iterator<Item = &'a LinuxPoint>) -> String {
     let mut table = Table::new()
         .column("scenario", "", Align::Left)
         .column("metric", "", Align::Left)
@@ -172,7 +172,7 @@ fn points_table<'a>(points: impl Iterator<Item = &'a ComparedPoint>) -> String {
     table.render()
 }
 
-fn cwnd_table<'a>(points: impl Iterator<Item = &'a ComparedPoint>) -> Table {
+fn cwnd_table<'a>(points: impl Iterator<Item = &'a LinuxPoint>) -> Table {
     let mut table = Table::new()
         .column("scenario", "", Align::Left)
         .column("samples", "", Align::Right)
@@ -216,7 +216,7 @@ fn families_table(report: &LinuxReport) -> Table {
     families.sort_unstable();
     families.dedup();
     for family in families {
-        let points: Vec<&ComparedPoint> =
+        let points: Vec<&LinuxPoint> =
             report.points.iter().filter(|point| point.family == family).collect();
         let summary = summarise(points.iter().copied());
         let mut row = vec![family.to_owned(), points.len().to_string()];
@@ -234,7 +234,7 @@ fn families_table(report: &LinuxReport) -> Table {
 /// BBR does not yield to such drops, so what it does there is a case of its own: its number of
 /// points and their summary.
 fn bbr_under_early_drops(report: &LinuxReport) -> Option<(usize, Vec<(Metric, MetricSummary)>)> {
-    let points: Vec<&ComparedPoint> =
+    let points: Vec<&LinuxPoint> =
         report.points.iter().filter(|point| point.is_bbr_under_early_drops).collect();
     (!points.is_empty()).then(|| (points.len(), summarise(points.iter().copied())))
 }
@@ -263,7 +263,7 @@ fn summary_table(summary: &[(Metric, MetricSummary)]) -> Table {
     table
 }
 
-fn verdict(comparison: &Comparison) -> &'static str {
+fn verdict(comparison: &LinuxComparison) -> &'static str {
     if comparison.passes() { "agrees" } else { "differs" }
 }
 
@@ -358,7 +358,7 @@ fn by_metric(summary: &[(Metric, MetricSummary)]) -> Map<String, Value> {
     entries.collect()
 }
 
-fn of_point(point: &ComparedPoint) -> OfPoint<'_> {
+fn of_point(point: &LinuxPoint) -> OfPoint<'_> {
     let metrics = point.comparisons.iter().map(|c| OfComparison {
         metric: c.metric.name(),
         flow: c.flow,

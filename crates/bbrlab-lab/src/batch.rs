@@ -28,8 +28,8 @@ use crate::picture_files::{picture_of_folder, pictures_are_there, write_pictures
 use crate::pool::{Pool, Progress, Worker};
 use crate::records::{Held, Records, folder_of, named_as_in};
 use crate::run_folder::{
-    Files, Found, Maker, RunKey, SCENARIO, begin_run, begin_sweep, forget_summary, is_current,
-    is_marked, is_outdated, look, look_for_sweep, write_run,
+    Files, Found, Maker, RunKey, SCENARIO, begin_run, begin_sweep, forget_summary, is_marked, look,
+    look_for_sweep, maker_of, write_run,
 };
 use crate::stop::Stop;
 
@@ -387,7 +387,8 @@ impl<'a, 's> Work<'a, 's> {
         let is_it = |place: &usize| {
             let number = self.number(*place);
             let key = RunKey::of(self.scenario, number, &self.maker.backend);
-            self.folder(number).is_some_and(|folder| is_outdated(&folder, &key, self.maker))
+            let made_by = self.folder(number).and_then(|folder| maker_of(&folder, &key));
+            made_by.is_some_and(|maker| maker != *self.maker)
         };
         (0..self.count()).filter(is_it).count() as u64
     }
@@ -557,7 +558,7 @@ impl<'a, 's> Work<'a, 's> {
     fn is_there(&self, number: u64) -> bool {
         let Some(folder) = self.folder(number) else { return false };
         let key = RunKey::of(self.scenario, number, &self.maker.backend);
-        is_current(&folder, &key, self.maker) && !self.has_outside(number)
+        maker_of(&folder, &key).as_ref() == Some(self.maker) && !self.has_outside(number)
     }
 
     /// Whether a congestion control from outside takes part in a run.

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use bbrlab_report::{
-    CdfInput, CdfSample, Picture, RunChoice, RunPanel, Shape, SweepChoice, cdf_picture,
-    chosen_run_picture, chosen_sweep_pictures,
+    CdfInput, CdfSample, OVERLAY_PANELS, Picture, RunChoice, RunPanel, Shape, SweepChoice,
+    cdf_picture, chosen_run_picture, chosen_sweep_pictures,
 };
 use bbrlab_run::{Delays, RunSummary, Transfers};
 use bbrlab_scenario::read_span;
@@ -12,10 +12,10 @@ use bbrlab_units::Span;
 
 use crate::error::LabError;
 use crate::named::{Kind, KnownElsewhere, Results, folders_in, results_in};
-use crate::overlaid::{OverlayChoice, PANELS, plot_two};
+use crate::overlaid::{OverlayChoice, plot_two};
 use crate::picture_files::{
     Format, document_of_sweep, plot, read_columns, read_delays, read_document, read_run_files,
-    title_of_sweep, write_formats,
+    shared_link, title_of_sweep, write_formats,
 };
 use crate::run_folder::{DELAYS_PARQUET, SCENARIO, SUMMARY_JSON, TRANSFERS_PARQUET, damaged};
 use crate::scenario_files::read_kept_scenario;
@@ -141,7 +141,7 @@ pub fn plot_overlay(
         return Err(LabError::Usage(reason.to_owned()));
     }
     let Chosen { run, formats, .. } = Chosen::new(choice)?;
-    let panels = if choice.panels.is_empty() { PANELS.to_vec() } else { run.panels };
+    let panels = if choice.panels.is_empty() { OVERLAY_PANELS.to_vec() } else { run.panels };
     let choice = OverlayChoice {
         panels,
         from_s: run.from_s,
@@ -364,15 +364,6 @@ fn runs_with_folders(results: &Results) -> Result<Vec<(PathBuf, RunSummary)>, La
 /// Values of a group of flows or of a link, each with its count.
 fn sample(group: &str, values: Vec<(f64, u64)>) -> CdfSample {
     CdfSample { run: 0, group: group.to_owned(), values, without: 0 }
-}
-
-/// The link whose queue is drawn, by place and name: the bottleneck or, without a link of this
-/// name, the first link that flows share.
-fn shared_link(summary: &RunSummary) -> Option<(usize, &str)> {
-    let links = &summary.links;
-    let shared = links.iter().position(|link| link.name == "bottleneck");
-    let shared = shared.or_else(|| links.iter().position(|link| !link.is_private()))?;
-    Some((shared, &links[shared].name))
 }
 
 /// How long packets waited in the queue of the bottleneck; `None` if that was measured and not

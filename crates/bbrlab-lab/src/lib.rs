@@ -30,7 +30,6 @@
 //! | `machine.rs` | CPU time, memory, date |
 //! | `stop.rs` | interrupts |
 
-pub mod against_linux;
 mod atomic_file;
 mod backend;
 mod backends;
@@ -77,7 +76,7 @@ pub use bbrlab_results::{
 };
 pub use bench::{BENCH_CASES, BenchCase, BenchResult, bench_case};
 pub use chosen_pictures::{PlotChoice, plot_as, plot_overlay};
-pub use error::LabError;
+pub use error::{LabError, plain};
 pub use execute::{Executed, execute};
 pub use export::export_csv;
 pub use finish::{Whole, finish_whole};
@@ -91,14 +90,14 @@ pub use named::{
 pub use packets::{PacketReplays, validate_packets};
 pub use picture_files::{
     Opened, RunFiles, missing_runs, open_results, read_queue, read_results, read_run,
-    read_run_files, read_series,
+    read_run_files, read_series, write_pictures,
 };
-pub use pool::Progress;
+pub use pool::{Pool, Progress, Worker};
 pub use queues::{QueueReplays, validate_queues};
 pub use records::{RECORDS_HELD, Records, folder_of};
 pub use report_files::{check_reports, write_report_text};
 pub use report_page::write_report;
 pub use run_folder::run_folder_name;
 pub use scenario_files::{files_in, open_scenario};
-pub use stepped::Stepped;
+pub use stepped::SteppedRun;
 pub use stop::Stop;

@@ -1,118 +1,16 @@
-//! Two recordings in one picture, one on top of the other: two runs, or a run and what a real
-//! kernel did.
+//! Two runs in one picture, one on top of the other.
 
 use std::path::{Path, PathBuf};
 
 use bbrlab_report::{
-    OverTime, Overlay, OverlayPair, OverlayPanel, RunPanel, Shape, overlay_picture, value_text,
+    OVERLAY_FLOWS_MAX, Overlay, Recording, RunPanel, Shape, overlay_panels, overlay_picture,
+    value_text,
 };
-use bbrlab_run::{QueueSeries, RunSummary, Series};
+use bbrlab_run::RunSummary;
 
 use crate::error::LabError;
 use crate::named::{Kind, results_in};
-use crate::picture_files::{Format, RunFiles, read_run_files, write_formats};
-
-/// Throughput is computed in this many windows of the time shown.
-const WINDOWS: u32 = 250;
-
-/// Flows beyond this number are not drawn.
-pub(crate) const FLOWS_MAX: usize = 4;
-
-/// The panels that two runs can share, in the order in which they are drawn unless somebody
-/// chooses.
-pub(crate) const PANELS: &[RunPanel] =
-    &[RunPanel::Throughput, RunPanel::Rtt, RunPanel::Cwnd, RunPanel::Queue];
-
-/// What was recorded over time.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Recording<'a> {
-    pub(crate) series: &'a Series,
-    pub(crate) queue: &'a QueueSeries,
-    /// The number of the link whose queue is drawn.
-    pub(crate) link: u32,
-}
-
-/// The panels of two recordings. `flows` are the numbers and names of those drawn.
-pub(crate) fn overlay_panels(
-    panels: &[RunPanel],
-    flows: &[(u32, String)],
-    below: Recording<'_>,
-    above: Recording<'_>,
-    (start_s, end_s): (f64, f64),
-) -> Vec<OverlayPanel> {
-    let of_flows = |title: &str, of_row: &dyn Fn(&Series, usize) -> Option<f64>| OverlayPanel {
-        title: title.to_owned(),
-        pairs: flows
-            .iter()
-            .map(|(id, name)| OverlayPair {
-                name: name.clone(),
-                below: over_time(below.series, *id, of_row),
-                above: over_time(above.series, *id, of_row),
-            })
-            .collect(),
-    };
-    let mut drawn = Vec::new();
-    for panel in panels {
-        let mut one = match panel {
-            RunPanel::State => continue,
-            RunPanel::Cwnd => {
-                of_flows("cwnd, packets", &|series, row| series.cwnd_packets[row].0.map(f64::from))
-            }
-            RunPanel::Rtt => of_flows("Smoothed RTT, ms", &|series, row| {
-                series.srtt_us[row].map(|us| f64::from(us) / 1e3)
-            }),
-            RunPanel::Bandwidth => {
-                of_flows("Estimated bandwidth, Mbit/s of payload", &|series, row| {
-                    megabits(series.bw_bps[row])
-                })
-            }
-            RunPanel::Pacing => of_flows("Pacing rate, Mbit/s", &|series, row| {
-                megabits(series.pacing_rate_bps[row])
-            }),
-            RunPanel::Throughput => {
-                let is_told =
-                    |of: Recording<'_>| of.series.throughput_bps.iter().any(Option::is_some);
-                if is_told(below) && is_told(above) {
-                    let mut rates = of_flows("Throughput, Mbit/s on the wire", &|series, row| {
-                        megabits(series.throughput_bps[row])
-                    });
-                    each_line(&mut rates, |line| mean(line, start_s, end_s));
-                    rates
-                } else {
-                    // What one of them does not know is not drawn of the other.
-                    #[expect(clippy::cast_precision_loss, reason = "for a picture")]
-                    let mut bytes = of_flows(
-                        "Payload read by the application, Mbit/s (in steps behind a repair)",
-                        &|series, row| series.received_bytes[row].0.map(|bytes| bytes as f64),
-                    );
-                    each_line(&mut bytes, |line| rate(line, start_s, end_s));
-                    bytes
-                }
-            }
-            RunPanel::Queue => OverlayPanel {
-                title: "Queue, packets".to_owned(),
-                pairs: vec![OverlayPair {
-                    name: String::new(),
-                    below: queue_over_time(below),
-                    above: queue_over_time(above),
-                }],
-            },
-        };
-        each_line(&mut one, |line| {
-            line.iter().filter(|(time_s, _)| (start_s..=end_s).contains(time_s)).copied().collect()
-        });
-        drawn.push(one);
-    }
-    drawn
-}
-
-/// Replaces every line of a panel.
-fn each_line(panel: &mut OverlayPanel, made: impl Fn(&OverTime) -> OverTime) {
-    for pair in &mut panel.pairs {
-        pair.below = made(&pair.below);
-        pair.above = made(&pair.above);
-    }
-}
+use crate::picture_files::{Format, RunFiles, read_run_files, shared_link, write_formats};
 
 /// What is to be drawn of two runs.
 #[derive(Clone, Debug, PartialEq)]
@@ -222,7 +120,7 @@ fn told_apart(below: &RunFiles, above: &RunFiles) -> Option<[String; 2]> {
 
 /// The flows that both runs have, by number: the two may run different algorithms.
 fn shared_flows(below: &RunSummary, above: &RunSummary) -> Vec<(u32, String)> {
-    let pairs = below.flows.iter().zip(&above.flows).take(FLOWS_MAX);
+    let pairs = below.flows.iter().zip(&above.flows).take(OVERLAY_FLOWS_MAX);
     pairs
         .map(|(one, other)| {
             let name = if one.name == other.name && one.cc == other.cc {
@@ -236,77 +134,8 @@ fn shared_flows(below: &RunSummary, above: &RunSummary) -> Vec<(u32, String)> {
 }
 
 fn recording(files: &RunFiles) -> Result<Recording<'_>, LabError> {
-    let links = &files.summary.links;
-    let shared = links
-        .iter()
-        .position(|link| link.name == "bottleneck")
-        .or_else(|| links.iter().position(|link| !link.is_private()));
-    let link = shared
-        .map_or(Ok(0), u32::try_from)
+    let link = shared_link(&files.summary)
+        .map_or(Ok(0), |(at, _)| u32::try_from(at))
         .map_err(|_| LabError::Usage("more links than can be numbered".to_owned()))?;
     Ok(Recording { series: &files.series, queue: &files.queue, link })
-}
-
-fn over_time(
-    series: &Series,
-    flow: u32,
-    of_row: &dyn Fn(&Series, usize) -> Option<f64>,
-) -> OverTime {
-    let rows = (0..series.len()).filter(|&row| series.flow[row] == flow);
-    rows.map(|row| (series.time_s[row], of_row(series, row))).collect()
-}
-
-fn queue_over_time(of: Recording<'_>) -> OverTime {
-    let rows = (0..of.queue.len()).filter(|&row| of.queue.link[row] == of.link);
-    #[expect(clippy::cast_precision_loss, reason = "for a picture")]
-    rows.map(|row| (of.queue.time_s[row], Some(of.queue.packets[row] as f64))).collect()
-}
-
-#[expect(clippy::cast_precision_loss, reason = "for a picture")]
-fn megabits(bits: Option<u64>) -> Option<f64> {
-    bits.map(|bits| bits as f64 / 1e6)
-}
-
-/// Cumulative bytes as Mbit/s in windows of equal length.
-fn rate(bytes: &OverTime, start_s: f64, end_s: f64) -> OverTime {
-    let mut before: Option<(f64, f64)> = None;
-    in_windows(bytes, start_s, end_s, |rows| {
-        let last = rows.iter().rev().find_map(|&(time_s, value)| Some((time_s, value?)));
-        let rate = last.zip(before).and_then(|((to_s, to), (from_s, from))| {
-            (to_s > from_s).then(|| (to - from) * 8e-6 / (to_s - from_s))
-        });
-        before = last.or(before);
-        rate
-    })
-}
-
-/// The mean of the values in windows of equal length.
-fn mean(values: &OverTime, start_s: f64, end_s: f64) -> OverTime {
-    in_windows(values, start_s, end_s, |rows| {
-        let told = || rows.iter().filter_map(|&(_, value)| value);
-        #[expect(clippy::cast_precision_loss, reason = "for a picture")]
-        let count = told().count() as f64;
-        (count > 0.0).then(|| told().sum::<f64>() / count)
-    })
-}
-
-/// A figure of the rows in each window that has one, at the middle of the window.
-fn in_windows(
-    rows: &OverTime,
-    start_s: f64,
-    end_s: f64,
-    mut figure: impl FnMut(&[(f64, Option<f64>)]) -> Option<f64>,
-) -> OverTime {
-    let length = (end_s - start_s) / f64::from(WINDOWS);
-    let mut points = Vec::new();
-    let mut first = rows.partition_point(|&(time_s, _)| time_s < start_s);
-    for window in 0..WINDOWS {
-        let until = start_s + length * f64::from(window + 1);
-        let behind = rows.partition_point(|&(time_s, _)| time_s <= until + length * 1e-9);
-        if let Some(value) = figure(&rows[first..behind.max(first)]) {
-            points.push((until - length / 2.0, Some(value)));
-        }
-        first = behind.max(first);
-    }
-    points
 }

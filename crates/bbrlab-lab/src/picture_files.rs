@@ -25,10 +25,7 @@ use crate::scenario_files::read_kept_scenario;
 ///
 /// # Errors
 /// If a file cannot be written.
-pub(crate) fn write_pictures(
-    folder: &Path,
-    pictures: &[Picture],
-) -> Result<Vec<PathBuf>, LabError> {
+pub fn write_pictures(folder: &Path, pictures: &[Picture]) -> Result<Vec<PathBuf>, LabError> {
     make_folder(folder)?;
     let mut files = Vec::new();
     for picture in pictures {
@@ -127,6 +124,15 @@ pub(crate) fn plot(folder: &Path, out: Option<&Path>) -> Result<Vec<PathBuf>, La
         return Err(LabError::Usage(format!("{}: nothing is swept here", folder.display())));
     }
     Ok(files)
+}
+
+/// The link whose queue is drawn, by place and name: the bottleneck or, without a link of this
+/// name, the first link that flows share.
+pub(crate) fn shared_link(summary: &RunSummary) -> Option<(usize, &str)> {
+    let links = &summary.links;
+    let shared = links.iter().position(|link| link.name == "bottleneck");
+    let shared = shared.or_else(|| links.iter().position(|link| !link.is_private()))?;
+    Some((shared, &links[shared].name))
 }
 
 /// The title of a sweep's scenario or, if it has none, its name.

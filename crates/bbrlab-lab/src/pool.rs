@@ -30,7 +30,7 @@ const KEEPERS: usize = 8;
 
 /// The number of threads, and what ends them early.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Pool<'a> {
+pub struct Pool<'a> {
     /// Threads that compute, at most.
     pub jobs: usize,
     /// Set when the user asks for an early end.
@@ -52,7 +52,7 @@ pub struct Progress {
 }
 
 /// The part of its pool that a piece of work can access.
-pub(crate) struct Worker<'a> {
+pub struct Worker<'a> {
     /// Set by the user, or by the pool if another piece has failed.
     pub stop: &'a Stop,
     tell: &'a dyn Fn(f64),
@@ -83,7 +83,7 @@ impl Pool<'_> {
     ///
     /// # Panics
     /// If a piece of work panics.
-    pub(crate) fn each<T: Sync, R: Send, E: Send>(
+    pub fn each<T: Sync, R: Send, E: Send>(
         self,
         items: &[T],
         weight: impl Fn(usize) -> u64,

@@ -349,35 +349,28 @@ pub(crate) fn kept_name(folder: &Path) -> Option<(String, SweepPoint)> {
     if let Some(run) = document.and_then(|document| document.runs.into_iter().next()) {
         return Some((run.scenario, run.point));
     }
-    let mark = fs::read_to_string(folder.join(RUN_JSON)).ok()?;
-    let mark: RunFile = serde_json::from_str(&mark).ok()?;
-    Some((mark.scenario, SweepPoint::new()))
+    read_mark(folder).map(|mark| (mark.scenario, SweepPoint::new()))
 }
 
-/// Whether a run is complete, and which of its scenario; nothing about its files is checked.
+/// Which of its scenario's runs is in a folder, if that one is complete; nothing about its files is
+/// checked.
 #[must_use]
 pub(crate) fn complete_key(folder: &Path) -> Option<RunKey> {
-    let mark: RunFile =
-        serde_json::from_str(&fs::read_to_string(folder.join(RUN_JSON)).ok()?).ok()?;
-    mark.complete.then(|| mark.key())
+    complete_mark(folder).map(|mark| mark.key())
 }
 
-/// Whether a run lies in a folder complete, but made by another version or commit.
+/// What made the wanted run, if it is in a folder and complete; nothing about its files is checked.
 #[must_use]
-pub(crate) fn is_outdated(folder: &Path, wanted: &RunKey, maker: &Maker) -> bool {
-    complete_mark(folder, wanted).is_some_and(|mark| mark.maker != *maker)
+pub(crate) fn maker_of(folder: &Path, wanted: &RunKey) -> Option<Maker> {
+    complete_mark(folder).filter(|mark| mark.key() == *wanted).map(|mark| mark.maker)
 }
 
-/// Whether a run lies in a folder complete, and made by this version and commit; nothing about its
-/// files is checked.
-#[must_use]
-pub(crate) fn is_current(folder: &Path, wanted: &RunKey, maker: &Maker) -> bool {
-    complete_mark(folder, wanted).is_some_and(|mark| mark.maker == *maker)
+fn complete_mark(folder: &Path) -> Option<RunFile> {
+    read_mark(folder).filter(|mark| mark.complete)
 }
 
-fn complete_mark(folder: &Path, wanted: &RunKey) -> Option<RunFile> {
-    let mark: RunFile = serde_json::from_slice(&fs::read(folder.join(RUN_JSON)).ok()?).ok()?;
-    Some(mark).filter(|mark| mark.complete && mark.key() == *wanted)
+fn read_mark(folder: &Path) -> Option<RunFile> {
+    serde_json::from_slice(&fs::read(folder.join(RUN_JSON)).ok()?).ok()
 }
 
 /// The bytes of a file of results. Those of a run are the ones that its `run.json` has the hash of,

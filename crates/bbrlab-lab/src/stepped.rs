@@ -6,12 +6,12 @@ use bbrlab_units::Time;
 
 /// A run in progress.
 #[derive(Debug)]
-pub struct Stepped {
+pub struct SteppedRun {
     sim: Sim,
     controls: Controls,
 }
 
-impl Stepped {
+impl SteppedRun {
     /// A run at time zero, with the congestion controls from outside that it needs.
     ///
     /// # Errors

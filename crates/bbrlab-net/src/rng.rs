@@ -5,6 +5,7 @@
 //! same on every machine; a new consumer does not change the numbers of the others.
 
 use bbrlab_link::Probability;
+use bbrlab_units::split_mix;
 
 /// The generator of one consumer.
 #[derive(Clone, Debug)]
@@ -20,7 +21,7 @@ impl Rng {
             ^ name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
                 (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
             });
-        Self { state: std::array::from_fn(|_| splitmix64(&mut mix)) }
+        Self { state: std::array::from_fn(|_| split_mix(&mut mix)) }
     }
 
     /// Makes a generator that continues from this state.
@@ -62,14 +63,6 @@ impl Rng {
     pub fn happens(&mut self, probability: Probability) -> bool {
         (self.next_u64() >> 32) < probability.0
     }
-}
-
-fn splitmix64(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut z = *state;
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 #[cfg(test)]

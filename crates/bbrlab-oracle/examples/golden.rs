@@ -36,7 +36,7 @@ fn run(dirs: &[PathBuf], only: &[String]) -> Result<u64, golden::GoldenError> {
     let mut outcomes = Vec::new();
     for trace in &traces {
         let outcome = golden::replay(trace)?;
-        if let golden::Verdict::Replayed(tally) = &outcome.verdict
+        if let golden::TraceVerdict::Replayed(tally) = &outcome.verdict
             && let Some(first) = &tally.first
         {
             println!(

@@ -5,6 +5,7 @@
 //! whole connections ([`packets`]). An oracle only judges: it returns plain records, and the caller
 //! prints or keeps them.
 
+mod csv;
 mod error;
 pub mod golden;
 pub mod packets;
@@ -12,5 +13,6 @@ pub mod queues;
 mod reference;
 mod table;
 
+pub use csv::CsvColumns;
 pub use error::{LogError, Unsupported};
 pub use reference::reference;

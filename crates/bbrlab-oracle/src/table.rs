@@ -1,17 +1,17 @@
 //! The logs' CSV files: unpacked, split, checked for shape.
 
+use std::borrow::Cow;
 use std::fs;
-use std::io::{ErrorKind, Read as _};
+use std::io::ErrorKind;
 use std::path::Path;
 
-use flate2::read::MultiGzDecoder;
-
+use crate::csv::{CsvColumns, unpack};
 use crate::error::LogError;
 
 /// A CSV file as text. Every row has as many cells as the header.
 #[derive(Debug)]
 pub(crate) struct Table {
-    columns: Vec<String>,
+    columns: CsvColumns,
     rows: Vec<Vec<String>>,
 }
 
@@ -44,7 +44,7 @@ impl Table {
                 expected: columns.to_owned(),
             });
         }
-        let columns: Vec<String> = header.split(',').map(str::to_owned).collect();
+        let columns = CsvColumns::new(header);
         let mut rows = Vec::new();
         let mut ended = false;
         for (at, line) in lines.enumerate() {
@@ -55,12 +55,8 @@ impl Table {
                 ended = true;
                 continue;
             }
-            let cells = split(line).map_err(|reason| bad_row(at + 1, reason))?;
-            if cells.len() != columns.len() {
-                let reason = format!("{} cells, expected {}", cells.len(), columns.len());
-                return Err(bad_row(at + 1, &reason));
-            }
-            rows.push(cells);
+            let cells = columns.cells(line).map_err(|reason| bad_row(at + 1, &reason))?;
+            rows.push(cells.into_iter().map(Cow::into_owned).collect());
         }
         if !ended {
             return Err(bad_row(rows.len(), "the file ends inside a line"));
@@ -75,37 +71,6 @@ impl Table {
 
     /// Position of the column `name`.
     pub(crate) fn position(&self, name: &str) -> Option<usize> {
-        self.columns.iter().position(|column| column == name)
+        self.columns.position(name)
     }
-}
-
-fn unpack(packed: &[u8]) -> Result<Vec<u8>, String> {
-    let mut bytes = Vec::with_capacity(packed.len().saturating_mul(8));
-    let read = MultiGzDecoder::new(packed).read_to_end(&mut bytes);
-    read.map(|_| bytes).map_err(|error| error.to_string())
-}
-
-/// The cells of a line; a cell in double quotes may hold commas.
-fn split(line: &str) -> Result<Vec<String>, &'static str> {
-    let mut cells = Vec::new();
-    let mut cell = String::new();
-    let mut quoted = false;
-    let mut chars = line.chars().peekable();
-    while let Some(c) = chars.next() {
-        match c {
-            '"' if quoted && chars.peek() == Some(&'"') => {
-                chars.next();
-                cell.push('"');
-            }
-            '"' => quoted = !quoted,
-            ',' if !quoted => cells.push(std::mem::take(&mut cell)),
-            '\r' => return Err("a carriage return"),
-            _ => cell.push(c),
-        }
-    }
-    if quoted {
-        return Err("a quote that is not closed");
-    }
-    cells.push(cell);
-    Ok(cells)
 }

@@ -14,7 +14,7 @@ use crate::claims::LOCATING_KEYS;
 use crate::figures::tests::not_found;
 use crate::metrics::{Measured, PAPERS, place_of, rows_of_run, with_compared};
 use crate::papers::{Experiment, Key, papers};
-use crate::row::Row;
+use crate::row::MeasuredRow;
 use crate::rows::keys_of;
 
 /// The papers whose points and flows are checked here, with their data files: those that state the
@@ -294,7 +294,7 @@ fn shortened(mut run: Run) -> Run {
 }
 
 /// The rows of an experiment, of shortened runs.
-fn shortened_rows(experiment: &Experiment) -> Vec<Row> {
+fn shortened_rows(experiment: &Experiment) -> Vec<MeasuredRow> {
     let mut rows = Vec::new();
     for run in first_runs(experiment) {
         let place = place_of(experiment, &run);
@@ -304,7 +304,7 @@ fn shortened_rows(experiment: &Experiment) -> Vec<Row> {
         for found in rows_of_run(experiment, &of_run).expect("nothing is read") {
             let metrics =
                 found.metrics.iter().map(|(name, value)| ((*name).to_owned(), vec![*value]));
-            rows.push(Row {
+            rows.push(MeasuredRow {
                 keys: keys_of(&place, &found),
                 metrics: metrics.collect(),
                 seeds_run: 1,

@@ -57,7 +57,7 @@ pub struct SwitchEffect {
 
 /// What makes an artifact.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Cause {
+pub enum ArtifactCause {
     /// The claim is true under `linux`: there is nothing to explain.
     TrueUnderLinux,
     /// This switch: alone on, the claim is true; alone off, it is false.
@@ -106,7 +106,7 @@ pub struct Explained {
     /// The switches, and what each does.
     pub switches: Vec<SwitchEffect>,
     /// What makes it.
-    pub cause: Cause,
+    pub cause: ArtifactCause,
 }
 
 impl Switch {
@@ -133,7 +133,7 @@ impl Switch {
     }
 }
 
-impl Cause {
+impl ArtifactCause {
     /// In words.
     #[must_use]
     pub fn words(&self) -> String {
@@ -205,7 +205,7 @@ pub fn explain(
     let settings = settings_of(claim);
     if settings.is_empty() {
         let claim = claim.id.clone();
-        let cause = Cause::NoSetting;
+        let cause = ArtifactCause::NoSetting;
         let by_hand = ByHand::default();
         return Ok(vec![Explained { claim, setting: None, by_hand, switches: Vec::new(), cause }]);
     }
@@ -213,7 +213,7 @@ pub fn explain(
     let mut tried = Vec::new();
     for setting in settings {
         let found = explain_by(experiment, claim, setting, &one_seed, work, &mut watch)?;
-        let is_end = !matches!(found.cause, Cause::NotShown | Cause::Unknown(_));
+        let is_end = !matches!(found.cause, ArtifactCause::NotShown | ArtifactCause::Unknown(_));
         tried.push(found);
         if is_end {
             break;
@@ -239,20 +239,20 @@ fn explain_by(
     };
     let switches = match switches_of(experiment, setting) {
         Ok(switches) => switches,
-        Err(reason) => return Ok(explained(Vec::new(), Cause::Unknown(reason))),
+        Err(reason) => return Ok(explained(Vec::new(), ArtifactCause::Unknown(reason))),
     };
     let mut trials = Trials { experiment, claim, switches: &switches, options, work, watch };
     let all: Vec<usize> = (0..switches.len()).collect();
     let without = |place: usize| all.iter().copied().filter(|&it| it != place).collect::<Vec<_>>();
     match trials.with(&[])? {
-        Ok(true) => return Ok(explained(Vec::new(), Cause::TrueUnderLinux)),
-        Err(reason) => return Ok(explained(Vec::new(), Cause::Unknown(reason))),
+        Ok(true) => return Ok(explained(Vec::new(), ArtifactCause::TrueUnderLinux)),
+        Err(reason) => return Ok(explained(Vec::new(), ArtifactCause::Unknown(reason))),
         Ok(false) => {}
     }
     match trials.as_set(setting)? {
         Ok(true) => {}
-        Err(reason) => return Ok(explained(Vec::new(), Cause::Unknown(reason))),
-        Ok(false) => return Ok(explained(Vec::new(), Cause::NotShown)),
+        Err(reason) => return Ok(explained(Vec::new(), ArtifactCause::Unknown(reason))),
+        Ok(false) => return Ok(explained(Vec::new(), ArtifactCause::NotShown)),
     }
     let mut effects = Vec::new();
     for &place in &all {
@@ -281,27 +281,31 @@ fn explain_by(
 
 /// What the effects come to, and the pair that makes the claim true, if there is one among those
 /// that were run.
-fn cause_of(effects: &[SwitchEffect], pair: Option<(usize, usize)>, pairs_run: usize) -> Cause {
+fn cause_of(
+    effects: &[SwitchEffect],
+    pair: Option<(usize, usize)>,
+    pairs_run: usize,
+) -> ArtifactCause {
     let names = |is_it: fn(&SwitchEffect) -> bool| -> Vec<String> {
         effects.iter().filter(|it| is_it(it)).map(|it| it.switch.clone()).collect()
     };
     let decides = names(|it| it.alone_on == Ok(true) && it.alone_off == Ok(false));
     let enough = names(|it| it.alone_on == Ok(true));
     match (decides.into_iter().next(), pair) {
-        (Some(switch), _) => Cause::Switch(switch),
+        (Some(switch), _) => ArtifactCause::Switch(switch),
         (None, _) if !enough.is_empty() => {
             let not_without = names(|it| it.alone_on == Ok(true) && it.alone_off.is_err());
-            Cause::AnyOf { enough, not_without }
+            ArtifactCause::AnyOf { enough, not_without }
         }
         (None, Some((one, other))) => {
             let both = [&effects[one], &effects[other]];
             let not_alone = both.iter().filter(|it| it.alone_on.is_err());
-            Cause::Pair {
+            ArtifactCause::Pair {
                 not_alone: not_alone.map(|it| it.switch.clone()).collect(),
                 both: both.map(|it| it.switch.clone()),
             }
         }
-        (None, None) => Cause::More {
+        (None, None) => ArtifactCause::More {
             needed: names(|it| it.alone_off == Ok(false)),
             pairs_run,
             pairs_not_run: pairs(effects).len() - pairs_run,
@@ -409,7 +413,7 @@ fn config_of(switches: &[Switch], on: &[usize]) -> Config {
 
 #[cfg(test)]
 mod tests {
-    use super::{Cause, Counting, Switch, SwitchEffect, cause_of, config_of, pairs};
+    use super::{ArtifactCause, Counting, Switch, SwitchEffect, cause_of, config_of, pairs};
 
     fn effect(switch: &str, alone_on: bool, alone_off: bool) -> SwitchEffect {
         SwitchEffect {
@@ -428,7 +432,7 @@ mod tests {
     #[test]
     fn a_switch_decides_that_is_enough_and_needed() {
         let effects = [effect("a", false, true), effect("b", true, false)];
-        assert_eq!(cause_of(&effects, None, 0), Cause::Switch("b".to_owned()));
+        assert_eq!(cause_of(&effects, None, 0), ArtifactCause::Switch("b".to_owned()));
         let any = [effect("a", true, true), effect("b", true, true), effect("c", false, true)];
         let words = cause_of(&any, None, 0).words();
         assert_eq!(words, "made by each of a, b alone, and none is needed");
@@ -449,7 +453,7 @@ mod tests {
     #[test]
     fn a_pair_is_none_where_one_of_the_two_is_enough() {
         let enough = [effect("a", true, true), effect("b", false, true)];
-        assert!(matches!(cause_of(&enough, Some((0, 1)), 1), Cause::AnyOf { .. }));
+        assert!(matches!(cause_of(&enough, Some((0, 1)), 1), ArtifactCause::AnyOf { .. }));
         let decides = [effect("a", true, false), effect("b", false, false)];
         assert_eq!(cause_of(&decides, Some((0, 1)), 1).words(), "decided by a");
         let unknown = [

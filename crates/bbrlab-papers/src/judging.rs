@@ -12,7 +12,7 @@ use crate::counting::Counting;
 use crate::papers::{Claim, Expected, Experiment, papers};
 use crate::quick::SHORT_S;
 use crate::reproduce::{ReproduceOptions, Reproduced, run_scenario};
-use crate::row::Rows;
+use crate::row::MeasuredRows;
 use crate::rows::counted_rows;
 use crate::study::Setting;
 use crate::work::Work;
@@ -163,7 +163,7 @@ impl Config {
 /// Runs of an experiment in another way.
 pub(crate) struct RunUnder {
     /// What was measured.
-    pub(crate) rows: Rows,
+    pub(crate) rows: MeasuredRows,
     /// The folders that they are in.
     pub(crate) out: Vec<PathBuf>,
 }

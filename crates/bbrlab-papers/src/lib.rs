@@ -52,11 +52,11 @@ mod work;
 
 pub use by_hand::{ByHand, word_of_a_shell};
 pub use claims::{
-    ClaimFigure, Compared, FalsePoint, Judged, Looked, Printed, PrintedCalc, PrintedRule,
-    UnderSetting, Verdict, cause_keys, evaluate_printed,
+    ClaimFigure, ClaimVerdict, Compared, FalsePoint, Judged, Looked, Printed, PrintedCalc,
+    PrintedRule, UnderSetting, cause_keys, evaluate_printed,
 };
 pub use counting::Counting;
-pub use explain::{Cause, Explained, SwitchEffect, explain};
+pub use explain::{ArtifactCause, Explained, SwitchEffect, explain};
 pub use judging::{claims_of, judge_claims};
 pub use kept::keep;
 pub use names::{not_a_metric, not_a_scenario, select};
@@ -67,7 +67,7 @@ pub use papers::{
 pub use published::NO_KEY;
 pub use report::{Told, sensitivity_table, write_replication};
 pub use reproduce::{DEFAULT_SEEDS, ReproduceOptions, Reproduced, reproduce, scenario_hashes};
-pub use row::{Row, Rows};
+pub use row::{MeasuredRow, MeasuredRows};
 pub use rows::{Finished, RunAt, measured_rows};
 pub use sensitivity::{Sensitivity, sensitivity};
 pub use work::Work;

@@ -4,15 +4,18 @@ use bbrlab_report::{PrintedAs, PublishedCell, PublishedRow, median};
 use toml::{Table, Value};
 
 use crate::papers::{Experiment, Key, unit_of};
-use crate::row::{Row, Rows};
+use crate::row::{MeasuredRow, MeasuredRows};
 
 /// Shown for a key that a row does not have, such as the lambda of anything but BBR+.
 pub const NO_KEY: &str = "–";
 
 /// The measured rows with what is published for each.
-pub(crate) fn published_rows(experiment: &Experiment, measured: &Rows) -> Vec<PublishedRow> {
+pub(crate) fn published_rows(
+    experiment: &Experiment,
+    measured: &MeasuredRows,
+) -> Vec<PublishedRow> {
     let shown = shown_keys(&measured.rows);
-    let of_row = |row: &Row| {
+    let of_row = |row: &MeasuredRow| {
         let cells = row.metrics.iter().map(|(metric, _)| cell_of(experiment, row, metric));
         PublishedRow { keys: words(row, &shown), cells: cells.collect() }
     };
@@ -20,7 +23,7 @@ pub(crate) fn published_rows(experiment: &Experiment, measured: &Rows) -> Vec<Pu
 }
 
 /// A metric of a row as measured, with its interval, beside what is printed for the same place.
-pub(crate) fn cell_of(experiment: &Experiment, row: &Row, metric: &str) -> PublishedCell {
+pub(crate) fn cell_of(experiment: &Experiment, row: &MeasuredRow, metric: &str) -> PublishedCell {
     let derived = experiment.derived_rows.iter().map(|row| (row, PrintedAs::Derived));
     let known = experiment.rows.iter().map(|row| (row, printed_as(row))).chain(derived);
     let name = counterpart(row, metric);
@@ -50,7 +53,7 @@ fn printed_as(row: &Table) -> PrintedAs {
 
 /// The printed metric to put beside a measured one. Where another formula than the paper's is
 /// judged, the printed figure stands beside the one that is measured by the paper's, `paper_…`.
-fn counterpart<'a>(row: &Row, metric: &'a str) -> Option<&'a str> {
+fn counterpart<'a>(row: &MeasuredRow, metric: &'a str) -> Option<&'a str> {
     match metric.strip_prefix("paper_") {
         Some(own) => Some(own),
         None if row.metric(&format!("paper_{metric}")).is_some() => None,
@@ -60,7 +63,7 @@ fn counterpart<'a>(row: &Row, metric: &'a str) -> Option<&'a str> {
 
 /// Whether a printed row is for the same place: no key that both have differs, and the measured row
 /// stands for nothing that the printed one does not name, such as one of several flows.
-fn is_at(row: &Row, printed: &Table) -> bool {
+fn is_at(row: &MeasuredRow, printed: &Table) -> bool {
     row.keys.iter().all(|(name, here)| match printed.get(name) {
         Some(there) => here.is(there),
         None => !matches!(name.as_str(), "flow" | "time_s" | "phase"),
@@ -68,7 +71,7 @@ fn is_at(row: &Row, printed: &Table) -> bool {
 }
 
 /// The algorithm, and the keys whose values differ between rows.
-fn shown_keys(rows: &[Row]) -> Vec<String> {
+fn shown_keys(rows: &[MeasuredRow]) -> Vec<String> {
     let mut names: Vec<&String> = Vec::new();
     for (name, _) in rows.iter().flat_map(|row| &row.keys) {
         if !names.contains(&name) {
@@ -82,7 +85,7 @@ fn shown_keys(rows: &[Row]) -> Vec<String> {
 }
 
 /// The keys that a table shows, with their values in words.
-fn words(row: &Row, shown: &[String]) -> Vec<(String, String)> {
+fn words(row: &MeasuredRow, shown: &[String]) -> Vec<(String, String)> {
     shown
         .iter()
         .map(|name| {

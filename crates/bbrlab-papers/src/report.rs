@@ -5,7 +5,7 @@ use std::path::Path;
 use bbrlab_lab::{COMMIT, LabError, VERSION, write_report_text};
 use bbrlab_report::{Align, PrintedAs, Replication, ReplicationSection, Table};
 
-use crate::claims::{Judged, Verdict};
+use crate::claims::{ClaimVerdict, Judged};
 use crate::explain::Explained;
 use crate::figures::{absent, items};
 use crate::papers::papers;
@@ -122,7 +122,7 @@ pub fn write_replication(
     let sections = told.iter().map(|one| section(one, options));
     let report = Replication {
         made_by: format!("bbrlab {VERSION}, commit {COMMIT}"),
-        verdicts: Verdict::ALL.map(|verdict| verdict.name().to_owned()).to_vec(),
+        verdicts: ClaimVerdict::ALL.map(|verdict| verdict.name().to_owned()).to_vec(),
         sections: sections.collect::<Result<_, _>>()?,
         absent: absent(&reproduced),
     };

@@ -16,7 +16,7 @@ use crate::notes::note;
 use crate::papers::Experiment;
 use crate::published::published_rows;
 use crate::quick;
-use crate::row::Rows;
+use crate::row::MeasuredRows;
 use crate::rows::{Finished, RunAt, first_runs, measured_rows};
 use crate::work::Work;
 
@@ -72,7 +72,7 @@ pub struct Reproduced {
     /// Hash of each of its scenarios, with the seeds.
     pub scenario_hashes: Vec<String>,
     /// What was measured.
-    pub measured: Rows,
+    pub measured: MeasuredRows,
     /// The same rows beside what is published.
     pub rows: Vec<PublishedRow>,
     /// The first run of each point, for what is shown over time.

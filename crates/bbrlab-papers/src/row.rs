@@ -9,31 +9,31 @@ use crate::papers::Key;
 
 /// The measured rows of an experiment.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Rows {
+pub struct MeasuredRows {
     /// The experiment's id.
     pub experiment: String,
     /// The seeds, in order.
     pub seeds: Vec<u64>,
     /// The rows: as in the papers grouped by algorithm, otherwise in the order of the sweep.
-    pub rows: Vec<Row>,
+    pub rows: Vec<MeasuredRow>,
 }
 
 /// One measured row.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct MeasuredRow {
     /// The keys that locate it, in the order in which tables show them.
     pub keys: Vec<(String, Key)>,
-    /// The metrics by their names in the data file. One value for each of [`Rows::seeds`], in that
-    /// order: `None` where the figure has no meaning in a run, or where that seed was not run
-    /// (above 1 Gbit/s there is one seed by default).
+    /// The metrics by their names in the data file. One value for each of [`MeasuredRows::seeds`],
+    /// in that order: `None` where the figure has no meaning in a run, or where that seed was not
+    /// run (above 1 Gbit/s there is one seed by default).
     pub metrics: Vec<(String, Vec<Option<f64>>)>,
-    /// The seeds that were run, out of [`Rows::seeds`].
+    /// The seeds that were run, out of [`MeasuredRows::seeds`].
     pub seeds_run: u64,
     /// The scenario hash of the runs behind the row.
     pub scenario_hash: String,
 }
 
-impl Row {
+impl MeasuredRow {
     /// The value of a key.
     #[must_use]
     pub fn key(&self, name: &str) -> Option<&Key> {

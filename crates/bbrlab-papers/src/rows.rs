@@ -10,7 +10,7 @@ use crate::counting::Counting;
 use crate::locate::Keys;
 use crate::metrics::{Measured, RunRow, place_of, rows_of_run, with_compared};
 use crate::papers::{Experiment, Key};
-use crate::row::{Row, Rows};
+use crate::row::{MeasuredRow, MeasuredRows};
 
 /// The finished runs of a built-in scenario, or of some of its points.
 #[derive(Clone, Debug)]
@@ -31,7 +31,10 @@ pub struct Finished {
 ///
 /// # Errors
 /// If a series cannot be read.
-pub fn measured_rows(experiment: &Experiment, finished: &[Finished]) -> Result<Rows, LabError> {
+pub fn measured_rows(
+    experiment: &Experiment,
+    finished: &[Finished],
+) -> Result<MeasuredRows, LabError> {
     counted_rows(experiment, finished, Counting::Definitions)
 }
 
@@ -40,7 +43,7 @@ pub(crate) fn counted_rows(
     experiment: &Experiment,
     finished: &[Finished],
     counting: Counting,
-) -> Result<Rows, LabError> {
+) -> Result<MeasuredRows, LabError> {
     let mut seeds: Vec<u64> = Vec::new();
     for of in finished {
         seeds.extend(of.runs.iter().map(|run| run.seed));
@@ -55,7 +58,7 @@ pub(crate) fn counted_rows(
         rows.extend(rows_of_point(experiment, point, &seeds, counting)?);
     }
     let rows = with_compared(experiment, rows);
-    Ok(Rows { experiment: experiment.id.clone(), seeds, rows })
+    Ok(MeasuredRows { experiment: experiment.id.clone(), seeds, rows })
 }
 
 impl Finished {
@@ -116,9 +119,9 @@ fn rows_of_point(
     point: &OfPoint<'_>,
     seeds: &[u64],
     counting: Counting,
-) -> Result<Vec<Row>, LabError> {
+) -> Result<Vec<MeasuredRow>, LabError> {
     let place = place_of(experiment, &point.run);
-    let mut rows: Vec<(RunRow, Row)> = Vec::new();
+    let mut rows: Vec<(RunRow, MeasuredRow)> = Vec::new();
     for &member in &point.members {
         let summary = &point.of.runs[member];
         let at = seeds.iter().position(|&seed| seed == summary.seed).expect("all were collected");
@@ -127,7 +130,7 @@ fn rows_of_point(
         for found in rows_of_run(experiment, &of_run)? {
             let known = rows.iter().position(|(first, _)| first.keys == found.keys);
             let known = known.unwrap_or_else(|| {
-                let row = Row {
+                let row = MeasuredRow {
                     keys: keys_of(&place, &found),
                     metrics: Vec::new(),
                     seeds_run: 0,

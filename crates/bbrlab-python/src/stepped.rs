@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use bbrlab_lab::Stepped;
+use bbrlab_lab::SteppedRun;
 use pyo3::prelude::*;
 
 use crate::control::Failure;
@@ -14,7 +14,7 @@ use crate::scenario::PyScenario;
 #[pyclass(frozen, name = "Simulation", module = "bbrlab._bbrlab")]
 pub(crate) struct Simulation {
     /// `None` after the end.
-    stepped: Mutex<Option<Stepped>>,
+    stepped: Mutex<Option<SteppedRun>>,
     failure: Arc<Failure>,
     toml: String,
 }
@@ -40,7 +40,7 @@ impl Simulation {
         let scenario = scenario.get();
         let run = scenario.checked(run)?;
         let (controls, failure) = scenario.classes.makers();
-        let stepped = Stepped::new(&scenario.inner.run(run), controls);
+        let stepped = SteppedRun::new(&scenario.inner.run(run), controls);
         let stepped = stepped
             .map_err(|text| failure.take(py).unwrap_or_else(|| of_class(py, "RunError", &text)))?;
         let toml = scenario.inner.run_toml(run);

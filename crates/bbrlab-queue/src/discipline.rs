@@ -14,12 +14,12 @@ use crate::fq::Fq;
 use crate::fq_codel::FqCodel;
 use crate::fq_pie::FqPie;
 use crate::grants::Grants;
-use crate::info::Info;
+use crate::info::DisciplineInfo;
 use crate::packet::Queued;
 use crate::pie::Pie;
 use crate::prio::Prio;
 use crate::red::Red;
-use crate::rule::{Cause, Rule};
+use crate::rule::{DropCause, Rule};
 use crate::sfq::Sfq;
 use crate::slots::Slots;
 use crate::tcp_header::TcpHeader;
@@ -42,7 +42,7 @@ macro_rules! disciplines {
                 packet: Queued,
                 idle: bool,
                 entropy: &mut impl Entropy,
-                drop: &mut impl FnMut(Queued, Cause),
+                drop: &mut impl FnMut(Queued, DropCause),
             ) {
                 match self {
                     $($(#[$attribute])* Self::$name(rule) => {
@@ -56,7 +56,7 @@ macro_rules! disciplines {
                 &mut self,
                 now: Time,
                 entropy: &mut impl Entropy,
-                drop: &mut impl FnMut(Queued, Cause),
+                drop: &mut impl FnMut(Queued, DropCause),
             ) -> Option<Queued> {
                 match self {
                     $($(#[$attribute])* Self::$name(rule) => rule.dequeue(now, entropy, drop),)*
@@ -70,7 +70,7 @@ macro_rules! disciplines {
                 }
             }
 
-            fn on_timer(&mut self, now: Time, drop: &mut impl FnMut(Queued, Cause)) {
+            fn on_timer(&mut self, now: Time, drop: &mut impl FnMut(Queued, DropCause)) {
                 match self {
                     $($(#[$attribute])* Self::$name(rule) => rule.on_timer(now, drop),)*
                 }
@@ -172,7 +172,7 @@ impl Discipline {
 
     /// The inner state of those disciplines whose state a kernel's log shows.
     #[must_use]
-    pub fn info(&self) -> Option<Info> {
+    pub fn info(&self) -> Option<DisciplineInfo> {
         match self {
             Self::DropTail(_)
             | Self::FqPie(_)

@@ -12,7 +12,7 @@ use bbrlab_units::Time;
 
 use crate::entropy::Entropy;
 use crate::packet::Queued;
-use crate::rule::{Cause, Rule};
+use crate::rule::{DropCause, Rule};
 
 /// A queue with a limit.
 #[derive(Debug)]
@@ -73,12 +73,12 @@ impl Rule for DropTail {
         packet: Queued,
         idle: bool,
         _: &mut impl Entropy,
-        drop: &mut impl FnMut(Queued, Cause),
+        drop: &mut impl FnMut(Queued, DropCause),
     ) {
         if idle || self.fits(&packet) {
             self.push(packet);
         } else {
-            drop(packet, Cause::Full);
+            drop(packet, DropCause::Full);
         }
     }
 
@@ -86,7 +86,7 @@ impl Rule for DropTail {
         &mut self,
         _: Time,
         _: &mut impl Entropy,
-        _: &mut impl FnMut(Queued, Cause),
+        _: &mut impl FnMut(Queued, DropCause),
     ) -> Option<Queued> {
         self.pop()
     }

@@ -16,10 +16,10 @@ use bbrlab_units::Time;
 use crate::codel::{Control, Settings, Source};
 use crate::entropy::Entropy;
 use crate::flows::{Turns, Waiting, scaled};
-use crate::info::Info;
+use crate::info::DisciplineInfo;
 use crate::lists::List;
 use crate::packet::Queued;
-use crate::rule::{Cause, Rule};
+use crate::rule::{DropCause, Rule};
 
 /// The smallest quantum. Linux: `fq_codel_change`.
 const QUANTUM_MIN: u64 = 256;
@@ -76,15 +76,15 @@ impl FqCodel {
 
     /// The state of the queue to be served next. This is the queue served last, unless it has
     /// become empty.
-    pub(crate) fn info(&self) -> Option<Info> {
+    pub(crate) fn info(&self) -> Option<DisciplineInfo> {
         let (bucket, deficit, is_new) = self.turns.first()?;
         let codel = self.flows[bucket as usize].control.info();
-        Some(Info::FqCodel { codel, bucket, deficit, is_new })
+        Some(DisciplineInfo::FqCodel { codel, bucket, deficit, is_new })
     }
 
     /// Drops half of the fattest queue from its head. Linux: `fq_codel_drop`.
     #[cold]
-    fn drop_from_fattest(&mut self, drop: &mut impl FnMut(Queued, Cause)) {
+    fn drop_from_fattest(&mut self, drop: &mut impl FnMut(Queued, DropCause)) {
         // The first of equally fat ones, as the kernel's search takes it.
         let mut fattest = 0;
         for (at, flow) in self.flows.iter().enumerate() {
@@ -98,7 +98,7 @@ impl FqCodel {
         while let Some(packet) = self.waiting.pop(&mut flow.queue) {
             bytes += u64::from(packet.wire_bytes);
             drops += 1;
-            drop(packet, Cause::Full);
+            drop(packet, DropCause::Full);
             if drops >= self.drop_batch || bytes >= threshold {
                 break;
             }
@@ -114,7 +114,7 @@ impl Rule for FqCodel {
         packet: Queued,
         _: bool,
         entropy: &mut impl Entropy,
-        drop: &mut impl FnMut(Queued, Cause),
+        drop: &mut impl FnMut(Queued, DropCause),
     ) {
         let at = scaled(entropy.flow_hash(&packet), self.flows.len());
         let fits =
@@ -130,7 +130,7 @@ impl Rule for FqCodel {
         &mut self,
         now: Time,
         _: &mut impl Entropy,
-        drop: &mut impl FnMut(Queued, Cause),
+        drop: &mut impl FnMut(Queued, DropCause),
     ) -> Option<Queued> {
         loop {
             let at = self.turns.next()?;

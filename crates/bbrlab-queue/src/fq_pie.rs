@@ -19,7 +19,7 @@ use crate::flows::{Turns, Waiting, scaled};
 use crate::lists::List;
 use crate::packet::Queued;
 use crate::pie::{Law, MAX_PROB, Settings};
-use crate::rule::{Cause, Rule};
+use crate::rule::{DropCause, Rule};
 
 /// The largest `flows` that the kernel accepts. Linux: `fq_pie_change`.
 const FLOWS_MAX: u32 = 65536;
@@ -106,7 +106,7 @@ impl Rule for FqPie {
         mut packet: Queued,
         idle: bool,
         entropy: &mut impl Entropy,
-        drop: &mut impl FnMut(Queued, Cause),
+        drop: &mut impl FnMut(Queued, DropCause),
     ) {
         let at = scaled(entropy.flow_hash(&packet), self.flows.len());
         let (packets, bytes) = (self.waiting.packets(), self.waiting.bytes());
@@ -114,11 +114,11 @@ impl Rule for FqPie {
         let (settings, mark_prob_max) = (self.settings, self.mark_prob_max);
         let flow = self.wake(at);
         let cause = if !fits {
-            Some(Cause::Full)
+            Some(DropCause::Full)
         } else if flow.law.drops_early(&settings, flow.queue.bytes(), &packet, entropy)
             && !flow.law.marks(&settings, mark_prob_max, &mut packet)
         {
-            Some(Cause::Early)
+            Some(DropCause::Early)
         } else {
             None
         };
@@ -135,7 +135,7 @@ impl Rule for FqPie {
         &mut self,
         now: Time,
         _: &mut impl Entropy,
-        _: &mut impl FnMut(Queued, Cause),
+        _: &mut impl FnMut(Queued, DropCause),
     ) -> Option<Queued> {
         loop {
             let at = self.turns.next()?;
@@ -154,7 +154,7 @@ impl Rule for FqPie {
         self.timer
     }
 
-    fn on_timer(&mut self, now: Time, _: &mut impl FnMut(Queued, Cause)) {
+    fn on_timer(&mut self, now: Time, _: &mut impl FnMut(Queued, DropCause)) {
         let flows = self.flows.len() as u32;
         let to = flows.min(self.cursor + UPDATES_MAX);
         self.update(self.cursor, to);

@@ -20,7 +20,7 @@ use bbrlab_units::{Span, Time};
 
 use crate::entropy::Entropy;
 use crate::packet::Queued;
-use crate::rule::{Cause, Rule};
+use crate::rule::{DropCause, Rule};
 
 /// A queue that is emptied by grants.
 #[derive(Debug)]
@@ -70,10 +70,10 @@ impl Rule for Grants {
         packet: Queued,
         _: bool,
         _: &mut impl Entropy,
-        drop: &mut impl FnMut(Queued, Cause),
+        drop: &mut impl FnMut(Queued, DropCause),
     ) {
         if !self.limit.admits(self.queue.len() as u64, self.bytes, packet.wire_bytes) {
-            drop(packet, Cause::Full);
+            drop(packet, DropCause::Full);
             return;
         }
         if self.queue.is_empty() {
@@ -87,7 +87,7 @@ impl Rule for Grants {
         &mut self,
         now: Time,
         _: &mut impl Entropy,
-        _: &mut impl FnMut(Queued, Cause),
+        _: &mut impl FnMut(Queued, DropCause),
     ) -> Option<Queued> {
         let first = self.queue.front()?;
         if self.asked_at + self.params.delay > now {

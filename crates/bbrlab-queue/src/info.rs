@@ -2,7 +2,7 @@
 
 /// The state of a discipline, in the kernel's units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Info {
+pub enum DisciplineInfo {
     /// `codel`.
     Codel(CodelInfo),
     /// `fq_codel`: the queue to be served next. Once a packet has been dequeued, this is the queue

@@ -44,10 +44,10 @@ mod tins;
 
 pub use discipline::Discipline;
 pub use entropy::{Entropy, HostHashes};
-pub use info::{CodelInfo, Info, PieInfo};
+pub use info::{CodelInfo, DisciplineInfo, PieInfo};
 pub use packet::{Hosts, Queued};
 pub use police::Police;
-pub use rule::{Cause, Rule};
+pub use rule::{DropCause, Rule};
 pub use tcp_header::TcpHeader;
 #[cfg(feature = "ticking")]
 pub use ticking::Ticking;

@@ -13,7 +13,7 @@ use crate::entropy::Entropy;
 use crate::lists::{List, Store};
 use crate::packet::Queued;
 use crate::priority::priority;
-use crate::rule::{Cause, Rule};
+use crate::rule::{DropCause, Rule};
 
 /// Linux: `TCQ_PRIO_BANDS`.
 const BANDS_MAX: u8 = 16;
@@ -57,7 +57,7 @@ impl Rule for Prio {
         packet: Queued,
         idle: bool,
         _: &mut impl Entropy,
-        drop: &mut impl FnMut(Queued, Cause),
+        drop: &mut impl FnMut(Queued, DropCause),
     ) {
         let at = self.priomap[usize::from(priority(packet.dscp))];
         let band = &mut self.bands[usize::from(at)];
@@ -65,7 +65,7 @@ impl Rule for Prio {
             band.packets += 1;
             self.store.push(&mut band.queue, packet);
         } else {
-            drop(packet, Cause::Full);
+            drop(packet, DropCause::Full);
         }
     }
 
@@ -73,7 +73,7 @@ impl Rule for Prio {
         &mut self,
         _: Time,
         _: &mut impl Entropy,
-        _: &mut impl FnMut(Queued, Cause),
+        _: &mut impl FnMut(Queued, DropCause),
     ) -> Option<Queued> {
         let band = self.bands.iter_mut().find(|band| !band.queue.is_empty())?;
         band.packets -= 1;

@@ -7,7 +7,7 @@ use crate::packet::Queued;
 
 /// Why a discipline drops a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cause {
+pub enum DropCause {
     /// The buffer is full.
     Full,
     /// To signal congestion to the sender before the buffer is full.
@@ -26,7 +26,7 @@ pub trait Rule {
         packet: Queued,
         idle: bool,
         entropy: &mut impl Entropy,
-        drop: &mut impl FnMut(Queued, Cause),
+        drop: &mut impl FnMut(Queued, DropCause),
     );
 
     /// The next packet to serve; `None` if there is none, or if the waiting packets must wait for
@@ -35,7 +35,7 @@ pub trait Rule {
         &mut self,
         now: Time,
         entropy: &mut impl Entropy,
-        drop: &mut impl FnMut(Queued, Cause),
+        drop: &mut impl FnMut(Queued, DropCause),
     ) -> Option<Queued>;
 
     /// When [`Self::on_timer`] is to be called; read after every other call. `NEVER` does not
@@ -46,7 +46,7 @@ pub trait Rule {
 
     /// Called at the time of [`Self::timer`]. If the server is free, the engine calls
     /// [`Self::dequeue`] next.
-    fn on_timer(&mut self, _now: Time, _drop: &mut impl FnMut(Queued, Cause)) {}
+    fn on_timer(&mut self, _now: Time, _drop: &mut impl FnMut(Queued, DropCause)) {}
 
     /// Calls `each` with every packet that waits.
     fn walk(&self, each: &mut impl FnMut(&Queued));

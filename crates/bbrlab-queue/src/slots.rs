@@ -16,7 +16,7 @@ use bbrlab_units::{Span, Time};
 
 use crate::entropy::Entropy;
 use crate::packet::Queued;
-use crate::rule::{Cause, Rule};
+use crate::rule::{DropCause, Rule};
 
 /// A queue that is opened in slots.
 #[derive(Debug)]
@@ -79,13 +79,13 @@ impl Rule for Slots {
         packet: Queued,
         _: bool,
         _: &mut impl Entropy,
-        drop: &mut impl FnMut(Queued, Cause),
+        drop: &mut impl FnMut(Queued, DropCause),
     ) {
         if self.limit.admits(self.queue.len() as u64, self.bytes, packet.wire_bytes) {
             self.bytes += u64::from(packet.wire_bytes);
             self.queue.push_back(packet);
         } else {
-            drop(packet, Cause::Full);
+            drop(packet, DropCause::Full);
         }
     }
 
@@ -93,7 +93,7 @@ impl Rule for Slots {
         &mut self,
         now: Time,
         entropy: &mut impl Entropy,
-        _: &mut impl FnMut(Queued, Cause),
+        _: &mut impl FnMut(Queued, DropCause),
     ) -> Option<Queued> {
         let due = self.due(self.queue.front()?);
         if self.begins < due {

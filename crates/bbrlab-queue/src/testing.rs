@@ -7,7 +7,7 @@ use expect_test::Expect;
 
 use crate::entropy::{Entropy, HostHashes};
 use crate::packet::Queued;
-use crate::rule::{Cause, Rule};
+use crate::rule::{DropCause, Rule};
 
 /// Each flow has a hash of its own; every random number is the same.
 struct Plain(u32);
@@ -63,14 +63,14 @@ pub(crate) fn check(rule: &mut impl Rule, script: &str, expected: &Expect) {
                 let end = now + Span::from_millis(count);
                 while rule.timer() > now && rule.timer() <= end {
                     now = rule.timer();
-                    let drop = &mut |packet, _: Cause| gone.push(Some((true, packet)));
+                    let drop = &mut |packet, _: DropCause| gone.push(Some((true, packet)));
                     rule.on_timer(now, drop);
                 }
                 now = end;
             }
             "" => {
                 for _ in 0..count {
-                    let drop = &mut |packet, _: Cause| gone.push(Some((true, packet)));
+                    let drop = &mut |packet, _: DropCause| gone.push(Some((true, packet)));
                     let sent = rule.dequeue(now, &mut entropy, drop);
                     gone.push(sent.map(|packet| (false, packet)));
                 }
@@ -92,7 +92,7 @@ pub(crate) fn check(rule: &mut impl Rule, script: &str, expected: &Expect) {
                         arrived_at: now,
                     };
                     handle += 1;
-                    let drop = &mut |packet, _: Cause| gone.push(Some((true, packet)));
+                    let drop = &mut |packet, _: DropCause| gone.push(Some((true, packet)));
                     rule.enqueue(now, packet, false, &mut entropy, drop);
                 }
             }

@@ -7,7 +7,7 @@ use bbrlab_units::{Span, Time};
 
 use crate::entropy::Entropy;
 use crate::packet::Queued;
-use crate::rule::{Cause, Rule};
+use crate::rule::{DropCause, Rule};
 
 /// First in, first out, with a tick.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ impl Rule for Ticking {
         packet: Queued,
         _: bool,
         entropy: &mut impl Entropy,
-        _: &mut impl FnMut(Queued, Cause),
+        _: &mut impl FnMut(Queued, DropCause),
     ) {
         self.draws.push(entropy.next_u32());
         self.queue.push_back(packet);
@@ -54,7 +54,7 @@ impl Rule for Ticking {
         &mut self,
         _: Time,
         _: &mut impl Entropy,
-        _: &mut impl FnMut(Queued, Cause),
+        _: &mut impl FnMut(Queued, DropCause),
     ) -> Option<Queued> {
         if self.is_open { self.queue.pop_front() } else { None }
     }
@@ -63,13 +63,13 @@ impl Rule for Ticking {
         self.next
     }
 
-    fn on_timer(&mut self, now: Time, drop: &mut impl FnMut(Queued, Cause)) {
+    fn on_timer(&mut self, now: Time, drop: &mut impl FnMut(Queued, DropCause)) {
         self.ticks.push(now);
         self.next = now + self.every;
         if self.is_open
             && let Some(packet) = self.queue.pop_front()
         {
-            drop(packet, Cause::Early);
+            drop(packet, DropCause::Early);
         }
         self.is_open = true;
     }

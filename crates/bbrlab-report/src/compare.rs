@@ -17,7 +17,7 @@ use crate::student_t::{interval, t_975_between};
 
 /// Points that at least one folder has.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Comparison {
+pub struct FolderComparison {
     /// The points, in the order in which they first appear.
     pub points: Vec<ComparedPoint>,
 }
@@ -61,7 +61,7 @@ type Sample = Vec<(u64, f64)>;
 
 /// Compares the runs of folders; there are at least two.
 #[must_use]
-pub fn compare(folders: &[&[RunSummary]]) -> Comparison {
+pub fn compare(folders: &[&[RunSummary]]) -> FolderComparison {
     // The runs of each point, each with the number of its folder; and where a point is, whatever
     // the order of its keys.
     let mut points: Vec<(&SweepPoint, Vec<(usize, &RunSummary)>)> = Vec::new();
@@ -85,7 +85,7 @@ pub fn compare(folders: &[&[RunSummary]]) -> Comparison {
             .collect(),
         metrics: metrics(folders.len(), &runs),
     };
-    Comparison { points: points.into_iter().map(compared).collect() }
+    FolderComparison { points: points.into_iter().map(compared).collect() }
 }
 
 /// What the points of folders have in common if each folder has a single one.

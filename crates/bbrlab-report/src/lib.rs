@@ -23,7 +23,7 @@ mod table;
 
 pub use binomial::binomial_interval;
 pub use claims::{ClaimLine, ClaimTrial, claims_markdown, claims_text, verdict_counts};
-pub use compare::{ComparedMetric, ComparedPoint, Comparison, compare};
+pub use compare::{ComparedMetric, ComparedPoint, FolderComparison, compare};
 pub use groups::{MeanOfPoint, Members, flat_metrics, groups, means_of_points};
 pub use median::{Median, median};
 pub use number::{count, figure, fixed};
@@ -34,6 +34,7 @@ pub use picture::{
     Drawing, Plate, PlateBox, PlateCurve, PlateCurves, PlateLine, PlatePanel, PlatePoint,
     PlateTimes, Scale, plate_picture,
 };
+pub use picture::{OVERLAY_FLOWS_MAX, OVERLAY_PANELS, Recording, overlay_panels};
 pub use picture::{OverTime, Overlay, OverlayPair, OverlayPanel, overlay_picture};
 pub use picture::{Picture, Shape};
 pub use picture::{RunChoice, RunPanel, RunPicture, chosen_run_picture, run_picture};

@@ -10,6 +10,7 @@
 //! | `run_files.rs` | the files of a run, as bytes |
 //! | `columns.rs` | records as columns |
 //! | `parquet_file.rs` | columns as Parquet, and back |
+//! | `csv_file.rs` | Parquet as CSV |
 //! | `document.rs` | records as JSON, and of a sweep its groups |
 //! | `picture.rs` | the picture of a run |
 //! | `limit.rs` | the largest work that is accepted by default |
@@ -17,6 +18,7 @@
 //! | `unwritten.rs` | why something is not written |
 
 mod columns;
+mod csv_file;
 mod document;
 mod limit;
 mod parquet_file;
@@ -26,9 +28,10 @@ mod run_files;
 mod unwritten;
 
 pub use columns::{FigureOf, figure_of, flow_columns, link_columns, of_series, write_summary};
+pub use csv_file::write_csv;
 pub use document::{write_runs_json, write_summary_json};
 pub use limit::{DEFAULT_LIMIT, check_limit};
-pub use parquet_file::{Origin, ParquetReader, ParquetWriter, decode, encode};
+pub use parquet_file::{Origin, ParquetWriter, decode, encode};
 pub use picture::{made_by, picture_of};
 pub use provenance::{COMMIT, RUSTC, VERSION};
 pub use run_files::{

@@ -243,23 +243,23 @@ pub fn decode(file: Vec<u8>, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<Col
 }
 
 /// A Parquet file that is read one group of rows at a time.
-pub struct ParquetReader(SerializedFileReader<Bytes>);
+pub(crate) struct ParquetReader(SerializedFileReader<Bytes>);
 
 impl ParquetReader {
     /// # Errors
     /// If the file is of another kind, or damaged.
-    pub fn new(file: Vec<u8>) -> Result<Self, String> {
+    pub(crate) fn new(file: Vec<u8>) -> Result<Self, String> {
         SerializedFileReader::new(Bytes::from(file)).map(Self).map_err(|error| words(&error))
     }
 
     /// The names of the columns.
-    pub fn names(&self) -> Vec<String> {
+    pub(crate) fn names(&self) -> Vec<String> {
         let schema = self.0.metadata().file_metadata().schema_descr_ptr();
         schema.columns().iter().map(|column| column.name().to_owned()).collect()
     }
 
     /// The number of groups of rows.
-    pub fn groups(&self) -> usize {
+    pub(crate) fn groups(&self) -> usize {
         self.0.num_row_groups()
     }
 
@@ -267,7 +267,7 @@ impl ParquetReader {
     ///
     /// # Errors
     /// If the file is damaged there, or has a column that bbrlab does not write.
-    pub fn group(&self, group: usize) -> Result<Vec<Values>, String> {
+    pub(crate) fn group(&self, group: usize) -> Result<Vec<Values>, String> {
         let read = || -> Result<Vec<Values>, ParquetError> {
             let group = self.0.get_row_group(group)?;
             let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);

@@ -5,11 +5,13 @@
 //! in the name.
 
 mod ecn;
+mod split_mix;
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Sub, SubAssign};
 
 pub use ecn::Ecn;
+pub use split_mix::{SPLIT_MIX_STEP, split_mix, split_mix_bits};
 
 /// Nanoseconds in a second.
 pub const NS_PER_S: u64 = 1_000_000_000;

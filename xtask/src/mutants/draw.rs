@@ -1,20 +1,14 @@
 //! A sample without replacement: the same seed and list give the same sample, in the same order.
 
-/// Splitmix64: good enough to draw a sample, and the same on every machine.
+use bbrlab_units::split_mix;
+
+/// `SplitMix64`: good enough to draw a sample, and the same on every machine.
 struct Dice(u64);
 
 impl Dice {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
     fn below(&mut self, bound: usize) -> usize {
         let bound = u128::try_from(bound).expect("a length");
-        usize::try_from((u128::from(self.next()) * bound) >> 64).expect("below a length")
+        usize::try_from((u128::from(split_mix(&mut self.0)) * bound) >> 64).expect("below a length")
     }
 }
 

@@ -7,7 +7,7 @@ use expect_test::expect;
 
 fn excerpt() -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../bbrlab-lab/tests/data/linux-reference")
+        .join("../bbrlab-linux/tests/data/linux-reference")
         .canonicalize()
         .unwrap();
     path.to_str().unwrap().to_owned()

@@ -3,4 +3,3 @@
 
 mod constants_of_the_stack;
 mod estimates;
-mod linux_reference;

@@ -1,7 +1,7 @@
 //! The path of a packet: from the host through a lane to a link, and on to the next leg.
 
 use bbrlab_events::{EventQueue, Key, Kind, id_tie, sent_by, tie};
-use bbrlab_queue::{Cause, Hosts, Queued, Rule as _};
+use bbrlab_queue::{DropCause, Hosts, Queued, Rule as _};
 use bbrlab_units::{Span, Time};
 
 use super::Network;
@@ -298,7 +298,7 @@ impl<P: PacketData> Network<P> {
                 drops.drop(&packet, cause);
             });
         } else {
-            drops.drop(&queued, Cause::Full);
+            drops.drop(&queued, DropCause::Full);
         }
         if drops.entering.is_some() {
             link.stats.enters(due, queued.wire_bytes);
@@ -554,18 +554,18 @@ struct Drops<'a, P: PacketData> {
 }
 
 impl<P: PacketData> Drops<'_, P> {
-    fn drop(&mut self, packet: &Queued, cause: Cause) {
+    fn drop(&mut self, packet: &Queued, cause: DropCause) {
         if self.entering == Some(packet.handle) {
             self.entering = None;
         } else {
             self.stats.leaves(self.due, packet.wire_bytes);
         }
         let record = match cause {
-            Cause::Full => {
+            DropCause::Full => {
                 self.stats.drops_full += 1;
                 Record::DropFull
             }
-            Cause::Early => {
+            DropCause::Early => {
                 self.stats.drops_aqm += 1;
                 Record::DropAqm
             }

@@ -1,6 +1,6 @@
 //! Compares a row's columns with our code's results, and counts rows that differ.
 
-use super::csv::{Table, i128_of};
+use super::csv::Table;
 use super::report::{Mismatch, Tally};
 
 /// Counts the rows of one trace, and keeps the first difference.
@@ -33,8 +33,8 @@ impl<'t> Counter<'t> {
     #[inline]
     pub(super) fn check(&mut self, at: usize, expected: i64, got: i64) {
         if expected != got {
-            let name = &self.table.columns()[at].name;
-            self.wrong(name, i128_of(name, expected), i128_of(name, got));
+            let column = &self.table.columns()[at];
+            self.wrong(&column.name, column.number(expected), column.number(got));
         }
     }
 

@@ -1,5 +1,8 @@
 //! The traces' CSV: integers only, empty cells for "as before", differences in columns marked `+`.
 
+use bbrlab_cc::fields::Kind;
+use bbrlab_cc::{AckSample, Conn, Control, LostSkb, RateSample};
+
 /// A column of a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Column {
@@ -7,6 +10,33 @@ pub(super) struct Column {
     pub(super) name: String,
     /// Whether its cells are differences from the row before.
     is_difference: bool,
+    /// Whether its 64 bits have no sign.
+    is_unsigned: bool,
+}
+
+impl Column {
+    /// The column of a cell of the header.
+    fn new(cell: &str) -> Self {
+        let name = cell.strip_suffix('+').unwrap_or(cell);
+        Self {
+            name: name.to_owned(),
+            is_difference: name != cell,
+            is_unsigned: is_u64(name.strip_prefix("o_").unwrap_or(name)),
+        }
+    }
+
+    /// The number that the column's 64 bits stand for.
+    pub(super) fn number(&self, bits: i64) -> i128 {
+        if self.is_unsigned { i128::from(bits.cast_unsigned()) } else { i128::from(bits) }
+    }
+}
+
+/// Whether this is the column of a field that is a `u64` in the kernel.
+fn is_u64(column: &str) -> bool {
+    let records =
+        [Conn::rows(), Control::rows(), RateSample::rows(), LostSkb::rows(), AckSample::rows()];
+    let mut fields = records.iter().flat_map(|record| &record.fields);
+    fields.any(|field| field.column == Some(column) && field.kind == Kind::U64)
 }
 
 /// A whole trace: its header, and its rows still as text.
@@ -21,13 +51,7 @@ impl Table {
     pub(super) fn new(text: Vec<u8>) -> Result<Self, String> {
         let end = text.iter().position(|&byte| byte == b'\n').ok_or("no header line")?;
         let header = std::str::from_utf8(&text[..end]).map_err(|_| "the header is not ASCII")?;
-        let columns = header
-            .split(',')
-            .map(|cell| match cell.strip_suffix('+') {
-                Some(name) => Column { name: name.to_owned(), is_difference: true },
-                None => Column { name: cell.to_owned(), is_difference: false },
-            })
-            .collect();
+        let columns = header.split(',').map(Column::new).collect();
         let mut body = text;
         body.drain(..=end);
         Ok(Self { columns, body })
@@ -57,8 +81,7 @@ impl Table {
 
 /// Reads a trace row by row.
 ///
-/// Values are kept as 64 bits whose meaning depends on the column: [`i128_of`] defines which
-/// columns are unsigned.
+/// Values are kept as 64 bits whose meaning depends on the column: see [`Column::number`].
 pub(super) struct Rows<'t> {
     columns: &'t [Column],
     rest: &'t [u8],
@@ -146,14 +169,6 @@ fn parse_integer(cell: &[u8]) -> Option<i64> {
         magnitude = magnitude.checked_mul(10)?.checked_add(u64::from(digit))?;
     }
     Some(if is_negative { magnitude.cast_signed().wrapping_neg() } else { magnitude.cast_signed() })
-}
-
-/// The number that a column's 64 bits stand for: the pacing rates are unsigned, all else is signed.
-pub(super) fn i128_of(column: &str, bits: i64) -> i128 {
-    match column {
-        "pacing_rate" | "max_pacing_rate" | "o_pacing_rate" => i128::from(bits.cast_unsigned()),
-        _ => i128::from(bits),
-    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use super::csv::i128_of;
 use super::{GoldenError, GoldenTrace, file};
 
 /// The columns of row `row` (from 1), one per line. If the value differs from the previous row's,
@@ -27,10 +26,9 @@ pub fn explain_row(trace: &GoldenTrace, row: u64) -> Result<String, GoldenError>
     }
     let mut text = String::new();
     for ((column, &now), &before) in table.columns().iter().zip(rows.values()).zip(&before) {
-        let name = &column.name;
-        let (now, before) = (i128_of(name, now), i128_of(name, before));
+        let (now, before) = (column.number(now), column.number(before));
         let was = if now == before { String::new() } else { format!("   (was {before})") };
-        writeln!(text, "{name:>26} {now}{was}").expect("writing to a string cannot fail");
+        writeln!(text, "{:>26} {now}{was}", column.name).expect("writing to a string cannot fail");
     }
     Ok(text)
 }

@@ -2,13 +2,13 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::io::{ErrorKind, Read as _};
+use std::io::ErrorKind;
 
-use flate2::read::MultiGzDecoder;
 use sha2::{Digest as _, Sha256};
 
 use super::csv::Table;
 use super::{GoldenError, GoldenTrace};
+use crate::csv::unpack;
 
 /// The trace's content, checked to be what the manifest lists.
 pub(super) fn load(trace: &GoldenTrace) -> Result<Table, GoldenError> {
@@ -25,10 +25,7 @@ pub(super) fn load(trace: &GoldenTrace) -> Result<Table, GoldenError> {
     if found != trace.sha256 {
         return Err(GoldenError::Altered { file: file(), expected: trace.sha256.clone(), found });
     }
-    let mut text = Vec::with_capacity(packed.len() * 8);
-    MultiGzDecoder::new(packed.as_slice())
-        .read_to_end(&mut text)
-        .map_err(|error| GoldenError::BadGzip { file: file(), reason: error.to_string() })?;
+    let text = unpack(&packed).map_err(|reason| GoldenError::BadGzip { file: file(), reason })?;
     let lines = text.split_inclusive(|&byte| byte == b'\n').count() as u64;
     let rows = lines.saturating_sub(1);
     if rows != trace.rows {

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::GoldenError;
+use crate::csv::CsvColumns;
 
 const FILE_NAME: &str = "MANIFEST.csv";
 const HEADER: &str =
@@ -86,18 +87,19 @@ fn read(root: &Path) -> Result<Vec<GoldenTrace>, GoldenError> {
             return Err(bad(1, format!("found `{found}`, expected `{HEADER}`")));
         }
     }
+    let columns = CsvColumns::new(HEADER);
     let mut traces = Vec::new();
     for (index, line) in lines {
-        traces.push(parse(root, line).map_err(|reason| bad(index + 1, reason))?);
+        traces.push(parse(root, &columns, line).map_err(|reason| bad(index + 1, reason))?);
     }
     Ok(traces)
 }
 
-fn parse(root: &Path, line: &str) -> Result<GoldenTrace, String> {
-    let cells = split(line);
+fn parse(root: &Path, columns: &CsvColumns, line: &str) -> Result<GoldenTrace, String> {
+    let cells = columns.cells(line)?;
     let [file, kind, algorithm, _, _, _, _, _, hz, params, rows, bytes, sha256] = cells.as_slice()
     else {
-        return Err(format!("{} cells, expected {}", cells.len(), HEADER.split(',').count()));
+        unreachable!("the header has thirteen columns");
     };
     let number = |name: &str, cell: &str| {
         cell.parse::<u64>().map_err(|_| format!("{name}: `{cell}` is not a whole number"))
@@ -107,38 +109,14 @@ fn parse(root: &Path, line: &str) -> Result<GoldenTrace, String> {
         return Err(format!("hz: {hz} is not one of 100, 250, 1000"));
     }
     Ok(GoldenTrace {
-        file: file.clone(),
-        path: root.join(file),
-        kind: kind.clone(),
-        algorithm: algorithm.clone(),
+        file: file.to_string(),
+        path: root.join(&**file),
+        kind: kind.to_string(),
+        algorithm: algorithm.to_string(),
         hz: u32::try_from(hz).expect("checked to be at most 1000"),
-        params: params.clone(),
+        params: params.to_string(),
         rows: number("rows", rows)?,
         bytes: number("bytes", bytes)?,
-        sha256: sha256.clone(),
+        sha256: sha256.to_string(),
     })
-}
-
-/// The cells of a CSV line; a cell may be quoted.
-fn split(line: &str) -> Vec<String> {
-    let mut cells = vec![String::new()];
-    let mut is_quoted = false;
-    for letter in line.chars() {
-        match letter {
-            '"' => is_quoted = !is_quoted,
-            ',' if !is_quoted => cells.push(String::new()),
-            _ => cells.last_mut().expect("there is always a cell").push(letter),
-        }
-    }
-    cells
-}
-
-#[cfg(test)]
-mod tests {
-    use super::split;
-
-    #[test]
-    fn quoted_cells_may_hold_commas() {
-        assert_eq!(split("a,\"b, c\",,d"), ["a", "b, c", "", "d"]);
-    }
 }

@@ -27,7 +27,7 @@ use bbrlab_cc::CongestionControl;
 pub use error::GoldenError;
 pub use explain::explain_row;
 pub use manifest::{GoldenTrace, plan};
-pub use report::{ByAlgorithm, Mismatch, Outcome, Report, Tally, Verdict};
+pub use report::{ByAlgorithm, Mismatch, Outcome, Report, Tally, TraceVerdict};
 
 /// Replays one trace.
 ///
@@ -39,7 +39,7 @@ pub fn replay(trace: &GoldenTrace) -> Result<Outcome, GoldenError> {
         "core" => service::replay(trace, &table)?,
         _ => module::replay(trace, &table)?,
     };
-    let verdict = tally.map_or(Verdict::Unsupported, Verdict::Replayed);
+    let verdict = tally.map_or(TraceVerdict::Unsupported, TraceVerdict::Replayed);
     Ok(Outcome { file: trace.file.clone(), algorithm: trace.algorithm.clone(), verdict })
 }
 

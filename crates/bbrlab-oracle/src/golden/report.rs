@@ -30,7 +30,7 @@ pub struct Tally {
 
 /// Whether a trace could be replayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum TraceVerdict {
     /// It was replayed.
     Replayed(Tally),
     /// Its algorithm or service is not built yet.
@@ -45,7 +45,7 @@ pub struct Outcome {
     /// The algorithm or service, as the manifest names it.
     pub algorithm: String,
     /// The result.
-    pub verdict: Verdict,
+    pub verdict: TraceVerdict,
 }
 
 /// All traces of one algorithm or service.
@@ -94,8 +94,8 @@ impl Report {
 
     fn add(&mut self, outcome: Outcome) {
         let tally = match outcome.verdict {
-            Verdict::Replayed(tally) => tally,
-            Verdict::Unsupported => {
+            TraceVerdict::Replayed(tally) => tally,
+            TraceVerdict::Unsupported => {
                 if !self.unsupported.contains(&outcome.algorithm) {
                     self.unsupported.push(outcome.algorithm);
                 }

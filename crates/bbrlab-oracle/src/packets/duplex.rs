@@ -10,7 +10,7 @@ use super::bench::{Bench, Draws};
 use super::compare::Sent;
 use super::episode::{App, Episode};
 use super::receiver::{receiver_config, ts_offset};
-use super::row::{Row, SeenAt};
+use super::row::{PacketRow, SeenAt};
 use super::sender::{self, CONNECT_DELAY, FIRST_CONNECT, WRITE_DELAY};
 use crate::error::LogError;
 
@@ -20,11 +20,12 @@ const REPLY_DELAY: Span = Span(256);
 /// The packets that the two ends send: the sender's, then the receiver's.
 pub(super) fn replay(
     episode: &Episode,
-    rows: &[Row],
+    rows: &[PacketRow],
     draws: &Draws,
 ) -> Result<(Vec<Sent>, Vec<Sent>), LogError> {
     let arrivals = |seen_at| {
-        let arrivals = rows.iter().filter(move |row: &&Row| row.seen_at == seen_at && !row.is_out);
+        let arrivals =
+            rows.iter().filter(move |row: &&PacketRow| row.seen_at == seen_at && !row.is_out);
         arrivals.copied().collect::<Vec<_>>()
     };
     let opened = FIRST_CONNECT + CONNECT_DELAY;
@@ -85,7 +86,7 @@ struct End {
 }
 
 impl End {
-    fn run(&mut self, episode: &Episode, arrivals: &[Row]) {
+    fn run(&mut self, episode: &Episode, arrivals: &[PacketRow]) {
         let mut arrivals = arrivals.iter().peekable();
         loop {
             let arrival = arrivals.peek().map_or(Time::NEVER, |row| row.time);

@@ -32,7 +32,7 @@ pub use episode::{App, Episode, Episodes};
 
 pub use receiver::receiver_config;
 pub use report::{EpisodeReport, FirstMismatch, PacketsReport, SideReport};
-pub use row::{Row, SeenAt};
+pub use row::{PacketRow, SeenAt};
 pub use sender::{next_connect, sender_config};
 pub use sender_state::sender_states;
 pub use state::receiver_states;
@@ -56,10 +56,11 @@ pub fn episodes(dir: &Path) -> Result<Episodes, LogError> {
 ///
 /// # Errors
 /// If a file is missing, damaged or not what is listed.
-pub fn packets(episode: &Episode) -> Result<Vec<Row>, LogError> {
+pub fn packets(episode: &Episode) -> Result<Vec<PacketRow>, LogError> {
     let path = episode.packets_path();
     let rows = row::load(&path)?;
-    let is_data = |row: &&Row| row.segment.len > 0 && row.is_out && row.seen_at == SeenAt::Sender;
+    let is_data =
+        |row: &&PacketRow| row.segment.len > 0 && row.is_out && row.seen_at == SeenAt::Sender;
     let data_out = rows.iter().filter(is_data).count();
     let lost_data = rows.iter().filter(is_data).filter(|row| row.is_lost).count();
     let lost_acks = rows
@@ -124,7 +125,11 @@ pub fn validate_episode(episode: &Episode, all: &[Episode]) -> Result<EpisodeRep
 }
 
 /// Runs an episode in a simulated path, and keeps the run that is nearest to the log.
-fn run_closed(episode: &Episode, all: &[Episode], rows: &[Row]) -> Result<EpisodeReport, LogError> {
+fn run_closed(
+    episode: &Episode,
+    all: &[Episode],
+    rows: &[PacketRow],
+) -> Result<EpisodeReport, LogError> {
     let draws = match all.iter().find(|other| is_same_run(episode, other)) {
         Some(earlier) => sender::draws(earlier)?.until(earlier.to, sender::draws(episode)?),
         None => sender::draws(episode)?,
@@ -160,9 +165,9 @@ fn is_same_run(episode: &Episode, other: &Episode) -> bool {
 /// An episode that leads up to this one, and its rows followed by this one's.
 fn lead_up<'a>(
     episode: &Episode,
-    rows: &[Row],
+    rows: &[PacketRow],
     all: &'a [Episode],
-) -> Result<Option<(&'a Episode, Vec<Row>)>, LogError> {
+) -> Result<Option<(&'a Episode, Vec<PacketRow>)>, LogError> {
     let leads = |other: &&Episode| is_same_run(episode, other) && other.to > episode.from;
     for other in all.iter().filter(leads) {
         let earlier = packets(other)?;
@@ -179,13 +184,18 @@ fn lead_up<'a>(
 }
 
 /// The packets that one host sent.
-fn sent(rows: &[Row], seen_at: SeenAt) -> Vec<Sent> {
+fn sent(rows: &[PacketRow], seen_at: SeenAt) -> Vec<Sent> {
     let out = rows.iter().filter(|row| row.is_out && row.seen_at == seen_at);
     out.map(|row| (row.time, row.segment)).collect()
 }
 
 /// Compares one side over the time that the episode covers.
-fn side(episode: &Episode, rows: &[Row], seen_at: SeenAt, ours: Vec<Sent>) -> (u64, Comparison) {
+fn side(
+    episode: &Episode,
+    rows: &[PacketRow],
+    seen_at: SeenAt,
+    ours: Vec<Sent>,
+) -> (u64, Comparison) {
     let within = |sent: &Sent| sent.0 >= episode.from && sent.0 < episode.to;
     let expected: Vec<Sent> = sent(rows, seen_at).into_iter().filter(within).collect();
     let got: Vec<Sent> = ours.into_iter().filter(within).collect();
@@ -211,7 +221,7 @@ fn conclude(
 }
 
 /// Replays an episode from the connect on.
-fn replay(episode: &Episode, rows: &[Row], draws: &Draws) -> Result<EpisodeReport, LogError> {
+fn replay(episode: &Episode, rows: &[PacketRow], draws: &Draws) -> Result<EpisodeReport, LogError> {
     let mut flows: Vec<u32> = rows.iter().map(|row| row.flow).collect();
     flows.sort_unstable();
     flows.dedup();
@@ -220,7 +230,7 @@ fn replay(episode: &Episode, rows: &[Row], draws: &Draws) -> Result<EpisodeRepor
     let mut handed = 0;
     let is_ours = sender::algorithm(episode).is_some();
     for flow in flows {
-        let rows: Vec<Row> = rows.iter().filter(|row| row.flow == flow).copied().collect();
+        let rows: Vec<PacketRow> = rows.iter().filter(|row| row.flow == flow).copied().collect();
         if episode.reply_bytes > 0 && is_ours {
             let (from_client, from_server) = duplex::replay(episode, &rows, draws)?;
             by_sender.extend(from_client);
@@ -234,7 +244,7 @@ fn replay(episode: &Episode, rows: &[Row], draws: &Draws) -> Result<EpisodeRepor
         };
         handed += replayed.handed;
         by_sender.extend(replayed.sent);
-        let arrivals: Vec<Row> = rows
+        let arrivals: Vec<PacketRow> = rows
             .iter()
             .filter(|row| !row.is_out && row.seen_at == SeenAt::Receiver)
             .copied()

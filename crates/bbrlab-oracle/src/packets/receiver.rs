@@ -8,7 +8,7 @@ use bbrlab_units::{Bytes, Ecn, Span, Time};
 use super::bench::{Bench, CLOCK_STEP, Draws};
 use super::compare::Sent;
 use super::episode::{App, Episode};
-use super::row::Row;
+use super::row::PacketRow;
 
 /// Time from its cue until an application closes.
 const CLOSE_DELAY: Span = Span(1_024);
@@ -47,7 +47,7 @@ pub(super) fn ts_offset(first: Time) -> u32 {
 }
 
 /// When, according to the log, all of `bytes` had arrived at the receiver and was read.
-pub(super) fn read_by(rows: &[Row], bytes: u64) -> Option<Time> {
+pub(super) fn read_by(rows: &[PacketRow], bytes: u64) -> Option<Time> {
     let mut waiting: Vec<(u32, u32)> = Vec::new();
     let mut next = 1_u32;
     for row in rows {
@@ -68,7 +68,7 @@ pub(super) fn read_by(rows: &[Row], bytes: u64) -> Option<Time> {
 /// `watch` sees the socket's state just before each segment.
 pub(super) fn replay(
     episode: &Episode,
-    rows: &[Row],
+    rows: &[PacketRow],
     first_out: Time,
     interrupts: &[Time],
     watch: &mut dyn FnMut(Time, &Receiver),

@@ -37,7 +37,7 @@ pub enum SeenAt {
 
 /// A packet as a host sent or received it. Numbers are relative, as in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct PacketRow {
     /// When it was sent or received.
     pub time: Time,
     /// The host.
@@ -53,7 +53,7 @@ pub struct Row {
 }
 
 /// The packets of an episode, in order of time.
-pub(super) fn load(path: &Path) -> Result<Vec<Row>, LogError> {
+pub(super) fn load(path: &Path) -> Result<Vec<PacketRow>, LogError> {
     let table = Table::load(path, COLUMNS)?;
     let mut rows = Vec::with_capacity(table.rows().len());
     let mut last = Time::ZERO;
@@ -69,7 +69,7 @@ pub(super) fn load(path: &Path) -> Result<Vec<Row>, LogError> {
     Ok(rows)
 }
 
-fn parse(cells: &[String]) -> Result<Row, String> {
+fn parse(cells: &[String]) -> Result<PacketRow, String> {
     let [time, point, dir, flow, flags, seq, len, ack, wnd, sack, tsval, tsecr, ecn, lost] = cells
     else {
         return Err("a row has 14 cells".to_owned());
@@ -124,7 +124,14 @@ fn parse(cells: &[String]) -> Result<Row, String> {
         other => return Err(format!("lost: found `{other}`, expected 0, 1 or nothing")),
     };
     let time = time.parse().map_err(|_| format!("time_ns: found `{time}`, expected a number"))?;
-    Ok(Row { time: Time(time), seen_at, is_out, flow: number("flow", flow)?, segment, is_lost })
+    Ok(PacketRow {
+        time: Time(time),
+        seen_at,
+        is_out,
+        flow: number("flow", flow)?,
+        segment,
+        is_lost,
+    })
 }
 
 fn number(column: &str, cell: &str) -> Result<u32, String> {

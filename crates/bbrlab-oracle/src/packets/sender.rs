@@ -10,7 +10,7 @@ use super::bench::{Bench, Draws};
 use super::compare::Sent;
 use super::episode::{App, Episode};
 use super::receiver::{read_by, ts_offset};
-use super::row::{Row, SeenAt};
+use super::row::{PacketRow, SeenAt};
 use crate::error::{LogError, Unsupported};
 use crate::table::Table;
 
@@ -121,7 +121,7 @@ pub(super) struct Replayed {
 /// Feeds one connection's `s,in` rows to a sender. `rows` are all rows of the connection.
 pub(super) fn replay(
     episode: &Episode,
-    rows: &[Row],
+    rows: &[PacketRow],
     draws: Draws,
     watch: &mut dyn FnMut(Time, &Sender),
 ) -> Result<Replayed, LogError> {
@@ -143,7 +143,7 @@ pub(super) fn replay(
         }
         App::Transfers { bytes, .. } => {
             calls.push((connect_at, Call::Write(*bytes)));
-            let arrivals: Vec<Row> = rows
+            let arrivals: Vec<PacketRow> = rows
                 .iter()
                 .filter(|row| row.seen_at == SeenAt::Receiver && !row.is_out)
                 .copied()

@@ -7,7 +7,7 @@
 use bbrlab_tcp::Sender;
 
 use super::episode::Episode;
-use super::row::Row;
+use super::row::PacketRow;
 use super::sender::{self, algorithm, draws};
 use super::{FirstMismatch, SideReport};
 use crate::error::LogError;
@@ -50,7 +50,7 @@ pub fn sender_states(
         let name = flow.to_string();
         let mut logged =
             table.rows().iter().filter(|row| row[1] == "ack" && row[2] == name).peekable();
-        let rows: Vec<Row> = rows.iter().filter(|row| row.flow == flow).copied().collect();
+        let rows: Vec<PacketRow> = rows.iter().filter(|row| row.flow == flow).copied().collect();
         sender::replay(episode, &rows, draws.clone(), &mut |now, sender| {
             let time = now.0.to_string();
             let Some(row) = logged.next_if(|row| row[0] == time) else { return };

@@ -8,7 +8,7 @@ use bbrlab_units::Time;
 
 use super::episode::Episode;
 use super::receiver;
-use super::row::{Row, SeenAt};
+use super::row::{PacketRow, SeenAt};
 use super::{FirstMismatch, SideReport, sent};
 use crate::error::LogError;
 use crate::table::Table;
@@ -44,9 +44,9 @@ pub fn receiver_states(
         let name = flow.to_string();
         let mut logged =
             table.rows().iter().filter(|row| row[1] == "data" && row[2] == name).peekable();
-        let rows: Vec<Row> = rows.iter().filter(|row| row.flow == flow).copied().collect();
-        let is_arrival = |row: &&Row| row.seen_at == SeenAt::Receiver && !row.is_out;
-        let arrivals: Vec<Row> = rows.iter().filter(is_arrival).copied().collect();
+        let rows: Vec<PacketRow> = rows.iter().filter(|row| row.flow == flow).copied().collect();
+        let is_arrival = |row: &&PacketRow| row.seen_at == SeenAt::Receiver && !row.is_out;
+        let arrivals: Vec<PacketRow> = rows.iter().filter(is_arrival).copied().collect();
         let opened = sent(&rows, SeenAt::Receiver).first().map_or(Time::ZERO, |&(time, _)| time);
         receiver::replay(episode, &arrivals, opened, &[], &mut |now, receiver| {
             let time = now.0.to_string();

@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use bbrlab_queue::{Cause, Discipline, Hosts, Police, Queued, Rule as _};
+use bbrlab_queue::{Discipline, DropCause, Hosts, Police, Queued, Rule as _};
 use bbrlab_units::Time;
 
 use super::chance::{Chance, Event, Kind};
@@ -180,7 +180,7 @@ impl<W: FnMut(Moment, u64, &Discipline)> Link<'_, W> {
         };
         let fates = &mut self.fates;
         let drop_ns = row.arrives.ns;
-        let drop = &mut |dropped: Queued, _: Cause| {
+        let drop = &mut |dropped: Queued, _: DropCause| {
             fates[dropped.handle as usize].dropped_ns = Some(drop_ns);
         };
         let idle = self.in_service.is_none();
@@ -221,7 +221,7 @@ impl<W: FnMut(Moment, u64, &Discipline)> Link<'_, W> {
         let now = self.time(now_ns);
         loop {
             let fates = &mut self.fates;
-            let drop = &mut |dropped: Queued, _: Cause| {
+            let drop = &mut |dropped: Queued, _: DropCause| {
                 fates[dropped.handle as usize].dropped_ns = Some(now_ns);
             };
             let taken = self.discipline.dequeue(now, &mut self.chance, drop);

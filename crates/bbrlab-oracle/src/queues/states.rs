@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 use std::path::Path;
 
-use bbrlab_queue::{Discipline, Info};
+use bbrlab_queue::{Discipline, DisciplineInfo};
 
 use super::replay::Moment;
 use super::report::FirstMismatch;
@@ -105,30 +105,30 @@ impl States {
     pub(super) fn watch(&mut self, moment: Moment, now_ns: u64, discipline: &Discipline) {
         let Some(info) = discipline.info() else { return };
         match (moment, info) {
-            (Moment::Dequeued { .. }, Info::Codel(codel)) => {
+            (Moment::Dequeued { .. }, DisciplineInfo::Codel(codel)) => {
                 self.compare(Kind::Codel, now_ns, &codel_values(codel));
             }
             (
                 Moment::Dequeued { is_some: true },
-                Info::FqCodel { codel, bucket, deficit, is_new },
+                DisciplineInfo::FqCodel { codel, bucket, deficit, is_new },
             ) => {
                 self.compare(Kind::FqCodel, now_ns, &codel_values(codel));
                 let flow = [i64::from(bucket), i64::from(deficit), i64::from(is_new)];
                 self.compare(Kind::FqFlow, now_ns, &flow);
             }
-            (Moment::BeforeEnqueue, Info::Pie(pie)) => {
+            (Moment::BeforeEnqueue, DisciplineInfo::Pie(pie)) => {
                 self.compare(Kind::PieEnqueue, now_ns, &pie_values(pie));
             }
             // The average is logged when it has been computed, the rest before the packet changes
             // it.
-            (Moment::BeforeEnqueue, Info::Red { qcount, qr, .. }) => {
+            (Moment::BeforeEnqueue, DisciplineInfo::Red { qcount, qr, .. }) => {
                 self.red_before = [i64::from(qcount), i64::from(qr)];
             }
-            (Moment::AfterEnqueue, Info::Red { qavg, .. }) => {
+            (Moment::AfterEnqueue, DisciplineInfo::Red { qavg, .. }) => {
                 let [qcount, qr] = self.red_before;
                 self.compare(Kind::Red, now_ns, &[qcount, qr, qavg.cast_signed()]);
             }
-            (Moment::Timer, Info::Pie(pie)) => {
+            (Moment::Timer, DisciplineInfo::Pie(pie)) => {
                 self.compare(Kind::PieTimer, now_ns, &pie_values(pie));
             }
             _ => {}

@@ -5,7 +5,7 @@ use super::parse::{Expr, parse};
 use super::points::{metrics_in, points, split};
 use super::rows::{key_value, medians, of_seed, printed_rows};
 use crate::papers::{Claim, Experiment, Key, Paper, papers};
-use crate::row::Rows;
+use crate::row::MeasuredRows;
 
 /// How a claim fares on some rows.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,7 +77,7 @@ pub(crate) fn expr_of(claim: &Claim) -> Expr {
 ///
 /// # Errors
 /// In words, if rows or figures that it asks for were not measured.
-pub(crate) fn look(claim: &Claim, rows: &Rows) -> Result<Looked, String> {
+pub(crate) fn look(claim: &Claim, rows: &MeasuredRows) -> Result<Looked, String> {
     let (paper, experiment) = home_of(claim);
     let metrics: Vec<&str> = paper.metrics.iter().map(|metric| metric.id.as_str()).collect();
     let (_, decimals) = printed_rows(experiment);
@@ -143,7 +143,7 @@ fn is_enough(claim: &Claim, points_true: u64, points: usize) -> bool {
 }
 
 /// The seeds that all rows have which a claim looks at.
-fn seeds_of(expr: &Expr, points: &[Point], scene: &Scene<'_>, rows: &Rows) -> u64 {
+fn seeds_of(expr: &Expr, points: &[Point], scene: &Scene<'_>, rows: &MeasuredRows) -> u64 {
     let mut calls = Vec::new();
     metrics_in(expr, scene.metrics, &mut calls);
     let index_of = |row: &Row| scene.rows.iter().position(|known| std::ptr::eq(known, row));
@@ -195,7 +195,7 @@ pub(super) fn words(fault: &Fault) -> String {
 mod tests {
     use super::{Compared, look};
     use crate::papers::{Claim, Key, papers};
-    use crate::row::{Row, Rows};
+    use crate::row::{MeasuredRow, MeasuredRows};
 
     fn claim(id: &str) -> &'static Claim {
         let mut claims = papers().iter().flat_map(|paper| &paper.claims);
@@ -203,8 +203,8 @@ mod tests {
     }
 
     /// Utilisation of BBRv1 by buffer, one value a seed.
-    fn rows(of: &[(f64, f64, &[Option<f64>])]) -> Rows {
-        let row = |&(rate, buffer, values): &(f64, f64, &[Option<f64>])| Row {
+    fn rows(of: &[(f64, f64, &[Option<f64>])]) -> MeasuredRows {
+        let row = |&(rate, buffer, values): &(f64, f64, &[Option<f64>])| MeasuredRow {
             keys: vec![
                 ("algorithm".to_owned(), Key::word("bbr1")),
                 ("bandwidth_mbps".to_owned(), Key::Number(rate)),
@@ -217,7 +217,7 @@ mod tests {
             seeds_run: values.iter().flatten().count() as u64,
             scenario_hash: String::new(),
         };
-        Rows {
+        MeasuredRows {
             experiment: "kato2025.sixteen-340".to_owned(),
             seeds: vec![1, 2, 3],
             rows: of.iter().map(row).collect(),
@@ -269,7 +269,7 @@ mod tests {
 
     #[test]
     fn what_is_computed_from_figures_is_told_beside_them() {
-        let row = Row {
+        let row = MeasuredRow {
             keys: vec![("algorithm".to_owned(), Key::word("bbr1"))],
             metrics: vec![
                 ("lost_packets".to_owned(), vec![Some(440.0)]),
@@ -278,7 +278,7 @@ mod tests {
             seeds_run: 1,
             scenario_hash: String::new(),
         };
-        let rows = Rows {
+        let rows = MeasuredRows {
             experiment: "mahmud2020.sim-congested".to_owned(),
             seeds: vec![1],
             rows: vec![row],

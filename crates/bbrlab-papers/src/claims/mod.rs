@@ -36,4 +36,4 @@ pub use self::printed::{Printed, PrintedCalc, PrintedRule, evaluate_printed};
 pub use self::settings::cause_keys;
 pub(super) use self::settings::{causes_of, settings_of};
 pub(super) use self::verdict::judge;
-pub use self::verdict::{Judged, UnderSetting, Verdict};
+pub use self::verdict::{ClaimVerdict, Judged, UnderSetting};

@@ -4,7 +4,7 @@ use toml::{Table, Value as Toml};
 
 use super::evaluate::{LOCATING_KEYS, Point, Row, Value};
 use crate::papers::{Claim, Experiment, Key};
-use crate::row::{Row as MeasuredRow, Rows};
+use crate::row::{MeasuredRow, MeasuredRows};
 
 impl From<&Key> for Value {
     fn from(key: &Key) -> Self {
@@ -42,12 +42,12 @@ impl From<&Value> for Key {
 }
 
 /// Measured rows as medians over the seeds.
-pub(crate) fn medians(rows: &Rows) -> Vec<Row> {
+pub(crate) fn medians(rows: &MeasuredRows) -> Vec<Row> {
     rows.rows.iter().map(|row| measured_row(row, median)).collect()
 }
 
 /// Measured rows of one seed, counted from 0.
-pub(crate) fn of_seed(rows: &Rows, seed: usize) -> Vec<Row> {
+pub(crate) fn of_seed(rows: &MeasuredRows, seed: usize) -> Vec<Row> {
     let of_row = |row| measured_row(row, |values| values.get(seed).copied().flatten());
     rows.rows.iter().map(of_row).collect()
 }

@@ -14,7 +14,7 @@ use crate::papers::{Claim, Expected, Key};
 
 /// What came of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum ClaimVerdict {
     /// True under `linux`.
     Holds,
     /// False under `linux`.
@@ -27,7 +27,7 @@ pub enum Verdict {
     Undecidable,
 }
 
-impl Verdict {
+impl ClaimVerdict {
     /// All, in the order in which they are counted.
     pub const ALL: [Self; 5] =
         [Self::Holds, Self::Fails, Self::ArtifactShown, Self::ArtifactNotShown, Self::Undecidable];
@@ -76,7 +76,7 @@ pub struct Judged {
     /// The claim.
     pub claim: &'static Claim,
     /// The verdict; `None` where this call gives none.
-    pub verdict: Option<Verdict>,
+    pub verdict: Option<ClaimVerdict>,
     /// How it fares under `linux`.
     pub looked: Option<Looked>,
     /// How it fares where an artifact is made on purpose; for a claim that is not thought one,
@@ -158,7 +158,7 @@ pub(crate) fn judge(
         looked.as_ref().ok().and_then(|found| binomial_interval(found.seeds_true, found.seeds));
     let only = |here: String| Why { here, switched: Vec::new(), expected: String::new() };
     let (verdict, looked, why) = match (why_undecidable(claim), looked) {
-        (Some(reason), _) => (Some(Verdict::Undecidable), None, only(reason.to_owned())),
+        (Some(reason), _) => (Some(ClaimVerdict::Undecidable), None, only(reason.to_owned())),
         (None, Err(reason)) => (None, None, only(format!("not judged: {reason}"))),
         (None, Ok(found)) => {
             let (verdict, why) = verdict_on(claim, &found, &under);
@@ -169,29 +169,32 @@ pub(crate) fn judge(
     Judged { claim, verdict, looked, under, interval, reason, brief }
 }
 
-fn verdict_on(claim: &Claim, found: &Looked, under: &[UnderSetting]) -> (Verdict, Why) {
+fn verdict_on(claim: &Claim, found: &Looked, under: &[UnderSetting]) -> (ClaimVerdict, Why) {
     let why = claim.reason.trim_end_matches('.');
     let is_shown = |it: &&UnderSetting| it.looked.as_ref().is_ok_and(|there| there.is_true);
     let shown = under.iter().find(is_shown);
     let (verdict, here, expected) = match (claim.expected, found.is_true) {
-        (Expected::Holds, true) => (Verdict::Holds, String::new(), String::new()),
+        (Expected::Holds, true) => (ClaimVerdict::Holds, String::new(), String::new()),
         (Expected::Holds, false) => {
-            (Verdict::Fails, told(found), format!("expected to hold: {why}"))
+            (ClaimVerdict::Fails, told(found), format!("expected to hold: {why}"))
         }
         (Expected::Unsure, true) => {
-            (Verdict::Holds, shares(found), format!("the data file is unsure: {why}"))
+            (ClaimVerdict::Holds, shares(found), format!("the data file is unsure: {why}"))
         }
         (Expected::Unsure, false) => {
-            (Verdict::Fails, told(found), format!("the data file is unsure: {why}"))
+            (ClaimVerdict::Fails, told(found), format!("the data file is unsure: {why}"))
         }
         (Expected::Artifact, true) => (
-            Verdict::Holds,
+            ClaimVerdict::Holds,
             format!("{}, though thought an artifact: {why}", shares(found)),
             String::new(),
         ),
         (Expected::Artifact, false) => {
-            let verdict =
-                if shown.is_some() { Verdict::ArtifactShown } else { Verdict::ArtifactNotShown };
+            let verdict = if shown.is_some() {
+                ClaimVerdict::ArtifactShown
+            } else {
+                ClaimVerdict::ArtifactNotShown
+            };
             let none = if under.is_empty() { "no setting is known that makes it true" } else { "" };
             (verdict, told(found), none.to_owned())
         }
@@ -358,7 +361,7 @@ pub(crate) fn key_text(key: &Key) -> String {
 mod tests {
     use expect_test::{Expect, expect};
 
-    use super::{FalsePoint, Looked, UnderSetting, Verdict, judge, told_apart};
+    use super::{ClaimVerdict, FalsePoint, Looked, UnderSetting, judge, told_apart};
     use crate::by_hand::ByHand;
     use crate::claims::ClaimFigure;
     use crate::papers::{Claim, Key, papers};
@@ -398,7 +401,7 @@ mod tests {
         });
         let judged = judge(claim(id), Ok(looked(here)), under.into_iter().collect());
         let reason = judged.reason.replace(claim(id).reason.trim_end_matches('.'), "…");
-        let name = judged.verdict.map_or("none", Verdict::name);
+        let name = judged.verdict.map_or("none", ClaimVerdict::name);
         expected.assert_eq(&format!("{name} {:.3?} {reason}", judged.interval.unwrap()));
     }
 

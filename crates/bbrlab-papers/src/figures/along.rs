@@ -11,33 +11,43 @@ use super::names;
 use super::place::{combinations, has, is_at, is_meant, value};
 use crate::papers::{Experiment, Key};
 use crate::published::cell_of;
-use crate::row::{Row, Rows};
+use crate::row::{MeasuredRow, MeasuredRows};
 
 /// The rows that a panel means.
-fn meant<'a>(rows: &'a Rows, along: &Along, at: &At, each: &[String]) -> Vec<&'a Row> {
+fn meant<'a>(
+    rows: &'a MeasuredRows,
+    along: &Along,
+    at: &At,
+    each: &[String],
+) -> Vec<&'a MeasuredRow> {
     let keys = [&along.key].into_iter().chain(&along.by).chain(each).chain(at.keys());
     let named: Vec<&str> = keys.map(String::as_str).collect();
-    let is_it = |row: &&Row| {
+    let is_it = |row: &&MeasuredRow| {
         is_at(&row.keys, at) && is_meant(&row.keys, &named) && row.metric(&along.metric).is_some()
     };
     rows.rows.iter().filter(is_it).collect()
 }
 
 /// The combinations of keys that have a panel each.
-pub(super) fn panels(rows: &Rows, along: &Along, at: &At, each: &[String]) -> Vec<Vec<Key>> {
+pub(super) fn panels(
+    rows: &MeasuredRows,
+    along: &Along,
+    at: &At,
+    each: &[String],
+) -> Vec<Vec<Key>> {
     combinations(meant(rows, along, at, each).iter().map(|row| row.keys.as_slice()), each)
 }
 
 /// The curves of a panel.
 pub(super) fn curves(
     experiment: &Experiment,
-    rows: &Rows,
+    rows: &MeasuredRows,
     along: &Along,
     at: &At,
     (each, here): (&[String], &[Key]),
 ) -> PlateCurves {
     let paper = experiment.id.split('.').next().unwrap_or_default();
-    let rows: Vec<&Row> =
+    let rows: Vec<&MeasuredRow> =
         meant(rows, along, at, each).into_iter().filter(|row| has(&row.keys, each, here)).collect();
     let keys = || rows.iter().map(|row| row.keys.as_slice());
     let places = combinations(keys(), slice::from_ref(&along.key));
@@ -67,7 +77,12 @@ pub(super) fn curves(
 /// The boxes of a panel: each flow's figure with each seed, beside mean and deviation as printed.
 /// Which flow gets most differs from seed to seed, so that medians over seeds would hide what is
 /// between them.
-pub(super) fn boxes(experiment: &Experiment, rows: &Rows, along: &Along, at: &At) -> Drawing {
+pub(super) fn boxes(
+    experiment: &Experiment,
+    rows: &MeasuredRows,
+    along: &Along,
+    at: &At,
+) -> Drawing {
     let paper = experiment.id.split('.').next().unwrap_or_default();
     let rows = meant(rows, along, at, &["flow".to_owned()]);
     let places =

@@ -8,18 +8,18 @@ use super::names;
 use super::place::{combinations, has, is_at, is_meant};
 use crate::papers::{Experiment, Key};
 use crate::published::cell_of;
-use crate::row::{Row, Rows};
+use crate::row::{MeasuredRow, MeasuredRows};
 
 /// The lines and columns of a table; `None` without a row for it.
 pub(super) fn table(
     experiment: &Experiment,
-    rows: &Rows,
+    rows: &MeasuredRows,
     grid: &'static Grid,
 ) -> Option<PaperTable> {
     let paper = experiment.id.split('.').next().unwrap_or_default();
     let named = grid.lines.iter().chain(&grid.across).chain(grid.at.keys());
     let named: Vec<&str> = named.map(String::as_str).collect();
-    let meant: Vec<&Row> = rows
+    let meant: Vec<&MeasuredRow> = rows
         .rows
         .iter()
         .filter(|row| is_at(&row.keys, &grid.at) && is_meant(&row.keys, &named))
@@ -85,7 +85,7 @@ pub(super) fn table(
         let keys: Vec<&str> =
             named.iter().copied().filter(|it| !grid.lines.iter().any(|line| line == it)).collect();
         let whole = |column: &Side| {
-            let is_whole = |row: &&Row| {
+            let is_whole = |row: &&MeasuredRow| {
                 is_at(&row.keys, &grid.at)
                     && is_meant(&row.keys, &keys)
                     && column.is_of(row)
@@ -112,13 +112,13 @@ struct Side {
 }
 
 impl Side {
-    fn is_of(&self, row: &Row) -> bool {
+    fn is_of(&self, row: &MeasuredRow) -> bool {
         has(&row.keys, &self.keys, &self.values)
     }
 }
 
 /// A figure as measured, by the paper's own formula where another one is judged, and as printed.
-fn figure(experiment: &Experiment, row: &Row, metric: &str, is_shaded: bool) -> TableCell {
+fn figure(experiment: &Experiment, row: &MeasuredRow, metric: &str, is_shaded: bool) -> TableCell {
     let cell = cell_of(experiment, row, &by_paper(row, metric));
     let finely = |value| fixed(value, cell.measured_decimals());
     let interval = cell.interval.map(|[low, high]| format!("{} to {}", finely(low), finely(high)));
@@ -132,7 +132,7 @@ fn figure(experiment: &Experiment, row: &Row, metric: &str, is_shaded: bool) -> 
 
 /// The metric as measured by the paper's formula: where another one is judged, it has a name of its
 /// own.
-pub(super) fn by_paper(row: &Row, metric: &str) -> String {
+pub(super) fn by_paper(row: &MeasuredRow, metric: &str) -> String {
     let own = format!("paper_{metric}");
     if row.metric(&own).is_some() { own } else { metric.to_owned() }
 }

@@ -5,7 +5,7 @@ use super::declared::{At, Body, Draws, Figure, METRIC};
 use super::{figures_of, place};
 use crate::metrics::PAPERS;
 use crate::papers::{Experiment, Key, Paper, papers};
-use crate::row::Row;
+use crate::row::MeasuredRow;
 use toml::{Table, Value};
 
 /// A paper's data file.
@@ -101,7 +101,7 @@ fn named(figure: &'static Figure) -> Named {
 /// What figures of an experiment name and neither its rows nor its runs have.
 pub(crate) fn not_found(
     experiment: &Experiment,
-    rows: &[Row],
+    rows: &[MeasuredRow],
     runs: &[Vec<(String, Key)>],
 ) -> Vec<String> {
     let mut missing = Vec::new();

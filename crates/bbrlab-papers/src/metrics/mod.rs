@@ -20,7 +20,7 @@ use bbrlab_run::{QueueSeries, Run, RunSummary, Series};
 
 use super::counting::Counting;
 use super::locate::{self, Keys};
-use super::row::Row;
+use super::row::MeasuredRow;
 use crate::papers::{Experiment, Key};
 
 /// A run and its results. Its series are read when they are first asked for.
@@ -107,7 +107,7 @@ pub(super) struct Formulas {
     /// with the same metrics.
     rows: fn(&Experiment, &Measured<'_>) -> Result<Vec<RunRow>, LabError>,
     /// The rows of an experiment, from those of its runs: with what compares several runs.
-    with_compared: fn(&Experiment, Vec<Row>) -> Vec<Row>,
+    with_compared: fn(&Experiment, Vec<MeasuredRow>) -> Vec<MeasuredRow>,
 }
 
 impl Formulas {
@@ -171,7 +171,7 @@ pub(super) fn rows_of_run(
 }
 
 /// The rows of an experiment, from those of its runs: with what compares several runs.
-pub(super) fn with_compared(experiment: &Experiment, rows: Vec<Row>) -> Vec<Row> {
+pub(super) fn with_compared(experiment: &Experiment, rows: Vec<MeasuredRow>) -> Vec<MeasuredRow> {
     (formulas_of(experiment).with_compared)(experiment, rows)
 }
 

@@ -13,7 +13,7 @@ use super::{Formulas, HEADERS, Measured, RunRow, bottleneck, framing};
 use crate::known::start_s;
 use crate::locate::{self, Keys};
 use crate::papers::{Experiment, Key};
-use crate::row::Row;
+use crate::row::MeasuredRow;
 
 /// Packets of a BDP of 40 ms at 100 Mbit/s, by which sections 5.2 and 5.4 count buffers.
 const BDP_PACKETS: f64 = 500.0;
@@ -263,7 +263,7 @@ fn drop_pct(summary: &RunSummary) -> Option<f64> {
 
 /// With rows that compare versions: what runs of one version say beside those of another, seed by
 /// seed.
-fn with_compared(experiment: &Experiment, mut rows: Vec<Row>) -> Vec<Row> {
+fn with_compared(experiment: &Experiment, mut rows: Vec<MeasuredRow>) -> Vec<MeasuredRow> {
     match experiment.id.as_str() {
         "piotrowska2024.access-link" => rows.extend(queue_reductions(&rows)),
         "piotrowska2024.vs-cubic" => rows.extend(improvements(&rows)),
@@ -276,11 +276,11 @@ fn with_compared(experiment: &Experiment, mut rows: Vec<Row>) -> Vec<Row> {
 /// The rows of the conclusions, from those of the experiments that they sum up. That version 1 is
 /// fairer "in numerous cases" is looked up in section 5.3, whose tables it refers to; "very short
 /// buffers" are those of 0.1 and 0.2 BDP of section 5.2.
-fn conclusions(rows: &[Row]) -> Vec<Row> {
+fn conclusions(rows: &[MeasuredRow]) -> Vec<MeasuredRow> {
     let fairness = ratios(rows, "bbr1", "bbr3", "jain", |row| {
         row.key("rtt_ratio").is_none() && row.key("flow").is_none()
     });
-    let short = |row: &Row| {
+    let short = |row: &MeasuredRow| {
         row.key("rtt_ratio").is_some()
             && matches!(row.key("buffer_bdp"), Some(Key::Number(bdp)) if *bdp < 0.3)
     };
@@ -320,7 +320,7 @@ fn conclusions(rows: &[Row]) -> Vec<Row> {
         ),
     ];
     let hash = rows.first().map(|row| row.scenario_hash.clone()).unwrap_or_default();
-    let conclusions = phases.into_iter().map(|(algorithm, phase, values)| Row {
+    let conclusions = phases.into_iter().map(|(algorithm, phase, values)| MeasuredRow {
         keys: vec![
             ("algorithm".to_owned(), Key::word(algorithm)),
             ("phase".to_owned(), Key::word(phase)),
@@ -348,23 +348,27 @@ impl Ratios {
 }
 
 fn ratios(
-    rows: &[Row],
+    rows: &[MeasuredRow],
     of: &str,
     to: &str,
     metric: &str,
-    is_meant: impl Fn(&Row) -> bool,
+    is_meant: impl Fn(&MeasuredRow) -> bool,
 ) -> Ratios {
     let meant = rows.iter().filter(|row| is_of(row, of) && is_meant(row));
     Ratios(meant.filter_map(|row| ratio(row, counterpart(rows, row, to)?, metric)).collect())
 }
 
-fn is_of(row: &Row, algorithm: &str) -> bool {
+fn is_of(row: &MeasuredRow, algorithm: &str) -> bool {
     row.key("algorithm") == Some(&Key::word(algorithm))
 }
 
 /// The row of another version at the same place.
-fn counterpart<'a>(rows: &'a [Row], row: &Row, algorithm: &str) -> Option<&'a Row> {
-    let elsewhere = |row: &Row| {
+fn counterpart<'a>(
+    rows: &'a [MeasuredRow],
+    row: &MeasuredRow,
+    algorithm: &str,
+) -> Option<&'a MeasuredRow> {
+    let elsewhere = |row: &MeasuredRow| {
         let keys = row.keys.iter().filter(|(name, _)| name != "algorithm");
         keys.cloned().collect::<Vec<_>>()
     };
@@ -373,7 +377,7 @@ fn counterpart<'a>(rows: &'a [Row], row: &Row, algorithm: &str) -> Option<&'a Ro
 }
 
 /// A metric of one row over that of another, seed by seed; `None` if one does not have it.
-fn ratio(row: &Row, other: &Row, metric: &str) -> Option<Vec<Option<f64>>> {
+fn ratio(row: &MeasuredRow, other: &MeasuredRow, metric: &str) -> Option<Vec<Option<f64>>> {
     let pairs = row.metric(metric)?.iter().zip(other.metric(metric)?);
     let ratio = |(one, other): (&Option<f64>, &Option<f64>)| {
         Some((*one)? / (*other).filter(|other| *other > 0.0)?)
@@ -382,14 +386,19 @@ fn ratio(row: &Row, other: &Row, metric: &str) -> Option<Vec<Option<f64>>> {
 }
 
 /// A row of version 3 that compares it with another.
-fn beside(row: &Row, reference: &str, metric: &str, values: Vec<Option<f64>>) -> Row {
+fn beside(
+    row: &MeasuredRow,
+    reference: &str,
+    metric: &str,
+    values: Vec<Option<f64>>,
+) -> MeasuredRow {
     let mut keys = row.keys.clone();
     keys.push(("reference".to_owned(), Key::word(reference)));
-    Row { keys, metrics: vec![(metric.to_owned(), values)], ..row.clone() }
+    MeasuredRow { keys, metrics: vec![(metric.to_owned(), values)], ..row.clone() }
 }
 
 /// By how much the mean queue of version 3 is below that of the others.
-fn queue_reductions(rows: &[Row]) -> Vec<Row> {
+fn queue_reductions(rows: &[MeasuredRow]) -> Vec<MeasuredRow> {
     let mut reductions = Vec::new();
     for reference in ["bbr1", "bbr2"] {
         for row in rows.iter().filter(|row| is_of(row, "bbr3")) {
@@ -404,7 +413,7 @@ fn queue_reductions(rows: &[Row]) -> Vec<Row> {
 
 /// By how much the index of version 3 is above those of the others; the paper does not say which
 /// one it means.
-fn improvements(rows: &[Row]) -> Vec<Row> {
+fn improvements(rows: &[MeasuredRow]) -> Vec<MeasuredRow> {
     let mut improvements = Vec::new();
     for reference in ["bbr1", "bbr2"] {
         for row in rows.iter().filter(|row| is_of(row, "bbr3")) {

@@ -39,7 +39,7 @@ use bbrlab_units::Time;
 use crate::entropy::Entropy;
 use crate::lists::Store;
 use crate::packet::Queued;
-use crate::rule::{Cause, Rule};
+use crate::rule::{DropCause, Rule};
 use crate::tcp_header::TcpHeader;
 use ack_filter::AckFilter;
 use chains::Chain;
@@ -142,7 +142,7 @@ impl Cake {
         &mut self,
         (tin, at): (usize, u16),
         place: u32,
-        drop: &mut impl FnMut(Queued, Cause),
+        drop: &mut impl FnMut(Queued, DropCause),
     ) {
         let Some(filter) = &mut self.ack_filter else { return };
         let tin = &mut self.tins[tin];
@@ -152,7 +152,7 @@ impl Cake {
         self.packets -= 1;
         self.bytes -= u64::from(packet.wire_bytes);
         self.memory -= u64::from(packet.wire_bytes) + CakeParams::PACKET_OVERHEAD;
-        drop(packet, Cause::Early);
+        drop(packet, DropCause::Early);
     }
 
     /// Takes the packet at the head of a queue.
@@ -176,7 +176,7 @@ impl Cake {
 
     /// Drops the head of the longest queue. Linux: `cake_drop`.
     #[cold]
-    fn drop_from_longest(&mut self, now: Ktime, drop: &mut impl FnMut(Queued, Cause)) {
+    fn drop_from_longest(&mut self, now: Ktime, drop: &mut impl FnMut(Queued, DropCause)) {
         let top = self.longest.top(&|queue| backlog(&self.tins, queue));
         let (tin, at) = (usize::from(top.0), top.1);
         let packet = if tin < self.tins.len() { self.pop(tin, at) } else { None };
@@ -187,7 +187,7 @@ impl Cake {
         let Tin { flows, settings, .. } = &mut self.tins[tin];
         flows[usize::from(at)].cobalt.queue_full(settings, now);
         self.longest.top_shrank(&|queue| backlog(&self.tins, queue));
-        drop(packet, Cause::Full);
+        drop(packet, DropCause::Full);
     }
 
     /// The tin to serve; `None` if none has flows. Linux: in `cake_dequeue`.
@@ -242,7 +242,7 @@ impl Cake {
         now: Ktime,
         visit: &mut Visit,
         entropy: &mut impl Entropy,
-        drop: &mut impl FnMut(Queued, Cause),
+        drop: &mut impl FnMut(Queued, DropCause),
     ) -> Option<Queued> {
         let at = loop {
             let tin = &mut self.tins[tin];
@@ -279,7 +279,7 @@ impl Cake {
             if !drops || flow.queue.is_empty() {
                 return Some(packet);
             }
-            drop(packet, Cause::Early);
+            drop(packet, DropCause::Early);
         }
     }
 
@@ -341,7 +341,7 @@ impl Rule for Cake {
         packet: Queued,
         idle: bool,
         entropy: &mut impl Entropy,
-        drop: &mut impl FnMut(Queued, Cause),
+        drop: &mut impl FnMut(Queued, DropCause),
     ) {
         let now = ktime(now);
         let tin = tin(self.mode, packet.dscp);
@@ -390,7 +390,7 @@ impl Rule for Cake {
         &mut self,
         now: Time,
         entropy: &mut impl Entropy,
-        drop: &mut impl FnMut(Queued, Cause),
+        drop: &mut impl FnMut(Queued, DropCause),
     ) -> Option<Queued> {
         let now = ktime(now);
         self.shaper.wake = Time::NEVER;
@@ -421,7 +421,7 @@ impl Rule for Cake {
         self.shaper.wake
     }
 
-    fn on_timer(&mut self, _: Time, _: &mut impl FnMut(Queued, Cause)) {
+    fn on_timer(&mut self, _: Time, _: &mut impl FnMut(Queued, DropCause)) {
         self.shaper.wake = Time::NEVER;
     }
 

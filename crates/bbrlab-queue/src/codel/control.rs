@@ -14,7 +14,7 @@ use bbrlab_units::{Span, Time};
 
 use crate::info::CodelInfo;
 use crate::packet::{PSCHED_MTU, Queued};
-use crate::rule::Cause;
+use crate::rule::DropCause;
 
 /// Nanoseconds are shifted by this. Linux: `CODEL_SHIFT`.
 const SHIFT: u32 = 10;
@@ -108,7 +108,7 @@ impl Control {
         settings: &Settings,
         now: Time,
         source: &mut impl Source,
-        drop: &mut impl FnMut(Queued, Cause),
+        drop: &mut impl FnMut(Queued, DropCause),
     ) -> Option<Queued> {
         let Some(first) = source.take() else {
             self.dropping = false;
@@ -165,12 +165,12 @@ impl Control {
         now: Ticks,
         mut packet: Queued,
         source: &mut impl Source,
-        drop: &mut impl FnMut(Queued, Cause),
+        drop: &mut impl FnMut(Queued, DropCause),
     ) -> Option<Queued> {
         let sent = if settings.ecn && packet.set_ce() {
             Some(packet)
         } else {
-            drop(packet, Cause::Early);
+            drop(packet, DropCause::Early);
             let next = source.take();
             self.should_drop(settings, now, next.as_ref(), source);
             next
@@ -198,7 +198,7 @@ impl Control {
         now: Ticks,
         packet: Queued,
         source: &mut impl Source,
-        drop: &mut impl FnMut(Queued, Cause),
+        drop: &mut impl FnMut(Queued, DropCause),
     ) -> Option<Queued> {
         let mut next = Some(packet);
         while self.dropping && !is_before(now, self.drop_next) {
@@ -209,7 +209,7 @@ impl Control {
                 self.drop_next = self.control_law(settings, self.drop_next);
                 return Some(packet);
             }
-            drop(packet, Cause::Early);
+            drop(packet, DropCause::Early);
             next = source.take();
             if self.should_drop(settings, now, next.as_ref(), source) {
                 self.drop_next = self.control_law(settings, self.drop_next);

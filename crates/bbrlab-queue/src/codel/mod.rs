@@ -13,9 +13,9 @@ pub(crate) use control::{Control, Settings, Source};
 
 use crate::drop_tail::DropTail;
 use crate::entropy::Entropy;
-use crate::info::Info;
+use crate::info::DisciplineInfo;
 use crate::packet::Queued;
-use crate::rule::{Cause, Rule};
+use crate::rule::{DropCause, Rule};
 
 /// A queue with a limit, and the control law at its head.
 #[derive(Debug)]
@@ -34,8 +34,8 @@ impl Codel {
         }
     }
 
-    pub(crate) fn info(&self) -> Info {
-        Info::Codel(self.control.info())
+    pub(crate) fn info(&self) -> DisciplineInfo {
+        DisciplineInfo::Codel(self.control.info())
     }
 }
 
@@ -56,7 +56,7 @@ impl Rule for Codel {
         packet: Queued,
         idle: bool,
         entropy: &mut impl Entropy,
-        drop: &mut impl FnMut(Queued, Cause),
+        drop: &mut impl FnMut(Queued, DropCause),
     ) {
         self.queue.enqueue(now, packet, idle, entropy, drop);
     }
@@ -65,7 +65,7 @@ impl Rule for Codel {
         &mut self,
         now: Time,
         _: &mut impl Entropy,
-        drop: &mut impl FnMut(Queued, Cause),
+        drop: &mut impl FnMut(Queued, DropCause),
     ) -> Option<Queued> {
         self.control.dequeue(&self.settings, now, &mut self.queue, drop)
     }

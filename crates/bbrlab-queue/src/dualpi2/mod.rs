@@ -25,7 +25,7 @@ use bbrlab_units::{Ecn, Span, Time};
 use crate::drop_tail::DropTail;
 use crate::entropy::Entropy;
 use crate::packet::{PSCHED_MTU, Queued};
-use crate::rule::{Cause, Rule};
+use crate::rule::{DropCause, Rule};
 use pi2::{Pi2, Verdict};
 
 /// The sum of both queues' weights. Linux: `MAX_WC`.
@@ -184,16 +184,16 @@ impl Rule for DualPi2 {
         mut packet: Queued,
         idle: bool,
         entropy: &mut impl Entropy,
-        drop: &mut impl FnMut(Queued, Cause),
+        drop: &mut impl FnMut(Queued, DropCause),
     ) {
         let packets = (self.classic.len() + self.scalable.queue.len()) as u64;
         if !idle && !self.limit.admits(packets, self.bytes(), packet.wire_bytes) {
-            drop(packet, Cause::Full);
+            drop(packet, DropCause::Full);
             return;
         }
         let is_scalable = self.is_scalable(&packet);
         if self.drop_enqueue && self.must_drop(is_scalable, &mut packet, entropy) {
-            drop(packet, Cause::Early);
+            drop(packet, DropCause::Early);
             return;
         }
         if is_scalable {
@@ -209,11 +209,11 @@ impl Rule for DualPi2 {
         &mut self,
         now: Time,
         entropy: &mut impl Entropy,
-        drop: &mut impl FnMut(Queued, Cause),
+        drop: &mut impl FnMut(Queued, DropCause),
     ) -> Option<Queued> {
         while let Some(Taken { mut packet, apply_step, credit_change }) = self.take() {
             if !self.drop_enqueue && self.must_drop(apply_step.is_some(), &mut packet, entropy) {
-                drop(packet, Cause::Early);
+                drop(packet, DropCause::Early);
                 continue;
             }
             if apply_step == Some(true) && self.exceeds_step(now, &packet) {
@@ -229,7 +229,7 @@ impl Rule for DualPi2 {
         self.timer
     }
 
-    fn on_timer(&mut self, now: Time, _: &mut impl FnMut(Queued, Cause)) {
+    fn on_timer(&mut self, now: Time, _: &mut impl FnMut(Queued, DropCause)) {
         let classic = self.classic.front();
         let scalable = self.scalable.queue.front().map(|(packet, _)| packet);
         let waits = [classic, scalable].into_iter().flatten();

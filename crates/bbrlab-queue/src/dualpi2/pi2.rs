@@ -144,7 +144,7 @@ mod tests {
     use crate::entropy::Entropy;
     use crate::packet::Queued;
     use bbrlab_link::DualPi2Params;
-    use bbrlab_units::Span;
+    use bbrlab_units::{Span, split_mix};
 
     /// Uniform draws.
     struct Uniform(u64);
@@ -155,10 +155,7 @@ mod tests {
         }
 
         fn next_u32(&mut self) -> u32 {
-            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            ((mixed ^ (mixed >> 31)) >> 32) as u32
+            (split_mix(&mut self.0) >> 32) as u32
         }
 
         fn next_u64(&mut self) -> u64 {

@@ -31,7 +31,7 @@ use crate::entropy::Entropy;
 use crate::lists::{List, Store};
 use crate::packet::Queued;
 use crate::priority::{DEFAULT_PRIOMAP, priority};
-use crate::rule::{Cause, Rule};
+use crate::rule::{DropCause, Rule};
 use table::{Key, Table, detached_at};
 
 /// Linux: `FQ_BANDS`.
@@ -238,12 +238,12 @@ impl Rule for Fq {
         packet: Queued,
         idle: bool,
         entropy: &mut impl Entropy,
-        drop: &mut impl FnMut(Queued, Cause),
+        drop: &mut impl FnMut(Queued, DropCause),
     ) {
         let band = &self.bands[usize::from(band_of(&packet))];
         let fits = self.settings.limit.admits(band.packets, band.bytes, packet.wire_bytes);
         if !fits && (!idle || self.packets > 0) {
-            drop(packet, Cause::Full);
+            drop(packet, DropCause::Full);
             return;
         }
         if self.is_fast() {
@@ -252,7 +252,7 @@ impl Rule for Fq {
         } else {
             let hash = entropy.flow_hash(&packet);
             if !self.push(now, packet, hash) {
-                drop(packet, Cause::Full);
+                drop(packet, DropCause::Full);
                 return;
             }
         }
@@ -263,7 +263,7 @@ impl Rule for Fq {
         &mut self,
         now: Time,
         _: &mut impl Entropy,
-        _: &mut impl FnMut(Queued, Cause),
+        _: &mut impl FnMut(Queued, DropCause),
     ) -> Option<Queued> {
         if self.packets == 0 {
             return None;

@@ -15,9 +15,9 @@ pub(crate) use law::{Law, MAX_PROB, Settings};
 
 use crate::drop_tail::DropTail;
 use crate::entropy::Entropy;
-use crate::info::Info;
+use crate::info::DisciplineInfo;
 use crate::packet::Queued;
-use crate::rule::{Cause, Rule};
+use crate::rule::{DropCause, Rule};
 
 /// Packets are marked, not dropped, up to this probability.
 const MARK_PROB_MAX: u64 = MAX_PROB / 10;
@@ -42,8 +42,8 @@ impl Pie {
         }
     }
 
-    pub(crate) fn info(&self) -> Info {
-        Info::Pie(self.law.info())
+    pub(crate) fn info(&self) -> DisciplineInfo {
+        DisciplineInfo::Pie(self.law.info())
     }
 }
 
@@ -54,17 +54,17 @@ impl Rule for Pie {
         mut packet: Queued,
         idle: bool,
         entropy: &mut impl Entropy,
-        drop: &mut impl FnMut(Queued, Cause),
+        drop: &mut impl FnMut(Queued, DropCause),
     ) {
         let cause = if !idle && !self.queue.fits(&packet) {
-            Cause::Full
+            DropCause::Full
         } else if !self.law.drops_early(&self.settings, self.queue.bytes(), &packet, entropy)
             || self.law.marks(&self.settings, MARK_PROB_MAX, &mut packet)
         {
             self.queue.push(packet);
             return;
         } else {
-            Cause::Early
+            DropCause::Early
         };
         self.law.dropped();
         drop(packet, cause);
@@ -74,7 +74,7 @@ impl Rule for Pie {
         &mut self,
         now: Time,
         _: &mut impl Entropy,
-        _: &mut impl FnMut(Queued, Cause),
+        _: &mut impl FnMut(Queued, DropCause),
     ) -> Option<Queued> {
         let packet = self.queue.pop()?;
         self.law.dequeued(&self.settings, now, &packet, self.queue.bytes());
@@ -85,7 +85,7 @@ impl Rule for Pie {
         self.timer
     }
 
-    fn on_timer(&mut self, now: Time, _: &mut impl FnMut(Queued, Cause)) {
+    fn on_timer(&mut self, now: Time, _: &mut impl FnMut(Queued, DropCause)) {
         self.law.update(&self.settings, self.queue.bytes());
         self.timer = self.settings.next_update(now, false);
     }

@@ -20,10 +20,10 @@ use bbrlab_units::{NS_PER_US, Time};
 
 use crate::drop_tail::DropTail;
 use crate::entropy::Entropy;
-use crate::info::Info;
+use crate::info::DisciplineInfo;
 use crate::jiffies;
 use crate::packet::Queued;
-use crate::rule::{Cause, Rule};
+use crate::rule::{DropCause, Rule};
 use tc::{Qopt, STAB_SIZE};
 
 /// Interval at which `adaptive` checks the average, in jiffies. Linux: `HZ / 2`.
@@ -106,9 +106,9 @@ impl Red {
         }
     }
 
-    pub(crate) fn info(&self) -> Info {
+    pub(crate) fn info(&self) -> DisciplineInfo {
         let Average { qcount, qr, qavg, .. } = self.average;
-        Info::Red { qcount, qr, qavg }
+        DisciplineInfo::Red { qcount, qr, qavg }
     }
 
     /// Whether the packet is to be dropped; it may be marked instead.
@@ -208,17 +208,17 @@ impl Rule for Red {
         mut packet: Queued,
         idle: bool,
         entropy: &mut impl Entropy,
-        drop: &mut impl FnMut(Queued, Cause),
+        drop: &mut impl FnMut(Queued, DropCause),
     ) {
         self.average.qavg = self.average.at_arrival(&self.law, now, self.queue.bytes());
         self.average.qidlestart = None;
         let action = self.average.action(&self.law, entropy);
         if self.drops(action, &mut packet) {
-            drop(packet, Cause::Early);
+            drop(packet, DropCause::Early);
         } else if idle || self.queue.fits(&packet) {
             self.queue.push(packet);
         } else {
-            drop(packet, Cause::Full);
+            drop(packet, DropCause::Full);
         }
     }
 
@@ -226,7 +226,7 @@ impl Rule for Red {
         &mut self,
         now: Time,
         _: &mut impl Entropy,
-        _: &mut impl FnMut(Queued, Cause),
+        _: &mut impl FnMut(Queued, DropCause),
     ) -> Option<Queued> {
         let packet = self.queue.pop();
         if packet.is_none() {
@@ -239,7 +239,7 @@ impl Rule for Red {
         self.timer
     }
 
-    fn on_timer(&mut self, now: Time, _: &mut impl FnMut(Queued, Cause)) {
+    fn on_timer(&mut self, now: Time, _: &mut impl FnMut(Queued, DropCause)) {
         let qavg = match self.average.qidlestart {
             Some(since) => self.average.decayed(&self.law, now, since),
             None => self.average.qavg,
@@ -260,7 +260,7 @@ mod tests {
     use super::{Average, Law, MAX_P_MIN, ONE_PERCENT, Red};
     use crate::entropy::Entropy;
     use crate::packet::Queued;
-    use crate::rule::{Cause, Rule as _};
+    use crate::rule::{DropCause, Rule as _};
     use bbrlab_link::{Buffer, Probability, RedParams};
     use bbrlab_units::{BitRate, Bytes, Ecn, NS_PER_MS, NS_PER_US, Time};
     use expect_test::{Expect, expect};
@@ -323,7 +323,7 @@ mod tests {
         });
         assert_eq!(red.queue.bytes(), bytes);
         if let Some(cause) = dropped {
-            assert_eq!(cause, Cause::Early);
+            assert_eq!(cause, DropCause::Early);
             return "dropped";
         }
         let mut marked = false;

@@ -23,7 +23,7 @@ use crate::entropy::Entropy;
 use crate::jiffies::{jiffies, next_call};
 use crate::lists::{List, Store};
 use crate::packet::Queued;
-use crate::rule::{Cause, Rule};
+use crate::rule::{DropCause, Rule};
 use depths::Depths;
 
 /// The most packets in a slot. Linux: `SFQ_MAX_DEPTH`.
@@ -171,7 +171,7 @@ impl Sfq {
     }
 
     /// Drops the packet at the tail of the longest slot. Linux: `sfq_drop`.
-    fn drop_from_longest(&mut self, drop: &mut impl FnMut(Queued, Cause)) {
+    fn drop_from_longest(&mut self, drop: &mut impl FnMut(Queued, DropCause)) {
         let Some((mut at, length)) = self.depths.longest() else { return };
         if length == 1
             && let Some(tail) = self.tail
@@ -181,7 +181,7 @@ impl Sfq {
         }
         if let Some(packet) = self.store.pop_back(&mut self.slots[at as usize].queue) {
             self.removed(at, &packet);
-            drop(packet, Cause::Full);
+            drop(packet, DropCause::Full);
         }
     }
 
@@ -195,7 +195,7 @@ impl Sfq {
 
     /// Changes the hash if that is due. Linux: `sfq_perturbation`.
     #[inline]
-    fn perturb(&mut self, entropy: &mut impl Entropy, drop: &mut impl FnMut(Queued, Cause)) {
+    fn perturb(&mut self, entropy: &mut impl Entropy, drop: &mut impl FnMut(Queued, DropCause)) {
         if std::mem::take(&mut self.perturb.is_due) {
             self.perturb.perturbation = entropy.next_u32();
             if self.tail.is_some() {
@@ -205,7 +205,7 @@ impl Sfq {
     }
 
     /// Hashes the waiting packets again, slot by slot. Linux: `sfq_rehash`.
-    fn rehash(&mut self, entropy: &mut impl Entropy, drop: &mut impl FnMut(Queued, Cause)) {
+    fn rehash(&mut self, entropy: &mut impl Entropy, drop: &mut impl FnMut(Queued, DropCause)) {
         let mut all = List::default();
         for at in (0..).take(self.slots.len()) {
             while let Some(packet) = self.store.pop(&mut self.slots[at as usize].queue) {
@@ -218,7 +218,7 @@ impl Sfq {
         while let Some(packet) = self.store.pop(&mut all) {
             match self.slot_for(&packet, entropy) {
                 Some(at) => self.push(at, packet),
-                None => drop(packet, Cause::Full),
+                None => drop(packet, DropCause::Full),
             }
         }
     }
@@ -231,7 +231,7 @@ impl Rule for Sfq {
         packet: Queued,
         idle: bool,
         entropy: &mut impl Entropy,
-        drop: &mut impl FnMut(Queued, Cause),
+        drop: &mut impl FnMut(Queued, DropCause),
     ) {
         if let Some(period) = self.perturb.period
             && self.perturb.next == Time::NEVER
@@ -240,7 +240,7 @@ impl Rule for Sfq {
         }
         self.perturb(entropy, drop);
         let Some(at) = self.slot_for(&packet, entropy) else {
-            drop(packet, Cause::Full);
+            drop(packet, DropCause::Full);
             return;
         };
         self.push(at, packet);
@@ -260,7 +260,7 @@ impl Rule for Sfq {
         &mut self,
         _: Time,
         entropy: &mut impl Entropy,
-        drop: &mut impl FnMut(Queued, Cause),
+        drop: &mut impl FnMut(Queued, DropCause),
     ) -> Option<Queued> {
         self.perturb(entropy, drop);
         let mut tail = self.tail?;
@@ -286,7 +286,7 @@ impl Rule for Sfq {
         self.perturb.next
     }
 
-    fn on_timer(&mut self, now: Time, _: &mut impl FnMut(Queued, Cause)) {
+    fn on_timer(&mut self, now: Time, _: &mut impl FnMut(Queued, DropCause)) {
         if let Some(period) = self.perturb.period {
             self.perturb.is_due = true;
             self.perturb.next = next_call(now, jiffies(period));

@@ -96,8 +96,8 @@ pub fn cdf_picture(input: &CdfInput<'_>) -> Result<Picture, String> {
     if most > CURVES_SHOWN {
         return Err(format!("{most} curves in a panel are too many: choose a run, or another key"));
     }
-    let sheet = Sheet::new(input, panels, left_out)?;
-    Ok(Picture { name: input.name.clone(), svg: sheet.draw() })
+    let sheet = Sheet::new(input, panels, left_out);
+    Ok(Picture { name: input.name.clone(), svg: sheet.draw()? })
 }
 
 /// The panels by the swept keys that colours do not tell apart, each with its curves.
@@ -165,15 +165,10 @@ struct Sheet<'a> {
     names: Vec<String>,
     x: Ratios,
     columns: u32,
-    panel_height: f64,
 }
 
 impl<'a> Sheet<'a> {
-    fn new(
-        input: &'a CdfInput<'a>,
-        panels: Vec<(String, Vec<Cdf>)>,
-        left_out: usize,
-    ) -> Result<Self, String> {
+    fn new(input: &'a CdfInput<'a>, panels: Vec<(String, Vec<Cdf>)>, left_out: usize) -> Self {
         let curves = || panels.iter().flat_map(|(_, curves)| curves);
         let values = || curves().flat_map(|curve| &curve.values).map(|&(value, _)| value);
         let least = values().fold(f64::INFINITY, f64::min);
@@ -188,25 +183,22 @@ impl<'a> Sheet<'a> {
         }
         let most = if narrow { 2 } else { 3 };
         let columns = u32::try_from(panels.len()).unwrap_or(most).min(most);
-        let panel_height = PANEL_HEIGHT;
-        let mut sheet = Self { input, panels, left_out, names, x, columns, panel_height };
-        let around = sheet.head() + f64::from(sheet.rows()) * GAP_Y;
-        sheet.panel_height =
-            input.shape.fitting("rows of panels", sheet.rows(), around, PANEL_HEIGHT)?;
-        Ok(sheet)
+        Self { input, panels, left_out, names, x, columns }
     }
 
-    fn rows(&self) -> u32 {
-        u32::try_from(self.panels.len()).expect("a dozen").div_ceil(self.columns)
-    }
-
-    fn right(&self) -> f64 {
-        self.input.shape.width - if self.input.shape.is_narrow() { 18.0 } else { 24.0 }
-    }
-
-    fn head(&self) -> f64 {
+    fn grid(&self) -> Grid {
         let shape = &self.input.shape;
-        shape.note_at() + 14.0 + legend::height(&self.legend(), shape.left(), self.right())
+        let edges = (shape.left(), shape.right(18.0, 24.0));
+        Grid {
+            edges,
+            head: shape.note_at() + 14.0 + legend::height(&self.legend(), edges.0, edges.1),
+            titles: 22.0,
+            rows: u32::try_from(self.panels.len()).expect("a dozen").div_ceil(self.columns),
+            columns: self.columns,
+            gaps: (GAP_X, GAP_Y),
+            foot: 0.0,
+            panel_height: PANEL_HEIGHT,
+        }
     }
 
     fn stroke(&self, name: &str) -> Stroke {
@@ -248,32 +240,22 @@ impl<'a> Sheet<'a> {
         note
     }
 
-    fn draw(&self) -> String {
-        let height =
-            self.input.shape.height.unwrap_or_else(|| {
-                self.head() + f64::from(self.rows()) * (self.panel_height + GAP_Y)
-            });
-        draw(&self.input.shape, height, |canvas| self.paint(canvas))
+    fn draw(&self) -> Result<String, String> {
+        let shape = &self.input.shape;
+        let grid = self.grid().fitted(shape, "rows of panels")?;
+        Ok(draw(shape, grid.height(shape), |canvas| self.paint(canvas, &grid)))
     }
 
-    fn paint(&self, canvas: &Canvas<'_>) {
+    fn paint(&self, canvas: &Canvas<'_>, grid: &Grid) {
         let shape = &self.input.shape;
-        let (left, right) = (shape.left(), self.right());
         let title = (!shape.is_narrow()).then_some(self.input.title);
         let (note, entries) = (self.note(), self.legend());
         let head = Head { title, note: &note, note_at: shape.note_at(), entries: &entries };
-        head.paint(canvas, left, right);
-        let grid = Grid {
-            edges: (left, right),
-            top: self.head() + 22.0,
-            columns: self.columns,
-            gaps: (GAP_X, GAP_Y),
-            panel_height: self.panel_height,
-        };
-        for (place, (name, curves)) in (0u32..).zip(&self.panels) {
-            let y = Axis::up_to(1.0, if self.panel_height < 120.0 { 2 } else { 5 });
-            let panel = grid.panel(canvas, place, (self.x.axis.clone(), y));
-            self.paint_panel(&panel, name, curves, place % self.columns == 0);
+        head.paint(canvas, grid.edges.0, grid.edges.1);
+        for (spot, (name, curves)) in grid.spots(canvas).zip(&self.panels) {
+            let y = Axis::up_to(1.0, if grid.panel_height < 120.0 { 2 } else { 5 });
+            let panel = spot.panel(self.x.axis.clone(), y);
+            self.paint_panel(&panel, name, curves, spot.is_first());
         }
     }
 

@@ -1,34 +1,115 @@
-//! Panels in rows and columns on a sheet.
+//! The layout of a sheet: panels in rows and columns below its head, as high as there is room for.
 
 use super::axis::Axis;
 use super::canvas::Canvas;
 use super::panel::Panel;
+use super::shape::{LOWEST_PANEL, Shape};
 
 /// Where the panels of a sheet are.
+#[derive(Clone, Debug)]
 pub(super) struct Grid {
     /// The left edge of the first column and the right edge of the last one.
     pub(super) edges: (f64, f64),
-    /// The upper edge of the first row.
-    pub(super) top: f64,
+    /// Where the first row begins.
+    pub(super) head: f64,
+    /// From there to the panels of the row, for their titles; the gaps have the same for the next
+    /// rows.
+    pub(super) titles: f64,
+    pub(super) rows: u32,
     pub(super) columns: u32,
-    /// Between columns, and between rows.
+    /// Between columns, and below each row.
     pub(super) gaps: (f64, f64),
+    /// Below the last row and its gap.
+    pub(super) foot: f64,
     pub(super) panel_height: f64,
 }
 
 impl Grid {
-    /// The panel at this place: row by row, each from the left.
-    pub(super) fn panel<'c, 's>(
-        &self,
-        canvas: &'c Canvas<'s>,
-        place: u32,
-        (x, y): (Axis, Axis),
-    ) -> Panel<'c, 's> {
+    /// With panels as high as a size has room for. Without a size they stay as high as they are.
+    pub(super) fn stretched(self, shape: &Shape) -> Self {
+        let height = shape.height.map_or(self.panel_height, |height| {
+            (height - self.around()) / f64::from(self.rows.max(1))
+        });
+        Self { panel_height: height, ..self }
+    }
+
+    /// The same, unless the panels would be lower than the lowest.
+    ///
+    /// # Errors
+    /// In words, with `what` for the rows.
+    pub(super) fn fitted(self, shape: &Shape, what: &str) -> Result<Self, String> {
+        let stretched = self.stretched(shape);
+        if stretched.rows > 0 && stretched.panel_height < LOWEST_PANEL {
+            Err(stretched.no_room(shape, what))
+        } else {
+            Ok(stretched)
+        }
+    }
+
+    /// That there is no room for the rows.
+    pub(super) fn no_room(&self, shape: &Shape, what: &str) -> String {
+        shape.no_room(what, self.rows, self.around())
+    }
+
+    /// What everything but the panels takes.
+    fn around(&self) -> f64 {
+        self.head + f64::from(self.rows) * self.gaps.1 + self.foot
+    }
+
+    /// The height of the sheet.
+    pub(super) fn height(&self, shape: &Shape) -> f64 {
+        let row = self.panel_height + self.gaps.1;
+        shape.height.unwrap_or_else(|| self.head + f64::from(self.rows) * row + self.foot)
+    }
+
+    /// The width of a panel.
+    pub(super) fn panel_width(&self) -> f64 {
         let columns = f64::from(self.columns);
-        let width = (self.edges.1 - self.edges.0 - (columns - 1.0) * self.gaps.0) / columns;
-        let left = self.edges.0 + f64::from(place % self.columns) * (width + self.gaps.0);
-        let row = f64::from(place / self.columns);
-        let top = self.top + row * (self.panel_height + self.gaps.1);
-        Panel { canvas, left, right: left + width, top, bottom: top + self.panel_height, x, y }
+        (self.edges.1 - self.edges.0 - (columns - 1.0) * self.gaps.0) / columns
+    }
+
+    /// The places of the panels: row by row, each from the left.
+    pub(super) fn spots<'c, 's>(
+        &'c self,
+        canvas: &'c Canvas<'s>,
+    ) -> impl Iterator<Item = Spot<'c, 's>> {
+        (0..).map(|place| Spot { grid: self, canvas, place })
+    }
+}
+
+/// The place of a panel on a canvas.
+#[derive(Clone, Copy)]
+pub(super) struct Spot<'c, 's> {
+    grid: &'c Grid,
+    canvas: &'c Canvas<'s>,
+    place: u32,
+}
+
+impl<'c, 's> Spot<'c, 's> {
+    /// Whether it is the first of its row.
+    pub(super) fn is_first(&self) -> bool {
+        self.place.is_multiple_of(self.grid.columns)
+    }
+
+    /// Whether it is in the last row.
+    pub(super) fn is_lowest(&self) -> bool {
+        self.place / self.grid.columns + 1 == self.grid.rows
+    }
+
+    /// How many labels the y axis of a panel over time has.
+    pub(super) fn ticks(&self) -> usize {
+        if self.grid.panel_height < 100.0 { 3 } else { 5 }
+    }
+
+    /// The panel.
+    pub(super) fn panel(&self, x: Axis, y: Axis) -> Panel<'c, 's> {
+        let Grid { edges, columns, gaps, panel_height, .. } = *self.grid;
+        let width = self.grid.panel_width();
+        let left = edges.0 + f64::from(self.place % columns) * (width + gaps.0);
+        // A sum would miss the edge by the last bit, and with it a column of the picture.
+        let right = if columns == 1 { edges.1 } else { left + width };
+        let row = f64::from(self.place / columns);
+        let top = self.grid.head + self.grid.titles + row * (panel_height + gaps.1);
+        Panel { canvas: self.canvas, left, right, top, bottom: top + panel_height, x, y }
     }
 }

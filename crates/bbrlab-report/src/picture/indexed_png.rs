@@ -3,10 +3,8 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
-use std::io::Write as _;
 
-use flate2::write::ZlibEncoder;
-use flate2::{Compression, Crc};
+use png::{ColorType, Compression, Encoder, EncodingError, FilterType};
 
 /// Colours of a palette.
 const COLOURS: usize = 256;
@@ -28,29 +26,31 @@ pub(crate) fn encode(width: u32, height: u32, rgba: &[u8]) -> Vec<u8> {
     let palette: Vec<Colour> = by_count.iter().take(COLOURS).map(|&at| counts[at].0).collect();
     let index: Vec<u8> = counts.iter().map(|&(colour, _)| nearest(&palette, colour)).collect();
 
-    let row = usize::try_from(width).expect("a picture fits into memory");
     let mut indices: Vec<u8> = Vec::with_capacity(rgba.len() / 4);
     for (place, length) in runs {
         indices.resize(indices.len() + length, index[place]);
     }
-    let mut lines: Vec<u8> = Vec::with_capacity(indices.len() + indices.len() / row);
-    for line in indices.chunks_exact(row) {
-        // Filter 0: differences between palette indices do not compress better.
-        lines.push(0);
-        lines.extend_from_slice(line);
-    }
-    let mut packed = ZlibEncoder::new(Vec::new(), Compression::best());
-    packed.write_all(&lines).expect("writing to memory cannot fail");
+    written(width, height, &palette, &indices).expect("writing to memory cannot fail")
+}
 
-    let mut png = b"\x89PNG\r\n\x1a\n".to_vec();
-    let mut header = [width.to_be_bytes(), height.to_be_bytes()].concat();
-    // Depth 8, palette, deflate, adaptive filters, not interlaced.
-    header.extend([8, 3, 0, 0, 0]);
-    chunk(&mut png, *b"IHDR", &header);
-    chunk(&mut png, *b"PLTE", &palette.concat());
-    chunk(&mut png, *b"IDAT", &packed.finish().expect("writing to memory cannot fail"));
-    chunk(&mut png, *b"IEND", &[]);
-    png
+/// The file: what each pixel is in the palette, row by row.
+fn written(
+    width: u32,
+    height: u32,
+    palette: &[Colour],
+    indices: &[u8],
+) -> Result<Vec<u8>, EncodingError> {
+    let mut png = Vec::new();
+    let mut encoder = Encoder::new(&mut png, width, height);
+    encoder.set_color(ColorType::Indexed);
+    encoder.set_palette(palette.concat());
+    // Differences between palette indices do not compress better.
+    encoder.set_filter(FilterType::NoFilter);
+    encoder.set_compression(Compression::Best);
+    let mut writer = encoder.write_header()?;
+    writer.write_image_data(indices)?;
+    writer.finish()?;
+    Ok(png)
 }
 
 /// A picture from colour to colour, and its colours. In line art most pixels are as the one before,
@@ -79,17 +79,6 @@ fn nearest(palette: &[Colour], colour: Colour) -> u8 {
     };
     let place = (0..palette.len()).min_by_key(|&at| distance(&palette[at])).unwrap_or(0);
     u8::try_from(place).expect("a palette has 256 colours at most")
-}
-
-fn chunk(png: &mut Vec<u8>, name: [u8; 4], data: &[u8]) {
-    let length = u32::try_from(data.len()).expect("a picture is smaller than 4 GiB");
-    png.extend(length.to_be_bytes());
-    png.extend(name);
-    png.extend(data);
-    let mut crc = Crc::new();
-    crc.update(&name);
-    crc.update(data);
-    png.extend(crc.sum().to_be_bytes());
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@ mod axis;
 mod canvas;
 mod cdf;
 mod decimate;
+mod flow_quantity;
 mod font;
 mod grid;
 mod head;
@@ -24,6 +25,7 @@ mod pdf;
 mod plate;
 #[cfg(feature = "png")]
 mod png;
+mod recordings;
 mod run;
 mod shape;
 #[cfg(any(feature = "png", feature = "pdf"))]
@@ -40,6 +42,7 @@ pub use plate::{
     Drawing, Plate, PlateBox, PlateCurve, PlateCurves, PlateLine, PlatePanel, PlatePoint,
     PlateTimes, Scale, plate_picture,
 };
+pub use recordings::{OVERLAY_FLOWS_MAX, OVERLAY_PANELS, Recording, overlay_panels};
 pub use run::{RunChoice, RunPanel, RunPicture, chosen_run_picture, run_picture};
 pub use shape::Shape;
 pub use sweep::{SweepChoice, chosen_sweep_pictures, sweep_pictures};

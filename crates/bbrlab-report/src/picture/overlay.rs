@@ -10,9 +10,9 @@ use plotters::style::RGBColor;
 use super::axis::Axis;
 use super::canvas::{Canvas, Stroke, draw};
 use super::font::cut;
+use super::grid::{Grid, Spot};
 use super::head::Head;
 use super::legend::{self, Entry};
-use super::panel::Panel;
 use super::shape::Shape;
 use super::{Picture, decimate, palette};
 
@@ -74,11 +74,10 @@ pub struct Overlay {
 /// # Errors
 /// If the size leaves no room for the panels.
 pub fn overlay_picture(overlay: &Overlay) -> Result<Picture, String> {
-    let sheet = Sheet::of(overlay)?;
-    let height = overlay.shape.height.unwrap_or_else(|| {
-        sheet.first_top + f64::from(sheet.rows()) * (sheet.panel_height + PANEL_GAP) + BELOW
-    });
-    let svg = draw(&overlay.shape, height, |canvas| sheet.paint(canvas));
+    let sheet = Sheet::of(overlay);
+    let grid = sheet.grid().fitted(&overlay.shape, "panels")?;
+    let height = grid.height(&overlay.shape);
+    let svg = draw(&overlay.shape, height, |canvas| sheet.paint(canvas, &grid));
     Ok(Picture { name: overlay.name.clone(), svg })
 }
 
@@ -86,12 +85,10 @@ struct Sheet<'a> {
     overlay: &'a Overlay,
     /// The names of the flows in the order of their colours; none where there is only one.
     flows: Vec<&'a str>,
-    first_top: f64,
-    panel_height: f64,
 }
 
 impl<'a> Sheet<'a> {
-    fn of(overlay: &'a Overlay) -> Result<Self, String> {
+    fn of(overlay: &'a Overlay) -> Self {
         let mut flows: Vec<&str> = Vec::new();
         for pair in overlay.panels.iter().flat_map(|panel| &panel.pairs) {
             if !pair.name.is_empty() && !flows.contains(&&*pair.name) {
@@ -101,21 +98,22 @@ impl<'a> Sheet<'a> {
         if flows.len() == 1 {
             flows.clear();
         }
-        let mut sheet = Self { overlay, flows, first_top: 0.0, panel_height: 0.0 };
-        let legend = legend::height(&sheet.legend(), overlay.shape.left(), sheet.right());
-        sheet.first_top = sheet.note_at() + 36.0 + legend;
-        let rows = sheet.rows();
-        let around = sheet.first_top + f64::from(rows) * PANEL_GAP + BELOW;
-        sheet.panel_height = overlay.shape.fitting("panels", rows, around, PANEL_HEIGHT)?;
-        Ok(sheet)
+        Self { overlay, flows }
     }
 
-    fn rows(&self) -> u32 {
-        u32::try_from(self.overlay.panels.len()).expect("a handful")
-    }
-
-    fn right(&self) -> f64 {
-        self.overlay.shape.width - if self.overlay.shape.is_narrow() { 12.0 } else { 22.0 }
+    fn grid(&self) -> Grid {
+        let shape = &self.overlay.shape;
+        let edges = (shape.left(), shape.right(12.0, 22.0));
+        Grid {
+            edges,
+            head: self.note_at() + 36.0 + legend::height(&self.legend(), edges.0, edges.1),
+            titles: 0.0,
+            rows: u32::try_from(self.overlay.panels.len()).expect("a handful"),
+            columns: 1,
+            gaps: (0.0, PANEL_GAP),
+            foot: BELOW,
+            panel_height: PANEL_HEIGHT,
+        }
     }
 
     fn note_at(&self) -> f64 {
@@ -156,21 +154,19 @@ impl<'a> Sheet<'a> {
         entries
     }
 
-    fn paint(&self, canvas: &Canvas<'_>) {
+    fn paint(&self, canvas: &Canvas<'_>, grid: &Grid) {
         // A figure of a paper has a caption.
         let is_narrow = self.overlay.shape.is_narrow();
         let title = (!is_narrow).then_some(&*self.overlay.title);
         let (note, entries) = (&*self.overlay.facts, self.legend());
         let head = Head { title, note, note_at: self.note_at(), entries: &entries };
-        head.paint(canvas, self.overlay.shape.left(), self.right());
-        let mut top = self.first_top;
-        for (place, panel) in self.overlay.panels.iter().enumerate() {
-            self.paint_panel(canvas, panel, top, place + 1 == self.overlay.panels.len());
-            top += self.panel_height + PANEL_GAP;
+        head.paint(canvas, grid.edges.0, grid.edges.1);
+        for (spot, panel) in grid.spots(canvas).zip(&self.overlay.panels) {
+            self.paint_panel(spot, panel);
         }
     }
 
-    fn paint_panel(&self, canvas: &Canvas<'_>, content: &OverlayPanel, top: f64, is_last: bool) {
+    fn paint_panel(&self, spot: Spot<'_, '_>, content: &OverlayPanel) {
         let values = || {
             let pairs = content.pairs.iter().flat_map(|pair| pair.below.iter().chain(&pair.above));
             pairs.filter_map(|&(_, value)| value)
@@ -178,23 +174,11 @@ impl<'a> Sheet<'a> {
         let Overlay { start_s, end_s, .. } = *self.overlay;
         let least = values().fold(f64::INFINITY, f64::min);
         let greatest = values().fold(0.0, f64::max);
-        let panel = Panel {
-            canvas,
-            left: self.overlay.shape.left(),
-            right: self.right(),
-            top,
-            bottom: top + self.panel_height,
-            x: Axis::exactly(
-                start_s,
-                end_s.max(start_s + 1e-9),
-                if self.overlay.shape.is_narrow() { 6 } else { 11 },
-            ),
-            y: Axis::around(
-                least.min(greatest),
-                greatest.max(1e-3),
-                if self.panel_height < 100.0 { 3 } else { 5 },
-            ),
-        };
+        let ticks = self.overlay.shape.time_ticks();
+        let panel = spot.panel(
+            Axis::exactly(start_s, end_s.max(start_s + 1e-9), ticks),
+            Axis::around(least.min(greatest), greatest.max(1e-3), spot.ticks()),
+        );
         panel.frame(&cut(&content.title, panel.right - panel.left, PANEL_TITLE, true));
         let line = |points: &OverTime, stroke: Stroke| {
             for line in decimate::lines(points.iter().copied(), |time_s| panel.column(time_s)) {
@@ -208,7 +192,7 @@ impl<'a> Sheet<'a> {
             line(&pair.above, self.thin(&pair.name));
         }
         panel.border();
-        if is_last {
+        if spot.is_lowest() {
             panel.x_labels("time, s");
         }
     }

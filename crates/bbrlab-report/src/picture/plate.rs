@@ -21,6 +21,7 @@ use super::Picture;
 use super::axis::Axis;
 use super::canvas::{Canvas, Stroke, TextLook, draw};
 use super::font::{bold_width_of, cut, width_of};
+use super::grid::{Grid, Spot};
 use super::head::Head;
 use super::legend::{self, Entry};
 use super::marks::{Form, Mark};
@@ -39,18 +40,14 @@ const HEADING: f64 = 12.0;
 #[must_use]
 pub fn plate_picture(plate: &Plate) -> Picture {
     let sheet = Sheet::of(plate);
-    let rows = number(plate.panels.len().div_ceil(sheet.columns));
-    let height = sheet.head + rows * (sheet.panel_height + GAP_Y);
-    let svg = draw(&Shape::SCREEN, height, |canvas| sheet.paint(canvas));
+    let grid = sheet.grid();
+    let svg =
+        draw(&Shape::SCREEN, grid.height(&Shape::SCREEN), |canvas| sheet.paint(canvas, &grid));
     Picture { name: plate.name.clone(), svg }
 }
 
 struct Sheet<'a> {
     plate: &'a Plate,
-    columns: usize,
-    panel_height: f64,
-    /// Above the panels.
-    head: f64,
     /// The names of curves and lines, in the order of their colours.
     names: Vec<&'a str>,
     /// What all panels show, where it stands above them.
@@ -78,17 +75,25 @@ impl<'a> Sheet<'a> {
                 }
             }
         }
-        let columns = plate.columns.min(plate.panels.len()).max(1);
-        let panel_height = if columns == 1 { 230.0 } else { 190.0 };
-        let mut sheet = Self { plate, columns, panel_height, head: 0.0, names, quantity: None };
-        sheet.quantity = sheet.shared_quantity();
-        sheet.head = NOTE_AT + 18.0 + legend::height(&sheet.entries(), LEFT, RIGHT) + 18.0;
-        sheet
+        let sheet = Self { plate, names, quantity: None };
+        let quantity = sheet.shared_quantity();
+        Self { quantity, ..sheet }
     }
 
-    fn width(&self) -> f64 {
-        let columns = number(self.columns);
-        (RIGHT - LEFT - (columns - 1.0) * GAP_X) / columns
+    fn grid(&self) -> Grid {
+        let number = |n: usize| u32::try_from(n).expect("some panels");
+        let panels = self.plate.panels.len();
+        let columns = self.plate.columns.min(panels).max(1);
+        Grid {
+            edges: (LEFT, RIGHT),
+            head: NOTE_AT + 18.0 + legend::height(&self.entries(), LEFT, RIGHT) + 18.0,
+            titles: 0.0,
+            rows: number(panels.div_ceil(columns)),
+            columns: number(columns),
+            gaps: (GAP_X, GAP_Y),
+            foot: 0.0,
+            panel_height: if columns == 1 { 230.0 } else { 190.0 },
+        }
     }
 
     /// The quantity of all panels, if it is one and not every panel has room for it beside its
@@ -98,8 +103,8 @@ impl<'a> Sheet<'a> {
         let first = panels.first()?.y_title.as_str();
         let is_shared =
             panels.iter().all(|panel| panel.y_title == first && !panel.title.is_empty());
-        let fits =
-            |panel: &PlatePanel| width_of(first, SMALL) <= rest_of(self.width(), &panel.title);
+        let width = self.grid().panel_width();
+        let fits = |panel: &PlatePanel| width_of(first, SMALL) <= rest_of(width, &panel.title);
         (is_shared && !panels.iter().all(fits)).then_some(first)
     }
 
@@ -121,7 +126,7 @@ impl<'a> Sheet<'a> {
         self.names.iter().filter(|name| !name.is_empty()).map(entry).collect()
     }
 
-    fn paint(&self, canvas: &Canvas<'_>) {
+    fn paint(&self, canvas: &Canvas<'_>, grid: &Grid) {
         let Plate { title, note, .. } = self.plate;
         let with_quantity =
             self.quantity.map(|quantity| format!("{note}; in each panel: {quantity}"));
@@ -129,15 +134,12 @@ impl<'a> Sheet<'a> {
         let entries = self.entries();
         Head { title: Some(title), note, note_at: NOTE_AT, entries: &entries }
             .paint(canvas, LEFT, RIGHT);
-        for (place, panel) in self.plate.panels.iter().enumerate() {
-            self.paint_panel(canvas, place, panel);
+        for (spot, panel) in grid.spots(canvas).zip(&self.plate.panels) {
+            self.paint_panel(spot, panel, grid);
         }
     }
 
-    fn paint_panel(&self, canvas: &Canvas<'_>, place: usize, of: &PlatePanel) {
-        let width = self.width();
-        let left = LEFT + number(place % self.columns) * (width + GAP_X);
-        let top = self.head + number(place / self.columns) * (self.panel_height + GAP_Y);
+    fn paint_panel(&self, spot: Spot<'_, '_>, of: &PlatePanel, grid: &Grid) {
         let y = Ordinate::of(&self.plate.panels, &of.shared);
         let x = match &of.drawing {
             Ok(Drawing::Curves(curves)) => curves::along(curves).axis,
@@ -147,20 +149,12 @@ impl<'a> Sheet<'a> {
                 Axis::of_names(&names)
             }
             Ok(Drawing::OverTime(times)) => {
-                let ticks = if self.columns > 1 { 6 } else { 11 };
+                let ticks = if grid.columns > 1 { 6 } else { 11 };
                 Axis::exactly(times.from_s, times.to_s.max(times.from_s + 1e-9), ticks)
             }
             Err(_) => Axis::of(0.0, 1.0, Vec::new()),
         };
-        let panel = Panel {
-            canvas,
-            left,
-            right: left + width,
-            top,
-            bottom: top + self.panel_height,
-            x,
-            y: y.axis.clone(),
-        };
+        let panel = spot.panel(x, y.axis.clone());
         panel.grid(of.drawing.is_ok());
         headings(&panel, of, self.quantity.is_some());
         match &of.drawing {
@@ -172,8 +166,9 @@ impl<'a> Sheet<'a> {
                 let words = TextLook::new(SMALL, palette::FAINT_INK);
                 let words = words.anchor(HPos::Center, VPos::Center);
                 let middle =
-                    (f64::midpoint(panel.left, panel.right), top + self.panel_height / 2.0);
-                canvas.text(&cut(why, width, SMALL, false), middle, words);
+                    (f64::midpoint(panel.left, panel.right), panel.top + grid.panel_height / 2.0);
+                let why = cut(why, grid.panel_width(), SMALL, false);
+                panel.canvas.text(&why, middle, words);
             }
         }
         panel.border();
@@ -199,10 +194,6 @@ fn headings(panel: &Panel<'_, '_>, of: &PlatePanel, is_above: bool) {
         let words = TextLook::new(SMALL, palette::FAINT_INK);
         panel.canvas.text(&quantity, (panel.right, y), words.anchor(HPos::Right, VPos::Center));
     }
-}
-
-fn number(n: usize) -> f64 {
-    f64::from(u32::try_from(n).expect("some panels"))
 }
 
 #[cfg(test)]

@@ -10,15 +10,17 @@ use bbrlab_run::{QueueSeries, Run, RunSummary, Series};
 use plotters::style::text_anchor::{HPos, VPos};
 
 pub use self::choice::{RunChoice, RunPanel};
-use self::curves::{Curve, Curves, Quantity};
+use self::curves::{Curve, Curves};
 use super::Picture;
 use super::axis::Axis;
 use super::canvas::{Canvas, Stroke, TextLook, draw};
+use super::flow_quantity::FlowQuantity;
 use super::font::{cut, width_of};
+use super::grid::{Grid, Spot};
 use super::legend::{self, Entry};
 use super::palette;
 use super::panel::{Panel, SMALL, TITLE};
-use super::shape::{LOWEST_PANEL, Shape};
+use super::shape::Shape;
 use super::states::{self, Band};
 use crate::table::point_words;
 
@@ -60,7 +62,7 @@ pub fn run_picture(input: &RunPicture<'_>) -> Picture {
 /// If the panels do not fit the size, or no time is left.
 pub fn chosen_run_picture(input: &RunPicture<'_>, choice: &RunChoice) -> Result<Picture, String> {
     let sheet = Sheet::new(input, choice)?;
-    Ok(Picture { name: "run".to_owned(), svg: sheet.draw() })
+    Ok(Picture { name: "run".to_owned(), svg: sheet.draw()? })
 }
 
 /// A panel with a time axis.
@@ -85,7 +87,6 @@ struct Sheet<'a> {
     /// State bands of the flows that have states, with the flows' numbers.
     states: Vec<(u32, Vec<Band<'a>>)>,
     panels: Vec<Drawn>,
-    panel_height: f64,
     /// Links that have a queue and no panel.
     left_out: usize,
 }
@@ -120,17 +121,10 @@ impl<'a> Sheet<'a> {
             to_s,
             states: Vec::new(),
             panels: Vec::new(),
-            panel_height: PANEL_HEIGHT,
             left_out: 0,
         };
         sheet.find_states(choice);
         sheet.find_panels(choice)?;
-        let rows = u32::try_from(sheet.panels.len()).expect("a handful");
-        let around = sheet.first_top() + f64::from(rows) * sheet.gap() + 12.0;
-        sheet.panel_height = sheet.shape.panel_height(rows, around, PANEL_HEIGHT);
-        if rows > 0 && sheet.panel_height < LOWEST_PANEL {
-            return Err(sheet.shape.no_room("panels", rows, around));
-        }
         Ok(sheet)
     }
 
@@ -198,7 +192,7 @@ impl<'a> Sheet<'a> {
     }
 
     fn right(&self) -> f64 {
-        self.shape.width - if self.shape.is_narrow() { 12.0 } else { 22.0 }
+        self.shape.right(12.0, 22.0)
     }
 
     /// The column at a time. Columns are a point wide.
@@ -207,9 +201,18 @@ impl<'a> Sheet<'a> {
         ((time_s - self.from_s) / (self.to_s - self.from_s) * self.shape.width) as i64
     }
 
-    /// Below a panel. On paper a legend has a line of its own.
-    fn gap(&self) -> f64 {
-        if self.shape.is_narrow() { 40.0 } else { 38.0 }
+    fn grid(&self) -> Grid {
+        Grid {
+            edges: (self.left(), self.right()),
+            head: self.first_top(),
+            titles: 0.0,
+            rows: u32::try_from(self.panels.len()).expect("a handful"),
+            columns: 1,
+            // On paper a legend has a line of its own.
+            gaps: (0.0, if self.shape.is_narrow() { 40.0 } else { 38.0 }),
+            foot: 12.0,
+            panel_height: PANEL_HEIGHT,
+        }
     }
 
     fn head(&self) -> f64 {
@@ -238,56 +241,35 @@ impl<'a> Sheet<'a> {
         self.strip_top() + f64::from(rows) * (BAND_HEIGHT + 2.0) + 26.0
     }
 
-    fn draw(&self) -> String {
-        let height = self.shape.height.unwrap_or_else(|| {
-            let rows = u32::try_from(self.panels.len()).expect("a handful");
-            self.first_top() + f64::from(rows) * (self.panel_height + self.gap()) + 12.0
-        });
-        draw(&self.shape, height, |canvas| self.paint(canvas))
+    fn draw(&self) -> Result<String, String> {
+        let grid = self.grid().fitted(&self.shape, "panels")?;
+        Ok(draw(&self.shape, grid.height(&self.shape), |canvas| self.paint(canvas, &grid)))
     }
 
-    fn panel<'c, 's>(&self, canvas: &'c Canvas<'s>, place: u32, y: Axis) -> Panel<'c, 's> {
-        let top = self.first_top() + f64::from(place) * (self.panel_height + self.gap());
-        let wanted = if self.shape.is_narrow() { 6 } else { 11 };
-        Panel {
-            canvas,
-            left: self.left(),
-            right: self.right(),
-            top,
-            bottom: top + self.panel_height,
-            x: Axis::exactly(self.from_s, self.to_s, wanted),
-            y,
-        }
+    fn panel<'c, 's>(&self, spot: Spot<'c, 's>, y: Axis) -> Panel<'c, 's> {
+        spot.panel(Axis::exactly(self.from_s, self.to_s, self.shape.time_ticks()), y)
     }
 
-    fn ticks(&self) -> usize {
-        if self.panel_height < 100.0 { 3 } else { 5 }
-    }
-
-    fn paint(&self, canvas: &Canvas<'_>) {
+    fn paint(&self, canvas: &Canvas<'_>, grid: &Grid) {
         self.paint_head(canvas);
         self.strip(canvas);
-        for (place, &drawn) in (0u32..).zip(&self.panels) {
+        for (spot, &drawn) in grid.spots(canvas).zip(&self.panels) {
             let panel = match drawn {
-                Drawn::Throughput => self.throughput(canvas, place),
-                Drawn::Rtt => self.rtt(canvas, place),
-                Drawn::Window => self.window(canvas, place),
+                Drawn::Throughput => self.throughput(spot),
+                Drawn::Rtt => self.rtt(spot),
+                Drawn::Window => self.window(spot),
                 Drawn::Bandwidth => self.rate_panel(
-                    canvas,
-                    place,
+                    spot,
                     "Bandwidth estimate, Mbit/s of payload",
-                    Quantity::Bandwidth,
+                    FlowQuantity::Bandwidth,
                 ),
-                Drawn::Pacing => self.rate_panel(
-                    canvas,
-                    place,
-                    "Pacing rate, Mbit/s of payload",
-                    Quantity::Pacing,
-                ),
-                Drawn::Queue(link) => self.queue(canvas, place, link),
+                Drawn::Pacing => {
+                    self.rate_panel(spot, "Pacing rate, Mbit/s of payload", FlowQuantity::Pacing)
+                }
+                Drawn::Queue(link) => self.queue(spot, link),
             };
             panel.border();
-            if place as usize + 1 == self.panels.len() {
+            if spot.is_lowest() {
                 panel.x_labels("time, s");
             }
         }
@@ -403,7 +385,7 @@ impl<'a> Sheet<'a> {
         if name.contains(cc) { name } else { format!("{name} ({cc})") }
     }
 
-    fn curves(&self, quantity: Quantity) -> Vec<Curve> {
+    fn curves(&self, quantity: FlowQuantity) -> Vec<Curve> {
         Curves::new(self).of(quantity)
     }
 

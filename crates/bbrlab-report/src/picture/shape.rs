@@ -73,19 +73,14 @@ impl Shape {
         if self.is_narrow() { 10.0 } else { 44.0 }
     }
 
-    /// The height of each of `rows` panels, as [`Self::panel_height`].
-    ///
-    /// # Errors
-    /// If that is less than the least.
-    pub(crate) fn fitting(
-        &self,
-        what: &str,
-        rows: u32,
-        around: f64,
-        usual: f64,
-    ) -> Result<f64, String> {
-        let height = self.panel_height(rows, around, usual);
-        if height < LOWEST_PANEL { Err(self.no_room(what, rows, around)) } else { Ok(height) }
+    /// Where panels end: so far from the right edge of a narrow picture, or of a wide one.
+    pub(crate) fn right(&self, narrow: f64, wide: f64) -> f64 {
+        self.width - if self.is_narrow() { narrow } else { wide }
+    }
+
+    /// How many labels a time axis as wide as the picture has.
+    pub(crate) fn time_ticks(&self) -> usize {
+        if self.is_narrow() { 6 } else { 11 }
     }
 
     /// That there is no room for `rows` panels of the least height, where `around` is taken by
@@ -101,11 +96,5 @@ impl Shape {
         format!(
             "the size leaves no room for {rows} {what}: choose a height of {height} {unit}, or fewer"
         )
-    }
-
-    /// The height of each of `rows` panels that are otherwise `usual` high, where `around` is taken
-    /// by everything else.
-    pub(crate) fn panel_height(&self, rows: u32, around: f64, usual: f64) -> f64 {
-        self.height.map_or(usual, |height| (height - around) / f64::from(rows.max(1)))
     }
 }

@@ -89,10 +89,10 @@ fn pictures(title: &str, points: &Points, choice: &SweepChoice) -> Result<Vec<Pi
     let mut pictures = Vec::new();
     for axis_key in choice.axes(&swept, groups)? {
         let keys = choice.keys(axis_key, &swept, groups)?;
-        let sheet = Sheet::new(title, points, keys, choice.shape, figures, is_chosen)?;
+        let (sheet, grid) = Sheet::new(title, points, keys, choice.shape, figures, is_chosen)?;
         pictures.push(Picture {
             name: format!("sweep-{}", axis_key.replace(['.', '[', ']'], "-")),
-            svg: sheet.draw(),
+            svg: sheet.draw(&grid),
         });
     }
     Ok(pictures)
@@ -139,7 +139,6 @@ struct Sheet<'a> {
     flow_groups: Vec<String>,
     figures: Vec<Answer<'a>>,
     columns: usize,
-    panel_height: f64,
 }
 
 impl<'a> Sheet<'a> {
@@ -150,7 +149,7 @@ impl<'a> Sheet<'a> {
         shape: Shape,
         figures: &[Answer<'a>],
         is_chosen: bool,
-    ) -> Result<Self, String> {
+    ) -> Result<(Self, Grid), String> {
         let groups = &points.groups;
         let swept = Swept::new(keys.axis, &values_of(groups, keys.axis));
         let lines =
@@ -205,31 +204,29 @@ impl<'a> Sheet<'a> {
             flow_groups: names_of_flow_groups(groups, keys_axis),
             figures: figures.to_vec(),
             columns,
-            panel_height: PANEL_HEIGHT,
         };
-        sheet.fit(is_chosen)?;
-        Ok(sheet)
+        let grid = sheet.fit(is_chosen)?;
+        Ok((sheet, grid))
     }
 
     /// Finds the height of a panel. Figures that nobody asked for are left out where there is no
     /// room.
-    fn fit(&mut self, is_chosen: bool) -> Result<(), String> {
+    fn fit(&mut self, is_chosen: bool) -> Result<Grid, String> {
         loop {
-            let around = self.head() + f64::from(self.rows()) * self.gap_y();
-            self.panel_height = self.shape.panel_height(self.rows(), around, PANEL_HEIGHT);
+            let grid = self.grid().stretched(&self.shape);
             let least = if is_chosen { LOWEST_PANEL } else { 2.0 * LOWEST_PANEL };
-            if self.panel_height >= least {
-                return Ok(());
+            if grid.panel_height >= least {
+                return Ok(grid);
             }
             if !is_chosen && self.figures.len() > 1 {
                 self.figures.pop();
                 self.unfit += 1;
                 self.columns =
                     self.columns.min(if self.multiples.len() > 1 { 4 } else { self.figures.len() });
-            } else if self.panel_height >= LOWEST_PANEL {
-                return Ok(());
+            } else if grid.panel_height >= LOWEST_PANEL {
+                return Ok(grid);
             } else {
-                return Err(self.shape.no_room("rows of panels", self.rows(), around));
+                return Err(grid.no_room(&self.shape, "rows of panels"));
             }
         }
     }
@@ -247,76 +244,54 @@ impl<'a> Sheet<'a> {
         u32::try_from(panels).expect("a handful")
     }
 
-    /// Below a panel. There is always room for two rows of names.
-    fn gap_y(&self) -> f64 {
-        let more = (self.names().below() - Names::TwoRows.below()).max(0.0);
-        more + if self.is_multiple() { GAP_Y + 14.0 } else { GAP_Y }
-    }
-
-    fn gap_x(&self) -> f64 {
-        if self.is_multiple() { GAP_BETWEEN_MULTIPLES } else { 74.0 }
+    fn grid(&self) -> Grid {
+        let edges = (self.shape.left(), self.shape.right(12.0, 24.0));
+        let (is_multiple, between) = (self.is_multiple(), GAP_BETWEEN_MULTIPLES);
+        let mut grid = Grid {
+            edges,
+            head: self.shape.note_at() + 14.0 + legend::height(&self.legend(), edges.0, edges.1),
+            titles: if is_multiple { 38.0 } else { 24.0 },
+            rows: self.rows(),
+            columns: u32::try_from(self.columns).expect("a handful"),
+            gaps: if is_multiple { (between, GAP_Y + 14.0) } else { (74.0, GAP_Y) },
+            foot: 0.0,
+            panel_height: PANEL_HEIGHT,
+        };
+        // There is always room for two rows of names.
+        grid.gaps.1 += (self.names(&grid).below() - Names::TwoRows.below()).max(0.0);
+        grid
     }
 
     /// How the names along the axis stand below a panel.
-    fn names(&self) -> Names {
-        let columns = f64::from(u32::try_from(self.columns).expect("a handful"));
-        let width = self.right() - self.shape.left() - (columns - 1.0) * self.gap_x();
-        Names::of(&self.swept.axis, width / columns)
+    fn names(&self, grid: &Grid) -> Names {
+        Names::of(&self.swept.axis, grid.panel_width())
     }
 
-    fn right(&self) -> f64 {
-        self.shape.width - if self.shape.is_narrow() { 12.0 } else { 24.0 }
+    fn draw(&self, grid: &Grid) -> String {
+        draw(&self.shape, grid.height(&self.shape), |canvas| self.paint(canvas, grid))
     }
 
-    /// Where the first panel's title begins.
-    fn head(&self) -> f64 {
-        self.shape.note_at()
-            + 14.0
-            + legend::height(&self.legend(), self.shape.left(), self.right())
-    }
-
-    fn draw(&self) -> String {
-        let height = self.shape.height.unwrap_or_else(|| {
-            self.head() + f64::from(self.rows()) * (self.panel_height + self.gap_y())
-        });
-        draw(&self.shape, height, |canvas| self.paint(canvas))
-    }
-
-    fn paint(&self, canvas: &Canvas<'_>) {
-        let (left, right) = (self.shape.left(), self.right());
+    fn paint(&self, canvas: &Canvas<'_>, grid: &Grid) {
+        let (left, right) = grid.edges;
         let title = (!self.shape.is_narrow()).then_some(self.title);
         let (note, entries) = (self.note(), self.legend());
         let head = Head { title, note: &note, note_at: self.shape.note_at(), entries: &entries };
         head.paint(canvas, left, right);
-        let mut place = 0;
+        let mut spots = grid.spots(canvas);
         let room = self.room();
         for figure in &self.figures {
             let of_figure: Vec<Vec<Curve>> =
                 self.multiples.iter().map(|(_, members)| self.curves(figure, members)).collect();
-            let y = y_axis(figure, of_figure.iter().flatten(), self.panel_height);
+            let y = y_axis(figure, of_figure.iter().flatten(), grid.panel_height);
+            // Of small multiples each figure begins a row of its own.
+            let mut row = spots.by_ref().skip_while(|spot| self.is_multiple() && !spot.is_first());
             for ((name, _), curves) in self.multiples.iter().zip(&of_figure) {
-                let panel = self.panel(canvas, place, y.clone());
-                let is_first = !self.is_multiple() || place % self.columns == 0;
-                self.paint_panel(&panel, figure, (name, curves), is_first, room);
-                place += 1;
-            }
-            if self.is_multiple() {
-                // The next figure begins a row of its own.
-                place = place.next_multiple_of(self.columns);
+                let spot = row.next().expect("there is always a further place");
+                let panel = spot.panel(self.swept.axis.clone(), y.clone());
+                let is_first = !self.is_multiple() || spot.is_first();
+                self.paint_panel(&panel, figure, (name, curves), is_first, (room, grid));
             }
         }
-    }
-
-    fn panel<'c, 's>(&self, canvas: &'c Canvas<'s>, place: usize, y: Axis) -> Panel<'c, 's> {
-        let number = |n: usize| u32::try_from(n).expect("a handful");
-        let grid = Grid {
-            edges: (self.shape.left(), self.right()),
-            top: self.head() + if self.is_multiple() { 38.0 } else { 24.0 },
-            columns: number(self.columns),
-            gaps: (self.gap_x(), self.gap_y()),
-            panel_height: self.panel_height,
-        };
-        grid.panel(canvas, number(place), (self.swept.axis.clone(), y))
     }
 
     fn paint_panel(
@@ -325,14 +300,14 @@ impl<'a> Sheet<'a> {
         figure: &Answer<'_>,
         (multiple, curves): (&str, &[Curve]),
         is_first: bool,
-        room: Room,
+        (room, grid): (Room, &Grid),
     ) {
         let title = title_of(figure, &self.points.groups, self.flow_groups.len() > 1);
         let width = panel.right - panel.left;
         if self.is_multiple() {
             if is_first {
                 let words = TextLook::new(12.0, palette::INK).bold();
-                let title = cut(&title, self.right() - self.shape.left(), 12.0, true);
+                let title = cut(&title, grid.edges.1 - grid.edges.0, 12.0, true);
                 panel.canvas.text(&title, (panel.left, panel.top - 26.0), words);
             }
             panel.grid(is_first);
@@ -356,7 +331,7 @@ impl<'a> Sheet<'a> {
         }
         plot::plot(panel, curves, &self.swept, room);
         panel.border();
-        panel.x_labels_as(&cut(&self.swept.title, width, SMALL, false), self.names());
+        panel.x_labels_as(&cut(&self.swept.title, width, SMALL, false), self.names(grid));
     }
 
     /// How points came about.

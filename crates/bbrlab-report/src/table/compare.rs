@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::layout::{Align, Table};
 use super::run::point_text;
-use crate::compare::{ComparedPoint, Comparison};
+use crate::compare::{ComparedPoint, FolderComparison};
 use crate::number::{figure, with_half};
 
 /// Metrics that nobody compares first: they follow from others or describe the simulation.
@@ -13,7 +13,11 @@ const UNTOLD: [&str; 3] = ["events", "data_packets", "rate_mbps"];
 /// The table; `names` are those of the folders. Figures that are equal everywhere are left out, and
 /// counted below.
 #[must_use]
-pub fn compare_table(names: &[String], comparison: &Comparison, width: Option<usize>) -> String {
+pub fn compare_table(
+    names: &[String],
+    comparison: &FolderComparison,
+    width: Option<usize>,
+) -> String {
     let mut text = String::new();
     for point in &comparison.points {
         if !text.is_empty() {

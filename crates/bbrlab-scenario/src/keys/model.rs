@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use bbrlab_link::Rate;
-use bbrlab_units::{BitRate, Span, Time};
+use bbrlab_units::{BitRate, Span, Time, split_mix};
 
 use crate::language::canonical::toml_string;
 use crate::language::document::{At, Node, Table, Value};
@@ -282,13 +282,8 @@ impl Draws {
 
     /// A uniform random number from `low` to `high`, both included.
     fn within(&mut self, low: u64, high: u64) -> u64 {
-        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^= z >> 31;
         let count = u128::from(high - low) + 1;
-        let share = (u128::from(z) * count) >> 64;
+        let share = (u128::from(split_mix(&mut self.state)) * count) >> 64;
         low + u64::try_from(share).expect("below the count")
     }
 }

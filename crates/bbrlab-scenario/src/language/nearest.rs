@@ -1,5 +1,7 @@
 //! Finds the valid name that is nearest to a misspelt one.
 
+use strsim::osa_distance;
+
 /// The candidate that the user probably meant by `typed`, if at most a third of its letters are
 /// wrong, missing, extra or swapped. Case and the difference between `-` and `_` are ignored.
 #[must_use]
@@ -10,37 +12,17 @@ pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -
         return None;
     }
     let typed = folded(typed);
-    let allowed = (typed.len() / 3).max(1);
+    let allowed = (typed.chars().count() / 3).max(1);
     candidates
         .into_iter()
-        .map(|candidate| (distance(&typed, &folded(candidate)), candidate))
+        .map(|candidate| (osa_distance(&typed, &folded(candidate)), candidate))
         .filter(|&(far, candidate)| far <= allowed && far < candidate.len())
         .min_by_key(|&(far, _)| far)
         .map(|(_, candidate)| candidate)
 }
 
-fn folded(name: &str) -> Vec<char> {
+fn folded(name: &str) -> String {
     name.chars().map(|c| if c == '-' { '_' } else { c.to_ascii_lowercase() }).collect()
-}
-
-/// Damerau-Levenshtein distance (optimal string alignment): insertions, deletions, substitutions
-/// and swaps of neighbours.
-fn distance(a: &[char], b: &[char]) -> usize {
-    let mut before: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=b.len()).collect();
-    for i in 1..=a.len() {
-        let mut row = vec![i];
-        for j in 1..=b.len() {
-            let substituted = last[j - 1] + usize::from(a[i - 1] != b[j - 1]);
-            let mut best = substituted.min(last[j] + 1).min(row[j - 1] + 1);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                best = best.min(before[j - 2] + 1);
-            }
-            row.push(best);
-        }
-        before = std::mem::replace(&mut last, row);
-    }
-    last[b.len()]
 }
 
 #[cfg(test)]

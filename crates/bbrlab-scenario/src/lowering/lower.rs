@@ -1,6 +1,6 @@
 //! Converts the keys of a scenario to links, classes and flows.
 
-use bbrlab_units::{Span, Time};
+use bbrlab_units::{SPLIT_MIX_STEP, Span, Time, split_mix_bits};
 
 use crate::keys::link::{GrantSpec, LinkSpec, LossSpec, ReorderSpec, SlotSpec};
 use crate::keys::model::Path;
@@ -153,11 +153,8 @@ impl Jitter {
 
     /// A uniform random number in [0, `bound`).
     fn below(&mut self, flow: u64, bound: Span) -> Span {
-        let mut z = self.state.wrapping_add((flow + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^= z >> 31;
-        let scaled = (u128::from(z) * u128::from(bound.0)) >> 64;
+        let state = self.state.wrapping_add((flow + 1).wrapping_mul(SPLIT_MIX_STEP));
+        let scaled = (u128::from(split_mix_bits(state)) * u128::from(bound.0)) >> 64;
         Span(u64::try_from(scaled).expect("below the bound"))
     }
 }

@@ -13,7 +13,7 @@ use bbrlab_stack::{
     PacingSwitches, PartialAck, RateSwitches, Recovery, Rto, RtoEstimate, Rule3, RwndBounds,
     SampleBound, SenderQdisc, SocketBuffer, Stack, Tso,
 };
-use bbrlab_units::{Bytes, Span, Time};
+use bbrlab_units::{Bytes, Span, Time, split_mix_bits};
 use expect_test::expect_file;
 
 use super::mechanisms::Sending;
@@ -30,9 +30,7 @@ struct Dice(u64);
 impl Dice {
     /// Mixes the seed, so that neighbouring seeds have nothing in common. splitmix64.
     const fn of(seed: u64) -> Self {
-        let mixed = (seed ^ (seed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        Self(mixed ^ (mixed >> 31))
+        Self(split_mix_bits(seed))
     }
 
     fn below(&mut self, bound: u32) -> u32 {

@@ -12,7 +12,7 @@ use bbrlab_stack::{DelAck, Sockbuf, SocketBuffer, SocketSwitches, Stack, TcpOpti
 use bbrlab_tcp::receiver::EcnEcho;
 use bbrlab_tcp::segment::flag;
 use bbrlab_tcp::{Host, Receiver, ReceiverConfig, Segment, TimerId, Transmission};
-use bbrlab_units::{Bytes, Ecn, Span, Time};
+use bbrlab_units::{Bytes, Ecn, Span, Time, split_mix};
 use expect_test::expect_file;
 
 /// A small deterministic random generator.
@@ -20,10 +20,8 @@ struct Dice(u64);
 
 impl Dice {
     fn below(&mut self, bound: u32) -> u32 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        u32::try_from((mixed >> 33) % u64::from(bound)).expect("below a u32")
+        let drawn = split_mix(&mut self.0) >> 33;
+        u32::try_from(drawn % u64::from(bound)).expect("below a u32")
     }
 
     fn one_in(&mut self, n: u32) -> bool {

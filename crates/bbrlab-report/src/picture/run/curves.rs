@@ -4,19 +4,8 @@ use bbrlab_run::{MaybeKnown, Sample, Source, wire_bytes};
 use plotters::style::RGBColor;
 
 use super::{SINGLE_CURVES, Sheet, value};
+use crate::picture::flow_quantity::FlowQuantity;
 use crate::picture::{decimate, palette};
-
-/// What a curve shows.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Quantity {
-    Throughput,
-    Rtt,
-    Srtt,
-    Cwnd,
-    Inflight,
-    Bandwidth,
-    Pacing,
-}
 
 /// Points with rising first coordinates.
 type Points = Vec<(f64, f64)>;
@@ -95,7 +84,7 @@ impl<'s, 'a> Curves<'s, 'a> {
         names.filter(|(_, is_drawn)| *is_drawn).map(|(name, _)| name).collect()
     }
 
-    pub(super) fn of(&self, quantity: Quantity) -> Vec<Curve> {
+    pub(super) fn of(&self, quantity: FlowQuantity) -> Vec<Curve> {
         if self.sheet.rows.len() > SINGLE_CURVES {
             self.by_group(quantity)
         } else {
@@ -103,10 +92,10 @@ impl<'s, 'a> Curves<'s, 'a> {
         }
     }
 
-    fn by_flow(&self, quantity: Quantity) -> Vec<Curve> {
+    fn by_flow(&self, quantity: FlowQuantity) -> Vec<Curve> {
         let sheet = self.sheet;
         let curve = |((flow, rows), (name, color)): ((u32, &Vec<usize>), (String, RGBColor))| {
-            let lines = if quantity == Quantity::Throughput {
+            let lines = if quantity == FlowQuantity::Throughput {
                 self.split(&self.windowed(flow, rows, quantity))
             } else {
                 let points = rows
@@ -134,7 +123,7 @@ impl<'s, 'a> Curves<'s, 'a> {
 
     /// One curve for all flows of a group: the sum of rates, the median of everything else with its
     /// band.
-    fn by_group(&self, quantity: Quantity) -> Vec<Curve> {
+    fn by_group(&self, quantity: FlowQuantity) -> Vec<Curve> {
         let curve = |((_, flows), (name, color)): ((&str, Vec<u32>), (String, RGBColor))| {
             let windows: Vec<Windows> = flows
                 .iter()
@@ -152,7 +141,7 @@ impl<'s, 'a> Curves<'s, 'a> {
                     middle.push((x, None));
                     continue;
                 };
-                if quantity == Quantity::Throughput {
+                if quantity == FlowQuantity::Throughput {
                     middle.push((x, Some(values.iter().sum())));
                 } else {
                     middle
@@ -183,11 +172,11 @@ impl<'s, 'a> Curves<'s, 'a> {
     }
 
     /// The mean of a quantity in each window.
-    fn windowed(&self, flow: u32, rows: &[usize], quantity: Quantity) -> Windows {
+    fn windowed(&self, flow: u32, rows: &[usize], quantity: FlowQuantity) -> Windows {
         let series = self.sheet.input.series;
         let length = (self.sheet.to_s - self.sheet.from_s) / f64::from(self.windows);
         let is_told = rows.iter().any(|&row| series.throughput_bps[row].is_some());
-        let from_counts = quantity == Quantity::Throughput && !is_told;
+        let from_counts = quantity == FlowQuantity::Throughput && !is_told;
         let mut next = 0;
         let mut before: Option<usize> = None;
         let mut points = Vec::new();
@@ -238,21 +227,11 @@ impl<'s, 'a> Curves<'s, 'a> {
         }
     }
 
-    fn sample(&self, row: usize, quantity: Quantity) -> Option<f64> {
+    fn sample(&self, row: usize, quantity: FlowQuantity) -> Option<f64> {
         let (series, run) = (self.sheet.input.series, self.sheet.input.run);
-        // A flow of datagrams has rows, but no window.
-        let has_window = !run.class(series.flow[row]).is_udp;
-        let mbps = |rate: u64| value(rate) / 1e6;
-        match quantity {
-            Quantity::Throughput => series.throughput_bps[row].map(mbps),
-            Quantity::Rtt => series.rtt_us[row].map(|us| f64::from(us) / 1e3),
-            Quantity::Srtt => series.srtt_us[row].map(|us| f64::from(us) / 1e3),
-            Quantity::Cwnd => series.cwnd_packets[row].0.filter(|_| has_window).map(f64::from),
-            Quantity::Inflight => {
-                series.inflight_packets[row].0.filter(|_| has_window).map(f64::from)
-            }
-            Quantity::Bandwidth => series.bw_bps[row].map(mbps),
-            Quantity::Pacing => series.pacing_rate_bps[row].map(mbps),
+        if quantity.is_of_window() && run.class(series.flow[row]).is_udp {
+            return None;
         }
+        quantity.of(series, row)
     }
 }

@@ -1,9 +1,11 @@
 //! The panels of a run, one by one.
 
-use super::{Curve, Quantity, Sheet, value};
+use super::{Curve, Sheet, value};
 use crate::number::fixed;
 use crate::picture::axis::Axis;
-use crate::picture::canvas::{Canvas, Stroke};
+use crate::picture::canvas::Stroke;
+use crate::picture::flow_quantity::FlowQuantity;
+use crate::picture::grid::Spot;
 use crate::picture::panel::{Key, Panel};
 use crate::picture::{decimate, palette};
 
@@ -24,11 +26,11 @@ fn key(text: impl Into<String>, stroke: Stroke) -> Key {
 }
 
 impl Sheet<'_> {
-    pub(super) fn throughput<'c, 's>(&self, canvas: &'c Canvas<'s>, place: u32) -> Panel<'c, 's> {
-        let curves = self.curves(Quantity::Throughput);
+    pub(super) fn throughput<'c, 's>(&self, spot: Spot<'c, 's>) -> Panel<'c, 's> {
+        let curves = self.curves(FlowQuantity::Throughput);
         let (rates, policed) = (self.forward_rates(), self.policed_rates());
         let top = greatest(&curves).max(highest(rates.iter().flatten()));
-        let panel = self.panel(canvas, place, Axis::from_zero(top, self.ticks()));
+        let panel = self.panel(spot, Axis::from_zero(top, spot.ticks()));
         let mut keys = Vec::new();
         if self.rows.len() == 1 {
             keys.extend(curves.first().map(|of| key(of.name.clone(), Stroke::new(of.color, 2.0))));
@@ -64,9 +66,10 @@ impl Sheet<'_> {
         panel
     }
 
-    pub(super) fn rtt<'c, 's>(&self, canvas: &'c Canvas<'s>, place: u32) -> Panel<'c, 's> {
-        let smoothed = self.curves(Quantity::Srtt);
-        let samples = if self.rows.len() == 1 { self.curves(Quantity::Rtt) } else { Vec::new() };
+    pub(super) fn rtt<'c, 's>(&self, spot: Spot<'c, 's>) -> Panel<'c, 's> {
+        let smoothed = self.curves(FlowQuantity::Srtt);
+        let samples =
+            if self.rows.len() == 1 { self.curves(FlowQuantity::Rtt) } else { Vec::new() };
         let mut bases: Vec<Vec<(f64, f64)>> = Vec::new();
         for class in self.input.run.classes.iter().filter(|class| !class.is_udp) {
             let base = self.base_rtt(class);
@@ -77,7 +80,7 @@ impl Sheet<'_> {
         bases.truncate(4);
         let top = greatest(&smoothed).max(greatest(&samples)).max(highest(bases.iter().flatten()));
         let low = bases.iter().flatten().map(|corner| corner.1).fold(top, f64::min);
-        let y = Axis::around(low, top, self.ticks());
+        let y = Axis::around(low, top, spot.ticks());
         let mut keys = Vec::new();
         if !samples.is_empty() {
             keys.push(key("sample", Stroke::new(palette::line(5), 2.0)));
@@ -100,7 +103,7 @@ impl Sheet<'_> {
         if y.low > 0.0 {
             title.push_str(&format!(" (axis from {})", trimmed(y.low)));
         }
-        let panel = self.panel(canvas, place, y);
+        let panel = self.panel(spot, y);
         panel.titled(&title, &keys);
         self.shade(&panel);
         for base in &bases {
@@ -115,10 +118,11 @@ impl Sheet<'_> {
         panel
     }
 
-    pub(super) fn window<'c, 's>(&self, canvas: &'c Canvas<'s>, place: u32) -> Panel<'c, 's> {
-        let cwnd = self.curves(Quantity::Cwnd);
+    pub(super) fn window<'c, 's>(&self, spot: Spot<'c, 's>) -> Panel<'c, 's> {
+        let cwnd = self.curves(FlowQuantity::Cwnd);
         // Of many flows, the second line of each group would only hide the first.
-        let inflight = if self.by_group() { Vec::new() } else { self.curves(Quantity::Inflight) };
+        let inflight =
+            if self.by_group() { Vec::new() } else { self.curves(FlowQuantity::Inflight) };
         let bdp = self.bdp_packets();
         let bdp_most = bdp.iter().map(|&(_, packets)| packets).fold(0.0, f64::max);
         let top = greatest(&cwnd).max(greatest(&inflight)).max(bdp_most);
@@ -143,7 +147,7 @@ impl Sheet<'_> {
             };
             keys.push(key(text, reference()));
         }
-        let panel = self.panel(canvas, place, Axis::from_zero(top, self.ticks()));
+        let panel = self.panel(spot, Axis::from_zero(top, spot.ticks()));
         let title = if self.by_group() {
             "cwnd, median of each group, packets"
         } else {
@@ -169,10 +173,9 @@ impl Sheet<'_> {
     /// A rate that a sender computes.
     pub(super) fn rate_panel<'c, 's>(
         &self,
-        canvas: &'c Canvas<'s>,
-        place: u32,
+        spot: Spot<'c, 's>,
         title: &str,
-        quantity: Quantity,
+        quantity: FlowQuantity,
     ) -> Panel<'c, 's> {
         let curves = self.curves(quantity);
         let rates = self.main_link().map_or_else(Vec::new, |link| self.rate_mbps(link));
@@ -180,7 +183,7 @@ impl Sheet<'_> {
         // A start-up paces at several times the rate of the link; more than that would flatten the
         // rest.
         let top = greatest(&curves).max(link_top);
-        let panel = self.panel(canvas, place, Axis::from_zero(top, self.ticks()));
+        let panel = self.panel(spot, Axis::from_zero(top, spot.ticks()));
         let mut keys = Vec::new();
         if !rates.is_empty() {
             keys.push(key("link rate, on the wire", reference()));
@@ -192,12 +195,7 @@ impl Sheet<'_> {
         panel
     }
 
-    pub(super) fn queue<'c, 's>(
-        &self,
-        canvas: &'c Canvas<'s>,
-        place: u32,
-        link: u32,
-    ) -> Panel<'c, 's> {
+    pub(super) fn queue<'c, 's>(&self, spot: Spot<'c, 's>, link: u32) -> Panel<'c, 's> {
         let queue = self.input.queue;
         let time = self.from_s..=self.to_s;
         let rows = || {
@@ -206,7 +204,7 @@ impl Sheet<'_> {
         };
         let buffer = self.link_of(link).and_then(|link| self.buffer_packets(link));
         let top = rows().map(|row| value(queue.packets[row])).fold(1.0, f64::max);
-        let panel = self.panel(canvas, place, Axis::from_zero(top, self.ticks()));
+        let panel = self.panel(spot, Axis::from_zero(top, spot.ticks()));
         let points = rows().map(|row| (queue.time_s[row], Some(value(queue.packets[row]))));
         let lines = decimate::lines(points, |time_s| panel.column(time_s));
         // Places at which a count rises, at most one in a column.
@@ -255,7 +253,7 @@ impl Sheet<'_> {
         let mut top = panel.top;
         for (_, places, color) in marks {
             for x in places {
-                canvas.line(&[(x, top), (x, top + 5.0)], Stroke::new(color, 0.8));
+                panel.canvas.line(&[(x, top), (x, top + 5.0)], Stroke::new(color, 0.8));
             }
             top += 6.0;
         }

@@ -52,7 +52,7 @@ pub(super) fn against(
         let name = |answer: &Answer<'_>| answer.metric.name().replace(['.', '[', ']'], "-");
         Ok(Picture {
             name: format!("{}-against-{}", name(figure), name(&across)),
-            svg: sheet.draw(),
+            svg: sheet.draw()?,
         })
     };
     figures.iter().map(draw).collect()
@@ -131,7 +131,6 @@ struct Sheet<'a> {
     x: Ratios,
     y: Axis,
     columns: u32,
-    panel_height: f64,
 }
 
 impl<'a> Sheet<'a> {
@@ -183,8 +182,7 @@ impl<'a> Sheet<'a> {
         let highest = dots().map(|dot| dot.y + dot.half.1.unwrap_or(0.0)).fold(0.0, f64::max);
         let y = super::axis_of(figure, highest, PANEL_HEIGHT);
         let seeds = groups.iter().map(|group| group.seeds.len()).max().unwrap_or(0);
-        let panel_height = PANEL_HEIGHT;
-        let mut sheet = Self {
+        Ok(Self {
             title,
             groups,
             choice,
@@ -199,38 +197,33 @@ impl<'a> Sheet<'a> {
             x,
             y,
             columns,
-            panel_height,
-        };
-        let around = sheet.head() + f64::from(sheet.rows()) * GAP_Y;
-        sheet.panel_height =
-            choice.shape.fitting("rows of panels", sheet.rows(), around, PANEL_HEIGHT)?;
-        Ok(sheet)
+        })
     }
 
-    fn rows(&self) -> u32 {
-        u32::try_from(self.panels.len()).expect("a dozen").div_ceil(self.columns)
-    }
-
-    fn right(&self) -> f64 {
-        self.choice.shape.width - if self.choice.shape.is_narrow() { 12.0 } else { 24.0 }
-    }
-
-    fn head(&self) -> f64 {
+    fn grid(&self) -> Grid {
         let shape = &self.choice.shape;
-        shape.note_at() + 32.0 + legend::height(&self.legend(), shape.left(), self.right())
+        let edges = (shape.left(), shape.right(12.0, 24.0));
+        Grid {
+            edges,
+            head: shape.note_at() + 32.0 + legend::height(&self.legend(), edges.0, edges.1),
+            titles: 28.0,
+            rows: u32::try_from(self.panels.len()).expect("a dozen").div_ceil(self.columns),
+            columns: self.columns,
+            gaps: (GAP_X, GAP_Y),
+            foot: 0.0,
+            panel_height: PANEL_HEIGHT,
+        }
     }
 
-    fn draw(&self) -> String {
-        let height =
-            self.choice.shape.height.unwrap_or_else(|| {
-                self.head() + f64::from(self.rows()) * (self.panel_height + GAP_Y)
-            });
-        draw(&self.choice.shape, height, |canvas| self.paint(canvas))
-    }
-
-    fn paint(&self, canvas: &Canvas<'_>) {
+    fn draw(&self) -> Result<String, String> {
         let shape = &self.choice.shape;
-        let (left, right) = (shape.left(), self.right());
+        let grid = self.grid().fitted(shape, "rows of panels")?;
+        Ok(draw(shape, grid.height(shape), |canvas| self.paint(canvas, &grid)))
+    }
+
+    fn paint(&self, canvas: &Canvas<'_>, grid: &Grid) {
+        let shape = &self.choice.shape;
+        let (left, right) = grid.edges;
         let title = (!shape.is_narrow()).then_some(self.title);
         let (note, entries) = (self.note(), self.legend());
         let head = Head { title, note: &note, note_at: shape.note_at(), entries: &entries };
@@ -243,19 +236,12 @@ impl<'a> Sheet<'a> {
                 what.push_str(&format!(" ({whose})"));
             }
         }
-        canvas.text(&cut(&what, right - left, 12.0, true), (left, self.head() - 8.0), words);
+        canvas.text(&cut(&what, right - left, 12.0, true), (left, grid.head - 8.0), words);
         let across = title_of(self.across, self.groups, self.flow_groups.len() > 1);
-        let grid = Grid {
-            edges: (left, right),
-            top: self.head() + 28.0,
-            columns: self.columns,
-            gaps: (GAP_X, GAP_Y),
-            panel_height: self.panel_height,
-        };
-        for (place, (name, trails)) in (0u32..).zip(&self.panels) {
-            let panel = grid.panel(canvas, place, (self.x.axis.clone(), self.y.clone()));
+        for (spot, (name, trails)) in grid.spots(canvas).zip(&self.panels) {
+            let panel = spot.panel(self.x.axis.clone(), self.y.clone());
             let room = panel.right - panel.left;
-            panel.grid(place % self.columns == 0);
+            panel.grid(spot.is_first());
             let words = TextLook::new(12.0, palette::INK);
             let at = (panel.left, panel.top - 10.0);
             canvas.text(&cut(name, room, 12.0, false), at, words);

@@ -10,14 +10,14 @@ pub struct Aim {
     /// The metric.
     pub metric: Metric,
     /// Which figure.
-    pub figure: Figure,
+    pub figure: AimStatistic,
     /// Its bound.
     pub bound: f64,
 }
 
 /// A figure of a metric's summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Figure {
+pub enum AimStatistic {
     /// The median of the differences, to be at most the bound.
     Median,
     /// Their 95th percentile, to be at most the bound.
@@ -26,7 +26,7 @@ pub enum Figure {
     Within,
 }
 
-impl Figure {
+impl AimStatistic {
     /// Its name in documents.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -38,24 +38,24 @@ impl Figure {
     }
 }
 
-const fn aim(metric: Metric, figure: Figure, bound: f64) -> Aim {
+const fn aim(metric: Metric, figure: AimStatistic, bound: f64) -> Aim {
     Aim { metric, figure, bound }
 }
 
 /// All aims.
 pub const AIMS: [Aim; 12] = [
-    aim(Metric::Goodput, Figure::Median, 0.01),
-    aim(Metric::Goodput, Figure::P95, 0.05),
-    aim(Metric::MeanRtt, Figure::Median, 0.02),
-    aim(Metric::MeanRtt, Figure::P95, 0.08),
-    aim(Metric::MeanQueue, Figure::Median, 0.05),
-    aim(Metric::MeanQueue, Figure::P95, 0.15),
-    aim(Metric::Fct, Figure::Median, 0.01),
-    aim(Metric::Fct, Figure::P95, 0.05),
-    aim(Metric::Drops, Figure::Median, 0.15),
-    aim(Metric::Drops, Figure::P95, 0.30),
-    aim(Metric::Retransmissions, Figure::Within, 0.9),
-    aim(Metric::Jain, Figure::Within, 0.9),
+    aim(Metric::Goodput, AimStatistic::Median, 0.01),
+    aim(Metric::Goodput, AimStatistic::P95, 0.05),
+    aim(Metric::MeanRtt, AimStatistic::Median, 0.02),
+    aim(Metric::MeanRtt, AimStatistic::P95, 0.08),
+    aim(Metric::MeanQueue, AimStatistic::Median, 0.05),
+    aim(Metric::MeanQueue, AimStatistic::P95, 0.15),
+    aim(Metric::Fct, AimStatistic::Median, 0.01),
+    aim(Metric::Fct, AimStatistic::P95, 0.05),
+    aim(Metric::Drops, AimStatistic::Median, 0.15),
+    aim(Metric::Drops, AimStatistic::P95, 0.30),
+    aim(Metric::Retransmissions, AimStatistic::Within, 0.9),
+    aim(Metric::Jain, AimStatistic::Within, 0.9),
 ];
 
 impl Aim {
@@ -63,9 +63,9 @@ impl Aim {
     #[must_use]
     pub const fn of(&self, summary: &MetricSummary) -> f64 {
         match self.figure {
-            Figure::Median => summary.median,
-            Figure::P95 => summary.p95,
-            Figure::Within => summary.within,
+            AimStatistic::Median => summary.median,
+            AimStatistic::P95 => summary.p95,
+            AimStatistic::Within => summary.within,
         }
     }
 
@@ -73,8 +73,8 @@ impl Aim {
     #[must_use]
     pub fn holds(&self, summary: &MetricSummary) -> bool {
         match self.figure {
-            Figure::Median | Figure::P95 => self.of(summary) <= self.bound,
-            Figure::Within => self.of(summary) >= self.bound,
+            AimStatistic::Median | AimStatistic::P95 => self.of(summary) <= self.bound,
+            AimStatistic::Within => self.of(summary) >= self.bound,
         }
     }
 }

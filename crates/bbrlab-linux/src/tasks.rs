@@ -1,12 +1,12 @@
 //! Our runs of the points, on all cores.
 
+use bbrlab_lab::{Pool, Progress, Worker};
 use bbrlab_run::{QueueSeries, RunSummary, mean};
 
 use super::cwnd::{CwndAgreement, CwndSeries};
 use super::reference::ReferencePoint;
 use super::settings::Settings;
 use super::{LinuxError, LinuxOptions, scenario_text};
-use crate::pool::{Pool, Progress, Worker};
 
 /// A point to run, and Linux's cwnd to compare with.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use bbrlab_lab::against_linux::{LinuxError, LinuxOptions, LinuxReport, validate_linux};
+use bbrlab_linux::{LinuxError, LinuxOptions, LinuxReport, validate_linux};
 
 fn excerpt() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/linux-reference")

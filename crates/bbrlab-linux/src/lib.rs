@@ -37,18 +37,16 @@ mod tasks;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use bbrlab_lab::{Progress, Stop};
 use bbrlab_run::Algorithm;
 
-pub use aims::{AIMS, Aim, Figure};
+pub use aims::{AIMS, Aim, AimStatistic};
 pub use cwnd::CwndAgreement;
-pub use difference::{Comparison, Metric, MetricSummary};
+pub use difference::{LinuxComparison, Metric, MetricSummary};
 pub use overlay::{Pictures, write_overlays};
 use reference::ReferencePoint;
 use settings::Settings;
 use tasks::PlannedPoint;
-
-use crate::pool::Progress;
-use crate::stop::Stop;
 
 /// Our seeds per point.
 const SEEDS: u64 = 10;
@@ -67,7 +65,7 @@ impl LinuxError {
     }
 
     fn read(path: &Path, error: &std::io::Error) -> Self {
-        Self(format!("{}: {}", path.display(), crate::error::plain(error)))
+        Self(format!("{}: {}", path.display(), bbrlab_lab::plain(error)))
     }
 }
 
@@ -81,7 +79,7 @@ impl std::error::Error for LinuxError {}
 
 /// A point with its comparisons.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ComparedPoint {
+pub struct LinuxPoint {
     /// The kernel.
     pub kernel: String,
     /// The scenario.
@@ -95,12 +93,12 @@ pub struct ComparedPoint {
     /// Seeds of the reference.
     pub linux_seeds: usize,
     /// What was compared.
-    pub comparisons: Vec<Comparison>,
+    pub comparisons: Vec<LinuxComparison>,
     /// cwnd sample by sample, where it is compared.
     pub cwnd: Option<CwndAgreement>,
 }
 
-impl ComparedPoint {
+impl LinuxPoint {
     /// The largest of its differences, as multiples of the tolerances.
     #[must_use]
     pub fn worst(&self) -> f64 {
@@ -113,7 +111,7 @@ impl ComparedPoint {
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinuxReport {
     /// The points, in the order of the folder.
-    pub points: Vec<ComparedPoint>,
+    pub points: Vec<LinuxPoint>,
     /// Scenarios that were left out, with the reason.
     pub skipped: Vec<(String, String)>,
     /// By metric, over all points.
@@ -168,7 +166,7 @@ pub fn validate_linux(
 /// Summarises each metric over some points; a metric that none of them has is left out.
 #[expect(clippy::needless_pass_by_value, reason = "an iterator that is cheap to clone")]
 pub fn summarise<'a>(
-    points: impl IntoIterator<Item = &'a ComparedPoint> + Clone,
+    points: impl IntoIterator<Item = &'a LinuxPoint> + Clone,
 ) -> Vec<(Metric, MetricSummary)> {
     Metric::ALL
         .into_iter()

@@ -1,9 +1,9 @@
 //! Compares a point with our runs of it, metric by metric.
 
-use bbrlab_run::{FlowSummary, RunSummary};
+use bbrlab_run::{Algorithm, FlowSummary, RunSummary};
 
-use super::ComparedPoint;
-use super::difference::{Comparison, Metric};
+use super::LinuxPoint;
+use super::difference::{LinuxComparison, Metric};
 use super::reference::ReferencePoint;
 use super::settings::Settings;
 
@@ -29,12 +29,12 @@ pub(super) fn compare(
     point: &ReferencePoint,
     settings: &Settings,
     ours: &[RunSummary],
-) -> ComparedPoint {
+) -> LinuxPoint {
     let flows = &point.seeds[0].flows;
     let mut comparisons = Vec::new();
     let mut add = |metric, flow, pick: &dyn Fn(&RunSummary) -> Option<f64>| {
         let of = |runs: &[RunSummary]| runs.iter().filter_map(pick).collect::<Vec<f64>>();
-        comparisons.extend(Comparison::new(metric, flow, &of(ours), &of(&point.seeds)));
+        comparisons.extend(LinuxComparison::new(metric, flow, &of(ours), &of(&point.seeds)));
     };
     let groups: Vec<Option<usize>> =
         if are_told_apart(flows) { (0..flows.len()).map(Some).collect() } else { vec![None] };
@@ -77,17 +77,21 @@ pub(super) fn compare(
     if flows.len() > 1 {
         add(Metric::Jain, None, &|run| run.jain_ss);
     }
-    ComparedPoint {
+    LinuxPoint {
         kernel: point.kernel.clone(),
         scenario: point.scenario.clone(),
         family: point.family.clone(),
         cc: flows.iter().map(|flow| flow.cc.clone()).collect(),
         is_bbr_under_early_drops: settings.drops_early()
-            && flows.iter().any(|flow| flow.cc.starts_with("bbr")),
+            && flows.iter().any(|flow| is_bbr(&flow.cc)),
         linux_seeds: point.seeds.len(),
         comparisons,
         cwnd: None,
     }
+}
+
+fn is_bbr(cc: &str) -> bool {
+    Algorithm::from_name(cc).is_some_and(Algorithm::is_bbr)
 }
 
 /// A figure of a flow.

@@ -94,7 +94,7 @@ impl Metric {
 
 /// A metric of a point, ours and Linux's.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Comparison {
+pub struct LinuxComparison {
     /// The metric.
     pub metric: Metric,
     /// The flow, where flows can be told apart.
@@ -107,7 +107,7 @@ pub struct Comparison {
     pub difference: f64,
 }
 
-impl Comparison {
+impl LinuxComparison {
     /// Compares two samples; `None` if either is empty.
     pub(super) fn new(
         metric: Metric,
@@ -174,24 +174,24 @@ impl MetricSummary {
 #[cfg(test)]
 #[expect(clippy::float_cmp, reason = "exact by construction")]
 mod tests {
-    use super::{Comparison, Metric, MetricSummary};
+    use super::{LinuxComparison, Metric, MetricSummary};
 
     #[test]
     fn what_chance_explains_is_no_difference() {
         let ours = [9.0, 11.0, 10.0, 10.0];
-        let same = Comparison::new(Metric::Goodput, None, &ours, &[10.5]).unwrap();
+        let same = LinuxComparison::new(Metric::Goodput, None, &ours, &[10.5]).unwrap();
         assert_eq!(same.difference, 0.0);
-        let other = Comparison::new(Metric::Goodput, None, &[10.0; 10], &[8.0; 5]).unwrap();
+        let other = LinuxComparison::new(Metric::Goodput, None, &[10.0; 10], &[8.0; 5]).unwrap();
         assert!((other.difference - 0.25).abs() < 1e-12);
     }
 
     #[test]
     fn small_queues_are_measured_against_the_floor() {
-        let queue = Comparison::new(Metric::MeanQueue, None, &[2.0; 10], &[1.0; 5]).unwrap();
+        let queue = LinuxComparison::new(Metric::MeanQueue, None, &[2.0; 10], &[1.0; 5]).unwrap();
         assert!((queue.difference - 0.2).abs() < 1e-12);
-        let jain = Comparison::new(Metric::Jain, None, &[0.90; 10], &[0.95; 5]).unwrap();
+        let jain = LinuxComparison::new(Metric::Jain, None, &[0.90; 10], &[0.95; 5]).unwrap();
         assert!((jain.difference - 0.05).abs() < 1e-12);
-        let nothing = Comparison::new(Metric::Goodput, None, &[0.0], &[0.0]).unwrap();
+        let nothing = LinuxComparison::new(Metric::Goodput, None, &[0.0], &[0.0]).unwrap();
         assert_eq!(nothing.difference, 0.0);
     }
 

@@ -3,14 +3,15 @@
 
 use std::path::{Path, PathBuf};
 
-use bbrlab_report::{Overlay, Picture, Shape, overlay_picture};
+use bbrlab_lab::{LabError, write_pictures};
+use bbrlab_report::{
+    OVERLAY_FLOWS_MAX, OVERLAY_PANELS, Overlay, Picture, Recording, Shape, overlay_panels,
+    overlay_picture,
+};
 use bbrlab_run::Run;
 
 use super::reference::ReferencePoint;
 use super::{LinuxError, LinuxOptions, LinuxReport, plan, scenario_text, series};
-use crate::error::LabError;
-use crate::overlaid::{FLOWS_MAX, PANELS, Recording, overlay_panels};
-use crate::picture_files::write_pictures;
 
 /// Which points are drawn.
 #[derive(Clone, Debug)]
@@ -74,11 +75,11 @@ fn picture(dir: &Path, point: &ReferencePoint) -> Result<Option<Picture>, LinuxE
     let result = bbrlab_sim::simulate(&run)
         .map_err(|reason| LinuxError(format!("{}: {reason}", point.scenario)))?;
     let flows: Vec<(u32, String)> = (0_u32..)
-        .zip(point.seeds[0].flows.iter().take(FLOWS_MAX))
+        .zip(point.seeds[0].flows.iter().take(OVERLAY_FLOWS_MAX))
         .map(|(id, flow)| (id, format!("{id} {}", flow.cc)))
         .collect();
     let panels = overlay_panels(
-        PANELS,
+        OVERLAY_PANELS,
         &flows,
         Recording { series: &linux, queue: &linux_queue, link: 0 },
         Recording { series: &result.series, queue: &result.queue, link: 0 },

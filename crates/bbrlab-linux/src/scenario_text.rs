@@ -14,7 +14,7 @@
 
 use std::fmt::Write as _;
 
-use bbrlab_run::{Run, RunSummary};
+use bbrlab_run::{Algorithm, Run, RunSummary};
 use bbrlab_scenario::Scenario;
 
 use super::reference::ReferencePoint;
@@ -325,7 +325,8 @@ fn application(application: Application) -> String {
 /// kernel's version.
 fn cc_params(point: &ReferencePoint, settings: &Settings, cc: &str) -> String {
     let mut params = Vec::new();
-    if cc.starts_with("bbr2") {
+    let family = Algorithm::from_name(cc).and_then(Algorithm::family);
+    if family == Algorithm::Bbr2.family() {
         // The port of the BBRv2 alpha uses a kernel constant that became eight times as large in
         // 5.19.
         if !point.kernel.starts_with("5.") {
@@ -349,8 +350,8 @@ mod tests {
     use std::path::Path;
 
     use super::scenario_text;
-    use crate::against_linux::reference::{ReferencePoint, parse};
-    use crate::against_linux::settings::Settings;
+    use crate::reference::{ReferencePoint, parse};
+    use crate::settings::Settings;
     use expect_test::{Expect, expect};
 
     const HEADER: &str = "kernel,scenario,family,seed,flow,cc,start_s,flow_rtt_ms,rate_mbps,buffer_pkts,loss,duration_s,settings";

@@ -2,25 +2,28 @@
 //!
 //! Error messages name file, line and column.
 
+use std::borrow::Cow;
 use std::path::Path;
+
+use bbrlab_oracle::CsvColumns;
 
 use super::LinuxError;
 
 /// Where each column is.
 pub(super) struct Columns {
-    names: Vec<String>,
+    csv: CsvColumns,
 }
 
 impl Columns {
     /// The columns of a header, which must have those that are `needed`.
     pub(super) fn new(path: &Path, header: &str, needed: &[&str]) -> Result<Self, LinuxError> {
-        let names: Vec<String> = header.split(',').map(str::to_owned).collect();
+        let csv = CsvColumns::new(header);
         for needed in needed {
-            if !names.iter().any(|name| name == needed) {
+            if csv.position(needed).is_none() {
                 return Err(LinuxError::at(path, 1, &format!("found no column `{needed}`")));
             }
         }
-        Ok(Self { names })
+        Ok(Self { csv })
     }
 
     /// One line, split into cells; there must be as many as columns.
@@ -30,11 +33,10 @@ impl Columns {
         line: usize,
         text: &'a str,
     ) -> Result<Row<'a>, LinuxError> {
-        let cells: Vec<&str> = text.split(',').collect();
-        if cells.len() != self.names.len() {
-            let reason = format!("found {} cells, expected {}", cells.len(), self.names.len());
-            return Err(LinuxError::at(path, line, &reason));
-        }
+        let cells = self
+            .csv
+            .cells(text)
+            .map_err(|reason| LinuxError::at(path, line, &format!("found {reason}")))?;
         Ok(Row { path, line, columns: self, cells })
     }
 }
@@ -44,7 +46,7 @@ pub(super) struct Row<'a> {
     path: &'a Path,
     line: usize,
     columns: &'a Columns,
-    cells: Vec<&'a str>,
+    cells: Vec<Cow<'a, str>>,
 }
 
 impl Row<'_> {
@@ -60,8 +62,8 @@ impl Row<'_> {
 
     /// A cell that may be empty or missing.
     pub(super) fn optional_text(&self, column: &str) -> Option<&str> {
-        let place = self.columns.names.iter().position(|name| name == column)?;
-        Some(self.cells[place]).filter(|cell| !cell.is_empty())
+        let place = self.columns.csv.position(column)?;
+        Some(&*self.cells[place]).filter(|cell| !cell.is_empty())
     }
 
     /// A cell that must not be empty.

@@ -1,0 +1,100 @@
+//! Comma-separated text as the reference data has it: a header with the columns' names, then lines
+//! with as many cells.
+//!
+//! Only the replayed traces of `golden` have a reader of their own: integers that are written as
+//! differences from the line before, in files of some hundred megabytes.
+
+use std::borrow::Cow;
+use std::io::Read as _;
+
+use flate2::read::MultiGzDecoder;
+
+/// The columns of a table, in its order.
+#[derive(Clone, Debug)]
+pub struct CsvColumns {
+    names: Vec<String>,
+}
+
+impl CsvColumns {
+    /// Those of a header.
+    #[must_use]
+    pub fn new(header: &str) -> Self {
+        Self { names: header.split(',').map(str::to_owned).collect() }
+    }
+
+    /// Where the column `name` is.
+    #[must_use]
+    pub fn position(&self, name: &str) -> Option<usize> {
+        self.names.iter().position(|column| column == name)
+    }
+
+    /// The cells of a line, one for each column. A cell in double quotes may hold commas.
+    ///
+    /// # Errors
+    /// In words what was found instead.
+    pub fn cells<'l>(&self, line: &'l str) -> Result<Vec<Cow<'l, str>>, String> {
+        let cells = split(line)?;
+        if cells.len() == self.names.len() {
+            Ok(cells)
+        } else {
+            Err(format!("{} cells, expected {}", cells.len(), self.names.len()))
+        }
+    }
+}
+
+fn split(line: &str) -> Result<Vec<Cow<'_, str>>, &'static str> {
+    if line.contains('\r') {
+        return Err("a carriage return");
+    }
+    if !line.contains('"') {
+        return Ok(line.split(',').map(Cow::Borrowed).collect());
+    }
+    let mut cells = Vec::new();
+    let mut cell = String::new();
+    let mut quoted = false;
+    let mut chars = line.chars().peekable();
+    while let Some(c) = chars.next() {
+        match c {
+            '"' if quoted && chars.peek() == Some(&'"') => {
+                chars.next();
+                cell.push('"');
+            }
+            '"' => quoted = !quoted,
+            ',' if !quoted => cells.push(Cow::Owned(std::mem::take(&mut cell))),
+            _ => cell.push(c),
+        }
+    }
+    if quoted {
+        return Err("a quote that is not closed");
+    }
+    cells.push(Cow::Owned(cell));
+    Ok(cells)
+}
+
+/// What a gzip file holds.
+pub(crate) fn unpack(packed: &[u8]) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::with_capacity(packed.len().saturating_mul(8));
+    let read = MultiGzDecoder::new(packed).read_to_end(&mut bytes);
+    read.map(|_| bytes).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CsvColumns;
+
+    #[test]
+    fn quoted_cells_may_hold_commas_and_quotes() {
+        let columns = CsvColumns::new("a,b,c,d");
+        assert_eq!(columns.cells("a,\"b, c\",,\"\"\"d\"\"\"").unwrap(), ["a", "b, c", "", "\"d\""]);
+        assert_eq!(columns.cells("a,b,,d").unwrap(), ["a", "b", "", "d"]);
+        assert_eq!(columns.position("c"), Some(2));
+    }
+
+    #[test]
+    fn a_line_that_is_not_of_the_table_is_refused() {
+        let columns = CsvColumns::new("a,b");
+        assert_eq!(columns.cells("1,2,3").unwrap_err(), "3 cells, expected 2");
+        assert_eq!(columns.cells("1,\"2").unwrap_err(), "a quote that is not closed");
+        assert_eq!(columns.cells("1,2\r").unwrap_err(), "a carriage return");
+    }
+}
