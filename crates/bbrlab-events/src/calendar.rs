@@ -17,9 +17,8 @@
 //! Deviations:
 //! 1. A deadline beyond the last bucket is not accepted, so that all timers of a bucket belong to
 //!    one pass over the array ("year").
-//!
-//! The width follows from the number of buckets passed and the share of them that had timers, not
-//! from a sample of the timers.
+//! 2. The width follows from the number of buckets passed and the share of them that had timers,
+//!    not from a sample of the timers.
 //! 3. A bitmap, not a search bucket by bucket, finds the next bucket that has timers.
 
 use bbrlab_units::Time;
