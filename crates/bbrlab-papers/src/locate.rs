@@ -36,7 +36,7 @@ pub(crate) fn parameter(run: &Run, name: &str) -> f64 {
 
 /// The bottleneck.
 pub(crate) fn bottleneck(run: &Run) -> Option<&Link> {
-    run.bottleneck.and_then(|link| run.links.get(link as usize))
+    run.bottleneck_link()
 }
 
 /// The bottleneck's rate at the start.

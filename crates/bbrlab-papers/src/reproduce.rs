@@ -237,7 +237,7 @@ pub(crate) fn run_scenario(
 
 /// Whether a link of a run has 1 Gbit/s or more.
 fn is_fast(run: &Run) -> bool {
-    run.bottleneck
-        .and_then(|link| run.links.get(link as usize)?.rate.at_start())
+    run.bottleneck_link()
+        .and_then(|link| link.rate.at_start())
         .is_some_and(|rate| rate.0 >= FAST_BPS)
 }

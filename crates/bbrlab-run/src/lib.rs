@@ -8,10 +8,12 @@
 mod cdf;
 mod column;
 mod figure;
+pub mod headers;
 mod metrics;
 mod place;
 mod profile;
 mod record;
+mod route;
 mod run;
 mod runs;
 mod statistics;
@@ -32,6 +34,7 @@ pub use record::{
     RunResult, RunSummary, RunsDocument, SIMULATOR, Series, SeriesRow, Slowdown, Sojourn, Srtt,
     TinSummary, TransferRow, Transfers, Wait, WaitSummary,
 };
+pub use route::framing;
 pub use run::{Flow, FlowClass, Hop, Outside, Run, Sample, Source, SweepPoint};
 pub use runs::Runs;
 pub use statistics::{jain, mean, percentile, squares, variance};

@@ -180,6 +180,28 @@ impl Source {
             _ => None,
         }
     }
+
+    /// Bytes of one transfer; `None` for sources without end and where transfers differ.
+    #[must_use]
+    pub const fn transfer_bytes(&self) -> Option<u64> {
+        match self {
+            Self::Bytes(bytes) | Self::Train { bytes, .. } => Some(bytes.0),
+            _ => None,
+        }
+    }
+
+    /// Number of transfers; 0 for sources without end.
+    #[must_use]
+    pub const fn transfers(&self) -> u32 {
+        match self {
+            Self::Bytes(_) => 1,
+            Self::Train { count, .. } | Self::Requests(Requests { count: Some(count), .. }) => {
+                *count
+            }
+            Self::Requests(_) | Self::Arrivals(_) => u32::MAX,
+            _ => 0,
+        }
+    }
 }
 
 /// A congestion control that is not the laboratory's, as a scenario declares it. Who runs the

@@ -7,20 +7,14 @@
 //! tells.
 
 use bbrlab_link::{Buffer, Link, Policer};
-use bbrlab_run::{FlowClass, Hop, Law, Source};
-use bbrlab_stack::{Stack, TcpOptions};
+use bbrlab_run::{FlowClass, Hop, Law, Source, framing, headers};
+use bbrlab_stack::Stack;
 use bbrlab_units::Bytes;
 
 use crate::buffer::BufferSpec;
 use crate::link::{HEADERS, LinkSpec};
 use crate::reader::{Placed, Reader};
 use crate::route::links_on;
-
-/// IP and UDP header.
-const UDP_HEADERS: u64 = 28;
-
-/// IP and TCP header without options.
-const BARE_HEADERS: u64 = 40;
 
 /// The largest packets of a class, in bytes on the wire.
 struct Largest {
@@ -31,14 +25,14 @@ struct Largest {
 
 impl Largest {
     fn of(class: &FlowClass, links: &[Link], stack: &Stack) -> Self {
-        let [there, back] = [&class.forward, &class.reverse].map(|way| framing(class, links, way));
+        let [there, back] = [&class.forward, &class.reverse]
+            .map(|way| framing(links_on(way, links, &class.private_links)).0);
         if class.is_udp {
-            return Self { data: u64::from(class.mss) + UDP_HEADERS + there, ack: None };
+            return Self { data: u64::from(class.mss + headers::UDP) + there, ack: None };
         }
-        let is_packed = stack.socket.tcp_options == TcpOptions::Packed;
-        let syn = BARE_HEADERS + if is_packed { 16 } else { 20 };
-        // Timestamps and three SACK blocks, with the padding of both or without.
-        let sack = BARE_HEADERS + if is_packed { 36 } else { 40 };
+        let options = stack.socket.tcp_options;
+        let syn = u64::from(headers::syn(options));
+        let sack = u64::from(headers::with_blocks(true, 3, options));
         Self {
             data: (largest_payload(class) + HEADERS).max(syn) + there,
             ack: Some(if stack.sack { sack } else { syn } + back),
@@ -56,14 +50,6 @@ fn largest_payload(class: &FlowClass) -> u64 {
         _ => u64::MAX,
     };
     of_source.min(class.mss.into())
-}
-
-/// Link-layer bytes around the packets on a way: those of its first link with a rate, else
-/// Ethernet's.
-fn framing(class: &FlowClass, links: &[Link], way: &[Hop]) -> u64 {
-    let mut rated =
-        links_on(way, links, &class.private_links).filter(|link| link.rate.is_limited());
-    rated.next().map_or(Link::ETHERNET, |link| link.framing).0
 }
 
 /// The largest packet that crosses each link, in bytes on the wire; 0 where none does.

@@ -323,11 +323,7 @@ pub(crate) fn links_on<'l>(
     shared: &'l [Link],
     private: &'l [Link],
 ) -> impl Iterator<Item = &'l Link> {
-    way.iter().filter_map(|&hop| match hop {
-        Hop::Delay(_) => None,
-        Hop::Link(number) => Some(&shared[number as usize]),
-        Hop::Private(number) => Some(&private[number as usize]),
-    })
+    way.iter().filter_map(|hop| hop.link(shared, private))
 }
 
 /// The hop between a host and the network: a private link of the flow if it has a rate, otherwise a

@@ -1,7 +1,14 @@
-//! The sending application: the sources of a scenario as times and byte counts.
+//! The application of a flow: what it writes when, and its transfers.
 
-use bbrlab_run::{Requests, Source};
-use bbrlab_units::{NS_PER_S, Span, Time};
+use bbrlab_net::{FlowId, Port};
+use bbrlab_run::{Bursts, FlowClass, Source, TransferRow};
+use bbrlab_units::{Span, Time};
+
+use crate::client::Client;
+use crate::connection::Connection;
+use crate::duplex::REQUEST_BYTES;
+use crate::pieces::Pieces;
+use crate::wire::{self, FlowEnd as _, Payload};
 
 /// The kind of an application event of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,138 +42,360 @@ impl Token {
     }
 }
 
-/// The write times of a constant-rate or periodic source: piece k is written at `origin` plus k
-/// intervals. Where the source pauses, `origin` moves on, so that over any number of periods it
-/// writes its rate times the time that it was on.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Pieces {
-    origin: Time,
-    written: u64,
-    /// When the next piece is due. Reset by `start`, so that events scheduled before it have no
-    /// effect.
-    due: Time,
-    /// When the period ends in which pieces are written; while the source pauses, when it ended.
-    until: Time,
+/// A transfer of a source with an end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Transfer {
+    pub(crate) bytes: u64,
+    pub(crate) start: Time,
+    pub(crate) done: Option<Time>,
+    pub(crate) retransmitted: u64,
 }
 
-impl Pieces {
-    pub(crate) fn start(&mut self, now: Time) {
-        *self = Self { origin: now, written: 0, due: Time::NEVER, until: Time::NEVER };
+impl Transfer {
+    /// One that begins now.
+    fn begun(bytes: u64, start: Time) -> Self {
+        Self { bytes, start, done: None, retransmitted: 0 }
     }
 
-    /// The first period begins, and with it the first piece is due. Without an end it is the only
-    /// one.
-    pub(crate) fn begin_periods(&mut self, now: Time, length: Option<Span>) {
-        let until = length.map_or(Time::NEVER, |length| now + length);
-        *self = Self { origin: now, written: 0, due: now, until };
-    }
-
-    /// A period begins after a pause, in which no time passed for the pieces.
-    pub(crate) fn resume(&mut self, now: Time, length: Span) {
-        let pause = now.since(self.until);
-        self.origin += pause;
-        self.due += pause;
-        self.until = now + length;
-    }
-
-    /// When the next piece is due, if that is before the period ends.
-    pub(crate) fn due_in_period(&self) -> Option<Time> {
-        (self.due < self.until).then_some(self.due)
-    }
-
-    /// The next piece is due at `at`.
-    pub(crate) fn wait_until(&mut self, at: Time) {
-        self.due = at;
-    }
-
-    /// Whether the next piece is due at `now`.
-    pub(crate) fn is_due(&self, now: Time) -> bool {
-        self.due <= now
-    }
-
-    /// Counts one piece as written; returns the time of the next, with pieces of `bytes` at
-    /// `bits_per_s`.
-    pub(crate) fn next_at_rate(&mut self, bytes: u32, bits_per_s: u64) -> Time {
-        self.written += 1;
-        let ns = u128::from(self.written) * u128::from(bytes) * 8 * u128::from(NS_PER_S)
-            / u128::from(bits_per_s.max(1));
-        self.due = self.origin + Span(u64::try_from(ns).unwrap_or(u64::MAX));
-        self.due
-    }
-
-    /// Counts one piece as written; returns the time of the next, with one piece every `every`.
-    pub(crate) fn next_periodic(&mut self, every: Span) -> Time {
-        self.written += 1;
-        self.due = self.origin + Span(self.written.saturating_mul(every.0));
-        self.due
-    }
-}
-
-/// Bytes of one transfer of this source; `None` for sources without end and where transfers differ.
-pub(crate) fn transfer_bytes(source: &Source) -> Option<u64> {
-    match source {
-        Source::Bytes(bytes) | Source::Train { bytes, .. } => Some(bytes.0),
-        _ => None,
-    }
-}
-
-/// Number of transfers of this source; 0 for sources without end.
-pub(crate) fn transfers(source: &Source) -> u32 {
-    match source {
-        Source::Bytes(_) => 1,
-        Source::Train { count, .. } => *count,
-        Source::Requests(Requests { count, .. }) => count.unwrap_or(u32::MAX),
-        Source::Arrivals(_) => u32::MAX,
-        _ => 0,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Pieces;
-    use bbrlab_units::{Span, Time};
-
-    #[test]
-    fn a_constant_rate_does_not_drift() {
-        let mut pieces = Pieces::default();
-        pieces.start(Time(7));
-        let mut at = Time::ZERO;
-        for _ in 0..3000 {
-            at = pieces.next_at_rate(1448, 3_000_000);
+    /// Its row among the results: the `n`-th of `flow`.
+    pub(crate) fn row(&self, flow: u32, n: u32, slowdown: Option<f64>) -> TransferRow {
+        TransferRow {
+            flow,
+            n,
+            bytes: self.bytes,
+            start_s: self.start.as_secs_f64(),
+            fct_s: self.done.map(|done| done.since(self.start).as_secs_f64()),
+            slowdown,
+            retransmitted_packets: self.retransmitted.into(),
         }
-        // 3000 pieces of 11,584 bits at 3 Mbit/s take 11.584 s.
-        assert_eq!(at, Time(11_584_000_007));
+    }
+}
+
+/// The phase of a flow's life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// The application may write.
+    Open,
+    /// The application writes no more, but not all that it wrote is acknowledged.
+    Stopped,
+    /// Everything written is acknowledged and read, and nothing more is written. The two ends
+    /// remain: a late duplicate still triggers an ACK, and timers that are still armed fire once.
+    /// Where flows come and go, the next one takes this one's place.
+    Over,
+}
+
+/// The application.
+#[derive(Debug)]
+pub(crate) struct Application {
+    phase: Phase,
+    /// Of a source that goes on and off, whether it is on.
+    pub(crate) is_on: bool,
+    /// Whether it was woken at this instant and has not run yet.
+    is_woken: bool,
+    /// Bytes of all transfers so far on the connection; `u64::MAX` for a source without end.
+    transfer_bytes: u64,
+    pub(crate) transfers: Vec<Transfer>,
+    pub(crate) pieces: Pieces,
+    /// What it draws from, if its times or sizes are random.
+    client: Option<Box<Client>>,
+    /// From this time on it sends nothing.
+    stop: Time,
+}
+
+impl Application {
+    /// The application of flow `id` in the run with `seed`.
+    pub(crate) fn new((seed, id): (u64, u32), source: &Source, stop: Option<Time>) -> Self {
+        Self {
+            phase: Phase::Open,
+            is_on: true,
+            is_woken: false,
+            transfer_bytes: source.transfer_bytes().unwrap_or(u64::MAX),
+            transfers: Vec::new(),
+            pieces: Pieces::default(),
+            client: Client::new(source, (seed, id)).map(Box::new),
+            stop: stop.unwrap_or(Time::NEVER),
+        }
     }
 
-    #[test]
-    fn a_source_that_pauses_writes_its_rate_times_the_time_it_is_on() {
-        // A piece takes 181 ms of being on, nine periods of 20 ms and a bit.
-        let mut pieces = Pieces::default();
-        let length = Span::from_millis(20);
-        let mut written = 0;
-        for period in 0..5000 {
-            let now = Time::ZERO + Span(period * 2 * length.0);
-            if period == 0 {
-                pieces.begin_periods(now, Some(length));
-            } else {
-                pieces.resume(now, length);
+    /// Whether it may write.
+    pub(crate) fn is_open(&self) -> bool {
+        self.phase == Phase::Open
+    }
+
+    /// Whether everything that it wrote is acknowledged and read, and nothing more is written.
+    pub(crate) fn is_over(&self) -> bool {
+        self.phase == Phase::Over
+    }
+
+    /// It is stopped. Returns whether it might have written before.
+    pub(crate) fn stop(&mut self) -> bool {
+        let was_open = self.is_open();
+        if was_open {
+            self.phase = Phase::Stopped;
+        }
+        was_open
+    }
+
+    /// Everything is acknowledged and read.
+    pub(crate) fn end(&mut self) {
+        self.phase = Phase::Over;
+    }
+
+    /// A flow of this many bytes comes, in the place of one that is over or in one that is new.
+    pub(crate) fn come(&mut self, bytes: u64) {
+        self.transfers.clear();
+        self.transfer_bytes = bytes;
+        self.phase = Phase::Open;
+    }
+
+    /// A connection is opened.
+    pub(crate) fn begin_connection(&mut self, now: Time, source: &Source) {
+        self.pieces.start(now);
+        if source.transfers() > 0 {
+            self.transfers.push(Transfer::begun(self.transfer_bytes, now));
+        }
+    }
+
+    /// Whether what is due at the time of `token` is not done any more, or not yet: after the stop,
+    /// or because the next piece is due at another time. What is due at the stop may come before it
+    /// in the event queue.
+    pub(crate) fn ignores(&self, token: Token, now: Time) -> bool {
+        let is_past_stop = now >= self.stop && matches!(token, Token::Write | Token::Toggle);
+        is_past_stop || (token == Token::Write && !self.pieces.is_due(now))
+    }
+
+    /// It connects, writes, or goes from sending to not sending or back.
+    pub(crate) fn write(
+        &mut self,
+        port: &mut Port<'_, Payload>,
+        connection: &mut Connection,
+        token: Token,
+        class: &FlowClass,
+    ) {
+        let now = port.now();
+        let flow = connection.flow();
+        let client_connects = connection.is_whole();
+        let mut end = connection.sender_end.end(port);
+        let sender = &mut connection.sender;
+        if token == Token::Connect && !client_connects {
+            sender.connect(end.now(), &mut end);
+        }
+        let mss = class.mss;
+        match class.source {
+            Source::Arrivals(_) => unreachable!("these flows come without an event of their own"),
+            Source::Requests(_) => self.ask(port, connection, token),
+            Source::Unlimited => sender.write_unlimited(end.now(), &mut end),
+            Source::Bytes(bytes) | Source::Train { bytes, .. } => {
+                sender.write(end.now(), bytes.0, &mut end);
             }
-            while let Some(due) = pieces.due_in_period() {
-                assert!(now <= due && due < now + length);
-                written += 1;
-                pieces.next_at_rate(1448, 64_000);
+            Source::Cbr(rate) => {
+                sender.write(end.now(), u64::from(mss), &mut end);
+                let next = self.pieces.next_at_rate(mss, rate.0);
+                port.schedule(flow, next, Token::Write as u32);
+            }
+            Source::Write { bytes, every } => {
+                sender.write(end.now(), bytes.0, &mut end);
+                let next = self.pieces.next_periodic(every);
+                port.schedule(flow, next, Token::Write as u32);
+            }
+            Source::OnOff { rate, .. } | Source::Bursts(Bursts { rate, .. }) => {
+                if token != Token::Write {
+                    self.begin_period(port, connection.flow(), token, &class.source);
+                }
+                let sender = &mut connection.sender;
+                let mut end = connection.sender_end.end(port);
+                match (self.is_on, rate) {
+                    (false, None) => sender.stop_writing(),
+                    // What did not fit in the socket was offered while on: the application writes
+                    // it when there is room.
+                    (false, Some(_)) => {}
+                    (true, None) => sender.write_unlimited(end.now(), &mut end),
+                    (true, Some(rate)) => {
+                        if self.pieces.is_due(now) {
+                            sender.write(end.now(), u64::from(mss), &mut end);
+                            self.pieces.next_at_rate(mss, rate.0);
+                        }
+                        if let Some(at) = self.pieces.due_in_period() {
+                            port.schedule(flow, at, Token::Write as u32);
+                        }
+                    }
+                }
             }
         }
-        // 100 s on at 64 kbit/s are 552.5 pieces of 1448 bytes, and the first is written at once.
-        assert_eq!(written, 553);
     }
 
-    #[test]
-    fn extreme_intervals_mean_never() {
-        let mut pieces = Pieces::default();
-        pieces.start(Time(1));
-        pieces.next_periodic(Span(u64::MAX));
-        assert_eq!(pieces.next_periodic(Span(u64::MAX)), Time::NEVER);
-        assert_eq!(pieces.next_at_rate(u32::MAX, 0), Time::NEVER);
+    /// It begins, or goes from sending to not sending or back, and when it does so next if it does.
+    pub(crate) fn begin_period(
+        &mut self,
+        port: &mut Port<'_, Payload>,
+        flow: FlowId,
+        token: Token,
+        source: &Source,
+    ) {
+        let now = port.now();
+        if token == Token::Toggle {
+            self.is_on = !self.is_on;
+        }
+        let length = match (source, self.client.as_deref_mut()) {
+            (&Source::OnOff { on, off, .. }, _) => Some(if self.is_on { on } else { off }),
+            (Source::Bursts(_), Some(client)) => Some(client.period(self.is_on)),
+            _ => None,
+        };
+        if let Some(length) = length {
+            port.schedule(flow, now + length, Token::Toggle as u32);
+        }
+        match (token, length) {
+            (Token::Toggle, Some(length)) if self.is_on => self.pieces.resume(now, length),
+            (Token::Toggle, _) => {}
+            (_, length) => self.pieces.begin_periods(now, length),
+        }
+    }
+
+    /// The client asks: for the first answer it connects as well.
+    fn ask(&mut self, port: &mut Port<'_, Payload>, connection: &mut Connection, token: Token) {
+        let (Some(Client::Asks(asks)), Some(duplex)) =
+            (self.client.as_deref_mut(), connection.duplex.as_deref_mut())
+        else {
+            return;
+        };
+        let bytes = asks.ask();
+        let mut end = connection.receiver_end.end(port);
+        let now = end.now();
+        if token == Token::Connect {
+            self.transfer_bytes = bytes;
+            if let Some(first) = self.transfers.last_mut() {
+                first.bytes = bytes;
+            }
+            duplex.client(&mut connection.receiver).connect(now, &mut end);
+        } else {
+            self.transfers.push(Transfer::begun(bytes, wire::run_time(now)));
+            self.transfer_bytes = self.transfer_bytes.saturating_add(bytes);
+        }
+        duplex.client(&mut connection.receiver).write(now, REQUEST_BYTES, &mut end);
+    }
+
+    /// Bytes of the answer to a request, while the flow's sender answers.
+    pub(crate) fn answer(&self) -> Option<u64> {
+        match self.client.as_deref() {
+            Some(Client::Asks(asks)) if self.is_open() => Some(asks.wanted()),
+            _ => None,
+        }
+    }
+
+    /// The socket has become writable. The application runs when the host has handled all that
+    /// comes at this instant, as a process does that an interrupt has woken: of ACKs that come
+    /// together it sees none before the last. ns-3's is called at once.
+    #[inline(never)]
+    pub(crate) fn wake(&mut self, port: &mut Port<'_, Payload>, connection: &mut Connection) {
+        if connection.sender.calls_app() {
+            connection.run_app(port);
+        } else if !self.is_woken {
+            self.is_woken = true;
+            port.schedule(connection.flow(), port.now(), Token::Wake as u32);
+        }
+    }
+
+    /// The application, which was woken at this instant, runs. That belongs to the event which has
+    /// woken it.
+    pub(crate) fn run_woken(&mut self, port: &mut Port<'_, Payload>, connection: &mut Connection) {
+        self.is_woken = false;
+        port.uncount_event();
+        if connection.sender.app_is_ready() {
+            connection.run_app(port);
+            connection.note_without_rtt(port.now());
+        }
+    }
+
+    /// Whether the receiving application, which has read so many bytes on the connection, has read
+    /// all of the transfers.
+    #[inline]
+    pub(crate) fn is_read(&self, bytes_read: u64) -> bool {
+        bytes_read >= self.transfer_bytes
+    }
+
+    /// The last transfer has been read at `now`, if it had not been before: records it, and
+    /// schedules the next. So far there were `retransmitted` packets on the connection.
+    #[cold]
+    pub(crate) fn end_transfer(
+        &mut self,
+        port: &mut Port<'_, Payload>,
+        flow: FlowId,
+        source: &Source,
+        (now, retransmitted): (Time, u64),
+    ) {
+        let Some(transfer) = self.transfers.last_mut().filter(|transfer| transfer.done.is_none())
+        else {
+            return;
+        };
+        transfer.done = Some(now);
+        // What the answers before it needed is taken off at the end.
+        transfer.retransmitted = retransmitted;
+        if !self.is_open() {
+            return;
+        }
+        if let &Source::Train { count, gap, .. } = source
+            && self.transfers.len() < count as usize
+        {
+            port.schedule(flow, now + gap, Token::Connect as u32);
+        }
+        if let Some(Client::Asks(asks)) = self.client.as_deref_mut()
+            && let Some(at) = asks.after(self.transfers.len(), now)
+        {
+            self.pieces.wait_until(at);
+            port.schedule(flow, at, Token::Write as u32);
+        }
+    }
+
+    /// Whether the last transfer has been read.
+    pub(crate) fn is_last_done(&self) -> bool {
+        self.transfers.last().is_some_and(|transfer| transfer.done.is_some())
+    }
+
+    /// Whether nothing more will be written, on a connection that `is_whole` or not.
+    pub(crate) fn has_written_all(&self, source: &Source, is_whole: bool) -> bool {
+        let is_asked = self.transfers.last().is_some_and(|transfer| transfer.done.is_none());
+        match self.phase {
+            // A request that is under way has not been answered, so there is nothing to acknowledge
+            // yet.
+            Phase::Open if is_whole && is_asked => false,
+            Phase::Open => self.transfers.len() == source.transfers() as usize,
+            Phase::Stopped => true,
+            Phase::Over => false,
+        }
+    }
+
+    /// The connection is over: its transfer has `retransmitted` packets.
+    pub(crate) fn end_connection(&mut self, retransmitted: u64) {
+        if let Some(transfer) = self.transfers.last_mut() {
+            transfer.retransmitted = retransmitted;
+        }
+    }
+
+    /// The transfer of a flow that came and is not over, if there is one. It has `retransmitted`
+    /// packets.
+    pub(crate) fn take_transfer(&mut self, retransmitted: u64) -> Option<Transfer> {
+        self.transfers.pop().map(|transfer| Transfer { retransmitted, ..transfer })
+    }
+
+    /// The transfers, each with its retransmissions; those of the current connection are
+    /// `retransmitted`.
+    pub(crate) fn all_transfers(&self, retransmitted: u64) -> impl Iterator<Item = Transfer> {
+        // Those of answers are counted on the one connection that all of them have.
+        let is_one_connection = matches!(self.client.as_deref(), Some(Client::Asks(_)));
+        let mut before = 0;
+        let last = self.transfers.len();
+        (1..).zip(&self.transfers).map(move |(place, transfer)| {
+            let until = if place == last { retransmitted } else { transfer.retransmitted };
+            let retransmitted = until - before;
+            if is_one_connection {
+                before = until;
+            }
+            Transfer { retransmitted, ..*transfer }
+        })
+    }
+
+    /// How long a player stood still by the time `now`; `None` of others.
+    pub(crate) fn stalled(&self, now: Time) -> Option<Span> {
+        self.client.as_deref().and_then(|client| client.stalled(now))
     }
 }

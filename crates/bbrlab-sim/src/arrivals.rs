@@ -10,10 +10,10 @@ use bbrlab_net::FlowLosses;
 use bbrlab_run::{Arrivals, TransferRow};
 use bbrlab_units::{Span, Time};
 
+use crate::app::Transfer;
+use crate::completions::Completions;
 use crate::draw::Draws;
-use crate::figures::{SLOWDOWN_UNIT, TRANSFER_PRECISION};
-use crate::flow::{Flow, Transfer};
-use crate::histogram::Histogram;
+use crate::flow::Flow;
 use crate::meter::Meter;
 use crate::slowdown::Ideal;
 
@@ -69,10 +69,7 @@ pub(crate) enum Place {
 pub(crate) struct Completed {
     hub: u32,
     ideal: Ideal,
-    pub(crate) fct_ns: Histogram,
-    /// In thousandths.
-    pub(crate) slowdown: Histogram,
-    pub(crate) unfinished: u64,
+    pub(crate) all: Completions,
     pub(crate) rows: Vec<TransferRow>,
 }
 
@@ -85,7 +82,6 @@ impl Population {
         seed: u64,
         ideal: Ideal,
     ) -> Self {
-        let histogram = || Histogram::new(TRANSFER_PRECISION);
         Self {
             hub,
             stop,
@@ -98,14 +94,7 @@ impl Population {
             at_most: arrivals.at_most,
             came: 0,
             turned_away: 0,
-            counts: Completed {
-                hub,
-                ideal,
-                fct_ns: histogram(),
-                slowdown: histogram(),
-                unfinished: 0,
-                rows: Vec::new(),
-            },
+            counts: Completed { hub, ideal, all: Completions::new(), rows: Vec::new() },
         }
     }
 
@@ -149,12 +138,12 @@ impl Population {
         for &place in &self.places {
             let flow = &mut tail[place as usize - hub - 1];
             flow.take_transfer().iter().for_each(|transfer| self.counts.add(transfer));
-            all.absorb(flow, now);
+            all.merge(flow, now);
             let lost = losses[place as usize];
             losses[hub] += lost;
         }
-        if let (Some(ended), Some(at_end)) = (self.ended, &mut all.at_end) {
-            at_end.at = ended;
+        if let Some(ended) = self.ended {
+            all.accounts.set_end(ended);
         }
     }
 
@@ -172,28 +161,10 @@ impl Completed {
     /// Counts a flow.
     pub(crate) fn add(&mut self, transfer: &Transfer) {
         let slowdown = self.ideal.slowdown(transfer);
-        match transfer.done {
-            Some(done) => self.fct_ns.add(done.since(transfer.start).0, 1),
-            None => self.unfinished += 1,
-        }
-        if let Some(slowdown) = slowdown {
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "positive; what is larger than 2^64 becomes 2^64"
-            )]
-            self.slowdown.add((slowdown * SLOWDOWN_UNIT).round() as u64, 1);
-        }
+        self.all.add(transfer, slowdown);
         if self.rows.len() < ROWS_MAX {
-            self.rows.push(TransferRow {
-                flow: self.hub,
-                n: u32::try_from(self.rows.len()).expect("few rows"),
-                bytes: transfer.bytes,
-                start_s: transfer.start.as_secs_f64(),
-                fct_s: transfer.done.map(|done| done.since(transfer.start).as_secs_f64()),
-                slowdown,
-                retransmitted_packets: transfer.retransmitted.into(),
-            });
+            let n = u32::try_from(self.rows.len()).expect("few rows");
+            self.rows.push(transfer.row(self.hub, n, slowdown));
         }
     }
 }

@@ -4,15 +4,12 @@
 //! connection does, so that the way of a segment there has no question more to answer.
 
 use bbrlab_net::{Outgoing, Port, Side};
-use bbrlab_run::{Bursts, FlowClass, Source};
+use bbrlab_run::{Bursts, FlowClass, Source, headers};
 use bbrlab_units::Ecn;
 
 use crate::app::Token;
 use crate::flow::Flow;
 use crate::wire::Payload;
-
-/// IP and UDP header.
-const HEADERS: u32 = 28;
 
 /// How far ahead of what has been sent the first packet of the connection is that never begins.
 pub(crate) const AHEAD: u32 = 1 << 30;
@@ -28,16 +25,19 @@ impl Flow {
     ) -> bool {
         let now = port.now();
         if token == Token::Stop {
-            return self.end_datagrams(port);
+            // Nothing more is sent, and nothing will be acknowledged.
+            self.application.end();
+            return self.freeze(now, port.flow_wire_bytes(self.id()));
         }
-        if self.is_over() || (token == Token::Write && !self.pieces.is_due(now)) {
+        if self.is_over() {
             return false;
         }
         if token == Token::Connect {
-            self.begin_datagrams(now);
+            self.connection.meter.start(now);
+            self.accounts.begin_datagrams();
         }
         if token != Token::Write {
-            self.begin_period(port, token, &class.source);
+            self.application.begin_period(port, self.id(), token, &class.source);
         }
         let (Source::Cbr(rate)
         | Source::OnOff { rate: Some(rate), .. }
@@ -45,12 +45,12 @@ impl Flow {
         else {
             unreachable!("datagrams have a rate")
         };
-        if self.is_on {
-            if self.pieces.is_due(now) {
+        if self.application.is_on {
+            if self.application.pieces.is_due(now) {
                 self.send_datagram(port, class.mss);
-                self.pieces.next_at_rate(class.mss, rate.0);
+                self.application.pieces.next_at_rate(class.mss, rate.0);
             }
-            if let Some(at) = self.pieces.due_in_period() {
+            if let Some(at) = self.application.pieces.due_in_period() {
                 port.schedule(self.id(), at, Token::Write as u32);
             }
         }
@@ -60,9 +60,9 @@ impl Flow {
     fn send_datagram(&mut self, port: &mut Port<'_, Payload>, bytes: u32) {
         let flow = self.id();
         let number = port.packets_sent(flow);
-        self.receiver_end.first_packet = number.wrapping_add(AHEAD);
+        self.connection.receiver_end.first_packet = number.wrapping_add(AHEAD);
         let packet = Outgoing {
-            wire_bytes: bytes + HEADERS + self.sender_end.endpoint.framing,
+            wire_bytes: bytes + headers::UDP + self.connection.sender_end.endpoint.framing,
             ecn: Ecn::NotEct,
             is_data: true,
             seq: u64::from(number),
@@ -70,6 +70,6 @@ impl Flow {
             aside: None,
         };
         port.send(flow, Side::Sender, packet, || Payload::datagram(bytes));
-        self.count_sent_datagram(bytes);
+        self.accounts.count_sent_datagram(bytes);
     }
 }

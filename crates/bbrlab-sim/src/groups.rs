@@ -10,8 +10,10 @@ use bbrlab_net::FlowLosses;
 use bbrlab_run::{Delays, FlowGroup, GroupFct, GroupRtt, Run, Slowdown};
 use bbrlab_units::{Span, Time};
 
+use crate::accounts::Totals;
 use crate::arrivals::Population;
-use crate::figures::{NS_PER_MS, SLOWDOWN_UNIT, TRANSFER_PRECISION, US_PER_MS, mbps, rtts};
+use crate::completions::Completions;
+use crate::figures::{NS_PER_MS, SLOWDOWN_UNIT, US_PER_MS, mbps, rtts};
 use crate::flow::Flow;
 use crate::histogram::Histogram;
 use crate::slowdown::Ideal;
@@ -28,16 +30,12 @@ struct Gathered<'a> {
     active_bytes: u64,
     /// When its flows were active: from and to, in the order of the flows.
     active: Vec<(Time, Time)>,
-    retransmitted: u64,
-    out_of_order: u64,
-    duplicate: u64,
+    totals: Totals,
     losses: FlowLosses,
     is_policed: bool,
     has_connections: bool,
     rtt_us: Option<Histogram>,
-    unfinished: u64,
-    fct_ns: Histogram,
-    slowdown: Histogram,
+    transfers: Completions,
 }
 
 /// The groups in the order of their first flows. `delays` receives their round-trip times.
@@ -91,48 +89,29 @@ impl<'a> Gathered<'a> {
             bytes: 0,
             active_bytes: 0,
             active: Vec::new(),
-            retransmitted: 0,
-            out_of_order: 0,
-            duplicate: 0,
+            totals: Totals::default(),
             losses: FlowLosses::default(),
             is_policed: false,
             has_connections: false,
             rtt_us: None,
-            unfinished: 0,
-            fct_ns: Histogram::new(TRANSFER_PRECISION),
-            slowdown: Histogram::new(TRANSFER_PRECISION),
+            transfers: Completions::new(),
         }
     }
 
     fn add(&mut self, ideal: &Ideal, flow: &Flow, losses: FlowLosses) {
-        self.bytes += flow.bytes_in_traffic;
-        if let Some(at_end) = &flow.at_end {
-            self.active.push((flow.start, at_end.at));
-            self.active_bytes += at_end.bytes_read;
-        }
-        let totals = flow.totals_at_end();
-        self.retransmitted += totals.sender.retransmitted;
-        self.out_of_order += totals.receiver.out_of_order_packets;
-        self.duplicate += totals.receiver.duplicate_packets;
+        self.bytes += flow.accounts.marks.in_traffic;
+        let at_end = flow.accounts.at_end();
+        self.active.push((flow.start, at_end.at));
+        self.active_bytes += at_end.bytes_read;
+        self.totals.merge(&flow.totals_at_end());
         self.losses += losses;
+        let rtt_us = &flow.connection.meter.rtt_us;
         match &mut self.rtt_us {
-            Some(all) => all.merge(&flow.meter.rtt_us),
-            None => self.rtt_us = Some(flow.meter.rtt_us.clone()),
+            Some(all) => all.merge(rtt_us),
+            None => self.rtt_us = Some(rtt_us.clone()),
         }
-        for transfer in &flow.transfers {
-            let Some(done) = transfer.done else {
-                self.unfinished += 1;
-                continue;
-            };
-            self.fct_ns.add(done.since(transfer.start).0, 1);
-            if let Some(slowdown) = ideal.slowdown(transfer) {
-                #[expect(
-                    clippy::cast_possible_truncation,
-                    clippy::cast_sign_loss,
-                    reason = "positive; what is larger than 2^64 becomes 2^64"
-                )]
-                self.slowdown.add((slowdown * SLOWDOWN_UNIT).round() as u64, 1);
-            }
+        for transfer in &flow.application.transfers {
+            self.transfers.add(transfer, ideal.slowdown(transfer));
         }
     }
 
@@ -140,17 +119,15 @@ impl<'a> Gathered<'a> {
     fn add_population(&mut self, population: &Population) {
         self.flows += population.came;
         *self.turned_away.get_or_insert(0) += population.turned_away;
-        self.unfinished += population.counts.unfinished;
-        self.fct_ns.merge(&population.counts.fct_ns);
-        self.slowdown.merge(&population.counts.slowdown);
+        self.transfers.merge(&population.counts.all);
     }
 
     #[expect(clippy::cast_precision_loss, reason = "figures in floating point")]
     fn finish(mut self, window: Span, total_bytes: u64) -> FlowGroup {
         let ms = |ns: Option<u64>| ns.map(|ns| ns as f64 / NS_PER_MS);
         let rtt = self.rtt_us.as_ref();
-        let slowdown =
-            |per_mille| self.slowdown.quantile(per_mille).map(|it| it as f64 / SLOWDOWN_UNIT);
+        let Completions { fct_ns, slowdown, unfinished } = &self.transfers;
+        let slowdown = |per_mille| slowdown.quantile(per_mille).map(|it| it as f64 / SLOWDOWN_UNIT);
         FlowGroup {
             group: self.name.to_owned(),
             flows: self.flows,
@@ -161,9 +138,13 @@ impl<'a> Gathered<'a> {
                 None => mbps(self.active_bytes, covered(&mut self.active)),
             },
             share: (total_bytes > 0).then(|| self.bytes as f64 / total_bytes as f64),
-            retransmitted_packets: Some(self.retransmitted),
-            out_of_order_packets: self.has_connections.then_some(self.out_of_order),
-            duplicate_packets: self.has_connections.then_some(self.duplicate),
+            retransmitted_packets: Some(self.totals.sender.retransmitted),
+            out_of_order_packets: self
+                .has_connections
+                .then_some(self.totals.receiver.out_of_order_packets),
+            duplicate_packets: self
+                .has_connections
+                .then_some(self.totals.receiver.duplicate_packets),
             drops: Some(self.losses.drops),
             random_losses: Some(self.losses.random),
             policer_drops: self.is_policed.then_some(self.losses.policer),
@@ -172,12 +153,12 @@ impl<'a> Gathered<'a> {
                 p95: rtt.and_then(|rtt| rtt.quantile(950)).map(|us| us as f64 / US_PER_MS),
             },
             fct_ms: GroupFct {
-                n: Some(self.fct_ns.total()),
-                unfinished: (self.fct_ns.total() + self.unfinished > 0).then_some(self.unfinished),
-                mean: self.fct_ns.mean().map(|ns| ns / NS_PER_MS),
-                p50: ms(self.fct_ns.quantile(500)),
-                p95: ms(self.fct_ns.quantile(950)),
-                p99: ms(self.fct_ns.quantile(990)),
+                n: Some(fct_ns.total()),
+                unfinished: (fct_ns.total() + unfinished > 0).then_some(*unfinished),
+                mean: fct_ns.mean().map(|ns| ns / NS_PER_MS),
+                p50: ms(fct_ns.quantile(500)),
+                p95: ms(fct_ns.quantile(950)),
+                p99: ms(fct_ns.quantile(990)),
             },
             slowdown: Slowdown { p50: slowdown(500), p95: slowdown(950), p99: slowdown(990) },
             ..FlowGroup::default()

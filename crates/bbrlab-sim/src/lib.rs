@@ -10,20 +10,26 @@
 //! | `wiring.rs` | from a scenario to the engine's links, routes and flows |
 //! | `setup.rs` | from a scenario to the settings of sender and receiver |
 //! | `world.rs` | dispatches the engine's events to the flows |
-//! | `flow.rs` | a flow: the two ends of a connection, the application, the counts |
+//! | `flow.rs` | a flow: what an event does to its three parts |
+//! | `connection.rs` | the two ends of a flow's connection, and what is measured at them |
+//! | `app.rs` | the application: what it writes when, and its transfers |
+//! | `accounts.rs` | the counts of a flow |
+//! | `pacing_timer.rs` | the pacing timer, which is mostly not in the event queue |
 //! | `wire.rs` | from segments to packets and back |
-//! | `app.rs` | when the application writes |
-//! | `arrivals.rs`, `client.rs`, `draw.rs` | flows that come and go, requests and bursts, and the random numbers for it |
+//! | `pieces.rs`, `arrivals.rs`, `client.rs`, `draw.rs` | when pieces are due, flows that come and go, requests and bursts, and the random numbers for it |
 //! | `way.rs` | how long a way is |
 //! | `datagrams.rs` | flows without a connection |
 //! | `meter.rs`, `round_trips.rs`, `histogram.rs`, `wide.rs` | measurements of a flow |
 //! | `series.rs` | the rows of the time series |
 //! | `windows.rs` | the spans of time that a run's figures are over |
-//! | `summary.rs`, `groups.rs`, `slowdown.rs`, `figures.rs` | the figures at the end, and their units |
+//! | `summary.rs`, `groups.rs`, `completions.rs`, `slowdown.rs`, `figures.rs` | the figures at the end, and their units |
 
+mod accounts;
 mod app;
 mod arrivals;
 mod client;
+mod completions;
+mod connection;
 mod datagrams;
 mod draw;
 mod duplex;
@@ -32,6 +38,8 @@ mod flow;
 mod groups;
 mod histogram;
 mod meter;
+mod pacing_timer;
+mod pieces;
 mod round_trips;
 mod samples;
 mod series;
@@ -49,7 +57,7 @@ pub use bbrlab_net::LinkMode;
 
 use bbrlab_cc::{CongestionControl as _, Conn, Controls};
 use bbrlab_net::{FlowId, LinkStats, Network};
-use bbrlab_run::{QueueSeries, Run, RunResult, Sample, Series, TransferRow, Transfers};
+use bbrlab_run::{QueueSeries, Run, RunResult, Sample, Series, Transfers};
 use bbrlab_units::Time;
 
 use app::Token;
@@ -220,7 +228,7 @@ impl Sim {
     /// If there is no such flow.
     #[must_use]
     pub fn conn(&self, flow: u32) -> &Conn {
-        self.world.flows[flow as usize].sender.conn()
+        self.world.flows[flow as usize].connection.sender.conn()
     }
 
     /// What a flow's congestion control reports about itself.
@@ -237,7 +245,7 @@ impl Sim {
     /// # Panics
     /// If there is no such flow.
     pub fn cc_snapshot(&self, flow: u32, field: &mut dyn FnMut(&'static str, i64)) {
-        let sender = &self.world.flows[flow as usize].sender;
+        let sender = &self.world.flows[flow as usize].connection.sender;
         sender.cc().snapshot(field);
     }
 
@@ -263,7 +271,7 @@ impl Sim {
         let World { flows, windows, populations, .. } = &mut self.world;
         let mut goes_on = false;
         for (id, flow) in (0..).zip(&mut *flows) {
-            flow.count_round_trips();
+            flow.connection.count_round_trips();
             let is_present = flow.freeze(now, self.net.flow_wire_bytes(FlowId(id)));
             let population = populations[flow.class as usize].as_ref();
             goes_on |= is_present && population.is_none_or(|them| them.ended.is_none());
@@ -312,16 +320,11 @@ fn transfers(run: &Run, world: &World) -> Transfers {
         if let Some(population) = &world.populations[flow.class as usize] {
             population.counts.rows.iter().for_each(|row| rows.push(row.clone()));
         }
-        for (n, transfer) in flow.transfers.iter().enumerate() {
-            rows.push(TransferRow {
-                flow: u32::try_from(id).expect("flows are numbered in 24 bits"),
-                n: u32::try_from(n).expect("a train's count has 32 bits"),
-                bytes: transfer.bytes,
-                start_s: transfer.start.as_secs_f64(),
-                fct_s: transfer.done.map(|done| done.since(transfer.start).as_secs_f64()),
-                slowdown: ideals[flow.class as usize].slowdown(transfer),
-                retransmitted_packets: flow.retransmitted_in(n).into(),
-            });
+        let ideal = &ideals[flow.class as usize];
+        let id = u32::try_from(id).expect("flows are numbered in 24 bits");
+        for (n, transfer) in flow.transfers().enumerate() {
+            let n = u32::try_from(n).expect("a train's count has 32 bits");
+            rows.push(transfer.row(id, n, ideal.slowdown(&transfer)));
         }
     }
     rows

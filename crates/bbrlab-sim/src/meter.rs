@@ -170,8 +170,8 @@ impl Meter {
         self.start(now);
     }
 
-    /// Counts what another meter has counted. Both are frozen.
-    pub(crate) fn absorb(&mut self, other: &Self) {
+    /// Adds what another meter has counted. Both are frozen.
+    pub(crate) fn merge(&mut self, other: &Self) {
         self.rtt_us.merge(&other.rtt_us);
         self.srtt_us.merge(&other.srtt_us);
         self.samples_us.merge(&other.samples_us);

@@ -100,7 +100,7 @@ impl Sampler {
         let begun = self.waiting.partition_point(|&id| at(id).start > now);
         if begun < self.waiting.len() {
             // A flow that was stopped before its start never starts.
-            let begun = self.waiting.drain(begun..).filter(|&id| at(id).is_started);
+            let begun = self.waiting.drain(begun..).filter(|&id| at(id).accounts.is_started);
             self.flows.extend(begun.map(|id| (id, Before::default())));
             self.flows.sort_unstable_by_key(|&(id, _)| id);
         }
@@ -124,7 +124,8 @@ impl Sampler {
             .partition_point(|&place| owner_of(place).is_some_and(|owner| owner.start > now));
         if begun < self.waiting_links.len() {
             let begun = self.waiting_links.drain(begun..);
-            let is_used = |&place: &u32| owner_of(place).is_some_and(|owner| owner.is_started);
+            let is_used =
+                |&place: &u32| owner_of(place).is_some_and(|owner| owner.accounts.is_started);
             self.links.extend(begun.filter(is_used));
             self.links.sort_unstable();
         }
@@ -175,7 +176,7 @@ fn ca_state(conn: &Conn) -> &'static str {
 
 /// The row of a flow at `now`.
 pub(crate) fn row(now: Time, id: u32, flow: &Flow, before: &mut Before) -> SeriesRow {
-    let conn = flow.sender.conn();
+    let conn = flow.connection.sender.conn();
     let info = flow.info();
     let totals = flow.totals(now);
     if flow.is_udp {
@@ -204,7 +205,7 @@ pub(crate) fn row(now: Time, id: u32, flow: &Flow, before: &mut Before) -> Serie
         bw_bps: info.bw.map(|bw| bw.saturating_mul(BITS)),
         min_rtt_us: info.min_rtt_us.or(known(conn.min_rtt_us)),
         srtt_us: (conn.srtt_us > 0).then_some(conn.srtt_us >> 3),
-        rtt_us: flow.meter.last_sample_us(),
+        rtt_us: flow.connection.meter.last_sample_us(),
         sent_packets: totals.sender.sent.into(),
         delivered_packets: totals.delivered.into(),
         lost_packets: totals.lost.into(),

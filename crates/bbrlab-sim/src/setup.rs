@@ -1,16 +1,53 @@
 //! From a scenario's `[stack]` and `[[flows]]` to the settings of sender and receiver.
 
-use bbrlab_cc::{CongestionControl as _, Controls, Marks};
 use std::sync::Arc;
 
-use bbrlab_run::{FlowClass, Run};
-use bbrlab_stack::{EcnMode, RateSwitches, Stack};
+use bbrlab_cc::{Algorithm, Cc, CongestionControl as _, Controls, Maker, Marks, Params, Place};
+use bbrlab_net::FlowId;
+use bbrlab_run::{FlowClass, Run, Source};
+use bbrlab_stack::{EcnMode, RateSwitches, Stack, TcpOptions};
 use bbrlab_tcp::receiver::{EcnEcho, ReceiverConfig};
-use bbrlab_tcp::{SenderConfig, Tick};
-use bbrlab_units::{Ecn, Span};
+use bbrlab_tcp::{Sender, SenderConfig, Tick};
+use bbrlab_units::{Ecn, Span, Time};
 
-use crate::flow::ClassSetup;
-use crate::wiring;
+use crate::wire;
+
+/// The settings that the flows of a class share.
+#[derive(Clone, Debug)]
+pub(crate) struct ClassSetup {
+    pub(crate) cc: Algorithm,
+    pub(crate) cc_params: Params,
+    /// Who makes the instances of a congestion control from outside, in place of `cc`.
+    pub(crate) maker: Option<Arc<dyn Maker>>,
+    pub(crate) sender: Arc<SenderConfig>,
+    pub(crate) receiver: Arc<ReceiverConfig>,
+    pub(crate) source: Source,
+    pub(crate) is_udp: bool,
+    pub(crate) tcp_options: TcpOptions,
+    /// Link-layer bytes around a packet on the forward and on the reverse route.
+    pub(crate) framing: [u32; 2],
+    /// Whether packets can queue on the way there.
+    pub(crate) has_rated_link: bool,
+}
+
+impl ClassSetup {
+    /// The sender of a connection of this flow.
+    pub(crate) fn sender(&self, flow: FlowId) -> Sender {
+        let cc = match &self.maker {
+            Some(maker) => {
+                let place = Place { flow: flow.0, epoch_ns: wire::host_time(Time::ZERO).0 };
+                Cc::Plugged(maker.make(&self.cc_params, place))
+            }
+            None => self.cc.build(&self.cc_params).expect("the scenario's parameters were checked"),
+        };
+        Sender::new(Arc::clone(&self.sender), cc)
+    }
+
+    /// Whether both ends of a connection write, each with a whole socket.
+    pub(crate) fn is_whole(&self) -> bool {
+        matches!(self.source, Source::Requests(_))
+    }
+}
 
 /// The settings of a class of flows.
 ///
@@ -41,9 +78,9 @@ pub(crate) fn class(
         receiver: receiver(stack, class, tick, echo(class, hooks.needs_ecn)).into(),
         source: class.source.clone(),
         is_udp: class.is_udp,
-        has_rated_link: class.forward.iter().any(|&hop| wiring::is_rated(run, class, hop)),
+        has_rated_link: run.links_on(class, &class.forward).any(|link| link.rate.is_limited()),
         tcp_options: stack.socket.tcp_options,
-        framing: [&class.forward, &class.reverse].map(|route| wiring::framing(run, class, route)),
+        framing: [&class.forward, &class.reverse].map(|route| run.framing(class, route)),
     })
 }
 

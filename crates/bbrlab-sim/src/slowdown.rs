@@ -4,10 +4,8 @@ use bbrlab_link::Rate;
 use bbrlab_run::{FlowClass, Run};
 use bbrlab_units::{NS_PER_S, Time};
 
-use crate::flow::Transfer;
+use crate::app::Transfer;
 use crate::way::Way;
-use crate::wire::DATA_HEADERS;
-use crate::wiring;
 
 /// A transfer without anybody else: its bytes on the wire at the smallest rate of its way, and a
 /// round trip, both as they are when it starts.
@@ -24,11 +22,11 @@ pub(crate) struct Ideal {
 
 impl Ideal {
     pub(crate) fn of(run: &Run, class: &FlowClass) -> Self {
-        let links = class.forward.iter().filter_map(|&hop| wiring::link_of(run, class, hop));
+        let links = run.links_on(class, &class.forward);
         Self {
             rates: links.map(|link| link.rate.clone()).collect(),
             mss: class.mss,
-            headers: DATA_HEADERS + wiring::framing(run, class, &class.forward),
+            headers: run.data_overhead(class),
             there: Way::of(run, class, &class.forward),
             back: Way::of(run, class, &class.reverse),
         }

@@ -16,8 +16,8 @@ use bbrlab_run::{
 };
 use bbrlab_units::{NS_PER_S, Span, Time};
 
-use crate::app;
-use crate::figures::{BITS, MEGA, NS_PER_MS, TRANSFER_PRECISION, US_PER_MS, mbps, rtts};
+use crate::completions::Completions;
+use crate::figures::{BITS, MEGA, NS_PER_MS, US_PER_MS, mbps, rtts};
 use crate::flow::Flow;
 use crate::groups;
 use crate::histogram::Histogram;
@@ -40,7 +40,7 @@ pub(crate) fn summarise(
     let mut delays = queue_delays(net, links);
     let flow_groups = groups::summarise(run, world, losses, &mut delays);
     for (id, flow) in flows.iter().enumerate().filter(|_| run.flow_series) {
-        delays.add(Delays::FLOW_RTT, id, rtts(&flow.meter.rtt_us));
+        delays.add(Delays::FLOW_RTT, id, rtts(&flow.connection.meter.rtt_us));
     }
     let is_policed: Vec<bool> =
         run.classes.iter().map(|class| wiring::is_policed(run, class)).collect();
@@ -79,15 +79,20 @@ pub(crate) fn summarise(
         events: Some(net.events()),
         data_packets: Some(data_packets(run, net, flows)),
         digest: Some(net.digest().to_string()),
-        goodput_mbps: mbps(bytes(|flow| flow.bytes_in_traffic), windows.traffic()),
+        goodput_mbps: mbps(bytes(|flow| flow.accounts.marks.in_traffic), windows.traffic()),
         goodput_ss_mbps: windows.steady_traffic().and_then(|span| {
-            mbps(bytes(|flow| flow.bytes_in_traffic.saturating_sub(flow.bytes_at_ss)), span)
+            mbps(
+                bytes(|flow| {
+                    flow.accounts.marks.in_traffic.saturating_sub(flow.accounts.marks.at_steady)
+                }),
+                span,
+            )
         }),
         jain: fairness(all_active, |flow| {
-            flow.bytes_at_first_end.saturating_sub(flow.bytes_at_last_start)
+            flow.accounts.marks.at_first_end.saturating_sub(flow.accounts.marks.at_last_start)
         }),
         jain_ss: fairness(all_active_ss, |flow| {
-            flow.bytes_at_first_end.saturating_sub(flow.bytes_at_ss)
+            flow.accounts.marks.at_first_end.saturating_sub(flow.accounts.marks.at_steady)
         }),
         links: link_summaries,
         waits: wiring::waits(run).map(|(id, name)| wait_summary(net, id, name)).collect(),
@@ -148,7 +153,7 @@ fn data_packets(run: &Run, net: &mut Network<Payload>, flows: &[Flow]) -> u64 {
     if let Some(bottleneck) = run.bottleneck {
         return net.link_stats(LinkId(bottleneck)).sent_data_packets;
     }
-    flows.iter().map(|flow| flow.data_arrivals).sum()
+    flows.iter().map(|flow| flow.connection.data_arrivals).sum()
 }
 
 #[expect(clippy::cast_precision_loss, reason = "for people")]
@@ -244,7 +249,7 @@ fn sojourn(delay: &DelayHistogram) -> Sojourn {
 fn flow_summary(run: &Run, id: usize, flow: &Flow, world: &World) -> FlowSummary {
     let population = world.population(flow);
     let class = &run.classes[flow.class as usize];
-    let at_end = flow.at_end.as_ref().expect("every flow was frozen when the run ended");
+    let at_end = flow.accounts.at_end();
     let end = at_end.at.max(flow.start);
     let active = end.since(flow.start);
     let bytes = at_end.bytes_read;
@@ -252,7 +257,7 @@ fn flow_summary(run: &Run, id: usize, flow: &Flow, world: &World) -> FlowSummary
     let spent = Span(at_end.limits.iter().map(|span| span.0).sum());
     let present = if population.is_some() { spent } else { active };
     let totals = flow.totals_at_end();
-    let meter = &flow.meter;
+    let meter = &flow.connection.meter;
     let ms = |us: Option<u64>| us.map(|us| us as f64 / US_PER_MS);
     FlowSummary {
         id: u32::try_from(id).expect("flows are numbered in 24 bits"),
@@ -264,7 +269,7 @@ fn flow_summary(run: &Run, id: usize, flow: &Flow, world: &World) -> FlowSummary
         throughput_mbps: mbps(at_end.wire_bytes, active).filter(|_| flow.has_rated_link),
         goodput_mbps: mbps(bytes, active),
         goodput_ss_mbps: mbps(
-            bytes.saturating_sub(flow.bytes_at_ss),
+            bytes.saturating_sub(flow.accounts.marks.at_steady),
             end.since(world.windows.steady_from),
         ),
         sent_packets: Some(totals.sender.sent),
@@ -301,7 +306,7 @@ fn flow_summary(run: &Run, id: usize, flow: &Flow, world: &World) -> FlowSummary
                 None if class.is_udp => None,
                 None => meter.cwnd_mean(flow.start),
             },
-            max: (flow.is_started && !class.is_udp).then(|| f64::from(meter.cwnd_max)),
+            max: (flow.accounts.is_started && !class.is_udp).then(|| f64::from(meter.cwnd_max)),
         },
         limited_by: if class.is_udp {
             LimitedBy::default()
@@ -309,10 +314,10 @@ fn flow_summary(run: &Run, id: usize, flow: &Flow, world: &World) -> FlowSummary
             limited_by(flow, at_end.limits, present)
         },
         fct_ms: match population {
-            Some(population) => fct(&population.counts.fct_ns),
+            Some(population) => fct(&population.counts.all.fct_ns),
             None => completion_times(class, flow),
         },
-        stalled_s: flow.stalled(end).map(Span::as_secs_f64),
+        stalled_s: flow.application.stalled(end).map(Span::as_secs_f64),
         ..FlowSummary::default()
     }
 }
@@ -320,7 +325,7 @@ fn flow_summary(run: &Run, id: usize, flow: &Flow, world: &World) -> FlowSummary
 /// Shares of the active time; pauses between the transfers of a train count as application-limited.
 #[expect(clippy::cast_precision_loss, reason = "shares")]
 fn limited_by(flow: &Flow, spent: [Span; 5], active: Span) -> LimitedBy {
-    if active == Span::ZERO || !flow.is_started {
+    if active == Span::ZERO || !flow.accounts.is_started {
         return LimitedBy::default();
     }
     let known: u64 = spent.iter().map(|span| span.0).sum();
@@ -336,16 +341,12 @@ fn limited_by(flow: &Flow, spent: [Span; 5], active: Span) -> LimitedBy {
 }
 
 fn completion_times(class: &bbrlab_run::FlowClass, flow: &Flow) -> Fct {
-    if app::transfers(&class.source) == 0 {
+    if class.source.transfers() == 0 {
         return Fct { n: Some(0), ..Fct::default() };
     }
-    let mut times = Histogram::new(TRANSFER_PRECISION);
-    for transfer in &flow.transfers {
-        if let Some(done) = transfer.done {
-            times.add(done.since(transfer.start).0, 1);
-        }
-    }
-    fct(&times)
+    let mut all = Completions::new();
+    flow.application.transfers.iter().for_each(|transfer| all.add(transfer, None));
+    fct(&all.fct_ns)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "for people")]

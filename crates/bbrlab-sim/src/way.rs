@@ -6,8 +6,6 @@ use bbrlab_link::{DelaySteps, Link};
 use bbrlab_run::{FlowClass, Hop, Run};
 use bbrlab_units::{Span, Time};
 
-use crate::wiring;
-
 /// The delays of a route, in its order.
 #[derive(Clone, Debug)]
 pub(crate) struct Way(Arc<[Part]>);
@@ -20,7 +18,7 @@ enum Part {
 
 impl Way {
     pub(crate) fn of(run: &Run, class: &FlowClass, route: &[Hop]) -> Self {
-        let part = |&hop: &Hop| match (hop, wiring::link_of(run, class, hop)) {
+        let part = |&hop: &Hop| match (hop, run.link_at(class, hop)) {
             (Hop::Delay(delay), _) => Part::Same(delay),
             (_, Some(Link { delay_steps: Some(changes), .. })) => Part::Changes(changes.clone()),
             (_, link) => Part::Same(link.map_or(Span::ZERO, |link| link.propagation(Time::ZERO))),

@@ -61,8 +61,8 @@ impl Windows {
             for flow in &mut *flows {
                 let bytes = flow.bytes_read();
                 match mark {
-                    Mark::AllStarted => flow.bytes_at_last_start = bytes,
-                    Mark::Steady => flow.bytes_at_ss = bytes,
+                    Mark::AllStarted => flow.accounts.marks.at_last_start = bytes,
+                    Mark::Steady => flow.accounts.marks.at_steady = bytes,
                 }
             }
         }
@@ -79,7 +79,7 @@ impl Windows {
     /// active together.
     pub(crate) fn population_ended(&mut self, now: Time, flows: &mut [Flow]) {
         for flow in &mut *flows {
-            flow.bytes_in_traffic = flow.bytes_read();
+            flow.accounts.marks.in_traffic = flow.bytes_read();
         }
         self.traffic_lasts(now, flows);
     }
@@ -88,7 +88,7 @@ impl Windows {
         self.last_end = now;
         self.emptying.retain(|&id| {
             let flow = &mut flows[id as usize];
-            flow.bytes_in_traffic = flow.bytes_read();
+            flow.accounts.marks.in_traffic = flow.bytes_read();
             // Nobody tells a flow of datagrams what has arrived.
             !flow.is_over() || flow.is_udp
         });
@@ -99,7 +99,7 @@ impl Windows {
         self.note_first_end(now, flows);
         self.last_end = now;
         for flow in flows {
-            flow.bytes_in_traffic = flow.bytes_read();
+            flow.accounts.marks.in_traffic = flow.bytes_read();
         }
     }
 
@@ -107,7 +107,7 @@ impl Windows {
         if self.first_end.is_none() {
             self.first_end = Some(now);
             for flow in flows {
-                flow.bytes_at_first_end = flow.bytes_read();
+                flow.accounts.marks.at_first_end = flow.bytes_read();
             }
         }
     }

@@ -1,31 +1,19 @@
 //! Conversion between segments and packets (bytes on the wire, identity for the digest), and
 //! between the time of the run and the clock of the hosts. Only this file converts times.
 //!
-//! Sources: design of the scenario format: wire size = payload + 52 B (IP 20, TCP 20, timestamps 12) +
-//! framing; 12, 20 or 28 B more for one, two or three SACK blocks. A SYN carries 20 B of options.
+//! Sources: [`bbrlab_run::headers`] has the sizes.
 
 use bbrlab_cc::{Draw, Lent};
 use bbrlab_net::{Arrival, FlowId, Load, Outgoing, Port, Rng, Side, TcpHeader};
+use bbrlab_run::headers;
 use bbrlab_stack::TcpOptions;
 use bbrlab_tcp::receiver::{Glance, Incoming};
 use bbrlab_tcp::segment::{Cut, flag};
-use bbrlab_tcp::{DataSegment, Host, PureAck, SackBlock, Segment, Sender, TimerId};
+use bbrlab_tcp::sender::IncomingAck;
+use bbrlab_tcp::{DataSegment, Host, PureAck, SackBlock, Segment, Sender, TimerId, Transmission};
 use bbrlab_units::{Ecn, Span, Time};
 
-/// Headers of a data packet: IP, TCP and timestamps.
-pub(crate) const DATA_HEADERS: u32 = HEADERS + TIMESTAMP_OPTION;
-/// IP and TCP header without options.
-const HEADERS: u32 = 40;
-/// MSS, SACK permitted with timestamps, window scale.
-const SYN_OPTIONS: u32 = 20;
-/// Window scale, SACK permitted and timestamps one after the other; ns-3 announces no MSS.
-const SYN_OPTIONS_PACKED: u32 = 16;
-/// Timestamps option with padding.
-const TIMESTAMP_OPTION: u32 = 12;
-/// Padding and header of the SACK option.
-const SACK_OPTION: u32 = 4;
-/// One SACK block.
-const SACK_BLOCK: u32 = 8;
+use crate::pacing_timer::PacingTimer;
 
 /// How long the hosts have been up when a run begins.
 ///
@@ -214,30 +202,14 @@ impl Payload {
     }
 }
 
-/// A segment that arrives as a pure ACK, if it is one.
-#[inline]
-pub(crate) fn pure_ack(packet: &Arrival<'_, Payload>) -> Option<PureAck> {
-    let payload = packet.payload();
-    let (flags, options) = (payload.flags & !flag::PSH, payload.options & !HAS_TS);
-    let pure = u16::from_le_bytes([flag::ACK, HAS_NO_DATA]);
-    (u16::from_le_bytes([flags, options]) == pure).then(|| payload.ack_only())
-}
-
-/// Whether a segment would be a pure ACK without its SACK blocks.
-#[inline]
-pub(crate) fn is_pure_but_for_blocks(packet: &Arrival<'_, Payload>) -> bool {
-    let payload = packet.payload();
-    payload.flags & !flag::PSH == flag::ACK && !payload.has_data()
-}
-
 /// A packet that carries a segment from `sender`.
 #[derive(Clone, Copy)]
-pub(crate) struct Arriving<'p> {
+pub(crate) struct AtReceiver<'p> {
     pub(crate) packet: Arrival<'p, Payload>,
     pub(crate) sender: &'p Sender,
 }
 
-impl Incoming for Arriving<'_> {
+impl Incoming for AtReceiver<'_> {
     #[inline]
     fn glance(self) -> Glance {
         self.packet.payload().glance()
@@ -246,6 +218,33 @@ impl Incoming for Arriving<'_> {
     #[inline]
     fn segment(self) -> Segment {
         arrived(&self.packet, self.sender.reverse().wnd)
+    }
+}
+
+/// A packet that carries a segment from a receiver, which has no data.
+#[derive(Clone, Copy)]
+pub(crate) struct AtSender<'p>(pub(crate) Arrival<'p, Payload>);
+
+impl IncomingAck for AtSender<'_> {
+    #[inline]
+    fn pure_ack(&self) -> Option<PureAck> {
+        let payload = self.0.payload();
+        let (flags, options) = (payload.flags & !flag::PSH, payload.options & !HAS_TS);
+        let pure = u16::from_le_bytes([flag::ACK, HAS_NO_DATA]);
+        (u16::from_le_bytes([flags, options]) == pure).then(|| payload.ack_only())
+    }
+
+    #[inline]
+    fn ack_with_blocks(&self) -> Option<(PureAck, &[SackBlock; 4], u8)> {
+        let payload = self.0.payload();
+        let blocks = self.0.aside()?;
+        let is_pure_but_for_blocks = payload.flags & !flag::PSH == flag::ACK && !payload.has_data();
+        is_pure_but_for_blocks.then(|| (payload.ack_only(), blocks, payload.sack_count()))
+    }
+
+    #[inline]
+    fn segment(&self) -> Segment {
+        arrived(&self.0, 0)
     }
 }
 
@@ -282,39 +281,15 @@ fn both(packet: &Arrival<'_, Payload>) -> u32 {
 /// Bytes of the IP packet that carries `segment`.
 #[inline]
 pub(crate) fn ip_bytes(segment: &Segment, tcp_options: TcpOptions) -> u32 {
-    let (is_syn, has_ts) = (segment.has(flag::SYN), segment.has_ts);
-    let blocks = u32::from(segment.sack_count);
-    let headers = if is_syn || (blocks > 0 && tcp_options == TcpOptions::Packed) {
-        unusual_headers(is_syn, has_ts, blocks, tcp_options)
+    let (has_ts, blocks) = (segment.has_ts, u32::from(segment.sack_count));
+    let headers = if segment.has(flag::SYN) {
+        headers::syn(tcp_options)
     } else if blocks > 0 {
-        usual_headers(has_ts) + SACK_OPTION + SACK_BLOCK * blocks
+        headers::with_blocks(has_ts, blocks, tcp_options)
     } else {
-        usual_headers(has_ts)
+        headers::plain(has_ts)
     };
     segment.len + headers
-}
-
-/// Headers of a segment that has no options but, perhaps, timestamps.
-#[inline]
-fn usual_headers(has_ts: bool) -> u32 {
-    if has_ts { DATA_HEADERS } else { HEADERS }
-}
-
-/// The same for a SYN, or with options that follow each other.
-#[cold]
-#[inline(never)]
-fn unusual_headers(is_syn: bool, has_ts: bool, blocks: u32, tcp_options: TcpOptions) -> u32 {
-    let is_packed = tcp_options == TcpOptions::Packed;
-    let options = if is_syn {
-        if is_packed { SYN_OPTIONS_PACKED } else { SYN_OPTIONS }
-    } else {
-        let timestamps = if has_ts { TIMESTAMP_OPTION } else { 0 };
-        // Of the bytes beside the blocks, the padding of the timestamps has room for those that are
-        // not padding.
-        let head = if is_packed && has_ts { 0 } else { SACK_OPTION };
-        timestamps + if blocks > 0 { head + SACK_BLOCK * blocks } else { 0 }
-    };
-    HEADERS + options
 }
 
 /// One end of a flow's connection, as the host of its TCP.
@@ -335,8 +310,8 @@ pub(crate) trait FlowEnd: Sized {
     /// What its congestion control draws from.
     fn rng(&mut self) -> &mut Rng;
 
-    /// Keeps the time of a pacing timer that is not in the event queue.
-    fn keep_idle_pacing(&mut self, at: Time);
+    /// Its pacing timer.
+    fn pacing_timer(&mut self) -> &mut PacingTimer;
 
     /// This end of the current connection.
     #[inline]
@@ -374,9 +349,7 @@ impl Endpoint {
 #[repr(C)]
 pub(crate) struct SenderEnd {
     pub(crate) rng: Rng,
-    /// When the pacing timer fires, if it is not in the event queue because it will have nothing to
-    /// do; else `NEVER`.
-    pub(crate) idle_pacing: Time,
+    pub(crate) pacing_timer: PacingTimer,
     pub(crate) endpoint: Endpoint,
 }
 
@@ -393,8 +366,8 @@ impl FlowEnd for SenderEnd {
     }
 
     #[inline]
-    fn keep_idle_pacing(&mut self, at: Time) {
-        self.idle_pacing = at;
+    fn pacing_timer(&mut self) -> &mut PacingTimer {
+        &mut self.pacing_timer
     }
 }
 
@@ -411,7 +384,7 @@ impl FlowEnd for Endpoint {
         unreachable!("only a congestion control draws")
     }
 
-    fn keep_idle_pacing(&mut self, _at: Time) {
+    fn pacing_timer(&mut self) -> &mut PacingTimer {
         unreachable!("only a sender paces")
     }
 }
@@ -488,7 +461,7 @@ impl<E: FlowEnd> End<'_, E> {
     fn transmit_data_burst(&mut self, burst: &DataSegment, mss: u32) {
         debug_assert!(burst.flags & flag::SYN == 0);
         let &Endpoint { flow, framing, .. } = self.kept.endpoint();
-        let headers = usual_headers(burst.has_ts) + framing;
+        let headers = headers::plain(burst.has_ts) + framing;
         let sent_us = self.sent_us();
         let packets = Cut::of(burst, mss).map(|segment| {
             let packet = Outgoing {
@@ -511,7 +484,7 @@ impl<E: FlowEnd> End<'_, E> {
         debug_assert!(segment.flags & flag::SYN == 0);
         let &Endpoint { flow, framing, .. } = self.kept.endpoint();
         let packet = Outgoing {
-            wire_bytes: segment.len + usual_headers(segment.has_ts) + framing,
+            wire_bytes: segment.len + headers::plain(segment.has_ts) + framing,
             ecn: segment.ecn,
             is_data: true,
             seq: u64::from(segment.seq),
@@ -536,7 +509,7 @@ impl<E: FlowEnd> End<'_, E> {
     fn transmit_pure_ack(&mut self, ack: &PureAck) {
         let &Endpoint { flow, framing, .. } = self.kept.endpoint();
         let packet = Outgoing {
-            wire_bytes: usual_headers(ack.has_ts) + framing,
+            wire_bytes: headers::plain(ack.has_ts) + framing,
             ecn: Ecn::NotEct,
             is_data: false,
             seq: u64::from(ack.ack),
@@ -562,12 +535,6 @@ impl<E: FlowEnd> End<'_, E> {
             aside: Some(sack),
         };
         self.port.send(flow, E::SIDE, packet, || Payload::of(&segment));
-    }
-
-    /// A high-resolution timer is due at any time; timers of the wheel are due at a tick.
-    #[inline(never)]
-    fn arm_pacing(&mut self, at: Time) {
-        self.port.arm(self.kept.endpoint().flow, E::SIDE, TimerId::Pacing as u8, at);
     }
 
     #[inline(always)]
@@ -619,65 +586,39 @@ fn draw_lent(state: &mut [u64; 4], bound: u32) -> u32 {
 }
 
 impl<E: FlowEnd> Host for End<'_, E> {
-    #[inline]
-    fn transmit(&mut self, segment: Segment) {
-        if segment.len > 0 {
-            if self.kept.endpoint().is_whole {
-                self.transmit_of_whole(&segment);
-            } else {
-                self.transmit_data(&segment);
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "each caller knows the form of what it transmits")]
+    fn transmit(&mut self, what: Transmission<'_>) {
+        match what {
+            Transmission::New(segment) => self.transmit_new_data(segment),
+            Transmission::Again(segment) => self.transmit_data_again(segment),
+            Transmission::Burst(burst, mss) => self.transmit_data_burst(burst, mss),
+            Transmission::Ack(ack) => self.transmit_pure_ack(ack),
+            Transmission::AckWithBlocks(ack, blocks, count) => {
+                self.transmit_ack_with_blocks(ack, blocks, count);
             }
-        } else {
-            self.transmit_control(&segment);
-        }
-    }
-
-    #[inline]
-    fn transmit_new(&mut self, segment: &DataSegment) {
-        self.transmit_new_data(segment);
-    }
-
-    #[inline]
-    fn transmit_again(&mut self, segment: &DataSegment) {
-        self.transmit_data_again(segment);
-    }
-
-    #[inline]
-    fn transmit_burst(&mut self, burst: &DataSegment, mss: u32) {
-        self.transmit_data_burst(burst, mss);
-    }
-
-    #[inline]
-    fn transmit_ack(&mut self, ack: &PureAck) {
-        self.transmit_pure_ack(ack);
-    }
-
-    #[inline]
-    fn transmit_sack(&mut self, ack: &PureAck, sack: &[SackBlock; 4], sack_count: u8) {
-        self.transmit_ack_with_blocks(ack, sack, sack_count);
-    }
-
-    #[inline]
-    fn arm(&mut self, timer: TimerId, at: Time) {
-        match timer {
-            TimerId::Pacing => self.arm_pacing(run_time(at)),
-            TimerId::Retransmit | TimerId::DelayedAck | TimerId::CompressedAck => {
-                self.port.arm(self.kept.endpoint().flow, E::SIDE, timer as u8, run_time(at));
+            Transmission::Segment(segment) if segment.len == 0 => self.transmit_control(segment),
+            Transmission::Segment(segment) if self.kept.endpoint().is_whole => {
+                self.transmit_of_whole(segment);
             }
+            Transmission::Segment(segment) => self.transmit_data(segment),
         }
-    }
-
-    /// The flow calls [`bbrlab_tcp::Sender::pacing_lapses`] before the sender's next event.
-    #[inline]
-    fn arm_idle_pacing(&mut self, at: Time) {
-        self.kept.keep_idle_pacing(run_time(at));
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "one place arms it, and most of this is known there")]
-    fn arm_compressed_ack(&mut self, at: Time) {
+    #[expect(clippy::inline_always, reason = "each caller knows the timer")]
+    fn arm(&mut self, timer: TimerId, at: Time) {
         let flow = self.kept.endpoint().flow;
-        self.port.arm_even(flow, E::SIDE, TimerId::CompressedAck as u8, run_time(at));
+        match timer {
+            TimerId::Pacing => self.kept.pacing_timer().arm(at),
+            // It is the even one of the engine's timers: see `wiring.rs`.
+            TimerId::CompressedAck => {
+                self.port.arm_even(flow, E::SIDE, timer as u8, run_time(at));
+            }
+            TimerId::Retransmit | TimerId::DelayedAck => {
+                self.port.arm(flow, E::SIDE, timer as u8, run_time(at));
+            }
+        }
     }
 
     #[inline]

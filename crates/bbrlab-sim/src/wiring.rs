@@ -9,7 +9,7 @@ use bbrlab_stack::Tso;
 use bbrlab_tcp::TimerId;
 use bbrlab_units::Time;
 
-use crate::wire::{DATA_HEADERS, Payload};
+use crate::wire::Payload;
 
 /// A link of the results, with its name there: one with a rate, or one that lets not all packets
 /// through.
@@ -94,40 +94,14 @@ pub(crate) fn wire(run: &Run, mode: LinkMode) -> Wired {
 
 /// As how many packets a burst counts that crosses the network whole.
 fn burst_size(run: &Run, class: &FlowClass) -> BurstSize {
-    let headers = DATA_HEADERS + framing(run, class, &class.forward);
+    let headers = run.data_overhead(class);
     let payload = NonZeroU32::new(class.mss).expect("a scenario's segments are not empty");
     BurstSize { headers, payload }
 }
 
-/// Link-layer bytes around a packet on a route: those of its first link with a rate, or Ethernet's
-/// if there is none.
-pub(crate) fn framing(run: &Run, class: &FlowClass, route: &[Hop]) -> u32 {
-    let first = route
-        .iter()
-        .find_map(|hop| link_of(run, class, *hop).filter(|link| link.rate.is_limited()));
-    let framing = first.map_or(Link::ETHERNET, |link| link.framing);
-    u32::try_from(framing.0).expect("a scenario's framing is a handful of bytes")
-}
-
-/// The link at that hop.
-pub(crate) fn link_of<'a>(run: &'a Run, class: &'a FlowClass, hop: Hop) -> Option<&'a Link> {
-    match hop {
-        Hop::Delay(_) => None,
-        Hop::Link(number) => Some(&run.links[number as usize]),
-        Hop::Private(number) => Some(&class.private_links[number as usize]),
-    }
-}
-
-/// Whether packets can queue at a hop.
-pub(crate) fn is_rated(run: &Run, class: &FlowClass, hop: Hop) -> bool {
-    link_of(run, class, hop).is_some_and(|link| link.rate.is_limited())
-}
-
 /// Whether there is a policer on the way of a flow's data.
 pub(crate) fn is_policed(run: &Run, class: &FlowClass) -> bool {
-    let has_policer =
-        |&hop: &Hop| link_of(run, class, hop).is_some_and(|link| link.police.is_some());
-    class.forward.iter().any(has_policer)
+    run.links_on(class, &class.forward).any(|link| link.police.is_some())
 }
 
 /// The forward and the reverse route of a flow whose private links begin at `first_private`.

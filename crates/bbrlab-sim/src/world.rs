@@ -7,8 +7,9 @@ use bbrlab_units::{Span, Time};
 
 use crate::app::Token;
 use crate::arrivals::{self, Place, Population};
-use crate::flow::{ClassSetup, Flow};
+use crate::flow::Flow;
 use crate::series::{self, Before};
+use crate::setup::ClassSetup;
 use crate::windows::Windows;
 use crate::wire::{self, Payload};
 
@@ -55,7 +56,7 @@ impl World {
         let flow = &mut self.flows[id.0 as usize];
         match &mut self.populations[flow.class as usize] {
             Some(population) => {
-                let transfer = flow.transfers.pop().expect("a flow that came has one");
+                let transfer = flow.application.transfers.pop().expect("a flow that came has one");
                 if population.leave(now, id.0, &transfer) {
                     self.windows.population_ended(now, &mut self.flows);
                 }

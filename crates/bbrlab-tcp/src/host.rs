@@ -26,67 +26,48 @@ impl TimerId {
     pub const COUNT: usize = 4;
 }
 
-/// What a connection needs from its host: transmission, timers, random integers.
-pub trait Host: Draw {
-    /// Transmits a segment now. Segments transmitted during one event leave in the order of the
-    /// calls.
-    fn transmit(&mut self, segment: Segment);
+/// What a connection transmits, in the form in which it has it. A host may have a shorter way for
+/// some forms than for a segment of any kind.
+#[derive(Clone, Copy, Debug)]
+pub enum Transmission<'a> {
+    /// A segment of any kind.
+    Segment(&'a Segment),
+    /// New data: a segment with payload that is sent for the first time.
+    New(&'a DataSegment),
+    /// Such a segment again, or for the first time.
+    Again(&'a DataSegment),
+    /// A burst, cut into packets of at most so many bytes of payload.
+    Burst(&'a DataSegment, u32),
+    /// A pure ACK without SACK blocks.
+    Ack(&'a PureAck),
+    /// An ACK that would be a pure one without its SACK blocks, and their number.
+    AckWithBlocks(&'a PureAck, &'a [SackBlock; 4], u8),
+}
 
-    /// Transmits new data: a segment with payload that is sent for the first time. The same as
-    /// [`Self::transmit`], by a shorter way if the host has one.
-    #[inline]
-    fn transmit_new(&mut self, segment: &DataSegment) {
-        self.transmit(segment.segment());
-    }
-
-    /// Transmits such a segment again, or for the first time. The same as [`Self::transmit`], too.
-    #[inline]
-    fn transmit_again(&mut self, segment: &DataSegment) {
-        self.transmit(segment.segment());
-    }
-
-    /// Transmits a burst cut into packets of at most `mss` bytes, each as [`Self::transmit`] would.
-    #[inline]
-    fn transmit_burst(&mut self, burst: &DataSegment, mss: u32) {
-        for packet in Cut::of(burst, mss) {
-            self.transmit(packet.segment());
+impl Transmission<'_> {
+    /// Its segments one after the other, whatever its form.
+    pub fn for_each(self, mut transmit: impl FnMut(Segment)) {
+        match self {
+            Self::Segment(segment) => transmit(*segment),
+            Self::New(segment) | Self::Again(segment) => transmit(segment.segment()),
+            Self::Burst(burst, mss) => {
+                Cut::of(burst, mss).for_each(|segment| transmit(segment.segment()));
+            }
+            Self::Ack(ack) => transmit(ack.segment()),
+            Self::AckWithBlocks(ack, &sack, sack_count) => {
+                transmit(Segment { sack, sack_count, ..ack.segment() });
+            }
         }
     }
+}
 
-    /// Transmits a pure ACK without SACK blocks, as [`Self::transmit`] would.
-    #[inline]
-    fn transmit_ack(&mut self, ack: &PureAck) {
-        self.transmit(ack.segment());
-    }
-
-    /// Transmits an ACK that would be a pure one without its `sack_count` SACK blocks, as
-    /// [`Self::transmit`] would.
-    #[inline]
-    fn transmit_sack(&mut self, ack: &PureAck, sack: &[SackBlock; 4], sack_count: u8) {
-        self.transmit(Segment { sack: *sack, sack_count, ..ack.segment() });
-    }
+/// What a connection needs from its host: transmission, timers, random integers.
+pub trait Host: Draw {
+    /// Transmits now. What is transmitted during one event leaves in the order of the calls.
+    fn transmit(&mut self, what: Transmission<'_>);
 
     /// Arms `timer` for `at`; replaces an earlier deadline.
     fn arm(&mut self, timer: TimerId, at: Time);
-
-    /// Arms the pacing timer for `at` while cwnd is full: unless the sender has an event before,
-    /// all that it will do then is to note that cwnd limits it. The host may call
-    /// [`Sender::pacing_lapses`] in place of the timer, any time after `at` and before the sender's
-    /// next event. If that is before `at`, and [`Sender::is_idle_until`] no longer holds after it,
-    /// the host has to arm the timer.
-    ///
-    /// [`Sender::pacing_lapses`]: crate::Sender::pacing_lapses
-    /// [`Sender::is_idle_until`]: crate::Sender::is_idle_until
-    #[inline]
-    fn arm_idle_pacing(&mut self, at: Time) {
-        self.arm(TimerId::Pacing, at);
-    }
-
-    /// Arms the timer of compressed ACKs for `at`, as [`Self::arm`] would.
-    #[inline]
-    fn arm_compressed_ack(&mut self, at: Time) {
-        self.arm(TimerId::CompressedAck, at);
-    }
 
     /// Disarms `timer`.
     fn disarm(&mut self, timer: TimerId);

@@ -18,7 +18,7 @@ pub mod sender;
 pub mod socket;
 pub mod wheel;
 
-pub use host::{Host, TimerId};
+pub use host::{Host, TimerId, Transmission};
 pub use receiver::{Receiver, ReceiverConfig};
 pub use segment::{DataSegment, PureAck, SackBlock, Segment};
 pub use sender::{Sender, SenderConfig};

@@ -26,7 +26,7 @@ use bbrlab_units::Time;
 use crate::receiver::{Peer, Read, SendSide};
 use crate::segment::flag;
 use crate::sender::AckPlace;
-use crate::{Host, Receiver, Segment, Sender, TimerId};
+use crate::{Host, Receiver, Segment, Sender, TimerId, Transmission};
 
 /// A socket that sends and receives.
 #[derive(Debug)]
@@ -68,13 +68,15 @@ impl<H: Host> Draw for Wire<'_, H> {
 }
 
 impl<H: Host> Host for Wire<'_, H> {
-    fn transmit(&mut self, mut segment: Segment) {
-        if segment.has(flag::SYN) {
-            segment.wnd = self.receiver.syn_window();
-        } else {
-            self.receiver.piggyback(self.now, &mut segment);
-        }
-        self.host.transmit(segment);
+    fn transmit(&mut self, what: Transmission<'_>) {
+        what.for_each(|mut segment| {
+            if segment.has(flag::SYN) {
+                segment.wnd = self.receiver.syn_window();
+            } else {
+                self.receiver.piggyback(self.now, &mut segment);
+            }
+            self.host.transmit(Transmission::Segment(&segment));
+        });
     }
 
     fn arm(&mut self, timer: TimerId, at: Time) {

@@ -1,7 +1,7 @@
 //! A host for one end of a connection: keeps its timers and what it sends.
 
 use bbrlab_cc::Draw;
-use bbrlab_tcp::{Host, Segment, TimerId};
+use bbrlab_tcp::{Host, TimerId, Transmission};
 use bbrlab_units::{Span, Time};
 
 use super::compare::Sent;
@@ -78,8 +78,8 @@ impl Draw for Bench {
 }
 
 impl Host for Bench {
-    fn transmit(&mut self, segment: Segment) {
-        self.sent.push((self.now, segment));
+    fn transmit(&mut self, what: Transmission<'_>) {
+        what.for_each(|segment| self.sent.push((self.now, segment)));
     }
 
     fn arm(&mut self, timer: TimerId, at: Time) {

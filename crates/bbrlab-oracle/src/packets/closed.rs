@@ -307,7 +307,7 @@ pub(super) fn run(
             rx.arrive(now, &segment);
         } else if ack <= now {
             let (_, segment) = path.to_sender.pop_front().expect("one is due");
-            tx.sender.on_segment(now, &segment, &mut tx.bench);
+            tx.sender.on_arrival(now, &segment, &mut tx.bench);
         } else if rx_timer <= now {
             rx.bench.fire(rx_timer_id);
             rx.receiver.on_timer(now, rx_timer_id, &mut rx.bench);

@@ -187,7 +187,7 @@ pub(super) fn replay(
         if arrival == now && !(timer_at == now && is_burst_first) {
             let (_, row) = arrivals.next().expect("one is due");
             watch(now, &sender);
-            sender.on_segment(now, &row.segment, &mut bench);
+            sender.on_arrival(now, &row.segment, &mut bench);
         } else if timer_at == now {
             let Due { id, burst, .. } = timer.expect("one is due");
             bench.fire(id);

@@ -176,7 +176,7 @@ pub(super) fn with_compared(experiment: &Experiment, rows: Vec<Row>) -> Vec<Row>
 }
 
 /// Bytes of the IP and TCP headers with timestamps.
-const HEADERS: f64 = 52.0;
+const HEADERS: f64 = bbrlab_run::headers::DATA as f64;
 
 #[expect(clippy::cast_precision_loss, reason = "some bytes")]
 fn framing(run: &Run) -> f64 {

@@ -41,7 +41,7 @@ use shaper::PeakSpec;
 pub(crate) use slot::SlotSpec;
 
 /// Headers of a data packet: IP, TCP and timestamps.
-pub(crate) const HEADERS: u64 = 52;
+pub(crate) const HEADERS: u64 = bbrlab_run::headers::DATA as u64;
 
 /// A link with the defaults filled in.
 #[derive(Clone, Debug)]

@@ -76,18 +76,8 @@ impl Incoming for &Segment {
 impl Receiver {
     /// A segment arrives from the peer, and the application reads all data if it is woken up:
     /// [`Self::on_segment`], then [`Self::read`] if [`Self::wants_read`].
-    pub fn deliver(&mut self, now: Time, segment: &Segment, host: &mut impl Host) -> Read {
-        self.deliver_incoming(now, segment, host)
-    }
-
-    /// The same for a segment that is not at hand in one piece.
     #[inline]
-    pub fn deliver_incoming(
-        &mut self,
-        now: Time,
-        packet: impl Incoming,
-        host: &mut impl Host,
-    ) -> Read {
+    pub fn deliver(&mut self, now: Time, packet: impl Incoming, host: &mut impl Host) -> Read {
         if self.expected == Expected::InOrder {
             let glance = packet.glance();
             if self.is_next(glance, self.window.rcv_nxt) {

@@ -20,7 +20,7 @@ use crate::oow::OowLimit;
 use crate::segment::flag;
 use crate::sender::NS3_SYN_TIMEOUT_S;
 use crate::wheel::slot_of;
-use crate::{Host, Segment, TimerId};
+use crate::{Host, Segment, TimerId, Transmission};
 
 /// `TCP_RTO_MIN` in microseconds.
 const RTO_MIN_US: u64 = 200_000;
@@ -87,7 +87,7 @@ impl Receiver {
         if self.ecn.is_ok {
             flags |= flag::ECE;
         }
-        host.transmit(Segment {
+        host.transmit(Transmission::Segment(&Segment {
             seq: self.config.isn,
             ack: self.window.rcv_nxt,
             wnd: self.window.syn_window(),
@@ -98,7 +98,7 @@ impl Receiver {
             ecn: if self.ecn.is_ok { self.ecn.on_acks } else { Ecn::NotEct },
             retransmission: u16::from(self.synack_retrans),
             ..Segment::default()
-        });
+        }));
         let tick = self.config.tick;
         let jiffies = tick.jiffies(now);
         let first_s = match self.config.stack.socket.handshake {
@@ -244,7 +244,7 @@ impl Receiver {
         };
         self.send_side.snd_nxt = self.send_side.snd_nxt.wrapping_add(1);
         self.stamp(&mut segment);
-        host.transmit(segment);
+        host.transmit(Transmission::Segment(&segment));
     }
 
     /// The peer has sent its last byte. Linux: `tcp_fin`.

@@ -44,6 +44,7 @@ pub use config::{EcnEcho, ReceiverConfig};
 pub use fast_path::{Glance, Incoming};
 pub use read::Read;
 
+use std::ops::AddAssign;
 use std::sync::Arc;
 
 use bbrlab_stack::DelAck;
@@ -78,6 +79,25 @@ pub struct ReceiverStats {
     pub out_of_order_packets: u64,
     /// Data packets dropped: outside the window, for want of memory, or with an old timestamp.
     pub dropped_packets: u64,
+}
+
+impl AddAssign for ReceiverStats {
+    fn add_assign(&mut self, other: Self) {
+        let Self {
+            new_packets,
+            bytes_read,
+            acks_sent,
+            duplicate_packets,
+            out_of_order_packets,
+            dropped_packets,
+        } = other;
+        self.new_packets += new_packets;
+        self.bytes_read += bytes_read;
+        self.acks_sent += acks_sent;
+        self.duplicate_packets += duplicate_packets;
+        self.out_of_order_packets += out_of_order_packets;
+        self.dropped_packets += dropped_packets;
+    }
 }
 
 /// State of the connection as seen by the receiving half. Linux: `sk_state`.

@@ -13,7 +13,7 @@ use super::Receiver;
 use super::delayed_ack::{NOMEM, NOW, SCHED, TIMER};
 use super::window::Steady;
 use crate::segment::{PureAck, flag};
-use crate::{Host, Segment, TimerId};
+use crate::{Host, Segment, TimerId, Transmission};
 
 /// `tcp_comp_sack_slack_ns`: how much later than its time the timer may fire.
 pub(super) const COMP_SACK_SLACK: Span = Span::from_micros(100);
@@ -169,7 +169,7 @@ impl Receiver {
         self.compressed_due = Some(due);
         if self.compressed_armed > due {
             self.compressed_armed = due;
-            host.arm_compressed_ack(due);
+            host.arm(TimerId::CompressedAck, due);
         }
     }
 
@@ -268,13 +268,13 @@ impl Receiver {
         }
         let ack = self.pure_ack(wnd);
         let (blocks, count) = self.sacks.reported(self.has_ts);
-        host.transmit_sack(&ack, blocks, count);
+        host.transmit(Transmission::AckWithBlocks(&ack, blocks, count));
     }
 
     /// Apart from the ACKs with blocks, whose fields are then in no memory but the packet's.
     #[inline(never)]
     fn send_pure_ack(&mut self, wnd: u32, host: &mut impl Host) {
-        host.transmit_ack(&self.pure_ack(wnd));
+        host.transmit(Transmission::Ack(&self.pure_ack(wnd)));
     }
 
     /// An ACK for all that has arrived, without SACK blocks.
@@ -298,7 +298,7 @@ impl Receiver {
     pub(super) fn send_ack_for(&mut self, rcv_nxt: u32, host: &mut impl Host) {
         let mut segment = self.bare_ack();
         self.stamp_for(&mut segment, rcv_nxt);
-        host.transmit(segment);
+        host.transmit(Transmission::Segment(&segment));
     }
 
     /// An ACK to be stamped.
@@ -317,7 +317,7 @@ impl Receiver {
         self.acks_sent += 1;
         let ack = self.pure_ack(wnd);
         self.ack.on_ack_sent();
-        host.transmit_ack(&ack);
+        host.transmit(Transmission::Ack(&ack));
         true
     }
 

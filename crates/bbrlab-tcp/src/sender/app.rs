@@ -204,7 +204,7 @@ impl Sender {
                 self.mark_push();
                 self.push_pending_frames(Nonagle::Push, host);
             } else if self.board.is_one_unsent() {
-                self.send_new(Nonagle::Push, Push::One, host);
+                self.write_new(Nonagle::Push, Push::One, host);
             }
         }
         if left < bytes {

@@ -1,9 +1,10 @@
 //! The calls to the congestion control.
 //!
-//! It is called only from this file. Before a call, values that other parts of the sender own
+//! It is called only from this file, but for two settings of its own that others read
+//! (`sndbuf_expand`, `min_tso_segs`). Before a call, values that other parts of the sender own
 //! (packets in flight, round-trip times, the next byte expected from the peer) are copied into
-//! [`Conn`]; after it, the returned [`Control`] is stored. Only this file changes cwnd and
-//! ssthresh.
+//! [`Conn`]; after it, the returned [`Control`] is stored. Only this file stores cwnd and ssthresh,
+//! also those that other files compute.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_cong_control`, `tcp_in_ack_event`,
 //! `tcp_set_ca_state`, `tcp_init_cwnd_reduction`, `tcp_cwnd_reduction`, `tcp_end_cwnd_reduction`,
@@ -142,18 +143,25 @@ impl Sender {
         let now = self.clock.mstamp_us();
         self.sampler.generate_at(now, &mut self.conn, rate, delivered, lost, is_sack_reneg);
         let rs = &rate.rs;
-        if self.hooks.cong_control {
-            // What was copied into `conn` for the sample still holds.
-            if self.mechanisms.exit_sets_ssthresh {
-                self.bound_exit(delivered, |sender| {
-                    sender.cc.apply_cong_control(&mut sender.conn, rs, host);
-                });
-                return;
-            }
-            self.cc.apply_cong_control(&mut self.conn, rs, host);
-            return;
+        if !self.hooks.cong_control {
+            self.avoid_congestion(ack, flag, delivered, lost);
+        } else if self.mechanisms.exit_sets_ssthresh
+            && let Some((cwnd, most)) = self.take_exit(delivered)
+        {
+            self.conn.ctl.cwnd = cwnd;
+            self.call_cong_control(rs, host);
+            self.conn.ctl.cwnd = self.conn.ctl.cwnd.min(most);
+        } else {
+            self.call_cong_control(rs, host);
         }
-        self.avoid_congestion(ack, flag, delivered, lost);
+    }
+
+    /// Calls an algorithm with `cong_control`. What was copied into [`Conn`] for the rate sample
+    /// still holds.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once for each way of an ACK")]
+    pub(super) fn call_cong_control(&mut self, rs: &RateSample, host: &mut impl Host) {
+        self.cc.apply_cong_control(&mut self.conn, rs, host);
     }
 
     /// Sets cwnd and the pacing rate for an algorithm that only avoids congestion. Linux: in
@@ -161,7 +169,10 @@ impl Sender {
     #[inline(never)]
     pub(super) fn avoid_congestion(&mut self, ack: u32, flag: u32, delivered: u32, lost: u32) {
         if self.mechanisms.is_ns3 {
-            self.ns3_raise_cwnd(flag, |cc, conn| cc.apply_cong_avoid(conn, ack, delivered));
+            if self.ns3_may_raise_cwnd(flag) {
+                self.refresh_conn();
+                self.raise_cwnd(ack, delivered);
+            }
         } else if self.is_in_cwnd_reduction() {
             self.cwnd_reduction(delivered, lost, flag);
         } else if self.may_raise_cwnd(flag) {
@@ -242,6 +253,13 @@ impl Sender {
         let has_advanced = flag & flags::SND_UNA_ADVANCED != 0;
         let cwnd = self.episode.reduce(&self.conn, newly_delivered, newly_lost, has_advanced);
         if let Some(cwnd) = cwnd {
+            self.conn.ctl.cwnd = cwnd;
+        }
+    }
+
+    /// An ACK during a reduction as ns-3 has them.
+    pub(super) fn ns3_reduce(&mut self, delivered: u32, is_dup: bool, is_repaired: bool) {
+        if let Some(cwnd) = self.ns3_reduced_cwnd(delivered, is_dup, is_repaired) {
             self.conn.ctl.cwnd = cwnd;
         }
     }

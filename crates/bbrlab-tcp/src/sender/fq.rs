@@ -20,7 +20,7 @@ use bbrlab_units::Time;
 use super::Sender;
 use super::scoreboard::{Cursor, OVERHEAD, tag};
 use crate::segment::{DataSegment, Segment, flag};
-use crate::{Host, TimerId};
+use crate::{Host, TimerId, Transmission};
 
 /// Slack of the queue's timer in nanoseconds; the timer always fires this late. Linux:
 /// `timer_slack`.
@@ -133,7 +133,7 @@ impl Sender {
             if let Some(at) = next.skb {
                 self.board.leave_host_queue(at, next.departs_ns);
             }
-            transmit_burst(next.segment, next.mss, self.config.stack.tso, host);
+            transmit_burst(&next.segment, next.mss, self.config.stack.tso, host);
         }
     }
 
@@ -161,22 +161,21 @@ impl Sender {
 }
 
 /// Transmits an skb, perhaps a burst, whole or cut into packets.
-pub(super) fn transmit_burst(burst: Segment, mss: u32, tso: Tso, host: &mut impl Host) {
+pub(super) fn transmit_burst(burst: &Segment, mss: u32, tso: Tso, host: &mut impl Host) {
     if burst.len == 0 || burst.has(flag::SYN) {
-        host.transmit(burst);
+        host.transmit(Transmission::Segment(burst));
     } else if mss == 0 || burst.len <= mss {
-        host.transmit_again(&DataSegment::of(&burst));
+        host.transmit(Transmission::Again(&DataSegment::of(burst)));
     } else {
-        transmit_cut(&DataSegment::of(&burst), mss, tso, host);
+        transmit_cut(&DataSegment::of(burst), mss, tso, host);
     }
 }
 
 /// The same for more than one segment of data.
 #[inline]
 pub(super) fn transmit_cut(burst: &DataSegment, mss: u32, tso: Tso, host: &mut impl Host) {
-    if tso == Tso::Whole {
-        host.transmit_again(burst);
-    } else {
-        host.transmit_burst(burst, mss);
-    }
+    host.transmit(match tso {
+        Tso::Whole => Transmission::Again(burst),
+        Tso::Cut | Tso::Off => Transmission::Burst(burst, mss),
+    });
 }

@@ -7,7 +7,8 @@
 //! An ACK is processed in these steps, in the kernel's order, with one file per step:
 //!
 //! ```text
-//! on_segment ── validate.rs: is the segment acceptable?
+//! on_arrival (arrival.rs: which way it takes)
+//!   on_segment ─ validate.rs: is the segment acceptable?
 //!                │
 //!                ack.rs ── window.rs, sack.rs (ack_state.rs: flags and state of the ACK)
 //!                │        free acknowledged skbs, RTT sample (crate::rtt)
@@ -20,9 +21,10 @@
 //!             output.rs ─ new data: cwnd, window, pacing, tso.rs (burst size, Nagle), ecn.rs
 //!             sndbuf.rs ─ free space in the send buffer wakes the application (app.rs)
 //!             limits.rs ─ what limits the sender now
-//! on_timer ── timers.rs ─ rto.rs, tlp.rs, rack.rs, probe.rs; pacing in output.rs
-//! predicted.rs: all of this for an ACK that leaves nothing to decide; pure_ack.rs: for one that is nothing else
-//! recovery_ack.rs: for an ACK of a recovery that acknowledges nothing
+//! on_timer ── timers.rs ─ rto.rs, tlp.rs, rack.rs, probe.rs; pacing in output.rs, idle_pacing.rs
+//!   on_pure_ack  pure_ack.rs: for an ACK that leaves nothing to decide and is nothing else
+//!   on_sack ──── recovery_ack.rs: for an ACK of a recovery that acknowledges nothing
+//! predicted.rs: the ACK of a segment that leaves nothing to decide
 //! dupthresh.rs: loss detection by counting SACKed packets, instead of RACK
 //! mechanisms.rs: which of this the stack's switches leave on; ns3/: what ns-3 does instead
 //! fq.rs: the host's queueing discipline, if it paces instead of TCP
@@ -41,6 +43,7 @@
 mod ack;
 mod ack_state;
 mod app;
+mod arrival;
 mod config;
 mod congestion;
 mod dupthresh;
@@ -48,6 +51,7 @@ mod ecn;
 mod episode;
 mod fq;
 mod handshake;
+mod idle_pacing;
 mod info;
 mod limits;
 mod mechanisms;
@@ -76,6 +80,7 @@ mod window;
 mod tests;
 
 pub(crate) use ack::AckPlace;
+pub use arrival::IncomingAck;
 pub use config::SenderConfig;
 pub(crate) use handshake::NS3_SYN_TIMEOUT_S;
 pub use info::SenderInfo;
@@ -83,6 +88,7 @@ pub use limits::{Limit, Limits};
 pub use timers::TimerPurpose;
 pub(crate) use window::PeerWindow;
 
+use std::ops::AddAssign;
 use std::sync::Arc;
 
 use bbrlab_cc::linux_int::{after, before, trunc_u32};
@@ -173,6 +179,18 @@ pub struct Stats {
     pub sent: u64,
     /// Payload bytes sent, retransmissions included.
     pub sent_bytes: u64,
+}
+
+impl AddAssign for Stats {
+    fn add_assign(&mut self, other: Self) {
+        let Self { retransmitted, rto_count, tlp_count, undo_count, sent, sent_bytes } = other;
+        self.retransmitted += retransmitted;
+        self.rto_count += rto_count;
+        self.tlp_count += tlp_count;
+        self.undo_count += undo_count;
+        self.sent += sent;
+        self.sent_bytes += sent_bytes;
+    }
 }
 
 /// Counts that the sender uses itself.
@@ -364,10 +382,14 @@ impl Sender {
         }
     }
 
-    /// A segment arrives from the peer, on a socket that only sends. The peer's FIN is acknowledged
-    /// at once. Returns whether the segment was acceptable, so that it was processed.
+    /// [`Self::on_arrival`] of a segment that none of the short ways has processed.
     #[inline(never)]
-    pub fn on_segment(&mut self, now: Time, segment: &Segment, host: &mut impl Host) -> bool {
+    pub(crate) fn on_segment(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        host: &mut impl Host,
+    ) -> bool {
         match self.state {
             State::Closed => false,
             State::SynSent => {
@@ -397,7 +419,7 @@ impl Sender {
         true
     }
 
-    /// The first half of [`Self::on_segment`] for a socket that also receives, whose receiving half
+    /// The first half of [`Self::on_arrival`] for a socket that also receives, whose receiving half
     /// has found the segment acceptable: processes the acknowledgement. [`Self::send_pending`] is
     /// the second half. Linux: `tcp_ack`.
     #[inline]

@@ -1,5 +1,13 @@
 //! The output engine: decides what may be sent now and in skbs of which size, and transmits it.
 //!
+//! Names tell three levels apart, from an event to the wire:
+//!
+//! | name | what it does |
+//! | --- | --- |
+//! | `push_...` | an event lets go what waits, retransmissions and new data, in the kernel's order |
+//! | `write_...` | writes as much new data as cwnd, window, pacing and Nagle allow |
+//! | `transmit_...` | one skb, or one burst, departs |
+//!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_write_xmit`, `__tcp_transmit_skb`,
 //! `tcp_event_new_data_sent`, `__tcp_push_pending_frames`,
 //! `tcp_pacing_check`, `tcp_update_skb_after_send`, `tcp_tsq_write`, `tcp_send_ack`.
@@ -20,7 +28,7 @@ use super::timers::TimerPurpose;
 use super::{Nonagle, Sender};
 use crate::rate::{Notes, PackedStamps, RateSampler};
 use crate::segment::{DataSegment, Segment, flag};
-use crate::{Host, TimerId};
+use crate::{Host, TimerId, Transmission};
 
 /// How much one call of the output engine may send. Linux: `push_one`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,24 +146,12 @@ impl Sender {
     /// Whether pacing delays the next skb; if so, arms the pacing timer. Linux: `tcp_pacing_check`.
     #[inline]
     pub(super) fn is_held_by_pacing(&mut self, host: &mut impl Host) -> bool {
-        self.is_held_by_pacing_while(false, host)
-    }
-
-    /// The same; `is_cwnd_full` says whether it is known that cwnd is full.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "mostly it is known that cwnd is not full")]
-    fn is_held_by_pacing_while(&mut self, is_cwnd_full: bool, host: &mut impl Host) -> bool {
         if self.may_depart() {
             return false;
         }
         if !self.is_pacing_armed {
             self.is_pacing_armed = true;
-            let at = Time(self.conn.wstamp_ns);
-            if is_cwnd_full && self.is_idle_until(at) {
-                host.arm_idle_pacing(at);
-            } else {
-                host.arm(TimerId::Pacing, at);
-            }
+            host.arm(TimerId::Pacing, Time(self.conn.wstamp_ns));
         }
         true
     }
@@ -165,29 +161,6 @@ impl Sender {
     pub(super) fn may_depart(&self) -> bool {
         self.conn.ctl.pacing_status != PacingStatus::Needed
             || self.conn.wstamp_ns <= self.conn.clock_ns
-    }
-
-    /// Whether the pacing timer, if it fired at `at` and nothing happened before, would find
-    /// nothing to do because cwnd is full.
-    #[must_use]
-    pub fn is_idle_until(&self, at: Time) -> bool {
-        self.hooks.cong_control
-            && self.sending != Sending::Otherwise
-            && self.conn.wstamp_ns <= at.0
-            && self.board.has_unsent()
-            && !self.board.is_repair_due()
-            && self.board.in_flight() >= self.conn.ctl.cwnd
-    }
-
-    /// What the pacing timer does when it fires at `at` and [`Self::is_idle_until`] that time
-    /// holds.
-    pub fn pacing_lapses(&mut self, at: Time) {
-        debug_assert!(self.is_pacing_armed && self.is_idle_until(at));
-        self.refresh_clock(at);
-        self.is_pacing_armed = false;
-        self.validate_cwnd_as_linux(true);
-        self.limits.note_stop(Stop::Limited(Limit::Cwnd));
-        self.account_limit(at);
     }
 
     /// The pacing timer fired: mostly new data waits, which may be sent now. Linux:
@@ -201,7 +174,7 @@ impl Sender {
             && self.may_depart()
             && self.sending != Sending::Otherwise;
         if is_usual {
-            self.send_when_due(now, host);
+            self.push_new_when_due(now, host);
         } else {
             self.repair_when_due(now, host);
         }
@@ -210,11 +183,11 @@ impl Sender {
     /// The time to send has come, for new data: what [`Self::on_pacing_timer`] does for it, apart
     /// from what it does for others, for which it need not save registers.
     #[inline(never)]
-    fn send_when_due(&mut self, now: Time, host: &mut impl Host) {
+    fn push_new_when_due(&mut self, now: Time, host: &mut impl Host) {
         let stop = if self.sending == Sending::Segments {
-            self.send_full_bursts::<true>(self.nonagle, host)
+            self.write_full_bursts::<true>(self.nonagle, host)
         } else {
-            self.send_full_bursts::<false>(self.nonagle, host)
+            self.write_full_bursts::<false>(self.nonagle, host)
         };
         self.limits.note_stop(stop);
         if stop == Stop::Limited(Limit::Pacing) {
@@ -231,35 +204,29 @@ impl Sender {
     }
 
     /// The time has come to send, and perhaps a switch makes sending different, or something lost
-    /// waits to be retransmitted.
+    /// waits to be retransmitted: that goes first, then new data. Linux: `tcp_tsq_write`.
     #[inline(never)]
-    pub(super) fn send_all_that_waits(&mut self, now: Time, host: &mut impl Host) {
+    pub(super) fn push_all_that_waits(&mut self, now: Time, host: &mut impl Host) {
         if !self.mechanisms.has_fq || self.on_fq_timer(host) {
-            self.send_what_waits(host);
+            if self.board.is_repair_due() && self.conn.ctl.cwnd > self.board.in_flight() {
+                self.retransmit_lost(host);
+            }
+            self.push_new_data(host);
         }
         self.account_limit(now);
     }
 
-    /// Sends retransmissions first, then new data. Linux: `tcp_tsq_write`.
+    /// New data, after what is retransmitted.
     #[inline]
-    fn send_what_waits(&mut self, host: &mut impl Host) {
-        if self.board.is_repair_due() && self.conn.ctl.cwnd > self.board.in_flight() {
-            self.retransmit_lost(host);
-        }
-        self.send_new_when_due(host);
-    }
-
-    /// The second half of [`Self::send_what_waits`]: new data.
-    #[inline]
-    pub(super) fn send_new_when_due(&mut self, host: &mut impl Host) {
-        self.send_new(self.nonagle, Push::All, host);
+    pub(super) fn push_new_data(&mut self, host: &mut impl Host) {
+        self.write_new(self.nonagle, Push::All, host);
         self.send_by_rule3(host);
     }
 
     /// Linux: `__tcp_push_pending_frames`.
     #[inline]
     pub(super) fn push_pending_frames(&mut self, nonagle: Nonagle, host: &mut impl Host) {
-        self.send_new(nonagle, Push::All, host);
+        self.write_new(nonagle, Push::All, host);
         if self.board.packets_out() == 0 && self.board.has_unsent() {
             self.check_probe_timer(host);
         }
@@ -271,7 +238,7 @@ impl Sender {
         clippy::inline_always,
         reason = "mostly it only looks whether there is anything to do"
     )]
-    pub(super) fn send_new(&mut self, nonagle: Nonagle, push: Push, host: &mut impl Host) -> Stop {
+    pub(super) fn write_new(&mut self, nonagle: Nonagle, push: Push, host: &mut impl Host) -> Stop {
         if let Some(limit) = self.limit_before_cwnd(push, host) {
             if self.board.in_flight() >= self.conn.ctl.cwnd {
                 self.note_cwnd_full();
@@ -280,13 +247,13 @@ impl Sender {
             self.limits.note_stop(stop);
             return stop;
         }
-        self.send_new_now(nonagle, push, host)
+        self.write_new_now(nonagle, push, host)
     }
 
-    /// [`Self::send_new`] when there is data that pacing does not hold back.
+    /// [`Self::write_new`] when there is data that pacing does not hold back.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a choice of what to call")]
-    pub(super) fn send_new_now(
+    pub(super) fn write_new_now(
         &mut self,
         nonagle: Nonagle,
         push: Push,
@@ -294,9 +261,11 @@ impl Sender {
     ) -> Stop {
         let stop = match self.sending {
             Sending::Segments if push == Push::All => {
-                self.send_without_timer::<true>(nonagle, host)
+                self.write_full_bursts_apart::<true>(nonagle, host)
             }
-            Sending::Bursts if push == Push::All => self.send_without_timer::<false>(nonagle, host),
+            Sending::Bursts if push == Push::All => {
+                self.write_full_bursts_apart::<false>(nonagle, host)
+            }
             _ => self.write_xmit(Progress::none(self.board.in_flight()), nonagle, push, host),
         };
         self.limits.note_stop(stop);
@@ -325,7 +294,7 @@ impl Sender {
     /// is no longer so. `SINGLE` is for [`Sending::Segments`].
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for the pacing timer, once for all else")]
-    fn send_full_bursts<const SINGLE: bool>(
+    fn write_full_bursts<const SINGLE: bool>(
         &mut self,
         nonagle: Nonagle,
         host: &mut impl Host,
@@ -352,15 +321,15 @@ impl Sender {
                 return if SINGLE {
                     self.write_xmit(progress, nonagle, Push::All, host)
                 } else {
-                    self.send_less(progress, nonagle, host)
+                    self.write_less(progress, nonagle, host)
                 };
             }
             self.conn.inflight = in_flight;
-            self.send_full_burst(segs, host);
+            self.transmit_full_burst(segs, host);
             debug_assert!(self.board.has_unsent(), "the skb was longer");
             in_flight = self.conn.inflight.wrapping_add(segs);
             let is_cwnd_full = in_flight >= self.conn.ctl.cwnd;
-            if self.is_held_by_pacing_while(is_cwnd_full, host) {
+            if self.is_held_by_pacing(host) {
                 break (Limit::Pacing, is_cwnd_full);
             }
             if is_cwnd_full {
@@ -373,16 +342,17 @@ impl Sender {
         Stop::Limited(limit)
     }
 
+    /// [`Self::write_full_bursts`] for all but the pacing timer.
     #[inline(never)]
-    fn send_without_timer<const SINGLE: bool>(
+    fn write_full_bursts_apart<const SINGLE: bool>(
         &mut self,
         nonagle: Nonagle,
         host: &mut impl Host,
     ) -> Stop {
-        self.send_full_bursts::<SINGLE>(nonagle, host)
+        self.write_full_bursts::<SINGLE>(nonagle, host)
     }
 
-    /// The end of [`Self::send_full_bursts`].
+    /// The end of [`Self::write_full_bursts`].
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "the end of the usual way to send")]
     fn finish_full_bursts(&mut self, is_cwnd_full: bool, host: &mut impl Host) {
@@ -395,14 +365,14 @@ impl Sender {
     /// and the burst waits until it can be sent whole: then nothing of [`Self::choose_limit`] is
     /// open but the last question.
     #[inline(never)]
-    fn send_less(&mut self, progress: Progress, nonagle: Nonagle, host: &mut impl Host) -> Stop {
+    fn write_less(&mut self, progress: Progress, nonagle: Nonagle, host: &mut impl Host) -> Stop {
         let segs = progress.max_segs;
         if cwnd_test(self.conn.ctl.cwnd, progress.in_flight) < segs
             && self.is_full_burst_allowed(segs)
             && let Some(first) = self.board.first_unsent()
             && let Some(limit) = self.tso_should_defer(&first, segs)
         {
-            self.finish_sending(progress, limit == Limit::Cwnd, true, host);
+            self.finish_writing(progress, limit == Limit::Cwnd, true, host);
             return Stop::Limited(limit);
         }
         self.write_xmit(progress, nonagle, Push::All, host)
@@ -433,7 +403,7 @@ impl Sender {
     /// the connection says.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "the body of the loop over bursts")]
-    fn send_full_burst(&mut self, segs: u32, host: &mut impl Host) {
+    fn transmit_full_burst(&mut self, segs: u32, host: &mut impl Host) {
         let mss = self.conn.mss;
         let len = segs * mss;
         let prior_wstamp_ns = self.conn.wstamp_ns;
@@ -459,7 +429,7 @@ impl Sender {
             self.pace_next(len, wstamp_ns - prior_wstamp_ns);
         }
         if segs <= 1 {
-            host.transmit_new(&segment);
+            host.transmit(Transmission::New(&segment));
         } else {
             segment.flags |= flag::PSH;
             transmit_cut(&segment, mss, self.mechanisms.tso, host);
@@ -470,7 +440,7 @@ impl Sender {
     /// the connection says. Returns when it departs. [`Self::transmit_skb`] for a plain sender.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly all come from the pacing timer")]
-    pub(super) fn send_segment_again(&mut self, at: Cursor, host: &mut impl Host) -> u64 {
+    pub(super) fn transmit_segment_again(&mut self, at: Cursor, host: &mut impl Host) -> u64 {
         let mss = self.conn.mss;
         let prior_wstamp_ns = self.conn.wstamp_ns;
         let wstamp_ns = prior_wstamp_ns.max(self.conn.clock_ns);
@@ -486,7 +456,7 @@ impl Sender {
         segment.len = mss;
         segment.retransmission = skb.retransmission;
         segment.flags |= skb.flags | self.dress_with_ecn(&mut segment.ecn, false);
-        host.transmit_again(&segment);
+        host.transmit(Transmission::Again(&segment));
         wstamp_ns
     }
 
@@ -542,7 +512,7 @@ impl Sender {
                 self.board.take_unsent(mss)
             };
             progress.is_rto_due |= self.is_rto_due();
-            let skb = self.send_unsent(at, progress.in_flight, host);
+            let skb = self.transmit_unsent(at, progress.in_flight, host);
             progress.count(skb.pcount);
             self.note_sent(skb.pcount);
             if skb.len < skb.pcount * mss {
@@ -555,7 +525,7 @@ impl Sender {
                 break Stop::Limited(limit);
             }
         };
-        self.finish_sending(progress, is_cwnd_limited, push != Push::LossProbe, host);
+        self.finish_writing(progress, is_cwnd_limited, push != Push::LossProbe, host);
         stop
     }
 
@@ -563,7 +533,7 @@ impl Sender {
     /// `tcp_write_xmit`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "the end of both ways to send")]
-    fn finish_sending(
+    fn finish_writing(
         &mut self,
         progress: Progress,
         is_cwnd_limited: bool,
@@ -642,7 +612,12 @@ impl Sender {
     /// Sends new data that was taken from the unsent skbs; `in_flight` counts the packets that were
     /// in flight before.
     /// Linux: `__tcp_transmit_skb`, `tcp_event_new_data_sent`.
-    pub(super) fn send_unsent(&mut self, at: Cursor, in_flight: u32, host: &mut impl Host) -> Sent {
+    pub(super) fn transmit_unsent(
+        &mut self,
+        at: Cursor,
+        in_flight: u32,
+        host: &mut impl Host,
+    ) -> Sent {
         let skb = self.depart(at, in_flight, host);
         let segment = self.segment_of(&skb, true);
         self.board.add_to_flight(at, &skb);
@@ -681,7 +656,7 @@ impl Sender {
         segment.retransmission = self.board.retransmission(at);
         if skb.is_syn() {
             self.write_syn_header(&mut segment);
-            host.transmit(segment);
+            host.transmit(Transmission::Segment(&segment));
             return;
         }
         self.put_on_wire(at, &skb, segment, host);
@@ -757,7 +732,7 @@ impl Sender {
             self.enqueue_fq(segment, 0, None, self.conn.wstamp_ns, host);
             return;
         }
-        host.transmit(segment);
+        host.transmit(Transmission::Segment(&segment));
     }
 
     /// A segment at `seq` with the fields that every segment has.
@@ -801,7 +776,7 @@ impl Sender {
     /// Transmits the segment of an skb.
     fn put_on_wire(&mut self, at: Cursor, skb: &Sent, segment: Segment, host: &mut impl Host) {
         if skb.pcount <= 1 && !self.mechanisms.has_fq {
-            host.transmit(segment);
+            host.transmit(Transmission::Segment(&segment));
             return;
         }
         self.put_burst_on_wire(at, skb, segment, host);
@@ -822,7 +797,7 @@ impl Sender {
         if self.mechanisms.has_fq {
             self.enqueue_fq(segment, skb.gso_size, Some(at), skb.tstamp_ns, host);
         } else {
-            transmit_burst(segment, skb.gso_size, self.mechanisms.tso, host);
+            transmit_burst(&segment, skb.gso_size, self.mechanisms.tso, host);
         }
     }
 

@@ -95,7 +95,7 @@ impl Sender {
         let is_sack_reneg = self.is_sack_reneg;
         self.sampler.complete_newest(&mut self.conn, &mut rs, now.mstamp_us, is_sack_reneg);
         if self.hooks.cong_control {
-            self.cc.apply_cong_control(&mut self.conn, &rs, host);
+            self.call_cong_control(&rs, host);
         } else {
             self.avoid_congestion_calmly(ack, flag, run.pcount);
         }

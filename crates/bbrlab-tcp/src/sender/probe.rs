@@ -81,7 +81,7 @@ impl Sender {
         };
         self.board.push_now(at);
         let is_rto_due = self.is_rto_due();
-        self.send_unsent(at, self.board.in_flight(), host);
+        self.transmit_unsent(at, self.board.in_flight(), host);
         if is_rto_due {
             self.rearm_rto(host);
         }

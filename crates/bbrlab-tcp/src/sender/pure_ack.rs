@@ -22,7 +22,7 @@ impl Sender {
     /// Processes a pure ACK as [`Self::on_segment`] does if it is a predicted one; returns false if
     /// it is not: then [`Self::on_segment`] has to process it.
     #[inline]
-    pub fn on_pure_ack(&mut self, now: Time, ack: &PureAck, host: &mut impl Host) -> bool {
+    pub(super) fn on_pure_ack(&mut self, now: Time, ack: &PureAck, host: &mut impl Host) -> bool {
         let is_expected = self.is_established()
             && ack.seq == self.reverse.rcv_nxt
             && !after(ack.ack, self.conn.snd_nxt)
@@ -68,7 +68,7 @@ impl Sender {
         if !self.is_held_by_pacing(host) {
             self.timer.expect_loss_probe();
             let snd_nxt = self.conn.snd_nxt;
-            self.send_new_now(self.nonagle, Push::All, host);
+            self.write_new_now(self.nonagle, Push::All, host);
             self.check_space(self.board.in_flight());
             self.account_limit(now);
             if self.conn.snd_nxt == snd_nxt {

@@ -26,7 +26,7 @@ impl Sender {
     /// [`Self::on_segment`] does, if a recovery lasts and it acknowledges nothing; returns false if
     /// it is another: then [`Self::on_segment`] has to process it.
     #[inline(never)]
-    pub fn on_sack(
+    pub(super) fn on_sack(
         &mut self,
         now: Time,
         ack: &PureAck,
@@ -142,7 +142,7 @@ impl Sender {
         let (conn, rate) = (&mut self.conn, &mut state.rate);
         self.sampler.generate_plainly(now_us, conn, rate, delivered, lost, self.is_sack_reneg);
         if self.hooks.cong_control {
-            self.cc.apply_cong_control(&mut self.conn, &state.rate.rs, host);
+            self.call_cong_control(&state.rate.rs, host);
         } else {
             self.avoid_congestion(ack.ack, flag, delivered, lost);
         }

@@ -36,7 +36,7 @@ impl Sender {
     #[inline(never)]
     pub(super) fn repair_when_due(&mut self, now: Time, host: &mut impl Host) {
         let Some(at) = self.repair_one(host) else {
-            self.send_all_that_waits(now, host);
+            self.push_all_that_waits(now, host);
             return;
         };
         let is_head_sent = self.is_head_repaired(at);
@@ -54,7 +54,7 @@ impl Sender {
         let next = self.board.next(at);
         let stop = self.xmit_retransmit_queue(next, is_head_sent, host);
         self.limits.note_stop(stop);
-        self.send_new_when_due(host);
+        self.push_new_data(host);
         self.account_limit(now);
     }
 
@@ -176,7 +176,7 @@ impl Sender {
         }
         self.conn.inflight = in_flight;
         self.stats.retransmitted += 1;
-        let wstamp_ns = self.send_segment_again(at, host);
+        let wstamp_ns = self.transmit_segment_again(at, host);
         self.episode.note_retransmission(|| timestamp_ms(wstamp_ns), 1);
         true
     }

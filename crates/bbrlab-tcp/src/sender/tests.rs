@@ -19,9 +19,9 @@ use expect_test::expect_file;
 use super::mechanisms::Sending;
 use super::scoreboard::Scoreboard;
 use super::{Sender, SenderConfig, SenderInfo};
-use crate::segment::{PureAck, SackBlock, Segment, flag};
+use crate::segment::{SackBlock, Segment, flag};
 use crate::wheel::Tick;
-use crate::{Host, TimerId};
+use crate::{Host, TimerId, Transmission};
 
 /// A small deterministic random generator.
 #[derive(Clone, Copy)]
@@ -242,8 +242,8 @@ impl Draw for World {
     }
 }
 
-impl Host for World {
-    fn transmit(&mut self, segment: Segment) {
+impl World {
+    fn send(&mut self, segment: Segment) {
         self.digest.add_segment(self.now, &segment);
         let is_lost = segment.len > 0 && self.dice.one_in(self.loss_one_in);
         let copies = if is_lost { 0 } else { 1 + u32::from(self.dice.one_in(50)) };
@@ -255,13 +255,18 @@ impl Host for World {
             self.flying.push((at, self.sent, segment));
         }
     }
+}
+
+impl Host for World {
+    fn transmit(&mut self, what: Transmission<'_>) {
+        what.for_each(|segment| self.send(segment));
+    }
     fn arm(&mut self, timer: TimerId, at: Time) {
         assert!(at >= self.now, "a timer is armed for the future");
         self.timers[timer as usize] = Some(at);
-    }
-    fn arm_idle_pacing(&mut self, at: Time) {
-        self.arm(TimerId::Pacing, at);
-        self.is_idle = self.keeps_idle_pacing;
+        if timer == TimerId::Pacing {
+            self.is_idle = self.keeps_idle_pacing;
+        }
     }
     fn disarm(&mut self, timer: TimerId) {
         self.timers[timer as usize] = None;
@@ -482,7 +487,7 @@ fn transfer(seed: u64, cc: &str, config: &SenderConfig, totals: &mut Totals) {
                 if !world.dice.one_in(10) {
                     let now = world.now;
                     world.catch_up(&mut sender);
-                    hear(&mut sender, now, &answer, &mut world);
+                    sender.on_arrival(now, &answer, &mut world);
                 }
             }
             (_, Some((at, id))) => {
@@ -506,21 +511,6 @@ fn transfer(seed: u64, cc: &str, config: &SenderConfig, totals: &mut Totals) {
     assert!(world.has_fin);
     assert_eq!(sender.board.packets_out(), 0);
     totals.take(&sender, &world);
-}
-
-/// A segment arrives at the sender, by the shortest way that it can take.
-fn hear(sender: &mut Sender, now: Time, segment: &Segment, world: &mut World) {
-    let &Segment { seq, ack, wnd, tsval, tsecr, has_ts, ref sack, sack_count, .. } = segment;
-    let pure = PureAck { seq, ack, wnd, tsval, tsecr, has_ts, arrived: 0 };
-    let is_pure = segment.len == 0 && segment.flags & !flag::PSH == flag::ACK;
-    let is_done = match sack_count {
-        _ if !is_pure => false,
-        0 => sender.on_pure_ack(now, &pure, world),
-        count => sender.on_sack(now, &pure, sack, count, world),
-    };
-    if !is_done {
-        sender.on_segment(now, segment, world);
-    }
 }
 
 /// A transfer with any of the switches between Linux and ns-3.
@@ -659,7 +649,7 @@ fn nonsensical_answers(seed: u64, totals: &mut Totals) {
         }
         let segment = if step == 3 { synack } else { nonsense(&mut world.dice, &sender) };
         let now = world.now;
-        hear(&mut sender, now, &segment, &mut world);
+        sender.on_arrival(now, &segment, &mut world);
         if sender.app_is_ready() {
             sender.run_app(now, &mut world);
         }

@@ -450,7 +450,7 @@ mod tests {
     use bbrlab_cc::{Algorithm, Draw};
     use bbrlab_units::{NS_PER_S, Span, Time};
 
-    use crate::{Host, Segment, Sender, SenderConfig, Tick, TimerId};
+    use crate::{Host, Sender, SenderConfig, Tick, TimerId, Transmission};
 
     #[derive(Default)]
     struct Counter {
@@ -465,8 +465,8 @@ mod tests {
     }
 
     impl Host for Counter {
-        fn transmit(&mut self, _segment: Segment) {
-            self.sent += 1;
+        fn transmit(&mut self, what: Transmission<'_>) {
+            what.for_each(|_| self.sent += 1);
         }
         fn arm(&mut self, _timer: TimerId, _at: Time) {
             self.armed += 1;

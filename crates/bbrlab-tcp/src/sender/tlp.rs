@@ -226,7 +226,7 @@ impl Sender {
         self.tlp.is_retrans = false;
         if self.board.first_unsent().is_some_and(|first| self.fits_send_window(&first)) {
             let packets_out = self.board.packets_out();
-            self.send_new(Nonagle::Off, Push::LossProbe, host);
+            self.write_new(Nonagle::Off, Push::LossProbe, host);
             return self.board.packets_out() > packets_out;
         }
         let Some(mut at) = self.board.tail() else { return false };

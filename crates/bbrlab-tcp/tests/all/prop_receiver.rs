@@ -7,7 +7,7 @@ use bbrlab_cc::Draw;
 use bbrlab_stack::{DelAck, SocketBuffer, Stack};
 use bbrlab_tcp::receiver::EcnEcho;
 use bbrlab_tcp::segment::flag;
-use bbrlab_tcp::{Host, Receiver, ReceiverConfig, Segment, TimerId};
+use bbrlab_tcp::{Host, Receiver, ReceiverConfig, Segment, TimerId, Transmission};
 use bbrlab_units::{Bytes, Ecn, Span, Time};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -91,8 +91,8 @@ impl Draw for Wire {
 }
 
 impl Host for Wire {
-    fn transmit(&mut self, segment: Segment) {
-        self.sent.push(segment);
+    fn transmit(&mut self, what: Transmission<'_>) {
+        what.for_each(|segment| self.sent.push(segment));
     }
     fn arm(&mut self, timer: TimerId, at: Time) {
         self.timers[timer as usize] = Some(at);

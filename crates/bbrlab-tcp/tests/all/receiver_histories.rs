@@ -11,7 +11,7 @@ use bbrlab_cc::Draw;
 use bbrlab_stack::{DelAck, Sockbuf, SocketBuffer, SocketSwitches, Stack, TcpOptions};
 use bbrlab_tcp::receiver::EcnEcho;
 use bbrlab_tcp::segment::flag;
-use bbrlab_tcp::{Host, Receiver, ReceiverConfig, Segment, TimerId};
+use bbrlab_tcp::{Host, Receiver, ReceiverConfig, Segment, TimerId, Transmission};
 use bbrlab_units::{Bytes, Ecn, Span, Time};
 use expect_test::expect_file;
 
@@ -102,16 +102,18 @@ impl Draw for Wire {
 }
 
 impl Host for Wire {
-    fn transmit(&mut self, segment: Segment) {
-        let Segment { seq, ack, wnd, tsval, tsecr, .. } = segment;
-        self.digest.add(&[self.now.0, u64::from(segment.flags), segment.ecn as u64]);
-        self.digest.add(&[seq, ack, wnd, tsval, tsecr].map(u64::from));
-        for block in segment.sack_blocks() {
-            self.digest.add(&[block.start, block.end].map(u64::from));
-        }
-        self.with_sack += u64::from(segment.sack_count > 0);
-        self.with_ece += u64::from(segment.has(flag::ECE));
-        self.window_closed += u64::from(segment.wnd == 0);
+    fn transmit(&mut self, what: Transmission<'_>) {
+        what.for_each(|segment| {
+            let Segment { seq, ack, wnd, tsval, tsecr, .. } = segment;
+            self.digest.add(&[self.now.0, u64::from(segment.flags), segment.ecn as u64]);
+            self.digest.add(&[seq, ack, wnd, tsval, tsecr].map(u64::from));
+            for block in segment.sack_blocks() {
+                self.digest.add(&[block.start, block.end].map(u64::from));
+            }
+            self.with_sack += u64::from(segment.sack_count > 0);
+            self.with_ece += u64::from(segment.has(flag::ECE));
+            self.window_closed += u64::from(segment.wnd == 0);
+        });
     }
     fn arm(&mut self, timer: TimerId, at: Time) {
         self.digest.add(&[timer as u64, at.0]);

@@ -17,7 +17,7 @@ use bbrlab_stack::{
 };
 use bbrlab_tcp::segment::flag;
 use bbrlab_tcp::sender::{SenderInfo, TimerPurpose};
-use bbrlab_tcp::{Host, SackBlock, Segment, Sender, SenderConfig, Tick, TimerId};
+use bbrlab_tcp::{Host, SackBlock, Segment, Sender, SenderConfig, Tick, TimerId, Transmission};
 use bbrlab_units::{Bytes, Ecn, Span, Time};
 
 /// The wire and the timers of a sender under test.
@@ -34,8 +34,8 @@ impl Draw for Bench {
 }
 
 impl Host for Bench {
-    fn transmit(&mut self, segment: Segment) {
-        self.sent.push(segment);
+    fn transmit(&mut self, what: Transmission<'_>) {
+        what.for_each(|segment| self.sent.push(segment));
     }
     fn arm(&mut self, timer: TimerId, at: Time) {
         self.timers[timer as usize] = Some(at);
@@ -320,7 +320,7 @@ impl Play {
             }
             "<" => {
                 let segment = parse_segment(&words[1..], &mut self.wnd, self.config.timestamps);
-                self.sender.on_segment(now, &segment, &mut self.bench);
+                self.sender.on_arrival(now, &segment, &mut self.bench);
             }
             word => panic!("`{word}` is no input"),
         }

@@ -38,6 +38,7 @@ use bbrlab_tcp::segment::flag;
 use bbrlab_tcp::socket::Socket;
 use bbrlab_tcp::{
     Host, Receiver, ReceiverConfig, SackBlock, Segment, Sender, SenderConfig, Tick, TimerId,
+    Transmission,
 };
 use bbrlab_units::{Bytes, Ecn, Span, Time};
 use expect_test::expect_file;
@@ -73,8 +74,10 @@ impl Draw for Scribe {
 }
 
 impl Host for Scribe {
-    fn transmit(&mut self, segment: Segment) {
-        writeln!(self.out, "{} > {}", seconds(self.now), show(&segment)).unwrap();
+    fn transmit(&mut self, what: Transmission<'_>) {
+        what.for_each(|segment| {
+            writeln!(self.out, "{} > {}", seconds(self.now), show(&segment)).unwrap();
+        });
     }
 
     fn arm(&mut self, timer: TimerId, at: Time) {
@@ -129,7 +132,7 @@ impl End {
                     receiver.deliver(now, &segment, host);
                 }
                 Self::Sender(sender) => {
-                    sender.on_segment(now, &segment, host);
+                    sender.on_arrival(now, &segment, host);
                 }
                 Self::Socket(socket) => {
                     socket.halves().on_segment(now, &segment, host);

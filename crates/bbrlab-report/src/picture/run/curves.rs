@@ -1,9 +1,8 @@
 //! The curves of a panel: one per flow, or of many flows one per group with the range of its flows.
 
-use bbrlab_run::{MaybeKnown, Sample, Source};
+use bbrlab_run::{MaybeKnown, Run, Sample, Source};
 use plotters::style::RGBColor;
 
-use super::references::HEADERS;
 use super::{SINGLE_CURVES, Sheet, value};
 use crate::picture::{decimate, palette};
 
@@ -228,9 +227,7 @@ impl<'s, 'a> Curves<'s, 'a> {
     fn wire_bytes(&self, flow: u32, before: usize, last: usize) -> Option<f64> {
         let (series, run) = (self.sheet.input.series, self.sheet.input.run);
         let class = run.class(flow);
-        let link = run.bottleneck.and_then(|link| run.links.get(link as usize));
-        let framing = link.map_or(0.0, |link| value(link.framing.0));
-        let packet = f64::from(class.mss) + HEADERS + framing;
+        let packet = value(Run::wire_bytes(run.bottleneck_link(), class.mss));
         let between = |column: &[MaybeKnown<u64>]| {
             Some(value(column[last].0?.saturating_sub(column[before].0?)))
         };

@@ -1,12 +1,9 @@
 //! What curves are compared with: the rate of a link, the bandwidth-delay product, a buffer.
 
 use bbrlab_link::{DelaySteps, Link, Rate, Trace};
-use bbrlab_run::{FlowClass, Hop};
+use bbrlab_run::{FlowClass, Hop, Run};
 
 use super::{QUEUES_SHOWN, Sheet, value};
-
-/// Bytes of the IP and TCP headers with timestamps around a segment's payload.
-pub(super) const HEADERS: f64 = 52.0;
 
 /// The bins in which a trace's opportunities are counted.
 const BINS: u32 = 250;
@@ -19,8 +16,7 @@ impl<'a> Sheet<'a> {
     /// rate.
     pub(super) fn main_link(&self) -> Option<&'a Link> {
         let run = self.input.run;
-        let bottleneck = run.bottleneck.and_then(|link| run.links.get(link as usize));
-        bottleneck.or_else(|| run.links.iter().find(|link| link.rate.is_limited()))
+        run.bottleneck_link().or_else(|| run.links.iter().find(|link| link.rate.is_limited()))
     }
 
     /// The scenario's link behind a link of the summary; of a private link, that of its flow's
@@ -79,8 +75,7 @@ impl<'a> Sheet<'a> {
 
     /// Wire bytes of a full packet on the main link.
     fn wire_bytes(&self, mss: u32) -> f64 {
-        let framing = self.main_link().map_or(0.0, |link| value(link.framing.0));
-        f64::from(mss) + HEADERS + framing
+        value(Run::wire_bytes(self.main_link(), mss))
     }
 
     /// The bandwidth-delay product of the only flow in packets, as the corners of a line: it

@@ -10,7 +10,9 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use bbrlab_cc::{Algorithm, CongestionControl as _, Conn, Draw, Info, Params};
 use bbrlab_net::Rng;
-use bbrlab_tcp::{Host, Receiver, ReceiverConfig, Segment, Sender, SenderConfig, TimerId};
+use bbrlab_tcp::{
+    Host, Receiver, ReceiverConfig, Segment, Sender, SenderConfig, TimerId, Transmission,
+};
 use bbrlab_units::{Span, Time};
 
 /// Payload of a full segment.
@@ -127,8 +129,8 @@ impl Draw for End<'_> {
 }
 
 impl Host for End<'_> {
-    fn transmit(&mut self, segment: Segment) {
-        self.sent.push(segment);
+    fn transmit(&mut self, what: Transmission<'_>) {
+        what.for_each(|segment| self.sent.push(segment));
     }
 
     fn arm(&mut self, timer: TimerId, at: Time) {
@@ -284,7 +286,7 @@ impl Rig {
             }
             Event::AtSender(segment) => {
                 self.call(Side::Sender, |rig, end| {
-                    rig.sender.on_segment(rig.now, &segment, end);
+                    rig.sender.on_arrival(rig.now, &segment, end);
                 });
             }
             Event::Timer { side, timer, armed } => {

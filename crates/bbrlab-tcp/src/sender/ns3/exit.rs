@@ -6,7 +6,7 @@
 //! Sources: [ns3] `tcp-socket-base.cc`: `ProcessAck`; `tcp-bbr.cc`: `CwndEvent`, `SetCwnd`.
 //! Deviations: none.
 
-use bbrlab_cc::{CaState, Cc, Conn};
+use bbrlab_cc::CaState;
 use bbrlab_stack::CwndValidation;
 
 use super::super::Sender;
@@ -21,35 +21,21 @@ impl Sender {
         }
     }
 
-    /// Calls an algorithm with `cong_control`, and overrules its cwnd if the ACK ended a recovery:
-    /// cwnd is what one step of the algorithm makes of ssthresh; after a timeout, of the cwnd
-    /// before.
-    pub(in super::super) fn bound_exit(&mut self, acked_sacked: u32, call: impl FnOnce(&mut Self)) {
-        let Some(from) = self.ns3.left.take() else {
-            call(self);
-            return;
-        };
-        if from == CaState::Recovery {
-            self.conn.ctl.cwnd = self.conn.ctl.ssthresh;
-        }
-        let most = self.conn.ctl.cwnd.saturating_add(acked_sacked);
-        call(self);
-        self.conn.ctl.cwnd = self.conn.ctl.cwnd.min(most);
+    /// If the ACK, which delivered `acked_sacked` packets, ended a recovery: the cwnd that an
+    /// algorithm with `cong_control` goes on from, and the most that it may make of that: what one
+    /// step makes of ssthresh; after a timeout, of the cwnd before.
+    pub(in super::super) fn take_exit(&mut self, acked_sacked: u32) -> Option<(u32, u32)> {
+        let from = self.ns3.left.take()?;
+        let ctl = &self.conn.ctl;
+        let cwnd = if from == CaState::Recovery { ctl.ssthresh } else { ctl.cwnd };
+        Some((cwnd, cwnd.saturating_add(acked_sacked)))
     }
 
-    /// Growth of a window-based algorithm: after an ACK of new data in Open and Loss. In other
-    /// states the reduction sets cwnd.
-    pub(in super::super) fn ns3_raise_cwnd(
-        &mut self,
-        flag: u32,
-        grow: impl FnOnce(&mut Cc, &mut Conn),
-    ) {
-        let may_grow = matches!(self.conn.ca_state, CaState::Open | CaState::Loss);
-        if may_grow && flag & flags::SND_UNA_ADVANCED != 0 {
-            self.refresh_conn();
-            grow(&mut self.cc, &mut self.conn);
-            self.usage.snd_cwnd_stamp = self.conn.jiffies;
-        }
+    /// Whether a window-based algorithm raises cwnd: after an ACK of new data in Open and Loss. In
+    /// other states the reduction sets cwnd.
+    pub(in super::super) fn ns3_may_raise_cwnd(&self, flag: u32) -> bool {
+        matches!(self.conn.ca_state, CaState::Open | CaState::Loss)
+            && flag & flags::SND_UNA_ADVANCED != 0
     }
 
     /// Whether cwnd may grow, without Linux's records of its use.

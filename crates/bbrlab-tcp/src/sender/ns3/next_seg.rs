@@ -91,7 +91,7 @@ impl Sender {
             return;
         }
         let packets_out = self.board.packets_out();
-        self.send_new(Nonagle::Off, Push::AtOnce, host);
+        self.write_new(Nonagle::Off, Push::AtOnce, host);
         if self.board.packets_out() == packets_out {
             self.send_again_now(head, host);
         }

@@ -67,23 +67,25 @@ impl Sender {
         };
     }
 
-    /// An ACK during a reduction: sets cwnd.
-    pub(super) fn ns3_reduce(&mut self, delivered: u32, is_dup: bool, is_repaired: bool) {
+    /// cwnd after an ACK during a reduction, if it changes.
+    pub(in super::super) fn ns3_reduced_cwnd(
+        &mut self,
+        delivered: u32,
+        is_dup: bool,
+        is_repaired: bool,
+    ) -> Option<u32> {
         if self.hooks.cong_control {
-            return;
+            return None;
         }
         let form = self.config.stack.recovery;
         let ssthresh = self.conn.ctl.ssthresh;
         if form == Recovery::Classic {
-            self.conn.ctl.cwnd = ssthresh;
-            return;
+            return Some(ssthresh);
         }
         let in_flight = self.board.in_flight();
         let flight = self.ns3.flight;
         let step = Step { ssthresh, in_flight, flight, delivered, is_dup, is_repaired };
-        if let Some(cwnd) = step.cwnd(form, self.episode.prr_mut()) {
-            self.conn.ctl.cwnd = cwnd;
-        }
+        step.cwnd(form, self.episode.prr_mut())
     }
 }
 

@@ -1,0 +1,84 @@
+//! What lies on the ways of a run's packets.
+
+use bbrlab_link::Link;
+use bbrlab_units::Bytes;
+
+use crate::headers;
+use crate::run::{FlowClass, Hop, Run};
+
+impl Hop {
+    /// The link at this step of a route, among the links that flows share and those of a class.
+    ///
+    /// # Panics
+    /// If there is no such link.
+    #[must_use]
+    pub fn link<'l>(self, shared: &'l [Link], private: &'l [Link]) -> Option<&'l Link> {
+        match self {
+            Self::Delay(_) => None,
+            Self::Link(number) => Some(&shared[number as usize]),
+            Self::Private(number) => Some(&private[number as usize]),
+        }
+    }
+}
+
+/// Link-layer bytes around a packet that crosses these links: those of the first one with a rate,
+/// or Ethernet's if there is none.
+pub fn framing<'l>(links: impl IntoIterator<Item = &'l Link>) -> Bytes {
+    let first = links.into_iter().find(|link| link.rate.is_limited());
+    first.map_or(Link::ETHERNET, |link| link.framing)
+}
+
+impl Run {
+    /// The link at a step of a route of this class.
+    ///
+    /// # Panics
+    /// If the run has no such link.
+    #[must_use]
+    pub fn link_at<'r>(&'r self, class: &'r FlowClass, hop: Hop) -> Option<&'r Link> {
+        hop.link(&self.links, &class.private_links)
+    }
+
+    /// The links on a route of this class, in its order.
+    ///
+    /// # Panics
+    /// If the run has no such link.
+    pub fn links_on<'r>(
+        &'r self,
+        class: &'r FlowClass,
+        route: &'r [Hop],
+    ) -> impl Iterator<Item = &'r Link> {
+        route.iter().filter_map(|&hop| self.link_at(class, hop))
+    }
+
+    /// The link whose departures count as `data_packets`.
+    #[must_use]
+    pub fn bottleneck_link(&self) -> Option<&Link> {
+        self.bottleneck.and_then(|link| self.links.get(link as usize))
+    }
+
+    /// Link-layer bytes around a packet on a route of this class.
+    ///
+    /// # Panics
+    /// If the run has no such link, or one has a framing of 4 GiB.
+    #[must_use]
+    pub fn framing(&self, class: &FlowClass, route: &[Hop]) -> u32 {
+        let framing = framing(route.iter().filter_map(|&hop| self.link_at(class, hop)));
+        u32::try_from(framing.0).expect("a scenario's framing is a handful of bytes")
+    }
+
+    /// Bytes around the payload of a data packet of this class on its way.
+    ///
+    /// # Panics
+    /// As [`Self::framing`].
+    #[must_use]
+    pub fn data_overhead(&self, class: &FlowClass) -> u32 {
+        headers::DATA + self.framing(class, &class.forward)
+    }
+
+    /// Wire bytes of a data packet with `mss` bytes of payload on this link; without a link, those
+    /// of its IP packet.
+    #[must_use]
+    pub fn wire_bytes(link: Option<&Link>, mss: u32) -> u64 {
+        u64::from(mss + headers::DATA) + link.map_or(0, |link| link.framing.0)
+    }
+}

@@ -1,0 +1,192 @@
+//! What a flow has counted: over all of its connections, at certain moments of the run, and when
+//! its active time ended.
+
+use bbrlab_tcp::receiver::ReceiverStats;
+use bbrlab_tcp::sender::Stats as SenderStats;
+use bbrlab_tcp::{Receiver, Sender};
+use bbrlab_units::{Span, Time};
+
+use crate::wire;
+
+/// Counts of one connection or of several.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Totals {
+    pub(crate) sender: SenderStats,
+    pub(crate) receiver: ReceiverStats,
+    pub(crate) lost: u64,
+    pub(crate) delivered: u64,
+    /// How long each limit has applied.
+    pub(crate) limits: [Span; 5],
+}
+
+impl Totals {
+    /// Those of the connection with these two ends by `now`, of which `limits` says how long each
+    /// limit has applied.
+    fn of(sender: &Sender, receiver: &Receiver, limits: [Span; 5]) -> Self {
+        Self {
+            sender: *sender.stats(),
+            receiver: receiver.stats(),
+            lost: u64::from(sender.lost()),
+            // `delivered` starts at 1, for the SYN.
+            delivered: u64::from(sender.conn().delivered.saturating_sub(1)),
+            limits,
+        }
+    }
+
+    /// Adds the counts of other connections.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        let &Self { sender, receiver, lost, delivered, limits } = other;
+        self.sender += sender;
+        self.receiver += receiver;
+        self.lost += lost;
+        self.delivered += delivered;
+        for (own, limit) in self.limits.iter_mut().zip(limits) {
+            *own = *own + limit;
+        }
+    }
+}
+
+/// Bytes that the receiving application had read at certain moments of the run.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Marks {
+    /// When the last flow started.
+    pub(crate) at_last_start: u64,
+    /// When the steady state began.
+    pub(crate) at_steady: u64,
+    /// When the first flow ended.
+    pub(crate) at_first_end: u64,
+    /// When the last flow ended.
+    pub(crate) in_traffic: u64,
+}
+
+impl Marks {
+    fn merge(&mut self, other: &Self) {
+        let &Self { at_last_start, at_steady, at_first_end, in_traffic } = other;
+        self.at_last_start += at_last_start;
+        self.at_steady += at_steady;
+        self.at_first_end += at_first_end;
+        self.in_traffic += in_traffic;
+    }
+}
+
+/// Counts of a flow at the end of its active time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AtEnd {
+    pub(crate) at: Time,
+    pub(crate) bytes_read: u64,
+    pub(crate) wire_bytes: u64,
+    pub(crate) limits: [Span; 5],
+}
+
+/// The counts of a flow.
+#[derive(Debug, Default)]
+pub(crate) struct Accounts {
+    pub(crate) marks: Marks,
+    /// The counts of the connections before the current one, if there were any.
+    past: Option<Box<Totals>>,
+    /// The counts behind rates and shares at the end of the active time.
+    at_end: Option<Box<AtEnd>>,
+    /// Whether the active time has begun.
+    pub(crate) is_started: bool,
+    /// Whether `past` has the counts of the current connection, which is over.
+    pub(crate) is_closed: bool,
+}
+
+impl Accounts {
+    /// Bytes that the receiving application has read, over all connections.
+    pub(crate) fn bytes_read(&self, receiver: &Receiver) -> u64 {
+        let past = self.past.as_ref().map_or(0, |past| past.receiver.bytes_read);
+        if self.is_closed { past } else { past + receiver.stats().bytes_read }
+    }
+
+    /// The counts over all connections by `now`; the current one has these two ends.
+    pub(crate) fn totals(&self, sender: &Sender, receiver: &Receiver, now: Time) -> Totals {
+        let mut totals = self.past.as_deref().copied().unwrap_or_default();
+        if !self.is_closed {
+            let limits = if self.is_started {
+                sender.limits().spent(wire::host_time(now))
+            } else {
+                [Span::ZERO; 5]
+            };
+            totals.merge(&Totals::of(sender, receiver, limits));
+        }
+        totals
+    }
+
+    /// The current connection is over, of whose counts `totals` is the last.
+    pub(crate) fn keep(&mut self, totals: Totals) {
+        self.past = Some(Box::new(totals));
+    }
+
+    /// The first datagram is about to be sent. All counts are in `past`, there is no connection.
+    pub(crate) fn begin_datagrams(&mut self) {
+        self.is_started = true;
+        self.keep(Totals::default());
+        self.is_closed = true;
+    }
+
+    pub(crate) fn count_sent_datagram(&mut self, bytes: u32) {
+        if let Some(counts) = &mut self.past {
+            counts.sender.sent += 1;
+            counts.sender.sent_bytes += u64::from(bytes);
+        }
+    }
+
+    pub(crate) fn count_read_datagram(&mut self, bytes: u32) {
+        if let Some(counts) = &mut self.past {
+            counts.receiver.new_packets += 1;
+            counts.receiver.bytes_read += u64::from(bytes);
+        }
+    }
+
+    /// A data packet of an earlier connection has arrived.
+    pub(crate) fn count_late_packet(&mut self) {
+        if let Some(counts) = &mut self.past {
+            counts.receiver.dropped_packets += 1;
+        }
+    }
+
+    /// Whether the active time has ended.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.at_end.is_some()
+    }
+
+    /// The active time ends at `now` with `totals`, when `wire_bytes` of the flow have departed
+    /// from the last link with a rate.
+    pub(crate) fn end(&mut self, now: Time, totals: &Totals, wire_bytes: u64) {
+        self.at_end = Some(Box::new(AtEnd {
+            at: now,
+            bytes_read: totals.receiver.bytes_read,
+            wire_bytes,
+            limits: totals.limits,
+        }));
+    }
+
+    /// The counts at the end of the active time.
+    ///
+    /// # Panics
+    /// If it has not ended, as it has when the run has.
+    pub(crate) fn at_end(&self) -> &AtEnd {
+        self.at_end.as_ref().expect("every flow was frozen when the run ended")
+    }
+
+    /// Sets the end of the active time, which is over.
+    pub(crate) fn set_end(&mut self, at: Time) {
+        if let Some(at_end) = &mut self.at_end {
+            at_end.at = at;
+        }
+    }
+
+    /// Adds the counts of another flow. Both are frozen; `totals` are those of the two.
+    pub(crate) fn merge(&mut self, other: &Self, totals: Totals) {
+        self.marks.merge(&other.marks);
+        self.is_started |= other.is_started;
+        if let (Some(own), Some(other)) = (&mut self.at_end, &other.at_end) {
+            own.bytes_read += other.bytes_read;
+            own.wire_bytes += other.wire_bytes;
+            own.limits = totals.limits;
+        }
+        self.keep(totals);
+        self.is_closed = true;
+    }
+}

@@ -1,0 +1,334 @@
+//! The two ends of a flow's current connection, and what is measured at them.
+//!
+//! A flow may open one connection after the other; what is measured goes on over all of them.
+
+use std::sync::Arc;
+
+use bbrlab_net::{Arrival, FlowId, Port, Rng, Side};
+use bbrlab_tcp::{Receiver, Sender, TimerId};
+use bbrlab_units::Time;
+
+use crate::duplex::Duplex;
+use crate::meter::Meter;
+use crate::pacing_timer::PacingTimer;
+use crate::round_trips::RoundTrips;
+use crate::setup::ClassSetup;
+use crate::wire::{self, Endpoint, FlowEnd as _, Payload, SenderEnd};
+
+/// The two ends of the connection.
+///
+/// With ten thousand flows each event finds its flow outside the cache, so what a segment's arrival
+/// touches lies side by side, and so does what an ACK's arrival touches: five cache lines from the
+/// beginning to the midst of `receiver`; those that [`Sender`] tells, and two from the time of the
+/// pacing timer in `sender_end` to the recent values in `meter`.
+#[derive(Debug)]
+#[repr(C)]
+pub(crate) struct Connection {
+    /// Data packets that have reached the receiver.
+    pub(crate) data_arrivals: u64,
+    pub(crate) receiver_end: Endpoint,
+    round_trips: RoundTrips,
+    pub(crate) receiver: Receiver,
+    pub(crate) sender: Sender,
+    /// The other halves of the two sockets, if both ends write.
+    pub(crate) duplex: Option<Box<Duplex>>,
+    /// So that what follows the random numbers of `sender_end` begins a cache line.
+    _before_line: [u64; 3],
+    pub(crate) sender_end: SenderEnd,
+    pub(crate) meter: Meter,
+}
+
+impl Connection {
+    /// The ends of flow `id` before its first connection, in the run with `seed`.
+    pub(crate) fn new((seed, id): (u64, u32), setup: &ClassSetup, meter: Meter) -> Self {
+        let endpoint = |side: Side| Endpoint {
+            flow: FlowId(id),
+            first_packet: 0,
+            framing: setup.framing[side as usize],
+            tcp_options: setup.tcp_options,
+            may_end: setup.source.transfers() > 0,
+            is_whole: setup.is_whole(),
+        };
+        Self {
+            data_arrivals: 0,
+            receiver_end: endpoint(Side::Receiver),
+            round_trips: RoundTrips::default(),
+            receiver: Receiver::new(Arc::clone(&setup.receiver)),
+            sender: setup.sender(FlowId(id)),
+            duplex: None,
+            _before_line: [0; 3],
+            sender_end: SenderEnd {
+                rng: Rng::new(seed, &format!("flow {id}")),
+                pacing_timer: PacingTimer::OFF,
+                endpoint: endpoint(Side::Sender),
+            },
+            meter,
+        }
+    }
+
+    /// The flow's number in the engine.
+    pub(crate) fn flow(&self) -> FlowId {
+        self.sender_end.endpoint.flow
+    }
+
+    /// Whether both ends write, each with a whole socket.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.sender_end.endpoint.is_whole
+    }
+
+    /// From now on the flow may end by itself: it was stopped.
+    pub(crate) fn let_end(&mut self) {
+        self.sender_end.endpoint.may_end = true;
+        self.receiver_end.may_end = true;
+    }
+
+    /// A new pair of sockets takes the place of a former pair. What is still in the network of the
+    /// former connection is late from now on.
+    pub(crate) fn renew(&mut self, port: &mut Port<'_, Payload>, setup: &ClassSetup) {
+        let flow = self.flow();
+        let first_packet = port.packets_sent(flow);
+        self.sender_end.endpoint.first_packet = first_packet;
+        self.receiver_end.first_packet = first_packet;
+        self.sender_end.pacing_timer = PacingTimer::OFF;
+        self.sender = setup.sender(flow);
+        let mut receiver = Receiver::new(Arc::clone(&setup.receiver));
+        receiver.count_on(&self.receiver);
+        self.receiver = receiver;
+        for side in [Side::Sender, Side::Receiver] {
+            for timer in 0..TimerId::COUNT {
+                port.disarm(flow, side, u8::try_from(timer).expect("a handful of timers"));
+            }
+        }
+    }
+
+    /// The connection begins: where both ends write, each needs its other half.
+    pub(crate) fn begin(&mut self, setup: &ClassSetup) {
+        if self.is_whole() {
+            self.duplex = Some(Box::new(Duplex::new(&setup.sender, &setup.receiver)));
+        }
+    }
+
+    /// A segment of the connection reaches the receiver; returns until when the application has
+    /// read.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "each packet passes here")]
+    pub(crate) fn at_receiver(
+        &mut self,
+        port: &mut Port<'_, Payload>,
+        packet: &Arrival<'_, Payload>,
+    ) -> Time {
+        let mut end = self.receiver_end.end(port);
+        let now = end.now();
+        let arriving = wire::AtReceiver { packet: *packet, sender: &self.sender };
+        let until = self.receiver.deliver(now, arriving, &mut end).until;
+        self.note_arrival(packet);
+        until
+    }
+
+    /// A packet reaches the client, which reads; returns until when.
+    #[cold]
+    pub(crate) fn at_client(
+        &mut self,
+        port: &mut Port<'_, Payload>,
+        packet: &Arrival<'_, Payload>,
+    ) -> Time {
+        let Some(duplex) = self.duplex.as_deref_mut() else { unreachable!("it is connected") };
+        let mut end = self.receiver_end.end(port);
+        let now = end.now();
+        let segment = wire::arrived(packet, 0);
+        duplex.client(&mut self.receiver).on_segment(now, &segment, &mut end);
+        if duplex.client_is_ready() {
+            duplex.client(&mut self.receiver).run_app(now, &mut end);
+        }
+        let until =
+            if self.receiver.wants_read() { self.receiver.read(now, &mut end).until } else { now };
+        self.note_arrival(packet);
+        until
+    }
+
+    /// A segment has reached the receiver, which may have got new data from it.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "each packet passes here")]
+    fn note_arrival(&mut self, packet: &Arrival<'_, Payload>) {
+        self.round_trips.arrive(self.receiver.arrived(), packet.payload().sent_us());
+    }
+
+    /// The receiving application reads as long as it is woken up; returns until when.
+    pub(crate) fn read(&mut self, port: &mut Port<'_, Payload>) -> Time {
+        let mut end = self.receiver_end.end(port);
+        let mut now = end.now();
+        while self.receiver.wants_read() {
+            let read = self.receiver.read(now, &mut end);
+            now = read.until;
+            if read.bytes == 0 {
+                break;
+            }
+        }
+        now
+    }
+
+    /// A segment of the connection reaches the sender. Returns whether it was accepted.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "nearly every ACK passes here")]
+    pub(crate) fn at_sender(
+        &mut self,
+        port: &mut Port<'_, Payload>,
+        packet: &Arrival<'_, Payload>,
+    ) -> bool {
+        let mut end = self.sender_end.end(port);
+        self.sender.on_arrival(end.now(), wire::AtSender(*packet), &mut end)
+    }
+
+    /// A packet reaches the server, which reads, and answers each request with as many bytes as
+    /// `answer` says. Returns whether it was accepted.
+    #[cold]
+    pub(crate) fn at_server(
+        &mut self,
+        port: &mut Port<'_, Payload>,
+        packet: &Arrival<'_, Payload>,
+        answer: Option<u64>,
+    ) -> bool {
+        let Some(duplex) = self.duplex.as_deref_mut() else { unreachable!("it is connected") };
+        let mut end = self.sender_end.end(port);
+        let segment = wire::arrived(packet, 0);
+        let mut server = duplex.server(&mut self.sender);
+        let is_heard = server.on_segment(end.now(), &segment, &mut end);
+        while server.wants_read() && server.recv(end.now(), &mut end).bytes > 0 {}
+        while duplex.take_request() {
+            if let Some(bytes) = answer {
+                duplex.server(&mut self.sender).write(end.now(), bytes, &mut end);
+            }
+        }
+        is_heard
+    }
+
+    /// The application writes what it has.
+    pub(crate) fn run_app(&mut self, port: &mut Port<'_, Payload>) {
+        let mut end = self.sender_end.end(port);
+        match self.duplex.as_deref_mut() {
+            None => self.sender.run_app(end.now(), &mut end),
+            Some(duplex) => duplex.server(&mut self.sender).run_app(end.now(), &mut end),
+        }
+    }
+
+    /// A timer of the sender fires.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once for the pacing timer, once for all others")]
+    pub(crate) fn on_sender_timer(&mut self, port: &mut Port<'_, Payload>, timer: TimerId) {
+        let mut end = self.sender_end.end(port);
+        match self.duplex.as_deref_mut() {
+            None => self.sender.on_timer(end.now(), timer, &mut end),
+            Some(duplex) => duplex.server(&mut self.sender).on_timer(end.now(), timer, &mut end),
+        }
+    }
+
+    /// A timer of the receiver fires.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "once for one timer, once for all")]
+    pub(crate) fn on_receiver_timer(&mut self, port: &mut Port<'_, Payload>, timer: TimerId) {
+        let mut end = self.receiver_end.end(port);
+        match self.duplex.as_deref_mut() {
+            None => self.receiver.on_timer(end.now(), timer, &mut end),
+            Some(duplex) => {
+                duplex.client(&mut self.receiver).on_timer(end.now(), timer, &mut end);
+            }
+        }
+    }
+
+    /// Before an event of the sender: a pacing timer that is not in the event queue, and was due
+    /// before, has fired.
+    #[inline]
+    pub(crate) fn let_pacing_lapse(&mut self, port: &mut Port<'_, Payload>) {
+        let now = wire::host_time(port.now());
+        if self.sender_end.pacing_timer.lapse_before(now, &mut self.sender) {
+            port.count_event();
+        }
+    }
+
+    /// The same if it is due by `now`, for what looks at the flow between events. Returns whether
+    /// it has fired.
+    pub(crate) fn catch_up(&mut self, now: Time) -> bool {
+        self.sender_end.pacing_timer.lapse_by(wire::host_time(now), &mut self.sender)
+    }
+
+    /// After an event of the sender: a pacing timer that will have something to do goes into the
+    /// event queue.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "mostly after the pacing timer, which knows more")]
+    pub(crate) fn arm_pacing_unless_idle(&mut self, port: &mut Port<'_, Payload>) {
+        if let Some(at) = self.sender_end.pacing_timer.take_unless_idle(&self.sender) {
+            self.arm_pacing(port, wire::run_time(at));
+        }
+    }
+
+    /// A high-resolution timer is due at any time; timers of the wheel are due at a tick.
+    #[inline(never)]
+    fn arm_pacing(&mut self, port: &mut Port<'_, Payload>, at: Time) {
+        port.arm(self.flow(), Side::Sender, TimerId::Pacing as u8, at);
+    }
+
+    /// An ACK was accepted: the packets that it reports first have their round-trip time.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "nearly every ACK passes here")]
+    pub(crate) fn note_reported(&mut self, now: Time, packet: &Arrival<'_, Payload>) {
+        if self.round_trips.report(packet.payload().arrived(), wire::stamp_us(now)) {
+            self.count_round_trips();
+        }
+    }
+
+    /// An ACK of a connection that is over: it reports the last packets of that.
+    #[cold]
+    pub(crate) fn take_late_ack(&mut self, now: Time, packet: &Arrival<'_, Payload>) {
+        self.note_reported(now, packet);
+    }
+
+    /// Counts the round-trip times that wait for it. They are those of all packets, also of what is
+    /// reported after the active time.
+    pub(crate) fn count_round_trips(&mut self) {
+        self.round_trips.count(&mut self.meter.rtt_us);
+    }
+
+    /// Updates the meter after an event of the sender that is no segment.
+    #[inline(never)]
+    pub(crate) fn note_without_rtt(&mut self, now: Time) {
+        self.note(now, None);
+    }
+
+    /// Updates the meter after an event of the sender; only a segment may bring an RTT sample.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "every ACK ends here")]
+    pub(crate) fn note(&mut self, now: Time, rtt_us: Option<u32>) {
+        let conn = self.sender.conn();
+        self.meter.update(now, conn.ctl.cwnd, conn.srtt_us >> 3, rtt_us);
+    }
+
+    /// Adds what was measured at the ends of another flow's connections. Both meters are frozen.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.data_arrivals += other.data_arrivals;
+        self.meter.merge(&other.meter);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::mem::offset_of;
+
+    use super::{Connection, Receiver};
+
+    /// Bytes of a cache line.
+    const LINE: usize = 64;
+
+    #[test]
+    fn a_segment_at_the_receiver_touches_five_cache_lines() {
+        let touched = offset_of!(Connection, receiver) + Receiver::HOT;
+        assert!(touched <= 5 * LINE, "{touched} bytes");
+    }
+
+    #[test]
+    fn an_ack_touches_two_cache_lines_beside_the_sender() {
+        let first = offset_of!(Connection, sender_end.pacing_timer);
+        let histograms = offset_of!(Connection, meter.rtt_us);
+        assert_eq!((first % LINE, histograms - first), (0, 2 * LINE));
+        assert_eq!(offset_of!(Connection, sender) % LINE, 0);
+    }
+}
