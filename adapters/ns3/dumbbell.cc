@@ -1,10 +1,10 @@
-// Flows of ns-3's own TCP over one bottleneck, to measure ns-3's speed on the cases of `bbrlab bench`: buffer of 4 BDP, all
-// delays alike, starts spread evenly over one RTT, sockets large enough not to limit. Prints the data packets that
-// the receivers got and the CPU seconds of the run, set-up excluded.
+// Flows of ns-3's own TCP over one bottleneck, to measure ns-3's speed on the cases of `bbrlab bench`. The buffer is 4 BDP,
+// all delays are equal, starts are spread evenly over one RTT, and sockets are large enough not to limit. Prints the data
+// packets that the receivers got, and the CPU seconds of the run without set-up.
 //
-// Access links without a rate cost bbrlab nothing. So that they cost ns-3 nothing either, up to 16 flows share two hosts and
-// one link. More flows have further hosts behind two routers, 16 flows a host, for ns-3 finds a segment's socket by
-// going through a list; their access links are fast and have no delay.
+// Access links without a rate cost no time in bbrlab. To avoid their cost in ns-3, up to 16 flows share two hosts and one
+// link. With more flows, there are further hosts behind two routers, with 16 flows per host, because ns-3 searches a list
+// for a segment's socket. Their access links are fast and have no delay.
 //
 // Usage: dumbbell TYPE RATE RTT_MS FLOWS SECONDS
 #include "ns3/applications-module.h"
@@ -32,7 +32,7 @@ Link(const DataRate& rate, const Time& delay, uint32_t queue_packets)
     link.SetDeviceAttribute("DataRate", DataRateValue(rate));
     link.SetChannelAttribute("Delay", TimeValue(delay));
     link.SetQueue("ns3::DropTailQueue", "MaxSize", StringValue(std::to_string(queue_packets) + "p"));
-    // Without flow control the device's queue is all the room that there is.
+    // Without flow control, the device's queue is the only queue.
     link.DisableFlowControl();
     return link;
 }

@@ -1,5 +1,5 @@
-// One flow of ns-3's own TCP over a point-to-point bottleneck, or with access links over a dumbbell; prints each data
-// packet that the sender hands to IP, as time in nanoseconds, first byte, payload bytes, cwnd in bytes.
+// One flow of ns-3's own TCP over a point-to-point bottleneck, or with access links over a dumbbell. Prints each data
+// packet that the sender passes to IP: time in nanoseconds, first byte, payload bytes, cwnd in bytes.
 //
 // Usage: one-flow TYPE RATE DELAY_MS QUEUE_PACKETS SEGMENT BUFFER_BYTES SECONDS DELACK SEND_SIZE PACKETS_PRINTED
 //        [ACCESS_RATE ACCESS_DELAY_MS]
@@ -85,7 +85,7 @@ main(int argc, char** argv)
     InternetStackHelper().Install(nodes);
     Ipv4AddressHelper address("10.0.0.0", "255.255.255.0");
     Ipv4Address receiver;
-    // From the sender to the receiver. Without flow control a device's queue is all the room that there is.
+    // From the sender to the receiver. Without flow control, a device's queue is the only queue.
     for (uint32_t left = 0; left < last; ++left)
     {
         const bool isAccess = isDumbbell && left != 1;

@@ -6,7 +6,11 @@ use std::process::Command;
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    let commit = git(&["rev-parse", "HEAD"]).unwrap_or_else(|| "unknown".to_owned());
+    // A build outside of a clone, as from a source distribution, gets the commit from the caller.
+    println!("cargo::rerun-if-env-changed=BBRLAB_COMMIT");
+    let given = std::env::var("BBRLAB_COMMIT").ok().filter(|commit| !commit.is_empty());
+    let commit = given.or_else(|| git(&["rev-parse", "HEAD"]));
+    let commit = commit.unwrap_or_else(|| "unknown".to_owned());
     println!("cargo::rustc-env=BBRLAB_COMMIT={commit}");
     let compiler = compiler().unwrap_or_else(|| "unknown".to_owned());
     println!("cargo::rustc-env=BBRLAB_RUSTC={compiler}");

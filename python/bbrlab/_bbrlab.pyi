@@ -87,7 +87,7 @@ class Conn:
 
     @property
     def ctl(self) -> Control:
-        """What a congestion control may write."""
+        """The fields that a congestion control may write."""
     @property
     def clock_ns(self) -> int:
         """TCP clock. In a run of the simulator it begins with 32.768 s. Unit: nanoseconds. Linux: `tcp_clock_cache`."""
@@ -156,7 +156,7 @@ class Conn:
         """A burst is what the pacing rate sends in a second, shifted right by this; 10 by default. Unit: bits. Linux: `sk_pacing_shift`."""
     @property
     def gso_max_size(self) -> int:
-        """The most of a burst. Unit: bytes. Linux: `sk_gso_max_size`."""
+        """The largest burst. Unit: bytes. Linux: `sk_gso_max_size`."""
     @property
     def max_pacing_rate(self) -> int:
         """Upper bound of the pacing rate. Unit: bytes per second. Linux: `sk_max_pacing_rate`."""
@@ -204,7 +204,7 @@ class Control:
     def pacing_rate(self, value: int) -> None: ...
     @property
     def pacing_status(self) -> PacingStatus:
-        """Who paces: 0 nobody, 1 TCP's timer, 2 the `fq` discipline. A control that wants to be paced sets 1 where it is 0, mostly in `init`; there is nothing else to set. From 0 to 2. Linux: `sk_pacing_status`."""
+        """The pacer: 0 none, 1 TCP's timer, 2 the `fq` discipline. To be paced, a control sets 1 where it is 0, mostly in `init`; nothing else has to be set. From 0 to 2. Linux: `sk_pacing_status`."""
     @pacing_status.setter
     def pacing_status(self, value: int) -> None: ...
     @property
@@ -272,7 +272,7 @@ class RateSample:
 
 @final
 class AckSample:
-    """What an ACK acknowledged. Linux: `struct ack_sample`."""
+    """The packets that an ACK acknowledged. Linux: `struct ack_sample`."""
 
     @property
     def pkts_acked(self) -> int:

@@ -11,12 +11,12 @@ __all__ = ["main"]
 
 
 def main() -> int:
-    """Does what the words of the command line ask for.
+    """Runs the command line's arguments.
 
     Returns:
         The exit status: 0 done, 1 failed, 2 bad usage or input, 130 interrupted.
     """
-    # The command listens to Ctrl-C itself.
+    # The command handles Ctrl-C itself.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     sys.stdout.flush()
     return _bbrlab.command(["bbrlab", *sys.argv[1:]], [sys.executable, "-m", "bbrlab"])

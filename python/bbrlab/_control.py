@@ -1,4 +1,4 @@
-"""A congestion control of one's own: a class whose methods are the core's events."""
+"""Custom congestion controls: a class whose methods are the core's events."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ class CwndEvent(IntEnum):
 
 
 class PacingStatus(IntEnum):
-    """Who paces. Linux: `enum sk_pacing`, same numbers."""
+    """The entity that paces. Linux: `enum sk_pacing`, same numbers."""
 
     NONE = 0
-    """Nobody."""
+    """None: the flow is not paced."""
     NEEDED = 1
     """TCP's own timer."""
     FQ = 2
@@ -59,7 +59,7 @@ class PacingStatus(IntEnum):
 
 
 class Info(TypedDict, total=False):
-    """What a congestion control reports about itself, for time series and pictures."""
+    """Values that a congestion control reports about itself, for time series and plots."""
 
     bw: int
     """Bandwidth estimate in payload bytes per second."""
@@ -76,16 +76,16 @@ class Info(TypedDict, total=False):
 
 
 class CongestionControl:
-    """What a congestion control of one's own is derived from.
+    """The base class of custom congestion controls.
 
-    A subclass overrides the events that it wants; the simulator's Linux sender calls them as the kernel calls those of
-    `struct tcp_congestion_ops`. An event that is not overridden is answered as the kernel answers a null callback and, where the
-    kernel demands one, as Reno: a class that overrides `ssthresh` alone is Reno with another reduction.
+    A subclass overrides events. The simulator's Linux sender calls them like the kernel calls the callbacks of
+    `struct tcp_congestion_ops`. An event that is not overridden behaves like a null callback or, if the kernel requires the callback,
+    like Reno's. A class that overrides only `ssthresh` is therefore Reno with another reduction.
 
-    `conn` is a read-only view of the connection; what a control may write is in `conn.ctl`, and takes effect when the method returns.
-    It writes in the events that return nothing; the others return their value. Each connection has an instance of its own, made with
-    the flow's `cc_params` as keywords. Nothing but its arguments may decide what a method does: then the same scenario and seed
-    give the same digest. Random numbers come from `draw`.
+    `conn` is a read-only view of the connection. The writable fields are in `conn.ctl`; they take effect when the method returns. A
+    control writes them in the events that return nothing; the other events return their value. Each connection has its own instance,
+    made with the flow's `cc_params` as keywords. A method's effect may depend only on its arguments and its instance, so that the same
+    scenario and seed give the same digest. Random numbers come from `draw`.
 
     >>> import bbrlab as bl
     >>> class Gentle(bl.CongestionControl):
@@ -100,77 +100,77 @@ class CongestionControl:
     """
 
     needs_ecn: ClassVar[bool] = False
-    """Whether it negotiates ECN by itself and sets ECT on every packet, as DCTCP. Linux: `TCP_CONG_NEEDS_ECN`."""
+    """Whether it negotiates ECN by itself and sets ECT on every packet, like DCTCP. Linux: `TCP_CONG_NEEDS_ECN`."""
 
     notes_in_flight: ClassVar[bool] = False
-    """Whether samples tell what was in flight and lost when their packet was sent: `tx_in_flight` and `lost`, as the trees of BBRv2 and
-    BBRv3 do."""
+    """Whether samples contain the packets in flight and lost when their packet was sent: `tx_in_flight` and `lost`, as in the kernel
+    trees of BBRv2 and BBRv3."""
 
     answers_share_of_marks: ClassVar[bool] = False
-    """Whether it answers the marks of a round trip by their share. Receivers then echo mark by mark, and a flow may ask for
+    """Whether it responds to the share of marked packets in a round trip. Receivers then echo every mark, and a flow may have
     `ecn = "l4s"`."""
 
     def init(self, conn: Conn, draw: Draw) -> None:
         """The connection is established."""
 
     def cwnd_event(self, conn: Conn, event: CwndEvent, draw: Draw) -> None:
-        """Something happened that is not an ACK."""
+        """An event other than an ACK."""
 
     def set_state(self, conn: Conn, new: CaState, draw: Draw) -> None:
-        """The loss-recovery state is about to become `new`; `conn.ca_state` still is the old one."""
+        """The loss-recovery state is about to become `new`; `conn.ca_state` is still the old state."""
 
     def skb_marked_lost(self, conn: Conn, skb: LostSkb, draw: Draw) -> None:
         """A packet was marked lost; `conn.lost` already counts it."""
 
     def ssthresh(self, conn: Conn) -> int:
-        """The slow start threshold for a new loss episode, in packets. Half the window if not overridden, at least 2."""
+        """Returns the slow start threshold for a new loss episode, in packets. By default half the window, at least 2."""
         return _bbrlab.reno_ssthresh(conn)
 
     def undo_cwnd(self, conn: Conn) -> int:
-        """The window to go back to after a spurious episode, in packets. That from before the episode if not overridden."""
+        """Returns the window to restore after a spurious loss episode, in packets. By default the window before the episode."""
         return _bbrlab.reno_undo_cwnd(conn)
 
     def cong_control(self, conn: Conn, rs: RateSample, draw: Draw) -> None:
         """An ACK, for a control that sets window and pacing rate itself in all states.
 
-        A class that overrides it has neither `cong_avoid` called nor its window reduced by PRR.
+        For a class that overrides it, `cong_avoid` is not called and PRR does not reduce the window.
         """
 
     def cong_avoid(self, conn: Conn, ack: int, acked: int) -> None:
         """An ACK outside of recovery: new data was acknowledged up to `ack`, and `acked` packets are newly (S)ACKed.
 
-        In recovery PRR sets the window, and the pacing rate follows from window and RTT. Grows as Reno does if not overridden.
+        In recovery, PRR sets the window. The pacing rate follows from window and RTT. By default the window grows like Reno's.
         """
         _bbrlab.reno_cong_avoid(conn, acked)
 
     def pkts_acked(self, conn: Conn, sample: AckSample) -> int | None:
-        """Packets left the network. Returns another slow start threshold in packets, or None."""
+        """Packets left the network. Returns a new slow start threshold in packets, or None."""
         return None
 
     def in_ack_event(self, conn: Conn, flags: int) -> None:
-        """An ACK arrived; `flags` are 1 slow path, 2 window update, 4 ECN echo."""
+        """An ACK arrived. `flags`: 1 slow path, 2 window update, 4 ECN echo."""
 
     def tso_segs(self, conn: Conn, mss_now: int) -> int:
-        """The size of the next burst in segments of `mss_now` bytes. If not overridden, a millisecond at the pacing rate."""
+        """Returns the size of the next burst in segments of `mss_now` bytes. By default 1 ms at the pacing rate."""
         return 1
 
     def min_tso_segs(self, conn: Conn) -> int:
-        """The smallest burst in segments, which has to follow from the pacing rate alone. 2 if not overridden."""
+        """Returns the smallest burst in segments. It may depend only on the pacing rate. By default 2."""
         return 2
 
     def sndbuf_expand(self) -> int:
-        """The factor by which the send buffer exceeds the window. 2 if not overridden."""
+        """Returns the factor by which the send buffer exceeds the window. By default 2."""
         return 2
 
     def info(self, conn: Conn) -> Info:
-        """The values of interest for a time series."""
+        """Returns values for time series."""
         return {}
 
 
 def source_of(control: type[CongestionControl]) -> tuple[str, str | None]:
-    """Where a class comes from, and the SHA-256 of its text, of its bases' and of the files that they are in.
+    """Returns the origin of a class, and the SHA-256 of its text, its bases' texts and the files that contain them.
 
-    The hash is None if the text of one of the classes cannot be had, as of what was typed at a prompt.
+    The hash is None if the text of one of the classes is unavailable, such as text typed at a prompt.
     """
     digest = hashlib.sha256()
     name = f"{control.__module__}.{control.__qualname__} in Python"

@@ -22,20 +22,20 @@ class Mistake(TypedDict):
     file: str
     """The file, `--set` for a key that was set, `<dict>` or `<keywords>`."""
     line: int | None
-    """From 1; None if the mistake is about the whole."""
+    """From 1; None if the mistake concerns the whole scenario."""
     column: int | None
     """In characters, from 1."""
     expected: str
-    """The key and what was expected."""
+    """The key and the expected value."""
     found: str
     help: list[str]
     """Suggestions, such as the nearest valid name."""
     notes: list[str]
-    """The valid names, or the point of the sweep at which a value is wrong."""
+    """The valid names, or the point of the sweep at which a value is invalid."""
 
 
 class Error(Exception):
-    """What all errors of this package have in common.
+    """The base class of all errors of this package.
 
     >>> import bbrlab as bl
     >>> issubclass(bl.ScenarioError, bl.UsageError) and issubclass(bl.UsageError, bl.Error) and issubclass(bl.RunError, bl.Error)
@@ -44,7 +44,7 @@ class Error(Exception):
 
 
 class UsageError(Error, ValueError):
-    """Something was asked for that cannot be done; nothing was run.
+    """The request is impossible; nothing was run.
 
     >>> import bbrlab as bl
     >>> bl.run("examples.dumbbell", limit=1000)
@@ -54,7 +54,7 @@ class UsageError(Error, ValueError):
 
 
 class ScenarioError(UsageError):
-    """A scenario is wrong; nothing was run. Its text is that of the command line.
+    """A scenario is invalid; nothing was run. The message is the command line's.
 
     >>> import bbrlab as bl
     >>> try:
@@ -76,7 +76,7 @@ class ScenarioError(UsageError):
 
     @property
     def file(self) -> str | None:
-        """Where the first mistake is; None if it is in no text."""
+        """The file of the first mistake; None if there is no text."""
         return self.mistakes[0]["file"] if self.mistakes else None
 
     @property
@@ -91,12 +91,12 @@ class ScenarioError(UsageError):
 
     @property
     def expected(self) -> str | None:
-        """What was expected at the first mistake."""
+        """The value expected at the first mistake."""
         return self.mistakes[0]["expected"] if self.mistakes else None
 
     @property
     def found(self) -> str | None:
-        """What was found there."""
+        """The value found at the first mistake."""
         return self.mistakes[0]["found"] if self.mistakes else None
 
 
@@ -111,7 +111,7 @@ class RunError(Error, RuntimeError):
 
 
 class ControlError(RunError):
-    """A congestion control of one's own raised an exception, which is the cause of this one; the run was ended.
+    """A custom congestion control raised an exception, which ended the run and is the cause of this one.
 
     >>> import bbrlab as bl
     >>> class Broken(bl.CongestionControl):
@@ -127,13 +127,13 @@ class ControlError(RunError):
     """
 
     control: str
-    """Its name in the scenario."""
+    """The control's name in the scenario."""
     flow: int
     """The flow that it controlled."""
     event: str
-    """The method; `__init__` if it could not be made."""
+    """The method that raised; `__init__` if the instance could not be made."""
     time_s: float | None
-    """The simulated time; None where no event was under way."""
+    """The simulated time; None outside of events."""
 
     def __init__(self, text: str, control: str, flow: int, event: str, time_s: float | None) -> None:
         super().__init__(text, control, flow, event, time_s)

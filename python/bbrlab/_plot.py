@@ -1,4 +1,4 @@
-"""Pictures of results on matplotlib, or on Altair."""
+"""Plots of results with matplotlib or Altair."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _PANELS: dict[str, _Column] = {
 
 
 class _Line(NamedTuple):
-    """A line of a panel: its name, its points, and the ends of their intervals, NaN where a point has none."""
+    """A line of a panel: its name, its points, and the ends of their intervals; NaN if a point has none."""
 
     name: str
     x: npt.NDArray[Any]
@@ -52,7 +52,7 @@ class _Line(NamedTuple):
 
 
 class _Sample(NamedTuple):
-    """Values of a distribution, each with its count, or None if each counts once; and how many others count without a value."""
+    """Values of a distribution with their counts (None: each counts once), and the number of samples without a value."""
 
     name: str
     values: npt.NDArray[Any]
@@ -63,11 +63,11 @@ class _Sample(NamedTuple):
 _DISTRIBUTIONS = ("rtt", "queue", "throughput", "fct")
 
 WINDOWS = 250
-"""So many windows at most are rates averaged over, as in the command line's pictures: in a sample of 10 ms a packet more or less shows."""
+"""Maximum number of windows over which rates are averaged, as in the command line's plots: in a sample of 10 ms, single packets show."""
 
 
 class RunPlots:
-    """The pictures of one run.
+    """The plots of one run.
 
     >>> import bbrlab as bl
     >>> bl.run("examples.dumbbell").plot.timeline(["rtt"])[0].get_ylabel()
@@ -84,18 +84,18 @@ class RunPlots:
         axes: Any = None,
         backend: Backend = "matplotlib",
     ) -> Any:
-        """The flows over time, one panel below the other.
+        """Plots the flows over time, one panel below the other.
 
         Args:
             panels: Any of `throughput`, `rtt`, `cwnd`, `inflight`, `pacing` and `queue`.
-            axes: As many axes as panels to draw on, in place of new ones.
+            axes: The axes to draw on, one per panel, instead of new ones.
             backend: `matplotlib`, or `altair`.
 
         Returns:
             An array of axes of shape (panels,), or a chart.
 
         Raises:
-            UsageError: If there is no such panel, nothing was sampled, or there are not as many axes as panels.
+            UsageError: If a panel does not exist, nothing was sampled, or the numbers of axes and panels differ.
 
         >>> import bbrlab as bl
         >>> r = bl.run("examples.two-bbr", {"sweep": {}, "repeat": 1, "duration": "5s"})
@@ -127,13 +127,13 @@ class RunPlots:
         return axes
 
     def share(self, *, ax: Any = None, backend: Backend = "matplotlib") -> Any:
-        """What share of all flows' throughput each flow has, over time.
+        """Plots each flow's share of the throughput of all flows over time.
 
         Returns:
             The axes, or a chart.
 
         Raises:
-            UsageError: If nothing was sampled, or not all flows were: those that come and go are not.
+            UsageError: If not all flows were sampled. Flows of `arrivals` are never sampled.
 
         >>> import bbrlab as bl
         >>> r = bl.run("examples.two-bbr", {"sweep": {}, "repeat": 1, "duration": "5s"})
@@ -171,11 +171,11 @@ class RunPlots:
         ax: Any = None,
         backend: Backend = "matplotlib",
     ) -> Any:
-        """A distribution: `rtt` of the RTT samples of each flow, `queue` of the packets that left the queue of each link that flows share,
-        `throughput` of the rows of `series` by flow, `fct` of transfers by group.
+        """Plots a distribution: `rtt` over the RTT samples of each flow, `queue` over the packets that left the queue of each shared link,
+        `throughput` over the rows of `series` by flow, `fct` over the transfers by group.
 
-        RTTs and delays in queues are those of `delays`, so that a percentile read off a curve is the one in `summary`. If flows have no rows in
-        `series`, RTTs are by group. A transfer that never ended counts, so the curve of its group stays below 1.
+        RTTs and queue delays are those of `delays`, so that a percentile read off a curve equals the one in `summary`. If flows have no
+        rows in `series`, RTTs are by group. A transfer that never ended counts, so the curve of its group stays below 1.
 
         Returns:
             The axes, or a chart.
@@ -232,7 +232,7 @@ class RunPlots:
         return samples
 
     def _delays(self, metric: str, names: Mapping[int, str]) -> list[_Sample]:
-        """The distributions of a metric, of those of these links, groups or flows that have one."""
+        """Returns the distributions of a metric for the named links, groups or flows that have one."""
         delays = self._result.delays
         of_metric = delays["metric"] == metric
         index, milliseconds, counts = (delays[column][of_metric] for column in ("index", "delay_ns", "count"))
@@ -258,7 +258,7 @@ class RunPlots:
         }
 
     def _flows(self, column: _Column) -> list[_Line]:
-        """A line for each flow that was sampled."""
+        """Returns a line per sampled flow."""
         series = self._result.series
         times, of, values = series["time_s"], series["flow"], series[column.name] * column.scale
         lines = [_Line(name, times[of == flow], values[of == flow]) for flow, name in self._names().items()]
@@ -271,7 +271,7 @@ class RunPlots:
 
 
 class SweepPlots:
-    """The pictures of a sweep.
+    """The plots of a sweep.
 
     >>> import bbrlab as bl
     >>> bl.sweep("examples.dumbbell", {"flows.count": [1, 2]}).plot.metric("group_rtt_ms_mean").get_xlabel()
@@ -289,18 +289,19 @@ class SweepPlots:
         ax: Any = None,
         backend: Backend = "matplotlib",
     ) -> Any:
-        """What part each group of flows has of the bytes that all receiving applications got, against a swept key: mean over seeds,
-        with its 95 % interval. A group that meets others under another key that is swept has a line for each of that key's values.
+        """Plots each group's share of the bytes that all receiving applications got, against a swept key.
+
+        A point is the mean over seeds with its 95 % confidence interval. If another key is swept, there is a line per value of that key.
 
         Args:
-            x: The swept key; the first one, if none is named.
-            where: Values of swept keys, each one value or a list; other runs are left out.
+            x: The swept key; by default the first one.
+            where: Values of swept keys, each one value or a list; other runs are excluded.
 
         Returns:
             The axes, or a chart.
 
         Raises:
-            UsageError: If it is not swept.
+            UsageError: If the key is not swept.
 
         >>> import bbrlab as bl
         >>> rs = bl.sweep("examples.dumbbell", {"bottleneck.buffer": ["1bdp", "4bdp"], "flows.cc": ["bbr1", "cubic"]})
@@ -322,23 +323,25 @@ class SweepPlots:
         ax: Any = None,
         backend: Backend = "matplotlib",
     ) -> Any:
-        """A column of `flows` or of `links` against a swept key: the mean over seeds and its 95 % interval, as in `groups`. Where seeds change
-        nothing, or there is one seed, there is no interval. Metrics of flows and of groups have a line for each group; a line is drawn for
-        each value of another key that is swept.
+        """Plots a column of `flows` or of `links` against a swept key.
+
+        A point is the mean over seeds with its 95 % confidence interval, as in `groups`. If seeds change nothing, or with one seed, there
+        is no interval. Metrics of flows and of groups have a line per group. If another key is swept, there is a line per value of that
+        key.
 
         Args:
             name: The column.
-            x: The swept key; the first one, if none is named.
+            x: The swept key; by default the first one.
             group: The groups to draw. A metric of single flows is then the mean over the flows of a group, in each run.
-            flow: The number of the flow to draw, in place of groups.
-            link: The link whose metric it is, a column of `links`.
-            where: Values of swept keys, each one value or a list; other runs are left out.
+            flow: The number of the flow to draw, instead of groups.
+            link: The link to draw, for a column of `links`.
+            where: Values of swept keys, each one value or a list; other runs are excluded.
 
         Returns:
             The axes, or a chart.
 
         Raises:
-            UsageError: If the key is not swept, there is no such column of numbers, or several flows or links would be averaged.
+            UsageError: If the key is not swept, the column does not exist or has no numbers, or several flows or links would be averaged.
 
         >>> import bbrlab as bl
         >>> rs = bl.sweep("examples.dumbbell", {"bottleneck.buffer": ["1bdp", "4bdp"], "flows.cc": ["bbr1", "cubic"]})
@@ -361,21 +364,22 @@ class SweepPlots:
         ax: Any = None,
         backend: Backend = "matplotlib",
     ) -> Any:
-        """The distribution of a column of `flows` or of `links` over all runs: of flows and groups a curve for each group, of runs and links
-        one curve.
+        """Plots the distribution of a column of `flows` or of `links` over all runs.
+
+        Metrics of flows and groups have a curve per group; metrics of runs and links have one curve.
 
         Args:
             name: The column.
             group: The groups to draw.
             flow: The number of the only flow to draw.
-            link: The link whose metric it is, a column of `links`.
-            where: Values of swept keys, each one value or a list; other runs are left out.
+            link: The link to draw, for a column of `links`.
+            where: Values of swept keys, each one value or a list; other runs are excluded.
 
         Returns:
             The axes, or a chart.
 
         Raises:
-            UsageError: If there is no such column of numbers.
+            UsageError: If the column does not exist or has no numbers.
 
         >>> import bbrlab as bl
         >>> rs = bl.sweep("examples.dumbbell", {"bottleneck.buffer": ["1bdp", "4bdp"], "flows.cc": ["bbr1", "cubic"]})
@@ -399,23 +403,23 @@ class SweepPlots:
         ax: Any = None,
         backend: Backend = "matplotlib",
     ) -> Any:
-        """The mean over seeds of a column of `flows` or of `links` over two swept keys.
+        """Plots the mean over seeds of a column of `flows` or of `links` against two swept keys.
 
         Args:
             name: The column.
-            x: The swept key to the right; the first one, if none is named.
-            y: The swept key upwards; the second one, if none is named.
-            group: The group whose metric it is. A metric of single flows is then the mean over its flows, in each run.
-            flow: The number of the flow whose metric it is.
-            link: The link whose metric it is, a column of `links`.
-            where: Values of swept keys, each one value or a list; other runs are left out.
+            x: The swept key of the horizontal axis; by default the first one.
+            y: The swept key of the vertical axis; by default the second one.
+            group: The group to draw. A metric of single flows is then the mean over its flows, in each run.
+            flow: The number of the flow to draw.
+            link: The link to draw, for a column of `links`.
+            where: Values of swept keys, each one value or a list; other runs are excluded.
 
         Returns:
             The axes, or a chart.
 
         Raises:
-            UsageError: If fewer than two keys are swept, there is no such column of numbers, or a cell would be the mean over several groups,
-                flows, links or values of a third key: the message names them, and how to choose.
+            UsageError: If fewer than two keys are swept, the column does not exist or has no numbers, or a cell would average several groups,
+                flows, links or values of a third key. The message names them and states how to choose.
 
         >>> import bbrlab as bl
         >>> rs = bl.sweep("examples.dumbbell", {"bottleneck.buffer": ["1bdp", "4bdp"], "flows.cc": ["bbr1", "cubic"]})
@@ -454,7 +458,7 @@ class SweepPlots:
 
 
 def _against_key(selection: Selection, name: str, x: str | None, label: str, ax: Any, backend: Backend) -> Any:
-    """The lines of a metric against a swept key."""
+    """Plots the lines of a metric against a swept key."""
     _check_backend(backend)
     key, labels, places = selection.swept(x)
     lines = []
@@ -474,7 +478,7 @@ def _against_key(selection: Selection, name: str, x: str | None, label: str, ax:
 
 
 def _windowed(lines: list[_Line]) -> list[_Line]:
-    """Means over windows of time, which are the same ones for all lines."""
+    """Returns means over time windows, which are equal for all lines."""
     end = max((float(line.x[-1]) for line in lines if len(line.x)), default=0.0)
 
     def windowed(line: _Line) -> _Line:
@@ -532,7 +536,7 @@ def _against(key: str, labels: list[str], what: str, lines: list[_Line], ax: Any
 
 
 def _reach(line: _Line) -> npt.NDArray[Any] | None:
-    """How far the intervals of a line go down and up from its points, if it has intervals."""
+    """Returns the distances from a line's points to the ends of their intervals; None without intervals."""
     if line.low is None or line.high is None or np.isnan(line.low).all():
         return None
     return np.array([line.y - line.low, line.high - line.y])
@@ -541,7 +545,7 @@ def _reach(line: _Line) -> npt.NDArray[Any] | None:
 def _lines(axis: Any, lines: list[_Line]) -> None:
     for line, colour in zip(lines, _colours(len(lines)), strict=True):
         axis.plot(line.x, line.y, color=colour, linewidth=1.2, label=line.name)
-    # Axes that share their height go on growing with what is drawn on them.
+    # Axes that share their scale must keep growing with later lines.
     axis.set_ylim(bottom=0, auto=None)
 
 
@@ -555,7 +559,7 @@ def _colours(count: int) -> list[str]:
 
 
 def _axes(count: int, given: Any) -> npt.NDArray[Any]:
-    """New axes below each other that share the time, or the given ones."""
+    """Returns the given axes, or new ones below each other with a shared x axis."""
     if given is None:
         import matplotlib.pyplot as plt
 
@@ -583,7 +587,7 @@ def _altair(
             )
             for line in lines
         )
-        # The name of a swept key has dots, which Altair takes for parts of a field.
+        # The name of a swept key has dots, which Altair interprets as parts of a field.
         x_axis = altair.X("x:O", sort=labels, title=x) if labels else altair.X("x:Q", title=x)
         encoding = altair.Chart(rows, width=480, height=160).encode(
             x=x_axis,

@@ -13,14 +13,14 @@ __all__ = ["shown"]
 
 WIDTH = 40
 LEAST_S = 0.5
-"""What takes less has no bar."""
+"""Work that takes less time has no bar."""
 
 
 @contextmanager
 def shown(
     name: str, progress: bool | None | Callable[[int, int, float], object]
 ) -> Iterator[Callable[[int, int, float], object] | None]:
-    """What to call with the progress of some work: the caller's own function, or a bar."""
+    """Yields the function to call with the progress: the caller's own, or one that shows a bar."""
     if callable(progress):
         yield progress
         return
@@ -28,7 +28,7 @@ def shown(
         yield None
         return
     if progress is not None and progress is not True:
-        raise TypeError(f"progress: expected True, False, None or what can be called, found {progress!r} of type {type(progress).__name__}")
+        raise TypeError(f"progress: expected True, False, None or a callable, found {progress!r} of type {type(progress).__name__}")
     notebook = _notebook()
     if notebook is None and not (progress or sys.stderr.isatty()):
         yield None
@@ -41,7 +41,7 @@ def shown(
 
 
 def _notebook() -> Any:
-    """IPython's display in a notebook."""
+    """Returns IPython's display function in a notebook, otherwise None."""
     if "ipykernel" not in sys.modules:
         return None
     from IPython.display import display
@@ -73,7 +73,7 @@ class _Bar:
         self._display(f"{self.name} {bar} {what}", f"{name} <progress value='{share:.3f}'></progress> {what}")
 
     def _display(self, text: str, rich: str) -> None:
-        """Shows something in the notebook, in place of what was shown before."""
+        """Replaces the bar's output in the notebook."""
         data = {"text/plain": text, "text/html": rich}
         if self.handle is None:
             self.handle = self.notebook(data, raw=True, display_id=True)

@@ -25,7 +25,7 @@ __all__ = ["Result", "Results", "open"]
 
 
 class Result:
-    """The results of one run: figures, tables and pictures.
+    """The results of one run: metrics, tables and plots.
 
     >>> import bbrlab as bl
     >>> r = bl.run("examples.dumbbell")
@@ -38,22 +38,22 @@ class Result:
 
     @cached_property
     def summary(self) -> dict[str, Any]:
-        """All figures by their names, as in `summary.json`: rates in Mbit/s, times in ms or s as the names say."""
+        """All metrics by their names, as in `summary.json`. Rates are in Mbit/s; names of times end in their unit, ms or s."""
         return self._records.summary()
 
     @property
     def digest(self) -> str | None:
-        """The digest over every packet. Two runs with one digest are the same, packet by packet."""
+        """The digest over every packet. Two runs with equal digests are equal packet by packet."""
         return self._records.digest
 
     @property
     def folder(self) -> Path | None:
-        """Where the files are, if it was written."""
+        """The folder of the run's files, if they were written."""
         return self._records.folder
 
     @cached_property
     def scenario(self) -> Scenario:
-        """The scenario of this run alone."""
+        """The scenario of only this run."""
         return Scenario._restore(str(self.summary["scenario"]), self._records.toml)
 
     @cached_property
@@ -83,13 +83,13 @@ class Result:
 
     @cached_property
     def delays(self) -> Table:
-        """The distributions behind the percentiles, a row per bucket of a histogram: the columns of `delays.parquet`. Empty if nothing
-        was measured, or if an earlier version computed the run."""
+        """The distributions from which percentiles are computed, a row per bucket of a histogram: the columns of `delays.parquet`. Empty
+        if nothing was measured, or if an earlier version computed the run."""
         return Table(self._records.frame("delays"))
 
     @property
     def plot(self) -> RunPlots:
-        """Pictures on matplotlib or Altair."""
+        """Plots with matplotlib or Altair."""
         from ._plot import RunPlots
 
         return RunPlots(self)
@@ -113,7 +113,7 @@ class Result:
         return self.flows.to_pandas()
 
     def to_xarray(self) -> xarray.Dataset:
-        """The flows over time with the dimensions `flow` and `time_s`; units stand at the end of the names.
+        """The flows over time with the dimensions `flow` and `time_s`. Names end in the unit.
 
         >>> import bbrlab as bl
         >>> dict(bl.run("examples.dumbbell", {"sample": "100ms"}).to_xarray()["srtt_us"].sizes)
@@ -124,14 +124,14 @@ class Result:
         return of_series(self.series)
 
     def save(self, folder: str | os.PathLike[str], *, force: bool = False) -> Path:
-        """Writes the files that `bbrlab run --no-pictures` writes; returns the folder.
+        """Writes the same files as `bbrlab run --no-pictures`. Returns the folder.
 
         Args:
-            folder: Where to.
-            force: Whether to write over another run, a sweep or files of one's own.
+            folder: The folder to write.
+            force: Whether to overwrite another run or a sweep, or to write next to other files.
 
         Raises:
-            UsageError: If the folder holds something else.
+            UsageError: If the folder contains something else.
             RunError: If a file cannot be written.
 
         >>> import bbrlab as bl, tempfile
@@ -169,10 +169,10 @@ class Results:
         return len(self._records)
 
     def __getitem__(self, n: int) -> Result:
-        """A run with its tables over time, read from its folder.
+        """Returns a run with its tables over time, read from its folder.
 
         Raises:
-            IndexError: If there is no such run.
+            IndexError: If the run does not exist.
             UsageError: If the sweep was not written to a folder.
         """
         n = self._number(n)
@@ -188,25 +188,25 @@ class Results:
 
     @property
     def folder(self) -> Path | None:
-        """Where the files are, if they were written."""
+        """The folder of the files, if they were written."""
         return self._records.folder
 
     @property
     def computed(self) -> int:
-        """How many runs this call has computed."""
+        """Number of runs that this call has computed."""
         return self._records.computed
 
     @property
     def found(self) -> int:
-        """How many runs were found complete in the folder; among them, those that a worker had written before it was lost."""
+        """Number of runs found complete in the folder, including those that a worker had written before it was lost."""
         return self._records.found
 
     @property
     def repeated(self) -> int:
-        """How many of the computed runs were computed twice: somebody who was lost had begun them before.
+        """Number of computed runs that were computed twice, because a worker that was lost had begun them.
 
-        Without a folder, the runs in the pieces that an executor has lost, begun or not. What the executor itself does again,
-        as Dask does, is not known here.
+        Without a folder, these are all runs in the chunks that an executor has lost, begun or not. Runs that the executor itself repeats,
+        like Dask, are not counted.
         """
         return self._records.repeated
 
@@ -216,13 +216,13 @@ class Results:
         return self._records.digests()
 
     def summary(self, n: int) -> dict[str, Any]:
-        """All figures of a run by their names.
+        """Returns all metrics of a run by their names.
 
         Args:
-            n: Its place; -1 is the last one.
+            n: The run's position; -1 is the last one.
 
         Raises:
-            IndexError: If there is no such run.
+            IndexError: If the run does not exist.
 
         >>> import bbrlab as bl
         >>> bl.sweep("examples.dumbbell", {"flows.cc": ["bbr1", "cubic"]}).summary(-1)["point"]
@@ -231,7 +231,7 @@ class Results:
         return self._records.summary(self._number(n))
 
     def _number(self, n: int) -> int:
-        """The number of a run, from 0."""
+        """Returns the number of a run, from 0."""
         if not isinstance(n, SupportsIndex):
             raise TypeError(f"expected the number of a run, found {n!r} of type {type(n).__name__}")
         try:
@@ -242,13 +242,14 @@ class Results:
 
     @cached_property
     def groups(self) -> list[dict[str, Any]]:
-        """For each point of the sweep the metrics over its seeds: how many have one, `n`, their mean, and its 95 % interval, `ci95`."""
+        """For each point of the sweep, the metrics over its seeds: the number of runs with a value, `n`, their `mean`, and its 95 %
+        confidence interval, `ci95`."""
         return self._records.groups()
 
     @cached_property
     def flows(self) -> Table:
-        """A row per run and flow: the columns of `summary.parquet`, the swept keys among them. A quantity that is swept has a
-        second column with its number in its base unit, such as `bottleneck.buffer_bdp`."""
+        """A row per run and flow: the columns of `summary.parquet`, including the swept keys. A swept quantity has a second column with
+        its number in the base unit, such as `bottleneck.buffer_bdp`."""
         return Table(self._records.frame("flows"))
 
     @cached_property
@@ -258,7 +259,7 @@ class Results:
 
     @property
     def plot(self) -> SweepPlots:
-        """Pictures on matplotlib or Altair."""
+        """Plots with matplotlib or Altair."""
         from ._plot import SweepPlots
 
         return SweepPlots(self)
@@ -283,7 +284,7 @@ class Results:
         return self.flows.to_pandas()
 
     def to_xarray(self) -> xarray.Dataset:
-        """The figures with the swept keys, `seed` and `flow` as dimensions; quantities as numbers in their base units.
+        """The metrics with the swept keys, `seed` and `flow` as dimensions. Quantities are numbers in their base units.
 
         >>> import bbrlab as bl
         >>> rs = bl.sweep("examples.dumbbell", {"bottleneck.buffer": ["1bdp", "2bdp"]}, seeds=3)
@@ -305,10 +306,10 @@ class Results:
 
 
 def open(folder: str | os.PathLike[str]) -> Result | Results:
-    """What a folder of results holds, whoever has written it: a run's `Result` or a sweep's `Results`.
+    """Opens a folder of results that this package or the command line has written: a run's `Result` or a sweep's `Results`.
 
     Raises:
-        UsageError: If it is no folder of results, or a file in it is damaged.
+        UsageError: If it is not a folder of results, or a file in it is damaged.
 
     >>> import bbrlab as bl, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -321,7 +322,7 @@ def open(folder: str | os.PathLike[str]) -> Result | Results:
 
 
 def path_of(name: str, given: str | os.PathLike[str]) -> str | os.PathLike[str]:
-    """What names a folder."""
+    """Checks that a value names a folder."""
     if isinstance(given, (str, os.PathLike)):
         return given
     raise TypeError(f"{name}: expected a folder, found {given!r} of type {type(given).__name__}")

@@ -19,19 +19,19 @@ from ._spread import Submits, Takes, spread
 __all__ = ["Controls", "Given", "algorithms", "compare", "reproduce", "run", "sweep", "validate_golden"]
 
 Given = str | os.PathLike[str] | Mapping[str, Any] | Scenario
-"""What stands for a scenario: a file, the id of a built-in one, a dict, or a scenario itself."""
+"""A scenario: a file, the id of a built-in scenario, a dict, or a `Scenario`."""
 
 Controls = Mapping[str, type[CongestionControl]]
-"""Classes of congestion controls by the names that stand for them in a scenario."""
+"""Classes of congestion controls by their names in a scenario."""
 
 Progress = bool | None | Callable[[int, int, float], object]
-"""Whether to show progress (None: on a terminal and in a notebook), or what is called with the runs done, all runs and the
-share of the work that is done, between 0 and 1."""
+"""Whether to show progress (None: on a terminal and in a notebook), or a function that is called with the number of runs done, the
+number of all runs and the completed share of the work, between 0 and 1."""
 
 
 PACKETS_MAX = 2**64 - 1
 JOBS_MAX = 4096
-"""The command line's."""
+"""The limits of the command line."""
 
 
 def run(
@@ -51,22 +51,22 @@ def run(
 
     Args:
         scenario: A file, the id of a built-in scenario, a dict or a `Scenario`.
-        set: Values of keys in place of the scenario's, such as `{"bottleneck.buffer": "2bdp"}`.
-        controls: Congestion controls of one's own, classes by the names that stand for them in the scenario. A class may also stand
-            in the place of a name, as in `{"flows.cc": MyControl}`.
-        seed: The seed in place of the scenario's.
-        on: Who computes the run: `sim`, the simulator, or another back end, as `--on` of the command line.
-        out: A folder for the files that the command line writes. Without one nothing is written.
-        force: Whether to compute what is complete in the folder again, and to write over another run.
-        pictures: Whether to draw the run's picture into the folder.
-        limit: The most work, in data packets; 10 000 000 000 by default.
-        progress: Whether to show progress, or what to call with it.
+        set: Values of keys that replace the scenario's, such as `{"bottleneck.buffer": "2bdp"}`.
+        controls: Custom congestion controls: classes by their names in the scenario. A class may also replace a name, as in
+            `{"flows.cc": MyControl}`.
+        seed: The seed that replaces the scenario's.
+        on: The back end that computes the run, as `--on` of the command line.
+        out: A folder for the files that the command line writes. Without it, nothing is written.
+        force: Whether to recompute a complete run in the folder, and to overwrite another run.
+        pictures: Whether to write the run's plot to the folder.
+        limit: Maximum work in data packets; 10 000 000 000 by default.
+        progress: Whether to show progress, or a function to call with it.
 
     Raises:
-        ScenarioError: If the scenario is wrong, or has more than one run.
-        UsageError: If it is more work than the limit, the folder holds something else, or there is no such back end or it
-            cannot do all that the scenario has.
-        ControlError: If a congestion control of one's own raised an exception.
+        ScenarioError: If the scenario is invalid, or has more than one run.
+        UsageError: If the work exceeds the limit, the folder contains something else, the back end does not exist, or it
+            cannot compute a part of the scenario.
+        ControlError: If a custom congestion control raised an exception.
         RunError: If a file cannot be written.
         KeyboardInterrupt: After Ctrl-C.
 
@@ -103,32 +103,32 @@ def sweep(
     Args:
         scenario: A file, the id of a built-in scenario, a dict or a `Scenario`.
         over: Keys to sweep with their values, such as `{"bottleneck.buffer": ["1bdp", "4bdp"], "flows.cc": ["bbr1", "cubic"]}`:
-            every combination is a point, and the last key changes fastest. They come beside or in place of those that the
-            scenario sweeps, and none is set as well.
-        seeds: Runs per point, each with a seed of its own.
-        set: Values of keys in place of the scenario's.
-        controls: Congestion controls of one's own, classes by their names. A sweep with any is computed here one run after the other, since
-            the interpreter does one thing at a time, and anew, whatever lies in the folder. With an executor of processes the classes
-            have to be such as pickle can hand over.
+            every combination is a point, and the last key changes fastest. They add to the keys that the scenario sweeps, or replace
+            them. A swept key must not be in `set`.
+        seeds: Runs per point, each with its own seed.
+        set: Values of keys that replace the scenario's.
+        controls: Custom congestion controls: classes by their names. A sweep with any of them computes one run at a time, because the
+            interpreter runs one thread at a time, and recomputes runs that are already in the folder. With an executor of processes,
+            pickle must be able to transfer the classes.
         seed: The first seed.
-        on: Who computes the runs: `sim`, the simulator, or another back end, as `--on` of the command line.
-        out: A folder, in which each run gets its own. A run that lies whole in it is not computed again.
-        force: Whether to compute complete runs again.
-        pictures: Whether to draw the sweep's pictures into the folder.
-        jobs: Runs at a time; one per processor by default.
-        limit: The most work, in data packets; 10 000 000 000 by default, of each piece that an executor gets.
+        on: The back end that computes the runs, as `--on` of the command line.
+        out: A folder, in which each run gets its own folder. Complete runs in it are not recomputed.
+        force: Whether to recompute complete runs.
+        pictures: Whether to write the sweep's plots to the folder.
+        jobs: Number of concurrent runs; one per processor by default.
+        limit: Maximum work in data packets; 10 000 000 000 by default. With an executor, it applies to each chunk of runs.
         executor: A `concurrent.futures.Executor`, such as Dask's `client.get_executor()`, or a pool with `apply_async`, such as Ray's.
-            Its workers compute the runs, the heaviest first, and write them to `out`, which they must all see, or hand them
-            back. What a lost worker had is computed again, but no run that lies whole in the folder.
-        progress: Whether to show progress, or what to call with it.
+            Its workers compute the runs, the heaviest first. They write them to `out`, which all of them must be able to access, or
+            return them. The runs of a lost worker are recomputed, except complete runs in the folder.
+        progress: Whether to show progress, or a function to call with it.
 
     Raises:
-        ScenarioError: If the scenario is wrong at any point.
-        UsageError: If it is more work than the limit, the folder holds something else, or there is no such back end or it
-            cannot do all that the scenario has.
-        ControlError: If a congestion control of one's own raised an exception.
+        ScenarioError: If the scenario is invalid at any point.
+        UsageError: If the work exceeds the limit, the folder contains something else, the back end does not exist, or it
+            cannot compute a part of the scenario.
+        ControlError: If a custom congestion control raised an exception.
         RunError: If a file cannot be written.
-        KeyboardInterrupt: After Ctrl-C; with `out`, what was complete stays there, and the same call goes on from it.
+        KeyboardInterrupt: After Ctrl-C. With `out`, complete runs stay there, and the same call continues from them.
 
     >>> import bbrlab as bl
     >>> rs = bl.sweep("examples.dumbbell", {"bottleneck.buffer": ["0.5bdp", "8bdp"]})
@@ -157,21 +157,21 @@ def reproduce(
     out: str | os.PathLike[str] | None = None,
     limit: float | None = None,
 ) -> dict[str, Any]:
-    """Runs experiments of the five papers, published figures beside measured ones, with a verdict on each claim.
+    """Runs experiments of the five papers. Compares published with measured values, and gives a verdict on each claim.
 
     Args:
-        names: Papers or experiments, such as `lanigan2020.single-flow`; all without a name.
+        names: Papers or experiments, such as `lanigan2020.single-flow`; by default all.
         seeds: Seeds per point; five by default, one at 1 Gbit/s.
-        quick: One seed, no points at 1 Gbit/s, short runs where figures settle early.
-        explain: Which switch makes each claim that is thought an artefact.
+        quick: One seed, no points at 1 Gbit/s, and shorter runs if the metrics settle early.
+        explain: Whether to find the switch that causes each claim that is considered an artefact.
         out: The folder for the runs; `bbrlab-runs` by default.
-        limit: The most work, in data packets.
+        limit: Maximum work in data packets.
 
     Returns:
         The document of `bbrlab reproduce --json`: `claims`, `experiments`, `cpu_s` and the rest.
 
     Raises:
-        UsageError: If there is no such experiment, or it is more work than the limit.
+        UsageError: If the experiment does not exist, or the work exceeds the limit.
         RunError: If a file cannot be written.
 
     >>> import bbrlab as bl, tempfile
@@ -197,7 +197,7 @@ def validate_golden(*folders: str | os.PathLike[str], only: Sequence[str] = ()) 
 
     Args:
         folders: Folders with a manifest of traces.
-        only: Algorithms and services; all without one.
+        only: Algorithms and services; by default all.
 
     Returns:
         The document of `bbrlab validate golden --json`.
@@ -217,13 +217,13 @@ def validate_golden(*folders: str | os.PathLike[str], only: Sequence[str] = ()) 
 
 
 def compare(*folders: str | os.PathLike[str] | Result | Results) -> dict[str, Any]:
-    """Compares folders of results, the first with each of the others, at the points that they have in common.
+    """Compares the first folder of results with each of the others, at their common points.
 
     Returns:
-        The document of `bbrlab compare --json`: differences of every metric with intervals.
+        The document of `bbrlab compare --json`: differences of every metric with confidence intervals.
 
     Raises:
-        UsageError: If they have no point in common, or results were not written to a folder.
+        UsageError: If they have no common point, or results were not written to a folder.
 
     >>> import bbrlab as bl, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -239,7 +239,7 @@ def compare(*folders: str | os.PathLike[str] | Result | Results) -> dict[str, An
 
 
 def algorithms() -> list[dict[str, Any]]:
-    """The congestion controls with their names, origins and parameters.
+    """Lists the congestion controls with their names, origins and parameters.
 
     >>> import bbrlab as bl
     >>> [a["name"] for a in bl.algorithms()][:3]
@@ -270,7 +270,7 @@ def _scenario(
     over: Mapping[str, Any] | None = None,
     seeds: int | None = None,
 ) -> Scenario:
-    # All at once, so that a key that is set and one that is swept are seen beside each other.
+    # All at once, so that a key that is both set and swept is found.
     sets: list[str | Mapping[str, Any]] = []
     if isinstance(set, (str, Mapping)):
         sets.append(set)
@@ -301,10 +301,10 @@ def _jobs(jobs: int | None) -> int | None:
 
 
 def whole(name: str, given: float, least: int, most: int, expected: str) -> int:
-    """A whole number between two others."""
+    """Checks a whole number from `least` to `most`."""
     if not isinstance(given, Real) or isinstance(given, bool):
         raise TypeError(f"{name}: expected {expected}, found {given!r} of type {type(given).__name__}")
-    # Not so for NaN and the infinities.
+    # False for NaN and infinities.
     if least <= given <= most and given == int(given):
         return int(given)
     raise UsageError(f"{name}: expected {expected}, found {given!r}")

@@ -1,4 +1,4 @@
-"""What a plot of a sweep shows: one value per run for each line, and what would be averaged unless the user asks for it."""
+"""Selects what a plot of a sweep shows: one value per run for each line. Averages only what the user has asked to average."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ __all__ = ["Line", "Means", "Selection", "numbers"]
 NAMES_SHOWN = 12
 
 Over = tuple[str, list[str], str]
-"""What a mean is over that the user has not asked for: what it is, its values, and how to choose one."""
+"""A quantity over which a mean would be taken without request: its name, its values, and how to choose one value."""
 
 
 class Line(NamedTuple):
     """A metric of a group of flows, of a flow, of a link or of the run."""
 
     name: str | None
-    """The group or the flow; None if the metric is of a link or of the run."""
+    """The group or the flow; None for a metric of a link or of the run."""
     values: npt.NDArray[np.float64]
-    """One value per run; NaN where a run has none."""
+    """One value per run; NaN if a run has none."""
     there: npt.NDArray[np.bool_]
-    """Which runs have such a group, flow or link."""
+    """The runs that have such a group, flow or link."""
 
 
 class Means(NamedTuple):
@@ -85,19 +85,19 @@ class Selection:
             self.runs &= self._where(key, wanted)
 
     def label(self, name: str) -> str:
-        """The label of an axis: the metric, and what the user has chosen."""
+        """Returns the label of an axis: the metric, and the user's choices."""
         return ", ".join([name, *self._choice])
 
     def values_of(self, key: str) -> npt.NDArray[Any]:
-        """The value of a swept key in each run."""
+        """Returns the value of a swept key in each run."""
         values: npt.NDArray[Any] = self._flows[key][self._first_row]
         return values
 
     def swept(self, key: str | None) -> tuple[str, list[str], npt.NDArray[np.intp]]:
-        """A swept key, its values as they are spelled, and the place of each run's value among them."""
+        """Returns a swept key, the text of its values, and the index of each run's value."""
         if key is None:
             if not self.keys:
-                raise UsageError("expected a sweep, found a scenario without one: there is nothing to draw against")
+                raise UsageError("expected a sweep, found a scenario without one: there is no key to plot against")
             key = self.keys[0]
         values = self._swept(key)
         labels = dict.fromkeys(values[self.runs])
@@ -105,10 +105,10 @@ class Selection:
         return key, [str(value) for value in labels], np.array([order.get(value, -1) for value in values], dtype=np.intp)
 
     def lines(self, name: str) -> list[Line]:
-        """The lines of a metric: one per group of flows, or a single one.
+        """Returns the lines of a metric: one per group of flows, or a single one.
 
         Raises:
-            UsageError: If there is no such metric, or a line would average several flows or links.
+            UsageError: If the metric does not exist, or a line would average several flows or links.
         """
         lines, over = self._lines(name)
         if over:
@@ -116,10 +116,10 @@ class Selection:
         return lines
 
     def single(self, name: str, x: str, y: str) -> Line:
-        """The one line of a metric in a plot that has room for one value per combination of values of `x` and `y`.
+        """Returns the line of a metric in a plot with one value per combination of values of `x` and `y`.
 
         Raises:
-            UsageError: If there is no such metric, or several groups, flows, links or points of the sweep would be averaged.
+            UsageError: If the metric does not exist, or several groups, flows, links or points of the sweep would be averaged.
         """
         lines, over = self._lines(name)
         counts = np.sum([line.there for line in lines], axis=0)
@@ -136,7 +136,7 @@ class Selection:
         return Line(None, values, there)
 
     def samples(self, name: str) -> list[tuple[str, npt.NDArray[Any]]]:
-        """All values of a metric by group: one per flow, or one per run and group, or one per run."""
+        """Returns all values of a metric by group: one per flow, one per run and group, or one per run."""
         table, of = self._table_and_owner(name)
         if of == "link":
             line = self._line_of_link(table, name)
@@ -150,7 +150,7 @@ class Selection:
         return [(str(group), values[rows & (groups == group)]) for group in dict.fromkeys(groups[rows])]
 
     def means(self, line: Line) -> Means:
-        """The means over seeds, by the code that makes `groups`."""
+        """Returns the means over seeds, computed by the code that makes `groups`."""
         known = line.there & ~np.isnan(line.values)
         values = [value if is_known else None for value, is_known in zip(line.values.tolist(), known.tolist(), strict=True)]
         found = [point for point in self._results._records.means(values) if point[2] is not None]
@@ -163,7 +163,7 @@ class Selection:
         )
 
     def by_other_keys(self, line: Line, x: str) -> list[tuple[str, npt.NDArray[np.bool_]]]:
-        """The parts of a line against `x`, with their runs: one for each combination of the values of other keys that are swept."""
+        """Returns the parts of a line against `x`, with their runs: one per combination of the values of other swept keys."""
         differ = [key for key in self.keys if key != x and len(set(self.values_of(key)[line.there])) > 1]
         points = list(zip(*(self.values_of(key) for key in differ), strict=True)) or [()] * len(self.runs)
         parts = []
@@ -174,7 +174,7 @@ class Selection:
         return parts
 
     def _lines(self, name: str) -> tuple[list[Line], list[Over]]:
-        """The lines of a metric, and the flows over which they are means that the user has not asked for."""
+        """Returns the lines of a metric, and the flows that they would average without request."""
         table, of = self._table_and_owner(name)
         if of == "link":
             return [self._line_of_link(table, name)], []
@@ -188,13 +188,13 @@ class Selection:
         return lines, (self._flows_of_a_group(name, rows) if of == "flow" and self._group is None else [])
 
     def _refuse(self, name: str, over: Sequence[Over]) -> None:
-        """Raises the error for a mean that the user has not asked for."""
+        """Raises the error for a mean without request."""
         means = " and ".join(f"{noun} ({_some(values)})" for noun, values, _ in over)
         choices = " and ".join(choice for *_, choice in over)
         raise UsageError(f"{self.what}: {name} would be averaged over {means}; choose with {choices}")
 
     def _differing_keys(self, there: npt.NDArray[np.bool_], x: str, y: str) -> list[Over]:
-        """Other swept keys that have several values at one combination of `x` and `y`, with their values and how to choose one."""
+        """Returns other swept keys with several values at one combination of `x` and `y`, their values, and how to choose one value."""
         cells = list(zip(self.values_of(x)[there], self.values_of(y)[there], strict=True))
         differing = []
         for key in self.keys:
@@ -206,7 +206,7 @@ class Selection:
         return differing
 
     def _table_and_owner(self, name: str) -> tuple[Table, str]:
-        """The table with a metric, and whose metric it is: `run`, `group`, `flow` or `link`."""
+        """Returns the table that contains a metric, and the metric's owner: `run`, `group`, `flow` or `link`."""
         flows, links = self._flows, self._results.links
         is_of_link = self._link is not None or (not _has_numbers(flows, name) and _has_numbers(links, name))
         of = "link" if is_of_link else figure_of(name) or "run"
@@ -238,7 +238,7 @@ class Selection:
         return Line(None, of_runs, there & self.runs)
 
     def _rows(self) -> npt.NDArray[np.bool_]:
-        """The rows of the chosen runs, groups and flow."""
+        """Selects the rows of the chosen runs, groups and flow."""
         flows = self._flows
         rows: npt.NDArray[np.bool_] = self.runs[self._run_of_row]
         if self._group is not None:
@@ -257,7 +257,7 @@ class Selection:
         return rows
 
     def _line(self, name: str, values: npt.NDArray[np.float64], rows: npt.NDArray[np.bool_]) -> Line:
-        """The mean over the rows of each run: a run says one thing about chance, however many flows it has."""
+        """Returns the mean over the rows of each run. A run counts once per seed, however many flows it has."""
         size = len(self.runs)
         known = rows & ~np.isnan(values)
         count = np.bincount(self._run_of_row[known], minlength=size)
@@ -266,7 +266,7 @@ class Selection:
         return Line(name, mean, np.bincount(self._run_of_row[rows], minlength=size) > 0)
 
     def _flows_of_a_group(self, name: str, rows: npt.NDArray[np.bool_]) -> list[Over]:
-        """The flows of the first group that has several in a run."""
+        """Returns the flows of the first group that has several in a run."""
         groups, numbers_of_flows = self._flows["group"], self._flows["flow"]
         for group in dict.fromkeys(groups[rows]):
             mine = rows & (groups == group)
@@ -296,7 +296,7 @@ class Selection:
 
 
 def numbers(table: Table, name: str) -> npt.NDArray[np.float64]:
-    """A column of numbers."""
+    """Returns a column of numbers."""
     if not _has_numbers(table, name):
         columns = [column for column in table if _has_numbers(table, column)]
         raise UsageError(f"expected a column of numbers such as {', '.join(columns[:NAMES_SHOWN])}, found {name!r}")
@@ -313,25 +313,25 @@ def _is_list(value: object) -> TypeGuard[Iterable[object]]:
 
 
 def _some(names: Sequence[str]) -> str:
-    """Names for a message, not too many."""
+    """Returns names for a message, truncated after `NAMES_SHOWN`."""
     more = len(names) - NAMES_SHOWN
     return ", ".join([*names[:NAMES_SHOWN], *([f"{more} more"] if more > 0 else [])])
 
 
 def _spelled(value: object) -> str:
-    """A value as scenarios spell it."""
+    """Returns a value in the spelling of scenarios."""
     return str(value).lower() if isinstance(value, (bool, np.bool_)) else str(value)
 
 
 def _runs_of_rows(table: Table) -> npt.NDArray[np.intp]:
-    """The number of each row's run, in the order of the runs."""
+    """Returns the number of each row's run, in the order of the runs."""
     order: dict[object, int] = {}
     keys = zip(table["scenario_hash"], table["seed"], strict=True)
     return np.array([order.setdefault(key, len(order)) for key in keys], dtype=np.intp)
 
 
 def _first_rows(runs: npt.NDArray[np.intp], groups: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """Which rows are the first of their run and group."""
+    """Selects the first row of each run and group."""
     first = np.zeros(len(runs), np.bool_)
     seen: dict[object, int] = {}
     for row, key in enumerate(zip(runs.tolist(), groups, strict=True)):

@@ -1,7 +1,7 @@
-"""A sweep on somebody else's workers: executors, and pools with `apply_async`.
+"""A sweep on external workers: executors, and pools with `apply_async`.
 
-A run is a pure function of scenario and seed, so a piece of the sweep that was lost with its worker is given out again, and
-nobody has to know what the worker had done: what lies whole in the folder is found there.
+A run is a pure function of scenario and seed. A chunk of the sweep that was lost with its worker is therefore submitted again. The
+worker's progress does not matter: complete runs in the folder are found there.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ._errors import Error, RunError, UsageError
 __all__ = ["Submits", "Takes", "spread"]
 
 PACKETS_AT_A_TIME = 2_000_000
-"""The weight of a piece of work, in data packets: about half a second."""
+"""Maximum weight of a chunk, in data packets: about 0.5 s of work."""
 
 PIECES_MIN = 64
 PIECES_MAX = 10_000
@@ -31,22 +31,22 @@ PIECES_MAX = 10_000
 UNDER_WAY_MAX = 1000
 UNDER_WAY_MIN = 16
 TEXT_UNDER_WAY = 1 << 28
-"""So many pieces at most, of so many bytes of scenario together, are given out and not back yet: enough for some hundred
-workers, and an executor's memory does not grow with the sweep."""
+"""Limits for submitted chunks without a result: their number, and the bytes of their scenario texts together. They are enough for a
+few hundred workers, and an executor's memory does not grow with the sweep."""
 
 FAILURES_MAX = 50
-"""So many pieces may fail one after the other before the sweep is given up."""
+"""Number of consecutive failures of chunks after which the sweep is aborted."""
 
 
 @runtime_checkable
 class Submits(Protocol):
-    """What has the interface of `concurrent.futures.Executor`."""
+    """An object with the interface of `concurrent.futures.Executor`."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any: ...
 
 
 class Takes(Protocol):
-    """What has the interface of `multiprocessing.Pool`, such as Ray's."""
+    """An object with the interface of `multiprocessing.Pool`, such as Ray's pool."""
 
     def apply_async(
         self,
@@ -59,26 +59,26 @@ class Takes(Protocol):
 
 
 class Piece(NamedTuple):
-    """Some runs of a sweep."""
+    """A chunk of runs of a sweep."""
 
     runs: tuple[int, ...]
-    """Their numbers."""
+    """The numbers of the runs."""
     weight: int
 
 
 class Outcome(NamedTuple):
-    """What has come of a piece."""
+    """The result of a chunk."""
 
     computed: int
-    """How many of its runs were computed and not found."""
+    """Number of its runs that were computed, not found."""
     repeated: int
-    """How many of these somebody who was lost had begun."""
+    """Number of computed runs that a lost worker had begun."""
     tables: list[Frame] | None
     """Their records as Arrow tables, if they were not written to a folder."""
 
 
 Named = tuple[tuple[str, type[CongestionControl]], ...]
-"""Congestion controls of one's own."""
+"""Custom congestion controls."""
 
 
 def spread(
@@ -133,7 +133,7 @@ def spread(
             if not under_way:
                 return
             try:
-                # With a timeout, so that Ctrl-C is heard.
+                # With a timeout, so that Ctrl-C is handled.
                 piece, outcome, error = ended.get(timeout=0.05)
             except queue.Empty:
                 continue
@@ -144,9 +144,9 @@ def spread(
             if outcome is None:
                 failures += 1
                 if failures > FAILURES_MAX:
-                    raise RunError(f"the executor has lost {failures} pieces of the sweep, the last with: {error!r}") from error
+                    raise RunError(f"the executor has lost {failures} chunks of the sweep in a row, the last with: {error!r}") from error
                 if folder is None:
-                    # Nobody knows how many of them had been begun.
+                    # How many of them had been begun is unknown.
                     repeated += len(piece.runs)
                 give(piece)
                 continue
@@ -160,8 +160,8 @@ def spread(
             if progress is not None:
                 progress(done, scenario.runs, weight / total)
 
-    # The loop is a function of its own: CPython 3.11 looks for who handles an interrupt at a jump back in front of the loop's first
-    # instruction, and that of a loop with which a `try` begins lies outside of it.
+    # The loop is a separate function. At a jump back, CPython 3.11 looks up the handler of an interrupt just before the loop's first
+    # instruction. If a `try` begins with the loop, this place is outside of the `try`.
     try:
         work()
     except BaseException:
@@ -188,7 +188,7 @@ def compute(
     """Computes runs of a scenario, on a worker.
 
     Raises:
-        UsageError: If the sweep is another version's: its figures would not be those that are asked for.
+        UsageError: If the sweep is from another version, whose results would differ.
     """
     if origin != _origin():
         raise UsageError(f"expected workers with bbrlab {origin}, found one with {_origin()}")
@@ -204,12 +204,12 @@ def _origin() -> str:
 
 @lru_cache(maxsize=8)
 def _restored(name: str, text: str, controls: Named) -> Scenario:
-    """A worker reads a scenario once, not for every piece."""
+    """Parses a scenario once per worker, not once per chunk."""
     return Scenario._restore(name, text, dict(controls))
 
 
 def _check_controls(scenario: Scenario, executor: object) -> None:
-    """That workers who are given pickles can be given the congestion controls. Dask and Ray have ways of their own."""
+    """Checks that congestion controls can be pickled for workers that receive pickles. Dask and Ray use other mechanisms."""
     if not isinstance(executor, (ProcessPoolExecutor, Pool)):
         return
     for name, control in scenario.controls.items():
@@ -218,12 +218,12 @@ def _check_controls(scenario: Scenario, executor: object) -> None:
         except Exception as error:
             raise UsageError(
                 f"control {name!r}: expected a class that other processes can import, found {control!r}: {error}; "
-                "define it in a module of its own"
+                "define it in a separate module"
             ) from error
 
 
 def _pieces(weights: Frame) -> tuple[Iterator[Piece], int]:
-    """The runs, the heaviest first, in pieces of about the same weight; and the weight of all."""
+    """Returns the runs, the heaviest first, in chunks of about equal weight, and the total weight."""
     import numpy as np
 
     (runs,), (weight,) = (map(np.asarray, weights.chunks(name)) for name in ("run", "weight"))

@@ -1,4 +1,4 @@
-"""Tables of results: columns that numpy, polars, pandas, pyarrow and DuckDB take without a copy."""
+"""Tables of results: columns that numpy, polars, pandas, pyarrow and DuckDB read without a copy."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ ROWS_SHOWN = 10
 class Table:
     """A table of named columns of one length.
 
-    It has Arrow's interface of capsules, so that `polars.DataFrame(table)`, `pyarrow.table(table)` and DuckDB's queries take it
-    without a copy. `table["name"]` is a column as a numpy array.
+    It has Arrow's capsule interface, so `polars.DataFrame(table)`, `pyarrow.table(table)` and DuckDB's queries read it without a
+    copy. `table["name"]` is a column as a numpy array.
 
     >>> import bbrlab as bl
     >>> flows = bl.run("examples.dumbbell").flows
@@ -48,7 +48,7 @@ class Table:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """How many rows and how many columns."""
+        """Number of rows and number of columns."""
         return len(self), len(self.columns)
 
     def __iter__(self) -> Iterator[str]:
@@ -58,13 +58,13 @@ class Table:
         return name in self.columns
 
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
-        """A column as an array of shape (rows,).
+        """Returns a column as an array of shape (rows,).
 
-        Whole numbers are int64, other numbers float64, both read-only and not copied if the table is in one piece; words are
-        objects. Where a figure has no meaning it is NaN, which makes whole numbers float64, or None.
+        Whole numbers are int64, other numbers float64. Both are read-only, and not copied if the table has one chunk. Words are objects.
+        A metric without a meaning is NaN, which makes whole numbers float64, or None.
 
         Raises:
-            KeyError: If there is no such column.
+            KeyError: If the column does not exist.
         """
         import numpy as np
 

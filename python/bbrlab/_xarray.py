@@ -16,10 +16,10 @@ __all__ = ["of_series", "of_sweep"]
 
 
 def of_sweep(flows: Table, swept: list[str]) -> xarray.Dataset:
-    """A sweep's figures with the swept keys, `seed` and `flow` as dimensions.
+    """Returns a sweep's metrics with the swept keys, `seed` and `flow` as dimensions.
 
-    A swept key that is a quantity is a number in its base unit, if all its values have one; its dimension is then named with
-    the unit. A figure that is the same for all flows of a run, such as its link's, has no dimension `flow`.
+    A swept quantity is a number in its base unit, if all its values have one; the name of its dimension then ends in the unit. A
+    metric that is equal for all flows of a run, such as a link's, has no dimension `flow`.
     """
     import xarray
 
@@ -49,7 +49,7 @@ def of_sweep(flows: Table, swept: list[str]) -> xarray.Dataset:
 
 
 def of_series(series: Table) -> xarray.Dataset:
-    """The flows over time with the dimensions `flow` and `time_s`. Where a flow has no sample a number is NaN."""
+    """Returns the flows over time with the dimensions `flow` and `time_s`. Numbers are NaN where a flow has no sample."""
     import xarray
 
     values: dict[str, npt.NDArray[Any]] = {}
@@ -71,7 +71,7 @@ def of_series(series: Table) -> xarray.Dataset:
 
 
 def _numeric(flows: Table, key: str) -> str:
-    """The column of a swept key: in its base unit, if there is one such column and no value is missing in it."""
+    """Returns the column of a swept key: in its base unit, if there is one such column without missing values."""
     units = [name for name in flows if name.startswith(f"{key}_")]
     if len(units) == 1 and not np.isnan(flows[units[0]]).any():
         return units[0]
@@ -79,7 +79,7 @@ def _numeric(flows: Table, key: str) -> str:
 
 
 def _distinct(column: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.intp]]:
-    """The distinct values of a column, numbers in order, words as they come, and where each row's value is among them."""
+    """Returns the distinct values of a column, numbers sorted, words in order of appearance, and the index of each row's value."""
     if column.dtype != object:
         values, places = np.unique(column, return_inverse=True)
         return values, places.reshape(-1)

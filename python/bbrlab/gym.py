@@ -1,8 +1,7 @@
-"""A Gymnasium environment: an agent sets the window, and if it likes the pacing rate, of a flow.
+"""A Gymnasium environment in which an agent sets the window, and optionally the pacing rate, of a flow.
 
-It is made of the same parts as everything else: the agent's flow has a congestion control of its own
-(`bbrlab.CongestionControl`), and the simulator is advanced step by step. Needs `pip install "./python[gym]"`; importing this module
-registers `bbrlab/Window-v0`.
+The agent's flow has a custom congestion control (`bbrlab.CongestionControl`), and the simulator is advanced step by step. It needs
+`pip install "./python[gym]"`. Importing this module registers `bbrlab/Window-v0`.
 
 >>> import gymnasium
 >>> import bbrlab.gym
@@ -52,14 +51,14 @@ CWND_FIRST = 10
 _UNITS_S = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
 
 _UNKNOWN_RTT_US = 100_000
-"""The length of a step of one RTT before there is a sample."""
+"""The length of a step of one RTT before the first RTT sample."""
 
 
 def log_power(observation: Array) -> float:
-    """The reward unless another is given: log2(throughput in Mbit/s) - log2(rtt / min_rtt) - 10 loss.
+    """Returns the default reward: log2(throughput in Mbit/s) - log2(rtt / min_rtt) - 10 loss.
 
-    Twice the throughput is worth one, and so is half the RTT; a tenth of the packets lost costs as much. A step in which nothing is
-    delivered counts as 0.01 Mbit/s.
+    Twice the throughput adds 1, and so does half the RTT; a loss of 10 % subtracts 1. A step in which nothing is delivered counts as
+    0.01 Mbit/s.
     """
     throughput, rtt, min_rtt, loss = (float(value) for value in observation[:4])
     stretch = rtt / min_rtt if min_rtt > 0 else 1.0
@@ -67,7 +66,7 @@ def log_power(observation: Array) -> float:
 
 
 class _Hand:
-    """What the agent has set, and what the flow has told since the step began."""
+    """The values that the agent has set, and the flow's measurements since the step began."""
 
     def __init__(self, paced: bool, cwnd_max: int) -> None:
         self.paced = paced
@@ -75,7 +74,7 @@ class _Hand:
         self.restart()
 
     def restart(self) -> None:
-        """An episode begins."""
+        """Begins an episode."""
         self.conn: Conn | None = None
         self.cwnd = min(CWND_FIRST, self.cwnd_max)
         self.pacing_gain = 1.0
@@ -84,12 +83,12 @@ class _Hand:
         self.begin()
 
     def begin(self) -> None:
-        """A step begins."""
+        """Begins a step."""
         self.acked = self.lost = self.rtts = self.rtt_sum_us = 0
 
 
 class _Agent(CongestionControl):
-    """The control of the agent's flow. Each environment has a class of its own, with its hand."""
+    """The control of the agent's flow. Each environment has its own subclass with its `hand`."""
 
     hand: ClassVar[_Hand]
 
@@ -116,7 +115,7 @@ class _Agent(CongestionControl):
 
     def set_state(self, conn: Conn, new: CaState, draw: Draw) -> None:
         if new == CaState.LOSS:
-            # Everything outstanding counts as lost, and no ACK will say so.
+            # Everything outstanding counts as lost, but no ACK reports it.
             self.hand.lost += 1
 
     def _set(self, conn: Conn) -> None:
@@ -128,38 +127,37 @@ class _Agent(CongestionControl):
 
 
 class BbrlabEnv(gymnasium.Env[Array, Array]):
-    """A flow whose window an agent sets once a step.
+    """A flow whose window an agent sets once per step.
 
-    **Action**, `Box(-1, 1, (1,))`, or `(2,)` with `paced`: the window becomes 2 ** action[0] times what it is, from half to
-    twice, between 2 and `cwnd_max` packets. With `paced` the flow is paced at 2 ** action[1] windows per smoothed RTT. It takes
-    effect with the next ACK and holds in all states of recovery; only a retransmission timeout sets the window to one packet, until the
-    next ACK.
+    **Action**, `Box(-1, 1, (1,))`, or `(2,)` with `paced`: the window is multiplied by 2 ** action[0], i.e. by 0.5 to 2, within 2 to
+    `cwnd_max` packets. With `paced`, the flow is paced at 2 ** action[1] windows per smoothed RTT. The action takes effect with the next
+    ACK and applies in all states of recovery. Only a retransmission timeout sets the window to one packet, until the next ACK.
 
-    **Observation**, `Box(float32, (6,))`, over the step that has ended; `OBSERVATION` has the names:
+    **Observation**, `Box(float32, (6,))`, over the last step; `OBSERVATION` has the names:
 
     | value | unit | meaning |
     | --- | --- | --- |
     | `throughput_mbps` | Mbit/s | payload newly acknowledged |
-    | `rtt_ms` | ms | mean of the RTT samples; the mean before where there is none |
+    | `rtt_ms` | ms | mean of the RTT samples; the previous mean if there is none |
     | `min_rtt_ms` | ms | the smallest RTT sample of the episode |
     | `loss` | share | packets marked lost / (those + packets delivered) |
-    | `inflight_packets` | packets | in flight, as the last event saw it |
+    | `inflight_packets` | packets | packets in flight at the last event |
     | `cwnd_packets` | packets | the window that the agent has set |
 
     **Reward**: `log_power` of the observation, or `reward` of it.
 
     **Episode**: from the end of the flow's handshake to the end of the scenario, then `truncated`; `terminated` is never true. Its last
-    step is as long as what is left. The seed of its run is drawn from the environment's generator, so `reset(seed=...)` decides all that follows. After the end `result`
-    has the run's results.
+    step may be shorter. The seed of its run is drawn from the environment's generator, so `reset(seed=...)` determines the whole episode.
+    After the end, `result` has the run's results.
 
     Args:
-        scenario: A scenario of one run, or a function that draws one for each episode from the environment's generator.
-        flow: The place of the agent's table in `[[flows]]`, from 0; a table of one flow. Its `cc` is replaced, others keep theirs.
+        scenario: A scenario of one run, or a function that draws one per episode from the environment's generator.
+        flow: The index of the agent's table in `[[flows]]`, from 0. The table must have one flow. Its `cc` is replaced.
         step: The length of a step: a time such as `"10ms"`, a number of seconds, or `"rtt"`, the flow's smoothed RTT.
-        paced: Whether the agent sets the pacing rate as well.
+        paced: Whether the agent also sets the pacing rate.
         cwnd_max: The largest window, in packets.
-        reward: What an observation is worth.
-        controls: Congestion controls of one's own for other flows.
+        reward: A function that returns the reward for an observation.
+        controls: Custom congestion controls for other flows.
 
     >>> env = BbrlabEnv({"duration": "2s", "bottleneck": {"rate": "10Mbit/s", "buffer": "2bdp"},
     ...                  "flows": [{"cc": "reno", "rtt": "40ms"}]}, step="rtt")
@@ -186,7 +184,7 @@ class BbrlabEnv(gymnasium.Env[Array, Array]):
         if not callable(reward):
             raise TypeError(f"reward: expected a function of an observation, found {reward!r} of type {type(reward).__name__}")
         self._given = scenario
-        self._flow = whole("flow", flow, 0, PACKETS_MAX, "the place of a table of [[flows]], from 0")
+        self._flow = whole("flow", flow, 0, PACKETS_MAX, "the index of a table of [[flows]], from 0")
         self._step_ns = None if isinstance(step, str) and step == "rtt" else _nanoseconds(step)
         self._cwnd_max = whole("cwnd_max", cwnd_max, CWND_MIN, CWND_MOST, f"packets from {CWND_MIN} to {CWND_MOST}")
         self._reward = reward
@@ -207,10 +205,10 @@ class BbrlabEnv(gymnasium.Env[Array, Array]):
 
     @property
     def result(self) -> Result:
-        """The results of the episode that has ended last.
+        """The results of the last completed episode.
 
         Raises:
-            UsageError: If none has ended.
+            UsageError: If no episode has ended.
         """
         if self._result is None:
             raise UsageError("result: expected an episode that has ended, found none")
@@ -235,11 +233,11 @@ class BbrlabEnv(gymnasium.Env[Array, Array]):
         """Sets the window and runs a step.
 
         Raises:
-            ValueError: If the action has another shape, or a value that is no number.
-            gymnasium.error.ResetNeeded: If no episode is under way.
+            ValueError: If the action has another shape, or a value that is not a number.
+            gymnasium.error.ResetNeeded: If no episode is in progress.
         """
         if self._simulation is None:
-            raise gymnasium.error.ResetNeeded("step: expected an episode that is under way; reset begins one")
+            raise gymnasium.error.ResetNeeded("step: expected an episode in progress, found none; reset begins one")
         try:
             given = np.asarray(action, dtype=np.float64)
         except (TypeError, ValueError):
@@ -263,7 +261,7 @@ class BbrlabEnv(gymnasium.Env[Array, Array]):
         return observation, self._worth(observation), False, truncated, self._info()
 
     def close(self) -> None:
-        """Gives up the episode that is under way."""
+        """Aborts the current episode."""
         self._simulation = None
 
     def _worth(self, observation: Array) -> float:
@@ -291,14 +289,14 @@ class BbrlabEnv(gymnasium.Env[Array, Array]):
                 raise error from None
             if flow < len(tables):
                 raise
-            # Nothing else is wrong with it.
-            raise UsageError(f"flow: expected the place of a table of [[flows]] from 0 to {len(tables) - 1}, found {flow}") from None
+            # The scenario is valid without the agent.
+            raise UsageError(f"flow: expected the index of a table of [[flows]] from 0 to {len(tables) - 1}, found {flow}") from None
         if scenario.runs != 1:
             raise UsageError(f"{scenario.name}: expected a scenario of one run, found {scenario.runs} runs")
         flows = scenario._flows_of_tables()[flow]
         if flows != 1:
-            found = "one whose flows come and go" if flows is None else f"one of {flows} flows"
-            raise UsageError(f"flow: expected a table of one flow, found {found} in flows[{flow}]: an agent sets the window of one")
+            found = "one with `arrivals`" if flows is None else f"one of {flows} flows"
+            raise UsageError(f"flow: expected a table of one flow, found {found} in flows[{flow}]; an agent sets the window of one flow")
         return scenario, hand
 
     def _advance(self) -> bool:
@@ -334,7 +332,7 @@ class BbrlabEnv(gymnasium.Env[Array, Array]):
 
 
 def _nanoseconds(step: str | float) -> int:
-    """The length of a step."""
+    """Parses the length of a step."""
     expected = 'expected a time such as "10ms", seconds, or "rtt"'
     if not isinstance(step, (str, Real)) or isinstance(step, bool):
         raise TypeError(f"step: {expected}, found {step!r} of type {type(step).__name__}")

@@ -1,6 +1,6 @@
-"""What a congestion control in Python costs: CPU time per ACK beside the built-in ones.
+"""The cost of a congestion control in Python: CPU time per ACK, compared with the built-in controls.
 
-One flow on a path of 100 Mbit/s and 40 ms; of several runs the fastest counts. Other programs on the machine make it slower.
+One flow on a path of 100 Mbit/s and 40 ms. The fastest of several runs counts. Other programs on the machine increase the time.
 
     python cost_per_ack.py
 """
@@ -21,14 +21,14 @@ SCENARIO = {
 
 
 class Least(bl.CongestionControl):
-    """The least that a control can do: a window that stays."""
+    """The cheapest control: a constant window."""
 
     def cong_control(self, conn: bl.Conn, rs: bl.RateSample, draw: bl.Draw) -> None:
         conn.ctl.cwnd = 300
 
 
 def cost(control: str | type[bl.CongestionControl], duration: str, times: int) -> tuple[float, int]:
-    """CPU seconds of a run, and its ACKs."""
+    """Returns the CPU seconds of a run and its number of ACKs."""
     given: dict[str, Any] = {**SCENARIO, "duration": duration, "flows": [{"cc": control, "rtt": "40ms"}]}
     acks = len(bl.run(given, {"sample": "ack"}).series)
     spent = []
@@ -40,7 +40,7 @@ def cost(control: str | type[bl.CongestionControl], duration: str, times: int) -
 
 
 def measure(duration: str = "30s", times: int = 5) -> list[tuple[str, float, int]]:
-    """For each control its name, CPU microseconds per ACK, and ACKs."""
+    """Returns name, CPU microseconds per ACK and number of ACKs for each control."""
     controls: list[tuple[str, str | type[bl.CongestionControl]]] = [
         ("built-in reno", "reno"),
         ("built-in bbr1", "bbr1"),
@@ -56,7 +56,7 @@ def measure(duration: str = "30s", times: int = 5) -> list[tuple[str, float, int
 
 
 def main() -> None:
-    """Measures and prints."""
+    """Measures and prints the costs."""
     rows = measure()
     reno = rows[0][1]
     for name, us, acks in rows:

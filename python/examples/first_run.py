@@ -1,4 +1,4 @@
-"""The README's lines: a sweep, its table and a picture."""
+"""The README's example: a sweep, its table and a plot."""
 
 import bbrlab as bl
 

@@ -1,6 +1,6 @@
-"""Reno and BBR v1 as classes, with the kernel's integers: a start for a control of one's own.
+"""Reno and BBR v1 as classes with the kernel's integers: templates for custom controls.
 
-Their runs have the digests of the built-in `reno` and `bbr1`, packet by packet. Run as a program, it shows that:
+Their runs have the same digests as the built-in `reno` and `bbr1`. This program compares them:
 
     python kernel_controls.py
 """
@@ -15,12 +15,12 @@ INFINITE_SSTHRESH = 0x7FFF_FFFF
 
 
 def is_after(a: int, b: int) -> bool:
-    """Whether a comes after b on a counter of 32 bits, which wraps."""
+    """Whether a comes after b on a 32-bit counter that wraps."""
     return (b - a) & U32 >= 1 << 31
 
 
 class Reno(bl.CongestionControl):
-    """Linux's `tcp_cong.c`: one packet more per round trip, half the window on loss."""
+    """Linux's `tcp_cong.c`: one more packet per round trip, half the window on loss."""
 
     def ssthresh(self, conn: Conn) -> int:
         return max(conn.ctl.cwnd >> 1, 2)
@@ -41,7 +41,7 @@ class Reno(bl.CongestionControl):
         self.grow(ctl, ctl.cwnd, acked)
 
     def grow(self, ctl: Control, weight: int, acked: int) -> None:
-        """One packet per `weight` acknowledged ones. Linux: `tcp_cong_avoid_ai`."""
+        """Adds one packet per `weight` acknowledged packets. Linux: `tcp_cong_avoid_ai`."""
         cwnd, cnt = ctl.cwnd, ctl.cwnd_cnt
         if cnt >= weight:
             cnt = 0
@@ -67,7 +67,7 @@ STARTUP, DRAIN, PROBE_BW, PROBE_RTT = range(4)
 
 
 class MaxFilter:
-    """The largest value of a window of rounds, by its best three samples. Linux: `lib/win_minmax.c`."""
+    """The maximum over a window of rounds, from its best three samples. Linux: `lib/win_minmax.c`."""
 
     def __init__(self) -> None:
         self.samples = [(0, 0)] * 3
@@ -97,17 +97,17 @@ class MaxFilter:
 
 
 class Bbr1(bl.CongestionControl):
-    """Linux's `tcp_bbr.c`; the methods have its functions' names without `bbr_`."""
+    """Linux's `tcp_bbr.c`. The methods have its functions' names without `bbr_`."""
 
     def __init__(self) -> None:
-        # The ACK that ends the handshake comes before `init`, and finds all of this zero.
+        # The ACK that ends the handshake comes before `init`, when all of these are zero.
         self.pacing_gain = self.cwnd_gain = 0
         self.start(0, 0)
         self.min_rtt_us = self.min_rtt_stamp = 0
         self.lt_last_stamp = self.lt_last_delivered = self.lt_last_lost = self.lt_rtt_cnt = 0
 
     def start(self, delivered: int, now_us: int) -> None:
-        """Everything but the gains, the minimum RTT and the policer's interval."""
+        """Resets everything except the gains, the minimum RTT and the policer's interval."""
         self.mode = STARTUP
         self.max_bw = MaxFilter()
         self.rtt_cnt = 0
@@ -302,7 +302,7 @@ class Bbr1(bl.CongestionControl):
             self.pacing_gain = HIGH_GAIN if self.mode == STARTUP else DRAIN_GAIN
             self.cwnd_gain = HIGH_GAIN
 
-    # From the model to pacing rate and window.
+    # Pacing rate and window from the model.
 
     def rate(self, conn: Conn, bw: int, gain: int) -> int:
         return (bw * conn.mss * gain >> 8) * 990_000 >> BW_SCALE
@@ -384,7 +384,7 @@ class Bbr1(bl.CongestionControl):
             cwnd += rs.acked_sacked
         return max(cwnd, CWND_MIN)
 
-    # Whether a policer is at work.
+    # Detection of a policer.
 
     def reset_lt_bw_sampling(self, conn: Conn) -> None:
         self.lt_bw, self.lt_use_bw, self.lt_is_sampling = 0, False, False
@@ -443,7 +443,7 @@ class Bbr1(bl.CongestionControl):
 
 
 def main() -> None:
-    """Compares digests."""
+    """Compares the digests."""
     for built_in, control in [("reno", Reno), ("bbr1", Bbr1)]:
         theirs = bl.run("examples.dumbbell", {"flows.cc": built_in}).digest
         ours = bl.run("examples.dumbbell", {"flows.cc": control}).digest

@@ -1,14 +1,14 @@
-"""A policy for the window, trained in numpy, beside windows that are fixed.
+"""A policy for the window, trained with numpy and compared with fixed windows.
 
-Each episode draws rate, RTT and buffer anew, and half of them change their rate midway, so that no fixed window is right. The policy
-has four parameters: the next action is a linear function of how much the queue stretches the RTT, of the loss, and of how far the
-window is from what is delivered per RTT. They are found by the cross-entropy method: the best of some draws from a normal
-distribution say where the next draws come from. The reward is the environment's own, `log_power`.
+Each episode draws a new rate, RTT and buffer, and half of the episodes change their rate midway, so no fixed window is right. The
+policy has four parameters. The next action is a linear function of the queue's share of the RTT, of the loss, and of the distance
+between the window and the packets delivered per RTT. The cross-entropy method finds the parameters: the best of several draws from a
+normal distribution determine the next distribution. The reward is the environment's default, `log_power`.
 
     pip install "./python[gym]"
     python train_window.py
 
-Everything follows from the seed. It takes about half a minute.
+The seed determines all results. The program takes about half a minute.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ EPISODE = {"duration": "5s", "sample": "off"}
 
 
 def path(rng: np.random.Generator) -> dict[str, Any]:
-    """A path: 2 to 50 Mbit/s, 10 to 160 ms, a buffer of a half to four BDPs; in half of the cases its rate changes midway."""
+    """Draws a path: 2 to 50 Mbit/s, 10 to 160 ms, a buffer of 0.5 to 4 BDP. In half of the cases, its rate changes midway."""
     rate, later = np.exp(rng.uniform(math.log(2), math.log(50), 2))
     rtt = math.exp(rng.uniform(math.log(10), math.log(160)))
     buffer = math.exp(rng.uniform(math.log(0.5), math.log(4)))
@@ -46,7 +46,7 @@ def path(rng: np.random.Generator) -> dict[str, Any]:
 
 
 def fixed(window: int) -> Policy:
-    """Holds a window, which is reached in steps of at most a doubling."""
+    """Holds a window, which is approached in steps of at most a factor of two."""
 
     def act(observation: Array) -> float:
         return math.log2(window / max(float(observation[5]), 1.0))
@@ -55,14 +55,14 @@ def fixed(window: int) -> Policy:
 
 
 def learnt(theta: npt.NDArray[np.float64]) -> Policy:
-    """The linear policy."""
+    """Returns the linear policy."""
 
     def act(observation: Array) -> float:
         throughput, rtt, min_rtt, loss, _, cwnd = (float(value) for value in observation)
         if rtt == 0 or min_rtt == 0:
             return 0.0
         stretch = math.log2(rtt / min_rtt)
-        # What is delivered in a minimum RTT, in packets of 1448 bytes, against the window.
+        # Packets of 1448 bytes delivered per minimum RTT, relative to the window.
         used = throughput * min_rtt / (1448 * 8 / 1e3)
         spare = math.log2(max(used, CWND_MIN) / max(cwnd, CWND_MIN))
         return float(theta @ (1.0, stretch, loss, spare))
@@ -71,7 +71,7 @@ def learnt(theta: npt.NDArray[np.float64]) -> Policy:
 
 
 def scores(env: BbrlabEnv, policy: Policy, seeds: list[int]) -> npt.NDArray[np.float64]:
-    """The mean reward of a step, of each episode."""
+    """Returns the mean reward per step of each episode."""
     means = []
     for seed in seeds:
         observation, _ = env.reset(seed=seed)
@@ -88,7 +88,7 @@ def scores(env: BbrlabEnv, policy: Policy, seeds: list[int]) -> npt.NDArray[np.f
 def train(
     env: BbrlabEnv, *, rounds: int, draws: int, episodes: int, seed: int, quiet: bool = False
 ) -> npt.NDArray[np.float64]:
-    """The parameters that the cross-entropy method finds."""
+    """Finds the parameters with the cross-entropy method."""
     rng = np.random.default_rng(seed)
     mean, std = np.zeros(4), np.ones(4)
     elite = max(draws // 4, 2)
@@ -97,7 +97,7 @@ def train(
         thetas = rng.normal(mean, std, (draws, 4))
         means = np.array([scores(env, learnt(theta), seeds).mean() for theta in thetas])
         best = thetas[np.argsort(-means, kind="stable")[:elite]]
-        # The noise that is added keeps the search from ending too early.
+        # The added noise prevents the search from converging too early.
         mean, std = best.mean(axis=0), best.std(axis=0) + 0.2 / (n + 1)
         if not quiet:
             print(f"round {n + 1}: best {means.max():.3f}, mean {means.mean():.3f}, parameters {mean.round(2).tolist()}")
@@ -107,13 +107,13 @@ def train(
 def compare(
     env: BbrlabEnv, theta: npt.NDArray[np.float64], *, episodes: int
 ) -> tuple[npt.NDArray[np.float64], dict[int, npt.NDArray[np.float64]]]:
-    """The policy's scores and those of the fixed windows on paths that the training has not seen."""
+    """Returns the scores of the policy and of fixed windows on paths outside of the training set."""
     held_out = list(range(2_000_000, 2_000_000 + episodes))
     return scores(env, learnt(theta), held_out), {window: scores(env, fixed(window), held_out) for window in FIXED}
 
 
 def main() -> None:
-    """Trains, compares and prints."""
+    """Trains, compares and prints the scores."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=8)

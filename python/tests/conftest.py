@@ -1,10 +1,10 @@
-"""Every call of the tests tries the same examples."""
+"""Settings for all tests: every run tries the same examples."""
 
 import os
 
 from hypothesis import settings
 
-# Pictures are drawn and not shown.
+# Plots are drawn but not shown.
 os.environ.setdefault("MPLBACKEND", "Agg")
 
 settings.register_profile("same", derandomize=True, database=None, deadline=None)

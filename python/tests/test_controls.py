@@ -1,4 +1,4 @@
-"""Congestion controls in Python: the core's events, the built-in ones' digests, and no way to end but by exceptions."""
+"""Congestion controls in Python: the core's events, digests equal to the built-in controls', and exceptions for every failure."""
 
 from __future__ import annotations
 
@@ -70,14 +70,14 @@ def test_reno_under_ns3_has_the_built_in_ones_digest() -> None:
 
 
 class Nothing(bl.CongestionControl):
-    """Reno, since it changes nothing."""
+    """Reno, because it overrides nothing."""
 
     def info(self, conn: bl.Conn) -> bl.Info:
         return {"bw": 125_000, "inflight_hi": 7}
 
 
 class Calling(bl.CongestionControl):
-    """Reno, by way of the base class."""
+    """Reno, through the base class."""
 
     def ssthresh(self, conn: bl.Conn) -> int:
         return super().ssthresh(conn)
@@ -99,7 +99,7 @@ def test_what_a_class_has_not_is_renos(name: str) -> None:
 
 
 class Listener(bl.CongestionControl):
-    """Takes note of every event with what it was given."""
+    """Records every event with its arguments."""
 
     heard: ClassVar[Counter[str]] = Counter()
     instances: ClassVar[list[Listener]] = []
@@ -176,7 +176,7 @@ def test_every_event_is_heard() -> None:
 
 
 class Dctcp(Reno):
-    """Hears every mark, as DCTCP: its receiver echoes one by one."""
+    """Counts every mark, like DCTCP: its receiver echoes them one by one."""
 
     needs_ecn = True
     answers_share_of_marks = True
@@ -197,7 +197,7 @@ def test_the_switches_of_a_class_are_the_cores() -> None:
     for ecn in (True, "l4s"):
         Dctcp.echoes = Dctcp.acks = 0
         r = bl.run(DUMBBELL, {**marked, "flows.ecn": ecn})
-        # Echoes of RFC 3168 would go on until the sender answers; these are as many as there are marks, two of which one ACK may tell.
+        # Echoes of RFC 3168 would continue until the sender responds. These equal the number of marks, two of which one ACK may report.
         marks = int(r.links["marks"][0])
         assert marks > 20 and marks / 2 <= Dctcp.echoes <= marks and Dctcp.acks > 1000
     with pytest.raises(bl.ScenarioError, match="expected a `cc` that answers marks by their share"):
@@ -233,7 +233,7 @@ def test_a_name_stands_for_a_class() -> None:
     with pytest.raises(bl.ScenarioError, match="a control of one's own is named by `controls`"):
         bl.run(by_name)
     bare = bl.Scenario._restore("kept", s.to_toml())
-    with pytest.raises((bl.UsageError, bl.RunError), match=r"`controls\.mine`: expected who brings this congestion control"):
+    with pytest.raises((bl.UsageError, bl.RunError), match=r"`controls\.mine`: expected a program that provides this congestion control"):
         bl.run(bare)
     assert bl.run(bare, controls={"mine": Reno}).digest == reno
 
@@ -356,7 +356,7 @@ def test_wrong_outputs_are_exceptions(field: str, value: Any, kind: type[Excepti
         ("info", [], "info: expected a dict"),
         ("info", {"bandwidth": 3}, "info: expected some of the keys bw,"),
         ("info", {"bw": -3}, "bw"),
-        ("cong_avoid", 12, "cong_avoid: expected None, found 12 of type int; what it changes is set in conn.ctl"),
+        ("cong_avoid", 12, "cong_avoid: expected None, found 12 of type int; set changes in conn.ctl"),
         ("cong_control", True, "cong_control: expected None"),
     ],
 )
@@ -376,15 +376,15 @@ def test_what_is_kept_shows_the_last_event_and_writes_nothing() -> None:
     bl.run(DUMBBELL, {"flows.cc": failing("cong_control", keep)})
     conn, rs, draw = kept
     assert conn.ctl.cwnd == 20 and conn.delivered > 1000 and rs.delivered > 0 and "cwnd: 20" in repr(conn)
-    with pytest.raises(RuntimeError, match="expected to be written in an event"):
+    with pytest.raises(RuntimeError, match="expected a write in an event"):
         conn.ctl.cwnd = 3
-    with pytest.raises(RuntimeError, match="expected an event that is under way"):
+    with pytest.raises(RuntimeError, match="expected a current event"):
         draw.below(3)
     with pytest.raises(AttributeError):
         conn.mss = 3
     with pytest.raises(TypeError):
         type(conn)()
-    with pytest.raises(bl.ControlError, match="expected to be written in an event that changes"):
+    with pytest.raises(bl.ControlError, match="expected a write in an event that changes"):
         bl.run(DUMBBELL, {"flows.cc": failing("ssthresh", lambda self, conn: setattr(conn.ctl, "cwnd", 2))})
     with pytest.raises(bl.ControlError, match="draw.below: expected a bound from 1"):
         bl.run(DUMBBELL, {"flows.cc": failing("init", lambda self, conn, draw: draw.below(0))})
@@ -417,7 +417,7 @@ def test_ctrl_c_is_heard_within_a_tenth_of_a_second(way: str) -> None:
 
     timer = threading.Timer(0.5, interrupt)
     control = failing("set_state", loop) if way == "loops" else Reno
-    # Of two flows the one in Python has come to its end when the signal comes, unless it loops.
+    # The signal comes after the end of the Python flow, unless that flow loops.
     flows = [{"cc": control, "rtt": "40ms", "stop": "2s"}, {"cc": "cubic", "rtt": "40ms"}]
     long = {**DUMBBELL, "flows": flows, "duration": "9000s", "sample": "off"}
     timer.start()
@@ -431,7 +431,7 @@ def test_ctrl_c_is_heard_within_a_tenth_of_a_second(way: str) -> None:
     finally:
         signal.signal(signal.SIGINT, before)
         timer.cancel()
-    # A tenth of a second on a machine of one's own; others may work on this one.
+    # 0.1 s on an idle machine; this one may be busy.
     assert heard - sent[0] < 0.5
 
 
@@ -445,7 +445,7 @@ def test_an_exception_in_the_progress_ends_the_run() -> None:
 
 @pytest.mark.parametrize("stop", ["3000s", "1s"])
 def test_other_threads_go_on(stop: str) -> None:
-    """Also when the flow in Python has come to its end, and nobody runs Python any more."""
+    """Also after the end of the flow in Python, when no Python code runs any more."""
     flows = [{"cc": Reno, "rtt": "40ms", "stop": stop}, {"cc": "cubic", "rtt": "40ms"}]
     turns = 0
     ends = threading.Event()
@@ -463,7 +463,7 @@ def test_other_threads_go_on(stop: str) -> None:
     counter = threading.Thread(target=count)
     counter.start()
     try:
-        # As long as it takes: how fast the machine is does not matter.
+        # Without a time limit: the speed of the machine does not matter.
         with pytest.raises(StopIteration):
             bl.run({**DUMBBELL, "flows": flows, "duration": "3000s", "sample": "off"}, progress=enough)
     finally:
@@ -483,7 +483,7 @@ def test_a_folder_tells_who_took_part_and_nothing_is_found_again(tmp_path: Path)
     opened = bl.open(tmp_path / "run")
     assert isinstance(opened, bl.Result) and opened.summary["controls"] == r.summary["controls"]
     assert opened.digest == bl.run(opened.scenario, controls={"Reno": Reno}).digest
-    # The same scenario with another program is another run.
+    # An equal scenario with another program text is another run.
     with pytest.raises(bl.UsageError, match="holds another run"):
         bl.run(DUMBBELL, {"flows.cc": "Reno"}, controls={"Reno": Bbr1}, out=tmp_path / "run")
     with pytest.raises(bl.UsageError, match="holds another run"):
@@ -501,7 +501,7 @@ def test_a_folder_tells_who_took_part_and_nothing_is_found_again(tmp_path: Path)
         capture_output=True,
         text=True,
     )
-    assert again.returncode == 2 and "`controls.Reno`: expected who brings this congestion control" in again.stderr
+    assert again.returncode == 2 and "`controls.Reno`: expected a program that provides this congestion control" in again.stderr
     assert not (tmp_path / "again").exists()
 
 
@@ -544,7 +544,7 @@ answers = numbers | st.floats() | st.none() | st.text(max_size=3)
 
 
 class Hostile(bl.CongestionControl):
-    """Does whatever the test says, in turn."""
+    """Executes the test's actions in turn."""
 
     script: ClassVar[list[tuple[str, Any]]] = []
 
@@ -612,5 +612,5 @@ def test_whatever_is_within_bounds_is_a_run(script: list[tuple[str, Any]], name:
     try:
         bl.run(DUMBBELL, {**SETTINGS[name], "duration": "2s", "flows.cc": Hostile})
     except bl.ControlError as error:
-        # A status of pacing that is not the host's, and a clamp in the place of a burst's size.
+        # A pacing status other than the host's, and a clamp used as a burst's size.
         assert "pacing_status" in str(error) or "min_tso_segs" in str(error)

@@ -1,4 +1,4 @@
-"""Everything public is explained, and what can be called or made has an example that runs as a doctest."""
+"""Every public item is documented, and every public callable has an example that runs as a doctest."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from bbrlab._plot import RunPlots, SweepPlots
 
 STUB = Path(bl.__file__).with_name("_bbrlab.pyi")
 
-# What is handed to the methods of a control, and names of the core's numbers: the example is the control's.
+# Arguments of a control's methods, and names of the core's numbers. The control's example covers them.
 OF_CONTROLS = {
     "AckSample", "CaState", "Conn", "Control", "CwndEvent", "Draw", "Info", "LostSkb", "PacingStatus", "RateSample",
 }  # fmt: skip
 
 
 def public() -> Iterator[tuple[str, object]]:
-    """Functions, classes, and the methods and properties of classes, by their names."""
+    """Iterates over functions, classes, and methods and properties of classes, with their names."""
     named = {name: getattr(bl, name) for name in bl.__all__} | {"plot (run)": RunPlots, "plot (sweep)": SweepPlots}
     for name, thing in named.items():
         if not callable(thing):
@@ -28,13 +28,13 @@ def public() -> Iterator[tuple[str, object]]:
         if not inspect.isclass(thing) or issubclass(thing, int):
             continue
         for member, value in vars(thing).items():
-            # A cached property has a function.
+            # A cached property has a `func`.
             if not member.startswith("_") and (callable(value) or inspect.isdatadescriptor(value) or hasattr(value, "func")):
                 yield f"{name}.{member}", value
 
 
 def in_stub() -> dict[str, str]:
-    """The docstrings of the stub: editors read those of the binding's classes there."""
+    """Returns the docstrings of the stub, where editors read those of the binding's classes."""
     docs = {}
     for node in ast.parse(STUB.read_text()).body:
         if isinstance(node, ast.ClassDef):

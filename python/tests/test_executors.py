@@ -1,4 +1,4 @@
-"""Sweeps on executors: the same results wherever they are computed, also when a worker dies."""
+"""Sweeps on executors give the same results on every executor, even if a worker dies."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_any_executor_gives_the_same(kind: str, whole: bl.Results, tmp_path: Pat
 
 
 class Loses(Executor):
-    """Loses every third piece, after something was done with it."""
+    """Loses every third chunk after some work on it."""
 
     def __init__(self, before: Callable[..., object] = lambda *task: None) -> None:
         self.given = 0
@@ -109,7 +109,7 @@ def test_lost_pieces_are_given_out_again(undivided: list[str | None]) -> None:
 
 
 def test_of_what_a_lost_worker_had_only_what_is_not_whole_is_computed_again(whole: bl.Results, tmp_path: Path) -> None:
-    # A worker that is lost while it computes leaves the lock of a run; one that is lost later, whole runs.
+    # A worker that dies while it computes leaves the lock of a run; one that dies later leaves complete runs.
     names = [run.folder.name for run in bl.sweep("examples.dumbbell", OVER, seeds=5, set=SHORT, out=tmp_path / "alone") if run.folder]
     for name in names[3], names[17]:
         (tmp_path / "out" / name).mkdir(parents=True)
@@ -118,7 +118,7 @@ def test_of_what_a_lost_worker_had_only_what_is_not_whole_is_computed_again(whol
     rs = bl.sweep("examples.dumbbell", OVER, seeds=5, set=SHORT, executor=executor, out=tmp_path / "out")
     assert rs.digests == whole.digests and len(executor.lost) >= 10
     assert (rs.computed, rs.found) == (30 - len(executor.lost), len(executor.lost))
-    # The two locks may have been met by workers whose answer was lost.
+    # Workers whose result was lost may have encountered the two locks.
     assert rs.repeated == len({3, 17} - executor.lost)
     again = bl.sweep("examples.dumbbell", OVER, seeds=5, set=SHORT, executor=Loses(), out=tmp_path / "out")
     assert (again.computed, again.repeated, again.found) == (0, 0, 30)
@@ -164,13 +164,13 @@ def test_a_sweep_needs_memory_for_its_records_alone() -> None:
         done = subprocess.run([sys.executable, "-c", MEMORY, str(runs)], capture_output=True, text=True, check=True)
         return int(done.stdout.split()[0])
 
-    # A record of one flow takes 2.1 KiB; a second copy of it, in whatever form, would be seen. With 100,000 runs: 3.2 KiB in all.
+    # A record of one flow takes 2.1 KiB, so a second copy in any form would show. With 100,000 runs: 3.2 KiB in total.
     per_run = (peak(6000) - peak(1000)) / 5000
     assert 1000 < per_run < 4000
 
 
 class Lazy(Executor):
-    """Computes when it has nothing else to do, and counts what it holds until then."""
+    """Computes only when idle, and counts the tasks that it holds until then."""
 
     def __init__(self) -> None:
         self.held: list[tuple[Future[Any], Any, tuple[Any, ...]]] = []
@@ -281,7 +281,7 @@ def test_a_killed_dask_worker_changes_nothing(whole: bl.Results, tmp_path: Path,
     assert killed and rs.digests == whole.digests
     assert_same(rs.flows, whole.flows)
     print(f"Dask, one of two workers killed, {'with' if written else 'without'} a folder: {rs.repeated} of 30 runs twice")
-    # A worker computes one run at a time, and has up to eight more that are being written.
+    # A worker computes one run at a time, and has up to eight more runs that are being written.
     assert rs.computed + rs.found == 30 and rs.repeated <= 9
 
 
@@ -311,18 +311,18 @@ print(*rs.digests)
 
 def test_a_killed_ray_worker_changes_nothing(undivided: list[str | None], tmp_path: Path) -> None:
     pytest.importorskip("ray")
-    # Ray leaves threads and processes behind, so it has a process of its own.
+    # Ray leaves threads and processes behind, so it gets a separate process.
     done = subprocess.run(
         [sys.executable, "-c", RAY, str(tmp_path / "out")], capture_output=True, text=True, timeout=300, check=False
     )
     assert done.returncode == 0, done.stderr[-2000:]
-    # Ray speaks on standard output as well.
+    # Ray also writes to standard output.
     print(*[line for line in done.stdout.splitlines() if line.startswith("Ray,")])
     assert done.stdout.splitlines()[-1].split() == undivided
 
 
 class Waits(Executor):
-    """An executor that never begins anything."""
+    """An executor that never starts a task."""
 
     def __init__(self) -> None:
         self.futures: list[Future[Any]] = []

@@ -125,8 +125,8 @@ def test_wrong_uses_are_exceptions() -> None:
     [
         *[({"step": step}, bl.UsageError, "step: expected a time such as") for step in ("fast", "10", "0ms", -1.0, "10 parsec", math.nan)],
         *[({"step": step}, TypeError, r"step: expected a time such as .*, found .* of type") for step in (None, [1], True)],
-        ({"flow": 7}, bl.UsageError, r"flow: expected the place of a table of \[\[flows\]\] from 0 to 1, found 7"),
-        ({"flow": -1}, bl.UsageError, r"flow: expected the place of a table of \[\[flows\]\], from 0, found -1"),
+        ({"flow": 7}, bl.UsageError, r"flow: expected the index of a table of \[\[flows\]\] from 0 to 1, found 7"),
+        ({"flow": -1}, bl.UsageError, r"flow: expected the index of a table of \[\[flows\]\], from 0, found -1"),
         ({"flow": 1.5}, bl.UsageError, r"flow: .*found 1\.5"),
         ({"flow": "0"}, TypeError, "flow: .*found '0' of type str"),
         *[({"cwnd_max": most}, bl.UsageError, f"cwnd_max: expected packets from 2 to 1073741824, found {most}") for most in (0, -1, 1, 1.5, 2**31)],
@@ -148,7 +148,7 @@ POISSON = {"process": "poisson", "load": "30%"}
     [
         ({"count": 2}, r"expected a table of one flow, found one of 2 flows in flows\[1\]"),
         ({"count": 10}, "found one of 10 flows"),
-        ({"arrivals": POISSON, "sizes": {"distribution": "exponential", "mean": "50KB"}}, "found one whose flows come and go"),
+        ({"arrivals": POISSON, "sizes": {"distribution": "exponential", "mean": "50KB"}}, "found one with `arrivals`"),
     ],
 )
 def test_an_agent_has_one_flow(table: dict[str, Any], words: str) -> None:
@@ -157,7 +157,7 @@ def test_an_agent_has_one_flow(table: dict[str, Any], words: str) -> None:
         BbrlabEnv(scenario, 1)
     with pytest.raises(bl.UsageError, match=words):
         BbrlabEnv(lambda _: scenario, 1).reset(seed=1)
-    # The others may be as many as they like.
+    # Other tables may have any number of flows.
     assert BbrlabEnv({**scenario, "flows": [{"cc": "reno", "rtt": "40ms"}, *scenario["flows"]]}).reset(seed=1)[1]["time_s"] > 0
 
 

@@ -1,4 +1,4 @@
-"""The notebooks run from top to bottom, are typed, and are kept without outputs: those would be old with the next change."""
+"""The notebooks run from top to bottom, are typed, and are stored without outputs, which would become outdated."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def code(notebook: Any) -> list[str]:
 def executed(notebook: Any, folder: Path) -> Any:
     nbclient = pytest.importorskip("nbclient")
     pytest.importorskip("ipykernel")
-    # A notebook shows its pictures in itself, whatever the tests do with theirs.
+    # A notebook shows its plots inline, independent of the tests' settings.
     env = {name: value for name, value in os.environ.items() if name != "MPLBACKEND"}
     client = nbclient.NotebookClient(notebook, timeout=300, resources={"metadata": {"path": str(folder)}})
     return client.execute(env=env)
@@ -38,7 +38,7 @@ def test_a_notebook_runs(path: Path, tmp_path: Path) -> None:
     done = executed(notebook, tmp_path)
     pictures = [output for cell in done.cells for output in cell.get("outputs", ()) if "image/png" in output.get("data", {})]
     assert pictures
-    # What it made, it has removed.
+    # It has removed all files that it made.
     assert not list(tmp_path.iterdir())
 
 
@@ -70,7 +70,7 @@ with shown("a <name>", None) as tell:
 """
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source)])
     (output,) = executed(notebook, tmp_path).cells[0]["outputs"]
-    # One output, which was changed until the end.
+    # One output, which was updated until the end.
     assert output["output_type"] == "display_data"
     assert re.fullmatch(r"a <name>: 1\.\d s", output["data"]["text/plain"])
     assert re.fullmatch(r"a &lt;name&gt;: 1\.\d s", output["data"]["text/html"])

@@ -1,4 +1,4 @@
-"""Pictures: what they draw is what the tables say, and what they cannot draw is refused."""
+"""Plots show the values of the tables, and raise an error if they cannot."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def no_figures_left() -> Iterator[None]:
 
 
 def drawn(axis: object) -> dict[str, list[float]]:
-    """The lines with error bars by their names."""
+    """Returns the lines with error bars by their names."""
     return {line.get_label(): line.lines[0].get_ydata().tolist() for line in axis.containers}  # type: ignore[attr-defined]
 
 
@@ -119,13 +119,13 @@ def test_a_run_without_series_has_no_timeline() -> None:
 
 
 def reached(line: Any, share: float) -> float:
-    """The value at which a curve of a distribution reaches a share."""
+    """Returns the value at which the curve of a distribution reaches a share."""
     x, y = line.get_xdata(), line.get_ydata()
     return float(x[np.argmax(y >= share - 1e-12)])
 
 
 def test_distributions_of_a_run_have_the_percentiles_of_its_summary() -> None:
-    # The rate falls to a tenth for a second: bytes over the momentary rate are more than any packet waited.
+    # The rate falls to a tenth for 1 s: the queued bytes divided by the current rate exceed every packet's wait.
     rate = [["0s", "20Mbit/s"], ["2s", "2Mbit/s"], ["3s", "20Mbit/s"]]
     flows = [{"cc": "cubic", "rtt": "50ms"}, {"cc": "bbr1", "rtt": "50ms", "count": 2}]
     r = bl.run({"duration": "6s", "bottleneck": {"rate": rate, "buffer": "200pkt"}, "flows": flows})
@@ -169,8 +169,8 @@ def test_a_transfer_that_never_ended_keeps_the_curve_below_one() -> None:
 
 @pytest.fixture(scope="module")
 def by_hand(tmp_path_factory: pytest.TempPathFactory) -> bl.Results:
-    """A sweep of two points and three seeds s with numbers made by hand. At 1bdp the flows of bbr1 have s and s + 4 Mbit/s, at 4bdp ten more;
-    the flow of cubic has 100. Jain's index is s / 10. At 4bdp the digests are equal: seeds changed nothing."""
+    """Makes a sweep of two points and three seeds s with chosen numbers. At 1bdp the flows of bbr1 have s and s + 4 Mbit/s, at 4bdp ten
+    more; the flow of cubic has 100. Jain's index is s / 10. At 4bdp the digests are equal, as if seeds changed nothing."""
     folder = tmp_path_factory.mktemp("by-hand")
     flows = [{"cc": "bbr1", "rtt": "30ms", "count": 2}, {"cc": "cubic", "rtt": "30ms"}]
     over = {"bottleneck.buffer": ["1bdp", "4bdp"]}
@@ -195,7 +195,7 @@ def by_hand(tmp_path_factory: pytest.TempPathFactory) -> bl.Results:
 
 
 def intervals(axis: Any) -> dict[str, list[tuple[float, float] | None]]:
-    """The ends of the error bars of each line, None where a point has none."""
+    """Returns the ends of the error bars of each line; None if a point has none."""
     found: dict[str, list[tuple[float, float] | None]] = {}
     for line in axis.containers:
         bars = line.lines[2]
@@ -220,7 +220,7 @@ def test_a_run_says_one_thing_about_chance_however_many_flows_it_has(by_hand: bl
     axis = by_hand.plot.metric("goodput_mbps", flow=0)
     assert drawn(axis) == {"flow 0": [2.0, 12.0]}
     assert intervals(axis)["flow 0"][0] == pytest.approx((2 - T_2 / 3**0.5, 2 + T_2 / 3**0.5))
-    # Cubic's flow has the same in all seeds: an interval of no width, and none at 4bdp.
+    # Cubic's flow has equal values with all seeds: an interval of zero width, and none at 4bdp.
     assert intervals(by_hand.plot.metric("goodput_mbps", group="cubic"))["cubic"] == [(100.0, 100.0), None]
 
 

@@ -1,4 +1,4 @@
-"""Results: the command line's bytes, tables that other libraries take, folders that either writes."""
+"""Results: the same bytes as the command line, tables that other libraries read, folders that either writes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def command(*words: str) -> str:
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    """All files but the one with date and machine."""
+    """Returns all files except the one with date and machine."""
     paths = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != "run.json")
     return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
 

@@ -20,7 +20,7 @@ LONG = {"duration": "1000s", "flows.count": 8, "sample": "off"}
 
 
 def test_ctrl_c_ends_a_run_at_once() -> None:
-    # A shell that starts the tests in the background has them ignore it.
+    # A shell that starts the tests in the background makes them ignore SIGINT.
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     timer = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
     timer.start()

@@ -82,10 +82,10 @@ def test_arrays_of_spans_are_swept() -> None:
         (np.timedelta64("NaT"), ValueError, r"set\.flows\.start: expected a time, found np\.timedelta64\('NaT'\), which is none"),
         (np.timedelta64("NaT", "ns"), ValueError, "which is none"),
         (np.array([1, "NaT"], "timedelta64[ns]"), ValueError, r"flows\.start\[1\]: expected a time, found .*NaT.*, which is none"),
-        (np.timedelta64(2, "Y"), ValueError, "a time of one length, found .*, which counts months or years"),
-        (np.timedelta64(2, "M"), ValueError, "a time of one length, found .*, which counts months or years"),
-        (np.timedelta64(2), ValueError, 'a time with a unit, such as "ms", found .*, which has none'),
-        (np.datetime64("2020-01-01", "ns"), ValueError, "a time that something takes, found .*, which is a date"),
+        (np.timedelta64(2, "Y"), ValueError, "a duration with a fixed length, found .*, which counts months or years"),
+        (np.timedelta64(2, "M"), ValueError, "a duration with a fixed length, found .*, which counts months or years"),
+        (np.timedelta64(2), ValueError, 'a duration with a unit, such as "ms", found .*, which has none'),
+        (np.datetime64("2020-01-01", "ns"), ValueError, "a duration, found .*, which is a date"),
         (np.timedelta64(1500, "ps"), bl.ScenarioError, r"1\.5ns.*not a multiple of 1 ns"),
         (np.timedelta64(-5, "fs"), bl.ScenarioError, r"-0\.000005ns.*negative"),
     ],
@@ -106,7 +106,7 @@ def test_what_is_set_is_not_swept_over() -> None:
     swept = bl.Scenario(policed).swept(over)
     with pytest.raises(bl.ScenarioError, match=r"beside the sweep of `bottleneck\.police`"):
         swept.set({"bottleneck.police.rate": "3Mbit/s"})
-    # A list in place of another, and what is set before what is swept.
+    # A list replaces another, and set keys come before swept ones.
     assert swept.set({"sweep.bottleneck.police": [police]}).points == 1
     assert bl.Scenario(SMALL).set("flows.cc=reno").swept({"flows.cc": ["bbr1", "cubic"]}).points == 2
 
@@ -135,7 +135,7 @@ def test_more_than_one_run_names_sweep() -> None:
         ({"duration": None}, TypeError, "duration: expected text, a number"),
         ({"duration": object()}, TypeError, "duration: expected"),
         ({"flows": [{"cc": b"bbr1"}]}, TypeError, r"flows\[0\]\.cc: expected"),
-        ({1: "x"}, TypeError, "expected keys that are text"),
+        ({1: "x"}, TypeError, "expected text as keys"),
         ({"duration": float("nan")}, bl.ScenarioError, "duration"),
         ({"duration": float("inf")}, bl.ScenarioError, "duration"),
         ({"seed": 10**40}, ValueError, "seed: expected a whole number of at most 64 bits"),
@@ -152,7 +152,7 @@ def test_wrong_values_are_exceptions(keys: dict[Any, Any], kind: Any, words: str
 def test_a_list_in_itself_is_an_exception() -> None:
     endless: list[Any] = []
     endless.append(endless)
-    with pytest.raises(ValueError, match="values inside each other"):
+    with pytest.raises(ValueError, match="nested values"):
         bl.Scenario({**SMALL, "flows": endless})
 
 
@@ -160,9 +160,9 @@ def test_a_huge_sweep_is_refused_at_once() -> None:
     begun = time.monotonic()
     thousand = [1] * 1000
     for over, words in [
-        ({"flows.count": range(1, 10**9)}, "at most 1000000 values in all; with the 999999999 here"),
+        ({"flows.count": range(1, 10**9)}, "at most 1000000 values in total; with the 999999999 here"),
         ({"flows.count": np.broadcast_to(np.int64(1), (10**5, 10**4))}, "at most 1000000 values"),
-        # A list of lists of lists, of a thousand each, is small until it is written out.
+        # A list of lists of lists, with 1,000 elements each, is small until it is written out.
         ({"flows.count": [[thousand] * 1000] * 1000}, "at most 1000000 values"),
         ({"flows.count": range(10**30)}, None),
         ({f"flows[{flow}].start": [f"{n}ms" for n in range(1000)] for flow in range(3)}, "points"),

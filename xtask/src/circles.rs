@@ -1,8 +1,7 @@
-//! Checks that no two files of a crate import each other, be it directly or through other files.
+//! Checks that no two files of a crate import each other, directly or through other files.
 //!
-//! Two files that need each other cannot be read one at a time: they are one idea in two places. A
-//! module and its own parts are an exception: `mod.rs` names its parts, and they may use what is in
-//! it.
+//! Two files that need each other cannot be read separately: they are one idea in two places. A
+//! module and its parts are an exception: `mod.rs` names its parts, and they may use its items.
 //!
 //! The graph is built from the text: `use` trees and paths that begin with `crate`, `super` or
 //! `self`. A name that a module re-exports (`pub use part::Name`) is followed to the file that
@@ -13,14 +12,14 @@ use std::path::Path;
 
 use crate::source;
 
-/// Circles that are accepted, each with its reason. A circle begins at the first of its files by
-/// name.
+/// Circles that are accepted, each with its reason. The first file by name is the start of a
+/// circle.
 const DEFENDED: &[(&str, &str)] = &[(
     "bbrlab-net: engine/mod.rs -> port.rs -> engine/mod.rs",
-    "a port is the network as hosts see it, and the network passes one to its handler: each needs the other",
+    "a port is the hosts' interface to the network, and the network passes one to its handler",
 )];
 
-/// Looks at every crate.
+/// Checks every crate.
 pub(crate) fn check(root: &Path) -> Result<(), String> {
     let mut found = BTreeSet::new();
     for (name, folder) in source::crates(root)? {
@@ -33,22 +32,22 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
     wrong.extend(
         defended
             .difference(&found)
-            .map(|circle| format!("accepted, but no longer there: {circle}")),
+            .map(|circle| format!("accepted, but no longer exists: {circle}")),
     );
     if wrong.is_empty() { Ok(()) } else { Err(format!("\n  {}", wrong.join("\n  "))) }
 }
 
-/// Which file imports which. The keys are module paths: `["link", "server"]`.
+/// The imports between files. The keys are module paths: `["link", "server"]`.
 struct Graph {
     modules: BTreeMap<Vec<String>, Module>,
 }
 
 struct Module {
-    /// The name to report, from `src/` on.
+    /// The file name in reports, from `src/` on.
     file: String,
-    /// Paths in the file, from the crate's root.
+    /// Paths in the file, relative to the crate's root.
     paths: Vec<Vec<String>>,
-    /// Names that it imports, with the paths that they stand for.
+    /// Imported names, with the paths that they stand for.
     imported: BTreeMap<String, Vec<String>>,
 }
 
@@ -62,7 +61,7 @@ impl Graph {
         Ok(Self { modules })
     }
 
-    /// The module that `path` leads to.
+    /// Returns the module to which `path` leads.
     fn resolve(&self, path: &[String]) -> Option<Vec<String>> {
         let mut path = path.to_vec();
         // Chains of re-exports are short; a longer one is a circle itself.
@@ -79,7 +78,7 @@ impl Graph {
         None
     }
 
-    /// Imports between files of which neither contains the other.
+    /// Returns the imports between files, except between a module and its parts.
     fn edges(&self) -> BTreeMap<&Vec<String>, BTreeSet<Vec<String>>> {
         let mut edges = BTreeMap::new();
         for (from, module) in &self.modules {
@@ -90,7 +89,7 @@ impl Graph {
         edges
     }
 
-    /// For each import that is part of a circle, the shortest circle that it closes.
+    /// Returns, for each import that is part of a circle, the shortest circle with it.
     fn circles(&self) -> BTreeSet<String> {
         let edges = self.edges();
         let mut circles = BTreeSet::new();
@@ -110,7 +109,7 @@ impl Graph {
     }
 }
 
-/// The shortest path over the edges, both ends included.
+/// Returns the shortest path over the edges, including both ends.
 fn shortest(
     edges: &BTreeMap<&Vec<String>, BTreeSet<Vec<String>>>,
     from: &Vec<String>,
@@ -137,8 +136,8 @@ fn shortest(
     None
 }
 
-/// The module path of a file: `link/mod.rs` and `link.rs` are `link`, `lib.rs` and `main.rs` the
-/// root.
+/// Returns the module path of a file: `link/mod.rs` and `link.rs` are `link`; `lib.rs` and
+/// `main.rs` are the root.
 fn module_of(file: &str) -> Vec<String> {
     let mut path: Vec<String> =
         file.trim_end_matches(".rs").split('/').map(str::to_owned).collect();
@@ -175,7 +174,7 @@ impl Module {
     }
 }
 
-/// Where the next `use` declaration begins, and its length up to the semicolon.
+/// Returns the start of the next `use` declaration, and its length up to the semicolon.
 fn next_use(code: &str) -> Option<(usize, usize)> {
     let bytes = code.as_bytes();
     let mut from = 0;
@@ -188,7 +187,7 @@ fn next_use(code: &str) -> Option<(usize, usize)> {
     None
 }
 
-/// The leaves of a use tree: path, and the name under which it is known here.
+/// Returns the leaves of a use tree: each path, and its local name.
 fn leaves(tree: &str) -> Vec<(Vec<String>, String)> {
     let tree = tree.trim();
     if let Some(open) = tree.find('{') {
@@ -216,7 +215,7 @@ fn leaves(tree: &str) -> Vec<(Vec<String>, String)> {
     name.map(|name| (path, name)).into_iter().filter(|(path, _)| !path.is_empty()).collect()
 }
 
-/// The parts between the commas that are outside of braces.
+/// Splits at the commas outside of braces.
 fn split(list: &str) -> Vec<&str> {
     let (mut depth, mut start, mut parts) = (0_usize, 0, Vec::new());
     for (at, byte) in list.bytes().enumerate() {
@@ -238,9 +237,9 @@ fn segments(path: &str) -> Vec<String> {
     path.split("::").map(str::trim).filter(|part| !part.is_empty()).map(str::to_owned).collect()
 }
 
-/// Paths in the code that begin with `crate`, `super` or `self`.
+/// Returns the paths in the code that begin with `crate`, `super` or `self`.
 fn inline(code: &str) -> Vec<Vec<String>> {
-    // A path in a macro is imported where the macro is used.
+    // A path in a macro belongs to the file that uses the macro.
     let code = code.replace("$crate::", "");
     let is_path = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == ':';
     code.split(|c| !is_path(c))
@@ -249,7 +248,7 @@ fn inline(code: &str) -> Vec<Vec<String>> {
         .collect()
 }
 
-/// A path from the crate's root; `None` for one that leads out of it.
+/// Converts a path to one from the crate's root; `None` if it leads out of the crate.
 fn absolute(module: &[String], path: &[String]) -> Option<Vec<String>> {
     let mut here = module.to_vec();
     let mut rest = path;
@@ -259,7 +258,7 @@ fn absolute(module: &[String], path: &[String]) -> Option<Vec<String>> {
             rest = &rest[1..];
         }
         "self" => rest = &rest[1..],
-        // A bare path may name a part of this module, as `pub use part::Name` in its `mod.rs` does.
+        // A bare path may name a part of this module, like `pub use part::Name` in its `mod.rs`.
         _ => {}
     }
     while rest.first().is_some_and(|part| part == "super") {

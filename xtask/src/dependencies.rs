@@ -1,11 +1,11 @@
-//! Checks that dependencies are used: an unused one costs every build a download and time.
+//! Checks that dependencies are used. An unused dependency costs every build a download and time.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use crate::source;
 
-/// Looks at every manifest, and at the shared dependencies of the workspace.
+/// Checks every manifest, and the shared dependencies of the workspace.
 pub(crate) fn check(root: &Path) -> Result<(), String> {
     let mut wrong = Vec::new();
     let mut asked = BTreeSet::new();
@@ -38,7 +38,7 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
     let offered = offered.and_then(toml::Value::as_table);
     for dependency in offered.into_iter().flat_map(toml::Table::keys) {
         if !asked.contains(dependency) {
-            wrong.push(format!("no crate asks for the workspace's `{dependency}`"));
+            wrong.push(format!("no crate uses the workspace's `{dependency}`; remove it"));
         }
     }
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("; ")) }

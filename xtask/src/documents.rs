@@ -1,7 +1,8 @@
-//! The documentation of all items: no warnings, and no link that leads nowhere.
+//! Checks the documentation of all items: no warnings and no broken links.
 //!
-//! File headers name sources by the keys of docs/SOURCES.md, such as `[linux]`, which look like
-//! links and are none. rustdoc cannot be told so; its complaints about them are left out here.
+//! File headers name sources by the keys of docs/SOURCES.md, such as `[linux]`. These look like
+//! links. rustdoc cannot be configured to ignore them, so its warnings about them are filtered out
+//! here.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -31,14 +32,15 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
     if broken.is_empty() { Ok(()) } else { Err(broken.join("\n")) }
 }
 
-/// The keys of sources: what stands in square brackets in the first cells of the page's table.
+/// Returns the keys of sources: the words in square brackets in the first cells of the page's
+/// table.
 fn keys(page: &str) -> BTreeSet<String> {
     let cells = page.lines().filter_map(|line| line.strip_prefix("| [")?.split(" | ").next());
     let names = cells.flat_map(|cell| cell.split(['[', ']', ',', ' ']));
     names.filter(|name| !name.is_empty()).map(str::to_owned).collect()
 }
 
-/// The complaints about links that are no keys of sources.
+/// Returns the warnings about links that are not keys of sources.
 fn broken<'m>(messages: &'m str, keys: &BTreeSet<String>) -> Vec<&'m str> {
     let is_broken = |line: &&str| {
         let target =

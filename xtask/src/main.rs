@@ -1,7 +1,7 @@
-//! Project chores: `cargo xtask check`, `bless`, `bench`.
+//! Project chores: `cargo xtask check`, `bless`, `bench` and others.
 //!
-//! `check` is the whole gate, the same that CI runs. Each step is named when it starts; the first
-//! one that fails ends it.
+//! `check` is the whole gate, which CI also runs. It prints the name of each step when the step
+//! starts, and ends at the first step that fails.
 
 mod bench;
 mod builds_agree;
@@ -12,7 +12,9 @@ mod mutants;
 mod pages;
 mod portable;
 mod python;
+mod release;
 mod rooms;
+mod site;
 mod source;
 
 use std::env;
@@ -20,21 +22,23 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 const USAGE: &str =
-    "usage: cargo xtask <check|rooms|bless|python|bench|profile|growth|overheads|pgo|mutants|replication|explanations|disciplines|contradictions>
-  check   format, room map, lints, WebAssembly, all tests, documents, debug and release builds agree, Python, speed
-  rooms   only what needs no build: who may import whom, circles, dependencies, what pages mention
+    "usage: cargo xtask <check|rooms|bless|python|bench|profile|growth|overheads|pgo|mutants|site|replication|explanations|disciplines|contradictions|notes>
+  check   format, crate map, lints, WebAssembly, all tests, documents, debug and release builds agree, Python, speed
+  rooms   only the checks without a build: crate map, import circles, dependencies, mentions in pages, files of a release
   bless   rewrite expected test output (then read the diff)
   python  the Python package: build, tests, types
   bench   the speed table, with instructions, cache misses and ns-3; ratios to results/bench.json
-  profile where the instructions of a packet go, by group and by file
-  growth  what a packet costs as flows become more and faster; writes results/growth.json
-  overheads what series, files, pictures and a second worker cost; writes results/overheads.json
-  pgo     a release binary built with a profile of itself; nothing needs it
-  mutants how many random changes of the code the tests notice; not part of `check`
-  replication FILE... keeps what the page on the papers needs of `bbrlab reproduce --json`; a later document replaces what it holds
-  explanations FILE... the same of documents made with `--explain` or `--sensitivity`
-  disciplines FOLDER... keeps what the comparison of queue disciplines needs of results of `queues.*`
-  contradictions FOLDER... the same for the page on what the papers contradict each other in";
+  profile instructions per packet, by group and by file
+  growth  cost per packet against the number and the rate of flows; writes results/growth.json
+  overheads cost of series, files, plots and a second worker; writes results/overheads.json
+  pgo     a release binary built with a profile of itself; optional
+  mutants how many random changes of the code the tests detect; not part of `check`
+  site    the documentation as a web site, in target/site/book; its links are checked
+  replication FILE... stores results of `bbrlab reproduce --json` for the page on the papers; a later document replaces earlier results
+  explanations FILE... stores results of `--explain` or `--sensitivity` for the page on the papers
+  disciplines FOLDER... stores results of `queues.*` for the comparison of queue disciplines
+  contradictions FOLDER... stores results for the page on contradictions between papers
+  notes   prints the release notes: the changelog's section of this version";
 
 fn main() -> ExitCode {
     let task = env::args().nth(1).unwrap_or_default();
@@ -52,6 +56,8 @@ fn main() -> ExitCode {
             keep(&task, &env::args().skip(2).collect::<Vec<_>>())
         }
         "python" => python::check(&root()),
+        "notes" => release::notes(&root()),
+        "site" => site::run(&root(), &env::args().skip(2).collect::<Vec<_>>()),
         _ => {
             eprintln!("{USAGE}");
             return ExitCode::from(2);
@@ -70,7 +76,7 @@ fn check() -> Result<(), String> {
     map()?;
     cargo(&["fmt", "--all", "--check"], &[])?;
     cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"], &[])?;
-    step("what a web page holds compiles for it", portable::compiles)?;
+    step("crates of web pages compile for WebAssembly", portable::compiles)?;
     cargo(&["test", "--workspace", "--no-fail-fast"], &[])?;
     step("documents", || documents::check(&root()))?;
     step("debug and release builds agree", || builds_agree::check(&root()))?;
@@ -78,24 +84,25 @@ fn check() -> Result<(), String> {
     step("speed", || bench::gate(&root()))
 }
 
-/// The checks that need only the files; all of their errors are reported.
+/// Runs the checks that need only the files, and reports all of their errors.
 fn map() -> Result<(), String> {
     let root = root();
     let results = [
-        step("room map", || rooms::check(&root)),
+        step("crate map", || rooms::check(&root)),
         step("import circles", || circles::check(&root)),
         step("dependencies", || dependencies::check(&root)),
-        step("no system in what a web page holds", || portable::names_no_system(&root)),
-        step("what pages mention", || pages::check(&root)),
+        step("crates of web pages do not use the system", || portable::names_no_system(&root)),
+        step("mentions in pages", || pages::check(&root)),
+        step("files of a release", || release::check(&root)),
     ];
     let wrong: Vec<String> = results.into_iter().filter_map(Result::err).collect();
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n")) }
 }
 
-/// Keeps of results what a page is made of. `bbrlab-papers` does it, which xtask does not link:
-/// nothing else here needs it.
+/// Stores the results from which a page is generated. Runs `bbrlab-papers`, which xtask does not
+/// link, because nothing else here needs it.
 fn keep(task: &str, args: &[String]) -> Result<(), String> {
-    // The files' names are relative to where the user is.
+    // File names are relative to the user's working directory.
     let here = env::current_dir().map_err(|error| error.to_string())?;
     let absolute: Vec<String> =
         args.iter().map(|name| here.join(name).to_string_lossy().into_owned()).collect();
@@ -105,7 +112,7 @@ fn keep(task: &str, args: &[String]) -> Result<(), String> {
     cargo(&all, &[])
 }
 
-/// Announces a step that is a function of xtask, and takes it.
+/// Prints the name of a step and runs it.
 fn step(name: &str, take: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
     eprintln!("== {name}");
     take().map_err(|reason| format!("{name}: {reason}"))
@@ -124,10 +131,10 @@ pub(crate) fn cargo(args: &[&str], env: &[(&str, &str)]) -> Result<(), String> {
     if status.success() { Ok(()) } else { Err(format!("`cargo {}` failed", args.join(" "))) }
 }
 
-/// The project's root folder.
+/// Returns the project's root folder.
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR"))
         .parent()
-        .expect("xtask lies in a folder of the workspace")
+        .expect("xtask is in a folder of the workspace")
         .to_path_buf()
 }

@@ -1,13 +1,14 @@
-//! Checks that what pages and comments mention exists: files of this repository, links between
-//! pages, and items such as `sim::meter` or `Hooks::skb_marked_lost`.
+//! Checks that the things that pages and comments mention exist: files of this repository, links
+//! between pages, and items such as `sim::meter` or `Hooks::skb_marked_lost`.
 //!
-//! A mention is text in backticks that has the form of a file path or of a Rust path; other text is
-//! not checked. The changelog and superseded decisions describe the past and are not checked
-//! either, nor are names of kernel sources (they end in `.c` and `.h`).
+//! A mention is text in backticks in the form of a file path or a Rust path. Other text is not
+//! checked. Not checked are also the changelog and superseded decisions, which describe the past,
+//! and names of kernel sources (they end in `.c` and `.h`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 
+use crate::site::GENERATED;
 use crate::source;
 
 /// Pages outside of `docs/`.
@@ -18,11 +19,11 @@ struct Repository {
     root: PathBuf,
     /// Every file of a kind that pages mention, by its path from the root.
     files: BTreeSet<String>,
-    /// For each crate: the words of its code, and the names of its files and folders.
+    /// For each crate, the words of its code and the names of its files and folders.
     names: BTreeMap<String, BTreeSet<String>>,
 }
 
-/// Reads all pages and all comments.
+/// Checks all pages and all comments.
 pub(crate) fn check(root: &Path) -> Result<(), String> {
     let repository = Repository::read(root)?;
     let mut wrong = Vec::new();
@@ -61,7 +62,7 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
 struct At<'a> {
     file: &'a Path,
     line: usize,
-    /// The crate, in a comment; comments in xtask do not refer to one crate in particular.
+    /// The crate of a comment. Comments in xtask do not refer to one crate in particular.
     room: Option<&'a str>,
 }
 
@@ -96,17 +97,17 @@ impl Repository {
             .filter(|target| !target.contains("://") && !target.starts_with('#'))
             .map(|target| target.split('#').next().unwrap_or_default())
             .filter(|target| !at.file.with_file_name(target).exists())
-            .map(|target| self.complaint(at, &format!("links to `{target}`, which is not there")))
+            .filter(|target| !GENERATED.contains(target))
+            .map(|target| self.complaint(at, &format!("links to `{target}`, which does not exist")))
             .collect()
     }
 
     fn wrong_mentions(&self, at: At<'_>, line: &str) -> Vec<String> {
-        // A mention after the name of a crate refers to that crate, in a row of a table or in a
-        // sentence.
+        // In a table row or a sentence, a mention after the name of a crate refers to that crate.
         let (before, behind) = line.split_once("`bbrlab-").unwrap_or((line, ""));
         let named = behind.split('`').next().map(|room| format!("bbrlab-{room}"));
         let named = named.filter(|room| self.names.contains_key(room));
-        // In a row of the code map the last cell says where to start reading.
+        // In a row of the code map, the last cell names the file to read first.
         let map_row = before == "| " && line.ends_with('|');
         let last_cell = line.trim_end_matches('|').rfind('|').filter(|_| map_row);
         let cell = last_cell.map_or("", |at| &line[at..]);
@@ -119,7 +120,9 @@ impl Repository {
             .step_by(2)
             .filter(|mention| !self.is_true(at, mention, named.as_deref()))
             .chain(unknown)
-            .map(|mention| self.complaint(at, &format!("mentions `{mention}`, which is not there")))
+            .map(|mention| {
+                self.complaint(at, &format!("mentions `{mention}`, which does not exist"))
+            })
             .collect()
     }
 
@@ -137,8 +140,8 @@ impl Repository {
         !is_item(mention) || self.has_item(at, mention)
     }
 
-    /// A path from the root, from the page's folder, or the end of a path in the crate that is
-    /// referred to.
+    /// Whether a mention is a path from the root, a path from the page's folder, or the end of a
+    /// path in the crate to which it refers.
     fn has_file(&self, at: At<'_>, mention: &str, named: Option<&str>) -> bool {
         let beside = at.file.with_file_name(mention);
         if self.root.join(mention).exists() || beside.exists() {
@@ -171,8 +174,7 @@ impl Repository {
                 .iter()
                 .all(|part| matches!(*part, "super" | "self") || names.contains(*part));
         }
-        // A type and what belongs to it; a module of any crate; or something of the standard
-        // library.
+        // A type and one of its items; a module of any crate; or an item of the standard library.
         let is_ours = |name: &str| self.names.values().any(|names| names.contains(name));
         let begins_type = first.starts_with(|c: char| c.is_ascii_uppercase());
         // ns-3's classes begin with `Tcp`, and its methods with a capital letter.

@@ -1,5 +1,5 @@
-//! A web page can hold the crates up to `results`: they use no part of the system, and compile for
-//! WebAssembly.
+//! Checks that the crates up to `results` can be part of a web page: they use no part of the
+//! operating system, and compile for WebAssembly.
 
 use std::env;
 use std::path::Path;
@@ -8,18 +8,18 @@ use std::process::Command;
 use crate::rooms;
 use crate::source;
 
-/// The last crate of the room map that a web page holds.
+/// The last crate of the crate map that a web page contains.
 const LAST: &str = "results";
 
-/// WebAssembly without a system.
+/// WebAssembly without an operating system.
 const TARGET: &str = "wasm32-unknown-unknown";
 
-/// Modules of the standard library that need a system. They compile for WebAssembly, and fail
-/// there.
+/// Modules of the standard library that need an operating system. They compile for WebAssembly, but
+/// fail at run time.
 const OF_THE_SYSTEM: [&str; 7] =
     ["std::fs", "std::os", "std::env", "std::net", "std::process", "std::thread", "std::time"];
 
-/// Looks for parts of the system in the code of these crates, which only their tests may use.
+/// Checks that these crates name no part of the operating system outside of their tests.
 pub(crate) fn names_no_system(root: &Path) -> Result<(), String> {
     let mut wrong = Vec::new();
     for name in rooms::crates_up_to(LAST) {
@@ -40,7 +40,7 @@ pub(crate) fn names_no_system(root: &Path) -> Result<(), String> {
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("; ")) }
 }
 
-/// The parts of the system that the code names.
+/// Returns the parts of the operating system that the code names.
 fn named(code: &str) -> impl Iterator<Item = &'static str> {
     OF_THE_SYSTEM.into_iter().filter(move |part| {
         let ends_there = |at: usize| {
@@ -50,7 +50,7 @@ fn named(code: &str) -> impl Iterator<Item = &'static str> {
     })
 }
 
-/// Compiles these crates, without their default features, if the target is installed.
+/// Compiles these crates without their default features, if the target is installed.
 pub(crate) fn compiles() -> Result<(), String> {
     if !is_installed() {
         println!("skipped: wasm target; `rustup target add {TARGET}` installs it");

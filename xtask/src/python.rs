@@ -1,19 +1,19 @@
-//! The Python package: built and tested in an environment of its own under `target/`, with the
-//! packages that `python/requirements.txt` names, and installed into an empty one as a user does.
-//! Where there is no Python, or the packages cannot be had, that is said and counted.
+//! Checks the Python package. It is built and tested in its own environment under `target/`, with
+//! the packages in `python/requirements.txt`. Then it is installed into an empty environment, as a
+//! user does. If Python or the packages are unavailable, this is printed and counted.
 
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What the tests need.
+/// The packages that the tests need.
 const REQUIREMENTS: &str = "python/requirements.txt";
 
-/// Python 3.10 or newer with what makes environments.
+/// Tests for Python 3.10 or newer with the modules that make environments.
 const IS_USABLE: &str = "import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 10))";
 
-/// Builds the package, then runs its tests and the checks of its types.
+/// Builds the package, then runs its tests and type checks.
 pub(crate) fn check(root: &Path) -> Result<(), String> {
     if !Command::new("python3")
         .args(["-c", IS_USABLE])
@@ -24,7 +24,7 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
         return Ok(());
     }
     let Some(env) = environment(root)? else {
-        println!("skipped: no packages of {REQUIREMENTS}");
+        println!("skipped: no packages for {REQUIREMENTS}");
         return Ok(());
     };
     let python = root.join("python");
@@ -39,12 +39,30 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
     installed(root)
 }
 
-/// What installing the package takes, and the packages that its first example needs besides.
+/// What a program of the environment prints, with the package installed in it; `None` where there
+/// is no Python.
+pub(crate) fn output(root: &Path, words: &[&str]) -> Result<Option<String>, String> {
+    let Some(env) = environment(root)? else { return Ok(None) };
+    let python = root.join("python");
+    run(&env, &python, &["maturin", "develop", "--quiet", "--profile", "dev"])?;
+    eprintln!("== {}", words.join(" "));
+    let out = Command::new(env.join("bin").join(words[0]))
+        .args(&words[1..])
+        .current_dir(&python)
+        .output()
+        .map_err(|error| format!("cannot run {}: {error}", words[0]))?;
+    if !out.status.success() {
+        return Err(String::from_utf8_lossy(&out.stderr).into_owned());
+    }
+    String::from_utf8(out.stdout).map(Some).map_err(|error| error.to_string())
+}
+
+/// The packages that installing needs, and the package that its first example also needs.
 const TO_INSTALL: [&str; 2] = ["maturin>=1.9,<2", "numpy"];
 const FOR_THE_EXAMPLE: &str = "matplotlib";
 
-/// Does what the README says in an empty environment: installs the package, with nothing at hand
-/// but Rust and the packages that it names, and runs the README's lines, which leave a picture.
+/// Follows the README in an empty environment. Installs the package with only Rust and the packages
+/// that the README names, and runs the README's lines, which write a plot.
 fn installed(root: &Path) -> Result<(), String> {
     let target = target(root);
     let packages = target.join("python-packages");
@@ -65,10 +83,10 @@ fn installed(root: &Path) -> Result<(), String> {
     let pip = ["python", "-m", "pip", "--quiet", "--disable-pip-version-check", "--no-cache-dir"];
     let wanted = [&pip[..], &["download", "--dest", &at], &TO_INSTALL, &[FOR_THE_EXAMPLE]].concat();
     if run(&env, root, &wanted).is_err() {
-        println!("skipped: no packages to install ./python with");
+        println!("skipped: no packages to install ./python");
         return Ok(());
     }
-    // The profile apart, which builds on what the tests have built, this is what the README says.
+    // This is what the README says, except for the profile, which reuses the build of the tests.
     let from = ["--no-index", "--find-links", &at];
     let profile = "--config-settings=build-args=--profile dev";
     run(&env, root, &[&pip[..], &["install", profile, "./python"], &from].concat())?;
@@ -85,7 +103,7 @@ fn installed(root: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// The environment with the packages in it; `None` if they cannot be installed.
+/// Returns the environment with the packages; `None` if they cannot be installed.
 fn environment(root: &Path) -> Result<Option<PathBuf>, String> {
     let wanted = fs::read_to_string(root.join(REQUIREMENTS))
         .map_err(|error| format!("{REQUIREMENTS}: {error}"))?;
@@ -104,7 +122,7 @@ fn environment(root: &Path) -> Result<Option<PathBuf>, String> {
         "install",
         "--quiet",
         "--disable-pip-version-check",
-        // What is installed stays in `target/`; a second copy fills a small disk.
+        // Installed files stay in `target/`; a second copy in a cache would fill a small disk.
         "--no-cache-dir",
         "-r",
         REQUIREMENTS,
@@ -116,11 +134,12 @@ fn environment(root: &Path) -> Result<Option<PathBuf>, String> {
     Ok(Some(env))
 }
 
-fn target(root: &Path) -> PathBuf {
+/// Where builds go.
+pub(crate) fn target(root: &Path) -> PathBuf {
     env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from)
 }
 
-/// An environment with pip and nothing else.
+/// Makes an environment with only pip.
 fn new_environment(env: &Path) -> Result<(), String> {
     let made = Command::new("python3").args(["-m", "venv", "--clear"]).arg(env).status();
     if made.is_ok_and(|status| status.success()) {

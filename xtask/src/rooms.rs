@@ -1,5 +1,5 @@
-//! The room map: which crate imports which. It is kept here as data and compared with the manifests
-//! and with the table in CONTRIBUTING.md, so that none of the three can differ from the others.
+//! The crate map: the imports of every crate. It is defined here as data, and compared with the
+//! manifests and with the table in CONTRIBUTING.md, so that all three agree.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::Path;
 
 use crate::source;
 
-/// Room, and the rooms that it imports outside of its tests.
+/// Each crate, and the crates that it imports outside of its tests.
 const IMPORTS: &[(&str, &[&str])] = &[
     ("units", &[]),
     ("cc", &[]),
@@ -19,22 +19,23 @@ const IMPORTS: &[(&str, &[&str])] = &[
     ("net", &["events", "link", "queue", "units"]),
     ("run", &["cc", "link", "stack", "units"]),
     ("scenario", &["run", "link", "stack", "cc", "units"]),
+    ("cost", &["scenario", "run", "link", "stack", "cc", "units"]),
     ("sim", &["net", "tcp", "cc", "run", "link", "stack", "units"]),
     ("report", &["run", "link"]),
-    ("results", &["run", "scenario", "report"]),
+    ("results", &["run", "cost", "report"]),
     ("oracle", &["cc", "tcp", "queue", "link", "stack", "units"]),
-    ("lab", &["sim", "run", "link", "scenario", "report", "results", "oracle", "units"]),
-    ("papers", &["lab", "run", "link", "scenario", "report", "units"]),
-    ("cli", &["papers", "lab", "run", "scenario", "report"]),
-    ("python", &["cc", "cli", "papers", "lab", "run", "scenario", "report"]),
+    ("lab", &["sim", "run", "link", "scenario", "cost", "report", "results", "oracle", "units"]),
+    ("papers", &["lab", "run", "link", "scenario", "cost", "report", "units"]),
+    ("cli", &["papers", "lab", "run", "scenario", "cost", "report"]),
+    ("python", &["cc", "cli", "papers", "lab", "run", "scenario", "cost", "report"]),
 ];
 
-/// The names of all crates of the product, the lowest first.
+/// Returns the names of all crates of the product, the lowest first.
 pub(crate) fn crates() -> Vec<String> {
     IMPORTS.iter().map(|(room, _)| format!("bbrlab-{room}")).collect()
 }
 
-/// The names of the crates up to this room, the lowest first.
+/// Returns the names of the crates up to `last`, the lowest first.
 pub(crate) fn crates_up_to(last: &str) -> Vec<String> {
     let place = IMPORTS.iter().position(|&(room, _)| room == last);
     let count = place.expect("the room is on the map") + 1;
@@ -65,8 +66,8 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("; ")) }
 }
 
-/// Where the rows of the table in `page` differ from the map: `room` first, then its imports, in
-/// backticks.
+/// Returns the rows of the table in `page` that differ from the map. A row has the crate first,
+/// then its imports, in backticks.
 fn table_differences(page: &str) -> Vec<String> {
     let words = |line: &str| -> Vec<String> {
         line.split('`').skip(1).step_by(2).map(str::to_owned).collect()
@@ -86,7 +87,7 @@ fn table_differences(page: &str) -> Vec<String> {
     missing.map(|(room, _)| format!("CONTRIBUTING.md: the row of `{room}` differs")).collect()
 }
 
-/// The rooms in a manifest's `[dependencies]`; the crate must have the name of its folder.
+/// Returns the crates in a manifest's `[dependencies]`. The crate must have the name of its folder.
 fn imports(manifest: &Path, folder: &str) -> Result<Vec<String>, String> {
     let text =
         fs::read_to_string(manifest).map_err(|error| format!("{}: {error}", manifest.display()))?;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// All files under `folder` whose names end in `.EXTENSION`, in the order of their names.
+/// Returns all files under `folder` whose names end in `.EXTENSION`, sorted by name.
 pub(crate) fn files(folder: &Path, extension: &str) -> Result<Vec<PathBuf>, String> {
     let mut found = Vec::new();
     if !folder.is_dir() {
@@ -22,12 +22,12 @@ pub(crate) fn files(folder: &Path, extension: &str) -> Result<Vec<PathBuf>, Stri
     Ok(found)
 }
 
-/// Reads a file; the error names it.
+/// Reads a file. An error names the file.
 pub(crate) fn read(path: &Path) -> Result<String, String> {
     fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// The crates of the workspace as (name, folder), `xtask` among them.
+/// Returns the crates of the workspace as (name, folder), including `xtask`.
 pub(crate) fn crates(root: &Path) -> Result<Vec<(String, PathBuf)>, String> {
     let mut found = vec![("xtask".to_owned(), root.join("xtask"))];
     for entry in fs::read_dir(root.join("crates")).map_err(|error| error.to_string())? {
@@ -41,7 +41,7 @@ pub(crate) fn crates(root: &Path) -> Result<Vec<(String, PathBuf)>, String> {
     Ok(found)
 }
 
-/// The text with comments and the contents of strings replaced by blanks; lines keep their numbers.
+/// Replaces comments and the contents of strings by blanks. Lines keep their numbers.
 pub(crate) fn code(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut out = bytes.to_vec();
@@ -62,7 +62,7 @@ pub(crate) fn code(text: &str) -> String {
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// Where the comment or literal that begins at `at` ends; `at` itself if none begins there.
+/// Returns the end of the comment or literal that begins at `at`; `at` itself if none begins there.
 fn skip(bytes: &[u8], at: usize) -> usize {
     let rest = &bytes[at..];
     if rest.starts_with(b"//") {
@@ -105,7 +105,7 @@ pub(crate) fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// `code` without the items under `#[cfg(test)]`.
+/// Returns `code` without the items under `#[cfg(test)]`.
 pub(crate) fn without_tests(code: &str) -> String {
     const MARK: &str = "#[cfg(test)]";
     let mut out = String::new();
@@ -119,7 +119,7 @@ pub(crate) fn without_tests(code: &str) -> String {
     out
 }
 
-/// Where the item at the beginning of `code` ends: at its semicolon, or after its braces.
+/// Returns the end of the item at the beginning of `code`: its semicolon, or its closing brace.
 fn end_of_item(code: &str) -> usize {
     let mut depth = 0_usize;
     for (at, byte) in code.bytes().enumerate() {

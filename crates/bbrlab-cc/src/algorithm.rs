@@ -10,11 +10,11 @@ use crate::bbr3_ietf::Bbr3Ietf;
 use crate::bic::Bic;
 use crate::cubic::{CubicNs2, CubicParams};
 use crate::dctcp::Dctcp;
-use crate::given::Given;
 use crate::highspeed::Highspeed;
 use crate::htcp::Htcp;
 use crate::hybla::Hybla;
 use crate::illinois::Illinois;
+use crate::runtime_params::RuntimeParams;
 use crate::scalable::Scalable;
 use crate::veno::Veno;
 use crate::westwood::Westwood;
@@ -28,7 +28,7 @@ use crate::{
 /// Builds an instance from a table of parameters.
 type Constructor = fn(&Params) -> Result<Cc, ParamError>;
 
-/// What the list says about an algorithm.
+/// One row of the list of algorithms.
 struct Entry {
     name: &'static str,
     title: &'static str,
@@ -58,10 +58,10 @@ pub enum Family {
 }
 
 impl Family {
-    /// The first of it in the list, which has all parameters of the family.
+    /// The family's first algorithm in the list, which has all its parameters.
     ///
     /// # Panics
-    /// Never: a test sees to it that every family has members.
+    /// Never: a test checks that every family has members.
     #[must_use]
     pub fn base(self) -> Algorithm {
         let is_of = |algorithm: &Algorithm| algorithm.family() == Some(self);
@@ -69,34 +69,34 @@ impl Family {
     }
 }
 
-/// How the window goes with losses and with time, as far as an estimate of a run's work needs it.
+/// A rough model of cwnd under losses and over time, used to estimate the cost of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Window {
-    /// Under random loss at most Reno's mean window; grows by a packet a round trip.
+    /// Under random loss at most Reno's mean window; grows by one packet per round trip.
     Reno,
     /// Under random loss at most Reno's or CUBIC's mean window; grows along CUBIC's curve.
     Cubic,
     /// Grows at least as fast as CUBIC's.
     Faster,
-    /// After a loss that of the ACKs' rate, which may be far below the link's.
+    /// After a loss, follows the rate of the ACKs, which may be far below the link's.
     AckRate,
-    /// Fills its link all the same up to this loss ratio, in millionths.
+    /// Fills the link at loss ratios up to `loss_ppm`.
     Bears {
-        /// The loss ratio.
+        /// The largest such loss ratio, in millionths.
         loss_ppm: u32,
     },
 }
 
-/// How the sender answers the marks of a round trip.
+/// How the sender responds to the ECN marks of a round trip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Marks {
-    /// Once, as it answers a loss, or not at all.
+    /// Once, as to a loss, or not at all.
     Once,
-    /// By their share.
+    /// In proportion to the share of marks.
     Share,
-    /// By their share, on a low-latency route only.
+    /// Like `Share`, on a low-latency route only.
     ShareOnRoute,
-    /// By their share with the parameter `ecn_enable`, else not at all.
+    /// Like `Share` if the parameter `ecn_enable` is set, otherwise not at all.
     ShareIfEnabled,
 }
 
@@ -222,7 +222,7 @@ algorithms! {
             Ok(if numbers == *Constants {
                 Cc::Bbr3(Box::new(Bbr3::with(Constants)))
             } else {
-                Cc::Bbr3Given(Box::new(Bbr3::with(Given(numbers))))
+                Cc::Bbr3Runtime(Box::new(Bbr3::with(RuntimeParams(numbers))))
             })
         },
     }
@@ -381,13 +381,13 @@ impl Algorithm {
         self.entry().title
     }
 
-    /// What it does, in a line.
+    /// Its one-line description.
     #[must_use]
     pub fn summary(self) -> &'static str {
         self.entry().summary
     }
 
-    /// What it was taken from.
+    /// The code or publication that it follows.
     #[must_use]
     pub fn source(self) -> &'static str {
         self.entry().source
@@ -405,26 +405,27 @@ impl Algorithm {
         self.entry().family
     }
 
-    /// Whether its pacing timer decides when packets leave, and not its ACKs.
+    /// Whether its pacing timer, not the arrival of ACKs, decides when packets leave.
     #[must_use]
     pub fn is_paced(self) -> bool {
         self.entry().is_paced
     }
 
-    /// How its window goes with losses and with time.
+    /// Its rough window model.
     #[must_use]
     pub fn window(self) -> Window {
         self.entry().window
     }
 
-    /// How it answers marks.
+    /// How it responds to ECN marks.
     #[must_use]
     pub fn marks(self) -> Marks {
         self.entry().marks
     }
 
-    /// Whether it can answer the marks of a round trip by their share, with these parameters, which
-    /// RFC 9331, section 4.3, asks of a sender of ECT(1). Its receiver then echoes mark by mark.
+    /// Whether, with these parameters, it can respond in proportion to the share of marks, as RFC
+    /// 9331, section 4.3, requires of a sender of ECT(1). Its receiver then echoes every single
+    /// mark.
     #[must_use]
     pub fn answers_share_of_marks(self, params: &Params) -> bool {
         let is_enabled = |(name, value): &(String, ParamValue)| {
@@ -437,7 +438,7 @@ impl Algorithm {
         }
     }
 
-    /// A fresh instance, its private block all zero; call `init` when the connection is
+    /// Builds an instance whose private block is all zero; call `init` when the connection is
     /// established.
     ///
     /// # Errors
@@ -459,8 +460,9 @@ impl Algorithm {
     }
 }
 
-/// What each ACK calls, with the result stored, in a frame of its own: so the dispatch among all
-/// algorithms is a jump, and what the algorithm leaves as it was is not written.
+/// The callbacks of an ACK, with the result stored. Each has a stack frame of its own, so the
+/// dispatch over all algorithms is a jump, and fields that the algorithm does not change are not
+/// written.
 trait Apply: CongestionControl {
     #[inline(never)]
     fn apply_cong_control(&mut self, conn: &mut Conn, rs: &RateSample, draw: &mut impl Draw) {
@@ -482,9 +484,9 @@ impl<C: CongestionControl> Apply for C {}
 
 macro_rules! dispatch {
     ($($variant:ident($state:ty)),* $(,)?) => {
-        /// An instance of any algorithm, or of one from outside. Which one it is has a place of its
-        /// own (`repr`), from where the dispatch reads it as it is. What is larger than BBRv1 is
-        /// kept apart, so that every flow has room for BBRv1 and no more.
+        /// An instance of a built-in or custom algorithm. Its tag has a byte of its own (`repr`),
+        /// which the dispatch reads without decoding. States larger than BBRv1's are boxed, so that
+        /// a flow has space for BBRv1 and no more.
         #[derive(Clone, Debug)]
         #[repr(u8)]
         #[expect(missing_docs, reason = "the variants are the algorithms' own types")]
@@ -492,7 +494,7 @@ macro_rules! dispatch {
             $($variant($state),)*
         }
 
-        /// What each ACK calls, with its result stored.
+        /// The callbacks of an ACK, with the result stored.
         impl Cc {
             /// [`CongestionControl::cong_control`].
             #[inline(always)]
@@ -585,7 +587,7 @@ dispatch! {
     Bbr2Form2020(Box<Bbr2<Form2020>>),
     Bbr2Exp(Box<Bbr2<Exp>>),
     Bbr3(Box<Bbr3<Constants>>),
-    Bbr3Given(Box<Bbr3<Given<BoundedParams>>>),
+    Bbr3Runtime(Box<Bbr3<RuntimeParams<BoundedParams>>>),
     Bbr3Ietf(Box<Bbr3Ietf>),
     Reno(Reno),
     Cubic(Cubic),

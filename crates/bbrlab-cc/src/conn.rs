@@ -1,4 +1,4 @@
-//! What an algorithm may read and write: the socket's fields, as values.
+//! The socket's fields that an algorithm may read and write, as values.
 //!
 //! The fields themselves are the rows of `fields.rs`; `Conn` and `Control` together are the input
 //! and output columns of the kernel traces. The sender keeps one `Conn` and updates it in place, so
@@ -73,11 +73,11 @@ pub enum CwndEvent {
     TlpRecovery,
 }
 
-/// Who paces. Linux: `enum sk_pacing`.
+/// The pacer. Linux: `enum sk_pacing`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum PacingStatus {
-    /// Nobody.
+    /// None: packets are not paced.
     #[default]
     None = 0,
     /// TCP's own timer.
@@ -111,7 +111,7 @@ impl Value for PacingStatus {
     }
 }
 
-/// Makes a record of its rows.
+/// Generates a record from its rows.
 macro_rules! record {
     ({ $(#[$attribute:meta])* $([$first:ident: $of:ty, $is:literal])? }
     $record:ident, $about:literal {
@@ -181,10 +181,10 @@ impl Control {
 
 fields!(Conn, record {
     ///
-    /// What is asked whenever a sender may send comes first and fills a cache line, what never
-    /// changes comes last.
+    /// The fields read whenever a sender may send come first and fill a cache line; constant fields
+    /// come last.
     #[repr(C)]
-    [ctl: Control, "What an algorithm may also write."]
+    [ctl: Control, "The fields that an algorithm may also write."]
 });
 
 impl Conn {

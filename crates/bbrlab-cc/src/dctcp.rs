@@ -40,7 +40,8 @@ const ACK_NOW: u8 = 16;
 pub struct Dctcp {
     shift_g: u32,
     alpha_on_init: u32,
-    /// Whether the peer does not do ECN: then it is Reno from the start. Linux: `dctcp_reno`.
+    /// Whether the peer does not support ECN; the flow is then Reno from the start. Linux:
+    /// `dctcp_reno`.
     is_reno: bool,
     /// Packets delivered, and those with a mark, at the start of the window.
     old_delivered: u32,
@@ -96,14 +97,14 @@ impl Dctcp {
         self.begin_window(conn);
     }
 
-    /// A loss, unlike a mark, costs half the window. Linux: `dctcp_react_to_loss`.
+    /// Halves the window for a loss, unlike for a mark. Linux: `dctcp_react_to_loss`.
     fn react_to_loss(&mut self, ctl: &mut Control) {
         self.loss_cwnd = ctl.cwnd;
         ctl.ssthresh = (ctl.cwnd >> 1).max(2);
     }
 
-    /// A packet arrived, marked or not: a change of the mark is acknowledged at once, and ECE
-    /// follows the mark. Linux: `dctcp_ece_ack_update`.
+    /// Handles an arriving packet, marked or not: a change of the mark is acknowledged at once, and
+    /// ECE follows the mark. Linux: `dctcp_ece_ack_update`.
     fn echo(&mut self, conn: &Conn, is_ce: bool) -> Control {
         let mut ctl = conn.ctl;
         if self.ce_state != is_ce {

@@ -1,8 +1,8 @@
-//! What a congestion control sees and sets: every field once, as a row of a table.
+//! The fields that a congestion control sees and sets, each as one row of a table.
 //!
 //! The records themselves, the columns of kernel traces that the oracle reads, the attributes of
-//! the Python classes with their stubs and `docs/fields.md` are made from these rows. To add a
-//! field, add a row, and fill it in where the sender does.
+//! the Python classes with their stubs, and `docs/fields.md` are generated from these rows. To add
+//! a field, add a row, and fill it in where the sender does.
 
 use std::fmt;
 
@@ -10,9 +10,9 @@ use crate::linux_int::trunc_u32;
 
 /// Calls the macro `$make` with `{ $with } Record, "meaning" { rows } computed { rows }`.
 ///
-/// A row of a field is `name: type, column, unit, kernel's name, meaning`; one that may be written
-/// ends with the least and the most that it may be. The column is that of kernel traces, empty
-/// where they have none. What is computed is a method of the record.
+/// A row of a field is `name: type, column, unit, kernel's name, meaning`; the row of a writable
+/// field ends with its least and largest value. The column is the field's in kernel traces, or
+/// empty. Computed values are methods of the record.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! fields {
@@ -23,7 +23,7 @@ macro_rules! fields {
             cwnd_clamp: u32, "cwnd_clamp", "packets", "snd_cwnd_clamp", "Upper bound of cwnd, which a control is expected to respect", writable 1 to 0xffff_ffff;
             ssthresh: u32, "ssthresh", "packets", "snd_ssthresh", "Slow start threshold; 2147483647 at first", writable 1 to 0x7fff_ffff;
             pacing_rate: u64, "pacing_rate", "bytes per second", "sk_pacing_rate", "Payload at this rate; 18446744073709551615 means unset. Window-based controls get it from the sender", writable 1 to 0xffff_ffff_ffff_ffff;
-            pacing_status: PacingStatus, "pacing_status", "state", "sk_pacing_status", "Who paces: 0 nobody, 1 TCP's timer, 2 the `fq` discipline. A control that wants to be paced sets 1 where it is 0, mostly in `init`; there is nothing else to set", writable 0 to 2;
+            pacing_status: PacingStatus, "pacing_status", "state", "sk_pacing_status", "The pacer: 0 none, 1 TCP's timer, 2 the `fq` discipline. To be paced, a control sets 1 where it is 0, mostly in `init`; nothing else has to be set", writable 0 to 2;
             app_limited: u32, "app_limited", "packets", "app_limited", "The `delivered` count at which the application-limited bubble ends; 0 for none", writable 0 to 0xffff_ffff;
             ecn_flags: u8, "ecn_flags", "bits", "ecn_flags", "1 ECN negotiated, 2 send CWR, 4 echo ECE, 8 ECT seen; v2: 16 ECT on every packet; v3: 16 low-latency ECN, 32 ECT on every packet", writable 0 to 63;
             ack_pending: u8, "ack_pending", "bits", "icsk_ack.pending", "The receiver's pending ACK: 2 delayed-ACK timer armed, 16 ACK now", writable 0 to 31;
@@ -53,7 +53,7 @@ macro_rules! fields {
             rcv_nxt: u32, "rcv_nxt", "sequence number", "rcv_nxt", "Next byte expected from the peer";
             hz: u32, "", "jiffies per second", "HZ", "A constant of the kernel's build";
             pacing_shift: u32, "pacing_shift", "bits", "sk_pacing_shift", "A burst is what the pacing rate sends in a second, shifted right by this; 10 by default";
-            gso_max_size: u32, "gso_max_size", "bytes", "sk_gso_max_size", "The most of a burst";
+            gso_max_size: u32, "gso_max_size", "bytes", "sk_gso_max_size", "The largest burst";
             max_pacing_rate: u64, "max_pacing_rate", "bytes per second", "sk_max_pacing_rate", "Upper bound of the pacing rate";
         } computed {
             tcp_mstamp: u64, "microseconds", "tcp_mstamp", "The TCP clock";
@@ -79,7 +79,7 @@ macro_rules! fields {
         } computed {}
     } };
     (AckSample, $make:ident $with:tt) => { $make! { $with
-        AckSample, "What an ACK acknowledged. Linux: `struct ack_sample`" {
+        AckSample, "The packets that an ACK acknowledged. Linux: `struct ack_sample`" {
             pkts_acked: u32, "pa_pkts", "packets", "pkts_acked", "Packets acknowledged";
             rtt_us: i32, "pa_rtt_us", "microseconds", "rtt_us", "RTT; -1 for none";
             in_flight: u32, "pa_in_flight", "bytes", "in_flight", "In flight when the newest of them was sent";
@@ -111,16 +111,16 @@ pub struct About {
     pub unit: &'static str,
     /// Its name in Linux.
     pub linux: &'static str,
-    /// The least and the most that may be written, if it may.
+    /// The least and largest value that may be written; `None` if the field is read-only.
     pub writable: Option<(u64, u64)>,
-    /// What it means.
+    /// Its meaning.
     pub meaning: &'static str,
 }
 
 /// A field of a record.
 #[derive(Clone, Copy, Debug)]
 pub struct Field<R: 'static> {
-    /// What it is.
+    /// Its row.
     pub about: About,
     /// Its value as 64 bits, with its sign if it has one.
     pub get: fn(&R) -> i64,
@@ -133,11 +133,11 @@ pub struct Field<R: 'static> {
 pub struct Rows {
     /// The record's name.
     pub record: &'static str,
-    /// What it is.
+    /// Its meaning.
     pub meaning: &'static str,
     /// Its fields, in order.
     pub fields: Vec<About>,
-    /// What its methods compute.
+    /// The values that its methods compute.
     pub computed: &'static [About],
 }
 
@@ -224,7 +224,7 @@ pub(crate) const fn column(name: &'static str) -> Option<&'static str> {
     if name.is_empty() { None } else { Some(name) }
 }
 
-/// The one bound, if there is one.
+/// The bounds of a writable field; `None` for others.
 pub(crate) const fn bounds(of: &[(u64, u64)]) -> Option<(u64, u64)> {
     match of {
         [one] => Some(*one),

@@ -1,10 +1,10 @@
 //! `highspeed`: HighSpeed TCP. The larger the window, the faster it grows and the less a loss
 //! costs.
 //!
-//! Up to 38 packets it is Reno. Above that a table gives, row by row, the growth in packets per
-//! window (up to 72 above 84,035 packets) and the share of cwnd that a loss costs (from a half down
-//! to a tenth). They are chosen so that 10 Gbit/s can be reached at a loss rate that occurs in
-//! practice.
+//! Up to 38 packets it is Reno. Above that, each row of a table gives the growth in packets per
+//! window, up to 72 above 84,035 packets. It also gives the share of cwnd that a loss costs, from a
+//! half down to a tenth. They are chosen so that 10 Gbit/s can be reached at a loss rate that
+//! occurs in practice.
 //!
 //! Sources: [linux] `net/ipv4/tcp_highspeed.c`; [rfc3649].
 //! Deviations: none.

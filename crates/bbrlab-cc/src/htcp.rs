@@ -69,7 +69,7 @@ pub struct Htcp {
     undo: Undo,
 }
 
-/// What is restored after a spurious reduction; nothing if `last_cong` is 0.
+/// The values restored after a spurious reduction; none if `last_cong` is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Undo {
     last_cong: u32,

@@ -45,8 +45,7 @@ const BETA_SHIFT: u32 = 6;
 const BETA_MIN: u32 = (1 << BETA_SHIFT) / 8;
 const BETA_MAX: u32 = (1 << BETA_SHIFT) / 2;
 
-/// Longer samples count as this, in microseconds, so that alpha's arithmetic fits. Linux:
-/// `RTT_MAX`.
+/// RTT samples are cut to this, in microseconds, so that alpha's arithmetic fits. Linux: `RTT_MAX`.
 const RTT_MAX_US: u32 = u32::MAX / ALPHA_MAX;
 
 /// No RTT sample yet.

@@ -1,10 +1,10 @@
 //! Congestion controls as pure state machines.
 //!
-//! An algorithm knows no clock but the one it is given, no socket and no simulator: what it may
-//! read comes as a [`Conn`], a [`RateSample`], an [`AckSample`] or a [`LostSkb`]; what it may write
-//! goes back as a [`Control`]. The events are Linux's `tcp_congestion_ops`, turned into values. The
-//! same code can therefore serve the simulator, the replay of kernel traces, an ns-3 module, a C
-//! interface and a notebook.
+//! An algorithm has no clock, socket or simulator of its own. It reads a [`Conn`], a
+//! [`RateSample`], an [`AckSample`] or a [`LostSkb`], and returns the fields that it writes as a
+//! [`Control`]. The events are Linux's `tcp_congestion_ops`, turned into values. So the same code
+//! can serve the simulator, the replay of kernel traces, an ns-3 module, a C interface and a
+//! notebook.
 //!
 //! Sources: [linux] `include/net/tcp.h`, `struct tcp_congestion_ops`, and its callers.
 
@@ -19,7 +19,6 @@ mod conn;
 pub mod cubic;
 pub mod dctcp;
 pub mod fields;
-mod given;
 pub mod highspeed;
 pub mod htcp;
 pub mod hybla;
@@ -30,6 +29,7 @@ mod no_draw;
 mod params;
 mod plugin;
 pub mod reno;
+mod runtime_params;
 pub mod scalable;
 pub mod vegas;
 pub mod veno;
@@ -57,24 +57,24 @@ pub trait Draw {
     /// A random integer in `0..bound`. Linux: `get_random_u32_below`.
     fn below(&mut self, bound: u32) -> u32;
 
-    /// The source by value, for an algorithm behind the plug-in edge; [`Self::take_back`] ends the
-    /// loan. What is drawn from the one is what would be drawn from the other.
+    /// Lends the source by value to an algorithm behind the plug-in edge; [`Self::take_back`] ends
+    /// the loan. The lent source draws the numbers that this one would draw.
     ///
     /// # Panics
-    /// If it is no run's: only runs have such algorithms.
+    /// If it is not the source of a run: only runs have such algorithms.
     fn lend(&mut self) -> Lent {
         unreachable!("only the source of a run is lent")
     }
 
-    /// Goes on from where a loan ends.
+    /// Continues from the state in which a loan ended.
     fn take_back(&mut self, _lent: Lent) {}
 }
 
 /// A source of random integers on loan.
 ///
-/// It is a value, so that nobody behind the plug-in edge holds what belongs to the sender's host: a
-/// pointer to it would make the sender look at its host anew after every call, also where the
-/// algorithm is a built-in one.
+/// It is a value, so that an algorithm behind the plug-in edge holds no pointer to the sender's
+/// host. Such a pointer would force the sender to reload its host's fields after every call, even a
+/// call to a built-in algorithm.
 #[derive(Clone, Debug)]
 pub struct Lent {
     state: [u64; 4],
@@ -111,7 +111,7 @@ impl Draw for Lent {
 
 /// Which callbacks an algorithm has: the ones that are not null in its `tcp_congestion_ops`.
 ///
-/// The sender asks once, at set-up, and does not call what is absent.
+/// The sender reads this once, at set-up, and does not call absent ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -137,7 +137,7 @@ pub struct Hooks {
     pub notes_in_flight: bool,
 }
 
-/// A snapshot for time series and pictures. Linux: `get_info`.
+/// A snapshot for time series and plots. Linux: `get_info`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Info {
     /// The state's name as time series spell it; `""` for algorithms without states.
@@ -165,20 +165,22 @@ pub trait CongestionControl {
     /// Which callbacks exist.
     fn hooks(&self) -> Hooks;
 
-    /// The connection is established. The kernel zeroes the private block before this call.
+    /// Called when the connection is established. The kernel zeroes the private block before this
+    /// call.
     fn init(&mut self, conn: &Conn, draw: &mut impl Draw) -> Control;
 
-    /// Something happened that is not an ACK.
+    /// Called for an event that is not an ACK.
     fn cwnd_event(&mut self, conn: &Conn, _event: CwndEvent, _draw: &mut impl Draw) -> Control {
         conn.ctl
     }
 
-    /// The loss-recovery state is about to become `new`; `conn.ca_state` still holds the old one.
+    /// Called before the loss-recovery state becomes `new`; `conn.ca_state` still holds the old
+    /// one.
     fn set_state(&mut self, conn: &Conn, _new: CaState, _draw: &mut impl Draw) -> Control {
         conn.ctl
     }
 
-    /// A packet was marked lost; `conn.lost` already counts it.
+    /// Called after a packet was marked lost; `conn.lost` already counts it.
     fn skb_marked_lost(&mut self, conn: &Conn, _skb: &LostSkb, _draw: &mut impl Draw) -> Control {
         conn.ctl
     }
@@ -189,23 +191,24 @@ pub trait CongestionControl {
     /// The cwnd to go back to after a spurious episode, in packets; the caller stores it.
     fn undo_cwnd(&mut self, conn: &Conn) -> u32;
 
-    /// An ACK, for algorithms with [`Hooks::cong_control`].
+    /// Called for an ACK, if the algorithm has [`Hooks::cong_control`].
     fn cong_control(&mut self, conn: &Conn, _rs: &RateSample, _draw: &mut impl Draw) -> Control {
         conn.ctl
     }
 
-    /// New data was cumulatively acknowledged up to `ack`; `acked` packets are newly (S)ACKed.
+    /// Called when new data was cumulatively acknowledged up to `ack`; `acked` packets are newly
+    /// (S)ACKed.
     fn cong_avoid(&mut self, conn: &Conn, _ack: u32, _acked: u32) -> Control {
         conn.ctl
     }
 
-    /// Packets left the network. Returns the slow start threshold in packets, which is all that an
-    /// algorithm changes here; the caller stores it.
+    /// Called when packets left the network. Returns the slow start threshold in packets, the only
+    /// field that an algorithm changes here; the caller stores it.
     fn pkts_acked(&mut self, conn: &Conn, _sample: &AckSample) -> u32 {
         conn.ctl.ssthresh
     }
 
-    /// An ACK arrived; `flags` are those of [`ack_flags`].
+    /// Called when an ACK arrives; `flags` are those of [`ack_flags`].
     fn in_ack_event(&mut self, conn: &Conn, _flags: u32) -> Control {
         conn.ctl
     }

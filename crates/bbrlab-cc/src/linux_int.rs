@@ -1,4 +1,4 @@
-//! What C does silently: truncation, wrapping comparison, conversion of clocks.
+//! Operations that C does silently: truncation, wrapping comparison, conversion of clocks.
 //!
 //! Sources: [linux] `include/net/tcp.h` (`before`, `after`), `include/linux/jiffies.h`,
 //! `include/linux/win_minmax.h`.
@@ -47,7 +47,7 @@ pub const fn msecs_to_jiffies(ms: u32, hz: u32) -> u32 {
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "a division, at every ACK")]
 pub const fn usecs_to_jiffies(us: u32, hz: u32) -> u32 {
-    // By the most common rate one divides with a multiplication: this runs at every ACK.
+    // Division by a constant, the most common rate, is a multiplication: this runs at every ACK.
     if hz == 1000 { us.div_ceil(1000) } else { us.div_ceil(1_000_000 / hz) }
 }
 

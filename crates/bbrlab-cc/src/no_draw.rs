@@ -1,4 +1,4 @@
-//! For tests of algorithms that draw nothing: a source of random integers that must not be used.
+//! A source of random integers that must not be used, for tests of algorithms that draw nothing.
 
 use crate::Draw;
 

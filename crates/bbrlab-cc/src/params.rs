@@ -26,7 +26,7 @@ pub struct ParamSpec {
     pub name: &'static str,
     /// Its default, written as a scenario would write it.
     pub default: &'static str,
-    /// What it does, with its unit.
+    /// Its meaning, with its unit.
     pub summary: &'static str,
 }
 
@@ -53,7 +53,7 @@ impl ParamSpec {
 pub struct ParamError {
     /// The parameter in question.
     pub name: String,
-    /// What was found and what would be accepted.
+    /// The value found and the values accepted.
     pub reason: String,
 }
 

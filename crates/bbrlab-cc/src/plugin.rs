@@ -1,10 +1,10 @@
 //! The plug-in edge: congestion controls that are not on the list of
 //! [`Algorithm`](crate::Algorithm).
 //!
-//! Whoever implements [`CongestionControl`] can put it into a [`Plugged`], which is one variant of
-//! [`Cc`](crate::Cc): here, and nowhere else, a call goes through a table of functions. The
-//! algorithms of the list pay nothing for it. A [`Maker`] makes one for each connection, and a
-//! [`Controls`] has the makers of a run by their names.
+//! Any [`CongestionControl`] can be put into a [`Plugged`], which is one variant of
+//! [`Cc`](crate::Cc). Only calls to this variant go through a table of functions, so the algorithms
+//! of the list pay nothing for it. A [`Maker`] makes one for each connection, and a [`Controls`]
+//! has the makers of a run by their names.
 
 use std::fmt;
 use std::sync::Arc;
@@ -115,7 +115,7 @@ impl<C: CongestionControl + Clone + fmt::Debug + Send + 'static> Erased for C {
 pub struct Plugged(Box<dyn Erased>);
 
 impl Plugged {
-    /// Any congestion control.
+    /// Wraps any congestion control.
     pub fn new(cc: impl CongestionControl + Clone + fmt::Debug + Send + 'static) -> Self {
         Self(Box::new(cc))
     }
@@ -127,7 +127,7 @@ impl Clone for Plugged {
     }
 }
 
-/// Calls somebody behind the edge with the source of random numbers on loan.
+/// Calls an algorithm behind the edge, which borrows the source of random numbers.
 fn lending(draw: &mut impl Draw, call: impl FnOnce(&mut Lent) -> Control) -> Control {
     let mut lent = draw.lend();
     let ctl = call(&mut lent);
@@ -210,7 +210,7 @@ impl CongestionControl for Plugged {
 pub struct Place {
     /// The number of its flow.
     pub flow: u32,
-    /// What [`Conn::clock_ns`] shows when the run begins.
+    /// The value of [`Conn::clock_ns`] when the run begins.
     pub epoch_ns: u64,
 }
 
@@ -219,12 +219,12 @@ pub trait Maker: fmt::Debug + Send + Sync {
     /// Which callbacks its instances have.
     fn hooks(&self) -> Hooks;
 
-    /// An instance. One that cannot be made is told by [`Self::has_failed`]; whatever is returned
-    /// in its place must be harmless.
+    /// Makes an instance. If that is impossible, [`Self::has_failed`] returns true, and the
+    /// instance returned must be harmless.
     fn make(&self, params: &Params, place: Place) -> Plugged;
 
-    /// Whether an instance could not be made, or could not answer a call. The run then goes on for
-    /// a moment with what the instances return, and is given up; its owner knows why.
+    /// Whether an instance could not be made, or could not answer a call. The run then continues
+    /// briefly with what the instances return, and is given up; its owner has the reason.
     fn has_failed(&self) -> bool {
         false
     }
@@ -235,13 +235,13 @@ pub trait Maker: fmt::Debug + Send + Sync {
 pub struct Controls(Vec<(String, Arc<dyn Maker>)>);
 
 impl Controls {
-    /// None.
+    /// No congestion controls.
     #[must_use]
     pub const fn none() -> Self {
         Self(Vec::new())
     }
 
-    /// These.
+    /// These congestion controls.
     #[must_use]
     pub fn of(named: Vec<(String, Arc<dyn Maker>)>) -> Self {
         Self(named)
@@ -253,13 +253,13 @@ impl Controls {
         self.0.is_empty()
     }
 
-    /// The one with this name.
+    /// The maker with this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Arc<dyn Maker>> {
         self.0.iter().find(|(other, _)| other == name).map(|(_, maker)| maker)
     }
 
-    /// The name of the first that has failed.
+    /// The name of the first that has failed, if any.
     #[must_use]
     pub fn failed(&self) -> Option<&str> {
         self.0.iter().find(|(_, maker)| maker.has_failed()).map(|(name, _)| name.as_str())

@@ -10,7 +10,7 @@
 
 use crate::{CaState, CongestionControl, Conn, Control, Hooks};
 
-/// NewReno has no state of its own.
+/// NewReno, which has no state of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reno;
 
@@ -21,8 +21,8 @@ pub fn is_cwnd_limited(conn: &Conn) -> bool {
         || (conn.in_slow_start() && conn.ctl.cwnd < conn.max_packets_out.wrapping_mul(2))
 }
 
-/// One packet per acknowledged packet up to ssthresh; returns what is left of `acked`.
-/// Linux: `tcp_slow_start`.
+/// Adds one packet per acknowledged packet up to ssthresh; returns the rest of `acked`. Linux:
+/// `tcp_slow_start`.
 pub fn slow_start(ctl: &mut Control, acked: u32) -> u32 {
     let cwnd = ctl.cwnd.wrapping_add(acked).min(ctl.ssthresh);
     let left = acked.wrapping_sub(cwnd.wrapping_sub(ctl.cwnd));
@@ -30,7 +30,7 @@ pub fn slow_start(ctl: &mut Control, acked: u32) -> u32 {
     left
 }
 
-/// One packet per `weight` acknowledged packets. Linux: `tcp_cong_avoid_ai`.
+/// Adds one packet per `weight` acknowledged packets. Linux: `tcp_cong_avoid_ai`.
 pub fn cong_avoid_ai(ctl: &mut Control, weight: u32, acked: u32) {
     // Credit left over from a larger weight is used up at once, so that cwnd does not jump.
     if ctl.cwnd_cnt >= weight {

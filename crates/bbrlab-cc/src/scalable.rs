@@ -1,4 +1,4 @@
-//! `scalable`: Scalable TCP. A packet per hundred acknowledged, an eighth less per loss.
+//! `scalable`: Scalable TCP. Adds a packet per hundred acknowledged, and loses an eighth per loss.
 //!
 //! Recovery takes the same time at every rate: some 13 round trips. Below 100 packets it grows like
 //! Reno.
@@ -12,10 +12,10 @@ use crate::{CongestionControl, Conn, Control, Draw, Hooks};
 /// Acknowledged packets per packet of growth, at most. Linux: `TCP_SCALABLE_AI_CNT`.
 pub(crate) const AI_CNT: u32 = 100;
 
-/// cwnd shifted right by this is what a loss costs. Linux: `TCP_SCALABLE_MD_SCALE`.
+/// A loss costs cwnd shifted right by this. Linux: `TCP_SCALABLE_MD_SCALE`.
 const MD_SHIFT: u32 = 3;
 
-/// Scalable TCP has no state of its own.
+/// Scalable TCP, which has no state of its own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Scalable;
 

@@ -33,7 +33,7 @@ pub struct Veno {
     min_rtt_us: u32,
     /// Lowest RTT ever, plus one microsecond.
     base_rtt_us: u32,
-    /// Whether it is this window's turn to grow.
+    /// Whether the next full window grows cwnd; every other one does.
     inc: bool,
     /// The backlog in half packets.
     diff: u32,

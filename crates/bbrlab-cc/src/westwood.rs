@@ -37,7 +37,7 @@ pub struct Westwood {
     rtt: u32,
     rtt_min: u32,
     first_ack: bool,
-    /// Whether the next ACK sets the lowest RTT afresh.
+    /// Whether the next ACK resets the lowest RTT.
     reset_rtt_min: bool,
 }
 

@@ -73,8 +73,8 @@ impl WindowedFilter {
         self.running(window, Measured { t, v }, |new, old| new <= old)
     }
 
-    /// Adds `new`. Mostly it is worse than all three, and the best is young, or in the window with
-    /// the others later in it: then nothing changes.
+    /// Adds `new`. Nothing changes in the usual case: it is worse than all three, and the best is
+    /// young, or still in the window with the others measured later.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "at every ACK")]
     fn running(
@@ -93,9 +93,9 @@ impl WindowedFilter {
         self.displace(window, new, at_least_as_good)
     }
 
-    /// The filter starts afresh from a new best (ties included, since the newer sample lasts
-    /// longer) and when the window holds no sample any more; otherwise `new` displaces the second
-    /// and third best if it is at least as good as the second, or the third alone.
+    /// Restarts the filter from a new best (ties included, since the newer sample lasts longer) and
+    /// when the window holds no sample any more. Otherwise `new` displaces the second and third
+    /// best if it is at least as good as the second, or the third alone.
     #[inline(never)]
     fn displace(
         &mut self,
@@ -125,8 +125,8 @@ impl WindowedFilter {
         let age = new.age_of(*best);
         if age > window {
             self.shift(new);
-            // The second best may be too old as well; the third is not, or we would have started
-            // afresh.
+            // The second best may be too old as well; the third is not, or the filter would have
+            // restarted.
             if new.age_of(self.samples[0]) > window {
                 self.shift(new);
             }
@@ -140,7 +140,7 @@ impl WindowedFilter {
         }
     }
 
-    /// The second and third best move up by one, and `new` becomes the third.
+    /// Moves the second and third best up by one, and makes `new` the third.
     fn shift(&mut self, new: Measured) {
         let [_, second, third] = self.samples;
         self.samples = [second, third, new];

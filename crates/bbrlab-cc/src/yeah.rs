@@ -49,14 +49,14 @@ pub struct Yeah {
     last_queue: u32,
     /// Slow rounds in a row; 0 in fast mode.
     doing_reno_now: u32,
-    /// What cwnd would be with Reno, estimated in slow rounds.
+    /// The cwnd that Reno would have, estimated in slow rounds.
     reno_count: u32,
     /// Fast rounds.
     fast_count: u32,
 }
 
 impl Yeah {
-    /// A round is over: how long is the queue?
+    /// Judges the queue at the end of a round.
     fn judge(&mut self, ctl: &mut Control) {
         let RttRound { min_rtt_us, base_rtt_us, .. } = self.round;
         let delay_us = min_rtt_us.wrapping_sub(base_rtt_us);

@@ -2,12 +2,13 @@
 
 use std::fmt::Write as _;
 
+use bbrlab_cost::Estimate;
 use bbrlab_lab::{
     LabError, check_backend, check_limit, open_named, processors, refuse_second_stdin,
 };
 use bbrlab_papers::not_a_scenario;
 use bbrlab_report::{count, figure};
-use bbrlab_scenario::{Estimate, Scenario};
+use bbrlab_scenario::Scenario;
 use serde::Serialize;
 
 use crate::args::CheckArgs;
@@ -35,7 +36,7 @@ pub(crate) fn check(args: &CheckArgs, output: &mut Output) -> Verdict {
         for named in named {
             let on = on(args.on, &named)?;
             let scenario = named.scenario;
-            let estimate = scenario.estimate();
+            let estimate = Estimate::of_scenario(&scenario);
             let over = check_limit(&estimate, jobs, estimate.sweep_bytes, args.limit)
                 .and_then(|()| check_backend(&scenario, on))
                 .err();

@@ -17,6 +17,7 @@ mod plot;
 mod progress;
 mod reproduce;
 mod run;
+mod shell_files;
 mod show;
 mod validate;
 mod validate_linux;
@@ -24,10 +25,11 @@ mod validate_linux;
 use std::ffi::OsString;
 
 use bbrlab_lab::{LabError, Stop};
-use clap::{CommandFactory as _, Parser as _};
+use clap::Parser as _;
 
 use crate::args::{Cli, Verb};
 use crate::output::{Output, Stopped, Verdict};
+pub use crate::shell_files::shell_files;
 
 /// Does what a user's command line asks for, of which the first word is the program's name; the
 /// exit status. `again` is how the same program is called again: a program, and words that come
@@ -90,9 +92,7 @@ fn call(verb: &Verb, output: &mut Output) -> Verdict {
         Verb::Bench(args) => bench::bench(args, output),
         Verb::BenchCase(args) => bench::one(args, output),
         Verb::Completions { shell } => {
-            let mut script = Vec::new();
-            clap_complete::generate(*shell, &mut Cli::command(), "bbrlab", &mut script);
-            output.text(&String::from_utf8_lossy(&script))
+            output.text(&String::from_utf8_lossy(&shell_files::completions(*shell)))
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use bbrlab_cost::Estimate;
 use bbrlab_lab::{
     Backend, Batch, BatchOptions, LabError, Named, RECORDS_HELD, Records, SIMULATOR, Stop,
     SummaryOf, backend_of, check_limit, default_out, open_named, part_of, processors,
@@ -31,10 +32,10 @@ pub(crate) fn run(args: &RunArgs, output: &mut Output) -> Verdict {
         .map(|named| args.shard.map(|shard| part_of(&named.scenario, shard.number, shard.of)))
         .collect();
     let estimates = scenarios.iter().zip(&parts).map(|(named, part)| match part {
-        Some(part) => named.scenario.estimate_of(part.iter().copied()),
-        None => named.scenario.estimate(),
+        Some(part) => Estimate::of_runs(&named.scenario, part.iter().copied()),
+        None => Estimate::of_scenario(&named.scenario),
     });
-    let whole = estimates.reduce(bbrlab_scenario::Estimate::and).unwrap_or_default();
+    let whole = estimates.reduce(Estimate::and).unwrap_or_default();
     check_limit(&whole, jobs, whole.sweep_bytes, args.running.limit)?;
     let stop = output.stop()?;
     let several = scenarios.len() > 1;

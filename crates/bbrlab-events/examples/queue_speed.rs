@@ -1,16 +1,17 @@
-//! What an event costs in a plain binary heap and in the event queue with one structure after the
-//! other, without a network.
+//! The cost per event without a network: in a plain binary heap, and in the event queue with its
+//! structures added one by one.
 //!
 //! `cargo run -p bbrlab-events --release --example queue_speed --
 //! [plain|heap|lanes|tournament|calendar] [--own-delays] [--flows N] [--events N]`
 //!
-//! Flows on one path: each has a pacing timer that sends a packet every millisecond, more or less.
-//! A link passes packets on one after the other, and 5 ms later they arrive. The receiver
-//! acknowledges every second packet; every eighth arms a timer for compressed ACKs. An ACK arrives
-//! after 5 ms and arms the retransmission timer 200 ms ahead. With `--own-delays` each flow has
-//! delays, and so lanes, of its own. The checksum is of all keys in their order, so that a "faster"
-//! queue with another order shows. For instruction counts, take the difference of two lengths under
-//! `valgrind --tool=callgrind`.
+//! The flows share one path. Each has a pacing timer that sends about one packet per millisecond. A
+//! link serves packets one after the other; each arrives 5 ms later. The receiver acknowledges
+//! every second packet, and every eighth packet arms a timer for compressed ACKs. An ACK arrives
+//! after 5 ms and arms the retransmission timer 200 ms ahead. With `--own-delays`, each flow has
+//! its own delays and therefore its own lanes.
+//!
+//! The checksum covers all keys in order, so it shows whether a queue changes the order. To count
+//! instructions, take the difference of two run lengths under `valgrind --tool=callgrind`.
 
 #[expect(dead_code, reason = "the test of the order calls the rest")]
 #[path = "../tests/both/mod.rs"]
@@ -34,18 +35,18 @@ const DELAY: Span = Span(5_000_000);
 const COMPRESSION: Span = Span(1_000_000);
 const TIMEOUT: Span = Span(200_000_000);
 
-/// A queue, named by what it has more than the one before it.
+/// The queue to measure. Each variant adds one structure to the one before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Variant {
     /// The standard library's binary heap alone.
     Plain,
     /// The 4-ary heap alone, with lazy timers.
     Heap,
-    /// Lanes, of which the first two are compared directly and others are in a tournament.
+    /// Lanes: the first two are compared directly, the others are in a tournament.
     Lanes,
-    /// The tournament of pacing timers.
+    /// With the tournament of pacing timers.
     Tournament,
-    /// The calendar of timers for compressed ACKs: all there is.
+    /// With the calendar of timers for compressed ACKs: the complete queue.
     Calendar,
 }
 
@@ -88,7 +89,7 @@ impl<Q: Queue> Flows<Q> {
         Self { queue, own_delays, next, service, link_free: Time::ZERO, random: 1, checksum: 0 }
     }
 
-    /// Sends a packet, which then is on a constant delay.
+    /// Sends a packet into a lane.
     fn send(&mut self, lane: u32, kind: Kind, flow: u32, departs: Time) {
         let sequence = self.next[flow as usize];
         self.next[flow as usize] = sequence.wrapping_add(1);
@@ -129,7 +130,7 @@ impl<Q: Queue> Flows<Q> {
     }
 }
 
-/// Nanoseconds that this process has been on a processor.
+/// Returns the nanoseconds that this process has been on a processor.
 fn cpu_ns() -> u64 {
     let stat = std::fs::read_to_string("/proc/self/schedstat").unwrap_or_default();
     stat.split_whitespace().next().and_then(|field| field.parse().ok()).unwrap_or(0)

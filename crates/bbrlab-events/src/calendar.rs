@@ -1,50 +1,50 @@
 //! A calendar queue: one timer per flow, for timers that are armed often.
 //!
 //! Time is divided into buckets of equal width, and each timer is in the bucket of its deadline.
-//! The earliest timer of the first bucket that has any is next; at equal times the lowest flow is.
-//! A bitmap says which buckets have timers, so that the next of them is mostly found by one
-//! instruction. To arm a timer and to fire it therefore costs as much with a hundred thousand other
-//! timers as with ten.
+//! The next timer is the earliest timer of the first bucket that has any; at equal times, the timer
+//! of the lowest flow. A bitmap marks the buckets that have timers, so one instruction usually
+//! finds the next one. The cost to arm and to fire a timer is therefore the same with 100,000 other
+//! timers as with 10.
 //!
-//! A bucket is a linked list in no order, sorted when its time has come. Its width is about the
-//! time between two timers, and there are some buckets per timer. The width is adapted to the
-//! timers from time to time. A timer whose deadline lies beyond the last bucket is not accepted: it
-//! goes into the heap, where it costs more. Such are the timers of flows that arm theirs less often
-//! than most.
+//! A bucket is an unordered linked list, sorted when it becomes the current bucket. Its width is
+//! about the time between two timers, and there are several buckets per timer. The width is adapted
+//! from time to time. A timer whose deadline is beyond the last bucket is not accepted. It goes
+//! into the heap, where it costs more. This happens to flows that arm their timers less often than
+//! most.
 //!
 //! Sources: R. Brown, "Calendar queues: a fast O(1) priority queue implementation for the
 //! simulation event set problem", Communications of the ACM 31(10), 1988.
 //! Deviations:
 //! 1. A deadline beyond the last bucket is not accepted, so that all timers of a bucket belong to
 //!    one pass over the array ("year").
-//! 2. The width follows from how many buckets were passed and how many of them had timers, not from
-//!    a sample of the timers.
+//! The width follows from the number of buckets passed and the share of them that had timers, not
+//! from a sample of the timers.
 //! 3. A bitmap, not a search bucket by bucket, finds the next bucket that has timers.
 
 use bbrlab_units::Time;
 
-/// In place of the next timer of a bucket: the timer is not armed.
+/// Instead of the next timer of a bucket: the timer is not armed.
 const IDLE: u32 = u32::MAX;
 
-/// In place of the next timer of a bucket: the timer is, or was, in the heap.
+/// Instead of the next timer of a bucket: the timer is, or was, in the heap.
 const IN_HEAP: u32 = u32::MAX - 1;
 
 /// The end of a bucket's list.
 const NIL: u32 = u32::MAX - 2;
 
-/// In place of a bucket's number: the calendar is empty.
+/// Instead of a bucket's number: the calendar is empty.
 const NO_BUCKET: u64 = u64::MAX;
 
-/// log2 of the width of a bucket in nanoseconds: at first, and at most. There are fewer than 2^28
-/// buckets.
+/// log2 of the width of a bucket in nanoseconds: initial value and maximum. There are fewer than
+/// 2^28 buckets.
 const WIDTH_SHIFT: u32 = 10;
 const WIDTH_SHIFT_MAX: u32 = 35;
 
 /// Buckets per word of the bitmap.
 const WORD: usize = 64;
 
-/// Buckets per timer, at least. Few timers have more each, because some may be armed much further
-/// ahead than others.
+/// Minimum number of buckets per timer. If there are few timers, each has more buckets, because
+/// some timers may be armed much further ahead than others.
 const BUCKETS_PER_TIMER: usize = 4;
 const FEW_TIMERS: usize = 32;
 const MORE_FOR_FEW: usize = 3;
@@ -70,7 +70,8 @@ pub(crate) enum TimerState {
 }
 
 impl TimerState {
-    /// The deadline, `NEVER` if the timer is not armed; `None` if only the heap knows it.
+    /// Returns the deadline, `NEVER` if the timer is not armed; `None` if the deadline is in the
+    /// heap.
     pub(crate) fn deadline(self) -> Option<Time> {
         match self {
             Self::Idle => Some(Time::NEVER),
@@ -85,8 +86,8 @@ impl TimerState {
 pub(crate) struct CalendarQueue {
     /// Deadline and flow of the next timer; the deadline is `NEVER` if the calendar is empty.
     next: (Time, u32),
-    /// The current bucket: that of `next`, counted from time 0; `NO_BUCKET` if the calendar is
-    /// empty. All timers up to the end of this bucket are `next` and those of `current`.
+    /// The current bucket, which contains `next`, counted from time 0; `NO_BUCKET` if the calendar
+    /// is empty. All timers up to the end of this bucket are `next` and the timers in `current`.
     bucket: u64,
     /// The other timers of the current bucket, the latest first.
     current: Vec<(Time, u32)>,
@@ -94,25 +95,26 @@ pub(crate) struct CalendarQueue {
     later: u32,
     /// log2 of the width of a bucket in nanoseconds.
     width_shift: u32,
-    /// Deadlines less than so many nanoseconds ahead have a bucket.
+    /// Deadlines less than this many nanoseconds ahead have a bucket.
     horizon: u64,
     timers: Vec<Timer>,
-    /// The first timer of the list of each bucket, or [`NIL`]. The number of buckets is a power of
-    /// two. Buckets a multiple of it apart share a slot, and only one of them has timers at a time.
+    /// The first timer in the list of each slot, or [`NIL`]. The number of slots is a power of two.
+    /// Buckets whose distance is a multiple of it share a slot, and only one of them has timers at
+    /// a time.
     lists: Vec<u32>,
     /// Bitmap of the slots that have timers.
     occupied: Vec<u64>,
     occupancy: Occupancy,
 }
 
-/// How well the buckets were used since their width was last checked.
+/// How well the buckets were used since the last check of their width.
 #[derive(Clone, Copy, Debug, Default)]
 struct Occupancy {
     /// Buckets passed.
     buckets: u64,
     /// Buckets opened, which had timers.
     opened: u64,
-    /// Timers not accepted.
+    /// Timers that were not accepted.
     refused: u64,
 }
 
@@ -159,25 +161,25 @@ impl CalendarQueue {
         self.occupancy = Occupancy::default();
     }
 
-    /// How far ahead deadlines have a bucket of this width. The bucket of the present is one of the
-    /// buckets.
+    /// Returns how far ahead deadlines have a bucket if buckets have this width. The current bucket
+    /// counts as one of the buckets.
     fn horizon_with(&self, width_shift: u32) -> u64 {
         (self.lists.len() as u64 - 1) << width_shift
     }
 
-    /// The deadline of the next timer; `NEVER` if the calendar is empty.
+    /// Returns the deadline of the next timer; `NEVER` if the calendar is empty.
     #[inline]
     pub(crate) fn next(&self) -> Time {
         self.next.0
     }
 
-    /// The flow of the next timer.
+    /// Returns the flow of the next timer.
     #[inline]
     pub(crate) fn next_flow(&self) -> u32 {
         self.next.1
     }
 
-    /// The state of a flow's timer.
+    /// Returns the state of a flow's timer.
     pub(crate) fn state(&self, flow: u32) -> TimerState {
         match self.timers[flow as usize] {
             Timer { after: IDLE, .. } => TimerState::Idle,
@@ -224,14 +226,14 @@ impl CalendarQueue {
         true
     }
 
-    /// Notes that a timer, which must not be armed and has no bucket, is armed in the heap.
+    /// Notes that a timer is armed in the heap. It must not be armed and must not fit a bucket.
     pub(crate) fn mark_in_heap(&mut self, flow: u32, now: Time) {
         self.timers[flow as usize].after = IN_HEAP;
         self.occupancy.refused += 1;
         self.check_occupancy(now);
     }
 
-    /// Disarms a timer at `now`. For one in the heap only the state changes.
+    /// Disarms a timer at `now`. For a timer in the heap, only the state changes.
     pub(crate) fn disarm(&mut self, flow: u32, now: Time) {
         let Timer { at, after } = self.timers[flow as usize];
         self.timers[flow as usize].after = IDLE;
@@ -248,8 +250,8 @@ impl CalendarQueue {
         }
     }
 
-    /// Unlinks a timer, whose successor is `after`, from its bucket, which must be later than the
-    /// current one.
+    /// Unlinks a timer from its bucket, which must be later than the current one. `after` is the
+    /// next timer in its list.
     fn leave(&mut self, flow: u32, after: u32, bucket: u64) {
         self.later -= 1;
         let (word, slot) = (self.word_of(bucket), self.slot_of(bucket));
@@ -267,20 +269,20 @@ impl CalendarQueue {
         self.timers[before as usize].after = after;
     }
 
-    /// The bucket of a time, counted from time 0.
+    /// Returns the bucket of a time, counted from time 0.
     #[inline]
     fn bucket_of(&self, at: Time) -> u64 {
         at.0 >> self.width_shift
     }
 
-    /// The slot of a bucket in the array.
+    /// Returns the slot of a bucket in the array.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "buckets share slots")]
     fn slot_of(&self, bucket: u64) -> usize {
         bucket as usize & (self.lists.len() - 1)
     }
 
-    /// The place of a bucket's word in the bitmap.
+    /// Returns the index of a bucket's word in the bitmap.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "words are used again")]
     fn word_of(&self, bucket: u64) -> usize {
@@ -343,8 +345,8 @@ impl CalendarQueue {
         }
     }
 
-    /// Opens the first of the `occupied` buckets in the word of `bucket`: it becomes the current
-    /// one.
+    /// Opens the first of the `occupied` buckets in the word of `bucket`. It becomes the current
+    /// bucket.
     #[inline]
     fn open_bucket(&mut self, bucket: u64, occupied: u64) {
         let word = self.word_of(bucket);
@@ -363,7 +365,8 @@ impl CalendarQueue {
         }
     }
 
-    /// Sorts the current bucket, which has timers other than `next`: `flow` and those linked to it.
+    /// Sorts the current bucket, which must have other timers than `next`: `flow` and those linked
+    /// to it.
     #[inline(never)]
     fn sort_current(&mut self, mut flow: u32) {
         self.current.push(self.next);
@@ -408,7 +411,7 @@ impl CalendarQueue {
     fn adapt(&mut self, now: Time) {
         let Occupancy { buckets, opened, .. } = self.occupancy;
         if buckets == 0 && opened > 0 {
-            // The first word of buckets is not over.
+            // The end of the first word of buckets is not reached yet.
             return;
         }
         self.occupancy = Occupancy::default();
@@ -426,7 +429,7 @@ impl CalendarQueue {
         }
     }
 
-    /// Changes the width of the buckets to one with which every timer has a bucket.
+    /// Changes the width of the buckets. All timers must have a bucket of the new width.
     fn change_width(&mut self, width_shift: u32) {
         self.lists.fill(NIL);
         self.occupied.fill(0);
@@ -450,7 +453,7 @@ impl CalendarQueue {
     }
 }
 
-/// The bit of a bucket in its word.
+/// Returns the bit of a bucket in its word.
 #[inline]
 const fn bit_of(bucket: u64) -> u64 {
     1 << (bucket % WORD as u64)
@@ -462,7 +465,7 @@ mod tests {
     use bbrlab_units::Time;
     use proptest::prelude::*;
 
-    /// A calendar queue, and the deadlines that it should have, by flow.
+    /// A calendar queue and the expected deadlines, by flow.
     struct Twin {
         calendar: CalendarQueue,
         armed: Vec<Option<Time>>,
@@ -476,7 +479,8 @@ mod tests {
             Self { calendar, armed: vec![None; flows], now: Time::ZERO }
         }
 
-        /// Arms a timer again, for `ahead` nanoseconds from now; whether the deadline has a bucket.
+        /// Arms a timer again, `ahead` nanoseconds from now. Returns whether the deadline has a
+        /// bucket.
         fn arm(&mut self, flow: usize, ahead: u64) -> bool {
             let number = u32::try_from(flow).unwrap();
             let at = Time(self.now.0 + ahead);
@@ -498,7 +502,7 @@ mod tests {
             self.armed[flow] = None;
         }
 
-        /// Fires the next timer; returns its flow.
+        /// Fires the next timer and returns its flow.
         fn fire(&mut self) -> Option<usize> {
             let times = self.armed.iter().enumerate().filter_map(|(flow, at)| Some(((*at)?, flow)));
             let Some((at, flow)) = times.min() else {
@@ -543,8 +547,9 @@ mod tests {
         }
     }
 
-    /// Arms each timer again when it has fired, for a time of its own within `period`. Returns how
-    /// many of the last deadlines had no bucket, and the width of the buckets at the end.
+    /// Arms each timer again when it has fired, at a different time within `period` for each flow.
+    /// Returns how many of the last deadlines had no bucket, and the width of the buckets at the
+    /// end.
     fn settle(twin: &mut Twin, period: u64) -> (usize, u32) {
         let flows = twin.armed.len();
         let ahead = |flow: usize| period - period / 8 * (flow as u64 % 7) - flow as u64;
@@ -575,7 +580,7 @@ mod tests {
         }
     }
 
-    /// Timers of the same time cost no more than others.
+    /// Timers of equal deadlines cost no more than others.
     #[test]
     fn timers_of_one_time_fire_in_the_order_of_flows() {
         let mut twin = Twin::new(500);

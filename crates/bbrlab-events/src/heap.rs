@@ -1,21 +1,22 @@
 //! A 4-ary heap of 128-bit keys, with a lazy hole.
 //!
-//! The four children of a node share one cache line. The place of a popped top stays empty until
-//! the next push fills it, or the popped event is over. That takes one sift-down, where a pop and a
-//! push would take two. Almost every event schedules its successor, so this is the common case. The
-//! least entry below the top is known, so that a successor which comes before all others takes one
+//! The four children of a node share one cache line. When the top is popped, its place stays empty
+//! until a push fills it or the popped event ends. This takes one sift-down, where a pop and a push
+//! would take two. Almost every event schedules its successor, so this is the common case. The
+//! least entry below the top is stored, so a successor that precedes all other entries takes one
+//! comparison.
 //! comparison.
 
 use crate::key::Key;
 
-/// Four siblings. Places beyond the end hold [`Key::NEVER`], so that the least key is found without
-/// a bounds check.
+/// Four siblings. Places beyond the end contain [`Key::NEVER`], so that the least key is found
+/// without a bounds check.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Siblings([Key; 4]);
 
 impl Siblings {
-    /// The least key and its place.
+    /// Returns the least key and its place.
     #[inline]
     fn least(&self) -> (Key, usize) {
         let [a, b, c, d] = self.0;
@@ -25,7 +26,7 @@ impl Siblings {
     }
 }
 
-/// A priority queue of (key, index). Equal keys come out in any order.
+/// A priority queue of (key, index). Entries with equal keys come out in any order.
 #[derive(Debug)]
 pub(crate) struct Heap {
     /// The least entry; [`Key::NEVER`] if the heap is empty. A popped entry stays here until the
@@ -54,7 +55,8 @@ impl Heap {
         }
     }
 
-    /// The least entry, [`Key::NEVER`] if the heap is empty. The place of the top must not be open.
+    /// Returns the least entry, [`Key::NEVER`] if the heap is empty. The place of the top must not
+    /// be open.
     #[inline]
     pub(crate) fn top(&self) -> (Key, u32) {
         debug_assert!(!self.hole || self.top.0 == Key::NEVER);
@@ -68,8 +70,8 @@ impl Heap {
         self.hole = true;
     }
 
-    /// Whether the place of the top is open: an entry was popped and none pushed since, or the heap
-    /// is empty.
+    /// Whether the place of the top is open: the heap is empty, or an entry was popped and none
+    /// pushed since.
     #[inline]
     pub(crate) fn is_open(&self) -> bool {
         self.hole
@@ -80,8 +82,7 @@ impl Heap {
         self.hole && self.top.0 != Key::NEVER
     }
 
-    /// Ends the event that was popped: the least entry becomes the top, unless a push has filled
-    /// its place.
+    /// Ends the popped event: the least entry becomes the top unless a push has filled its place.
     #[inline]
     pub(crate) fn close(&mut self) {
         if self.hole {
@@ -98,7 +99,7 @@ impl Heap {
         }
     }
 
-    /// All entries in arbitrary order.
+    /// Iterates over all entries in arbitrary order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Key, u32)> {
         let top = (!self.hole).then_some(self.top);
         let below =
@@ -121,7 +122,7 @@ impl Heap {
         self.fill_hole(last);
     }
 
-    /// Puts `entry` in the place of the top.
+    /// Puts `entry` into the place of the top.
     #[inline]
     fn fill_hole(&mut self, entry: (Key, u32)) {
         self.hole = false;
@@ -132,8 +133,8 @@ impl Heap {
         }
     }
 
-    /// Moves the least entry below the top to the top, and sifts `entry` down from the place of
-    /// that.
+    /// Moves the least entry below the top to the top, and sifts `entry` down from the vacated
+    /// place.
     #[inline(never)]
     fn sift_down(&mut self, entry: (Key, u32)) {
         let (key, mut parent) = self.least;

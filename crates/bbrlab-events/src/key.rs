@@ -2,7 +2,7 @@
 
 use bbrlab_units::Time;
 
-/// The kind of an event. The discriminants give the order at equal times.
+/// The kind of an event. The discriminants define the order at equal times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Kind {
@@ -18,7 +18,7 @@ pub enum Kind {
     AtSender = 4,
     /// A timer of a flow expires.
     Timer = 5,
-    /// An application asked to be called.
+    /// An application requested a call.
     Application = 6,
 }
 
@@ -31,17 +31,17 @@ pub const IDS_MAX: u32 = 1 << 24;
 /// time 64 | kind 4 | kind of the event that sent the packet 4 | flow or link 24 | sequence number 32
 /// ```
 ///
-/// So events at the same time are ordered by [`Kind`], in this order: timer of a link's queue,
+/// Events at the same time are ordered by [`Kind`], in this order: timer of a link's queue,
 /// departure from a link, arrival at a link, packet at a receiver, packet at a sender, timer,
-/// application. Events of the same kind are ordered by flow (or link), and those of the same flow
-/// by sequence number. The sequence number is that of the packet within its flow, that of the
-/// departure within its link, the [`TimerId`] of a timer, or the token of an application.
+/// application. Events of the same kind are ordered by flow (or link), then by sequence number. The
+/// sequence number is one of these: a packet's number within its flow, a departure's number within
+/// its link, the [`TimerId`] of a timer, or the token of an application.
 ///
 /// Packets that arrive at a link at the same time are ordered by the kind of the event that sent
 /// them, before their flow. For events of other kinds these four bits are 0.
 ///
-/// No two events at the same time have the same key, except calls of one application with the same
-/// token: these cannot be told apart.
+/// No two events at the same time have the same key, with one exception: calls of one application
+/// with the same token, which are indistinguishable.
 ///
 /// [`TimerId`]: crate::TimerId
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -51,26 +51,26 @@ impl Key {
     /// Later than every event.
     pub const NEVER: Self = Self(u128::MAX);
 
-    /// The key of an event at `at`; `tie` decides at equal times.
+    /// Makes the key of an event at `at`. `tie` decides at equal times.
     #[inline]
     pub fn new(at: Time, tie: u64) -> Self {
         Self((u128::from(at.0) << 64) | u128::from(tie))
     }
 
-    /// When the event is due.
+    /// Returns when the event is due.
     #[inline]
     pub fn time(self) -> Time {
         Time((self.0 >> 64) as u64)
     }
 
-    /// The lower half of the key.
+    /// Returns the lower half of the key.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "the low half is what is wanted")]
     pub fn tie(self) -> u64 {
         self.0 as u64
     }
 
-    /// The kind of the event.
+    /// Returns the kind of the event.
     #[inline]
     pub fn kind(self) -> Kind {
         match self.tie() >> 60 {
@@ -85,17 +85,17 @@ impl Key {
     }
 }
 
-/// The number of a kind, as in a tie.
+/// The number of a kind, as stored in a tie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KindNumber(u64);
 
 impl KindNumber {
-    /// [`Kind::AtReceiver`].
+    /// Number of [`Kind::AtReceiver`].
     pub const AT_RECEIVER: Self = Self(Kind::AtReceiver as u64);
-    /// [`Kind::AtSender`].
+    /// Number of [`Kind::AtSender`].
     pub const AT_SENDER: Self = Self(Kind::AtSender as u64);
 
-    /// The kind in a tie.
+    /// Returns the number of the kind in a tie.
     #[inline]
     pub const fn of(tie: u64) -> Self {
         Self(tie >> 60)
@@ -112,32 +112,32 @@ impl From<Kind> for KindNumber {
 /// The bits of a tie that hold flow (or link) and sequence number.
 pub const ID_TIE: u64 = (1 << 56) - 1;
 
-/// Flow (or link) and sequence number, as in a tie.
+/// Returns flow (or link) and sequence number as stored in a tie.
 #[inline]
 pub fn id_tie(id: u32, sequence: u32) -> u64 {
     debug_assert!(id < IDS_MAX);
     (u64::from(id) << 32) | u64::from(sequence)
 }
 
-/// The tie of an event of this kind: the lower half of its key.
+/// Returns the tie of an event of this kind: the lower half of its key.
 #[inline]
 pub fn tie(kind: Kind, id_tie: u64) -> u64 {
     ((kind as u64) << 60) | id_tie
 }
 
-/// The bits that the kind of the sending event adds to the tie of an arrival at a link.
+/// Returns the bits that the kind of the sending event adds to the tie of an arrival at a link.
 #[inline]
 pub fn sent_by(KindNumber(kind): KindNumber) -> u64 {
     kind << 56
 }
 
-/// The flow or link of a tie.
+/// Returns the flow or link in a tie.
 #[inline]
 pub fn id_of(tie: u64) -> u32 {
     ((tie >> 32) & 0x00ff_ffff) as u32
 }
 
-/// The sequence number of a tie.
+/// Returns the sequence number in a tie.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "the low half is what is wanted")]
 pub fn sequence_of(tie: u64) -> u32 {

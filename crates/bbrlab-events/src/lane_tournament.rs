@@ -1,12 +1,12 @@
-//! A tournament tree of the heads of lanes: which lane's first packet arrives next.
+//! A tournament tree of lane heads: finds the lane whose first packet arrives next.
 //!
-//! A packet that leaves its lane changes the key of one leaf. A tree of winners updates it with one
-//! match per level. In a heap each packet would be inserted and removed, and each time sifted to
-//! its place.
+//! A packet that leaves its lane changes the key of one leaf. The tree updates it with one
+//! comparison per level. A heap would insert and remove every packet, and sift it to its place each
+//! time.
 
 use crate::key::Key;
 
-/// The key of a lane's head, [`Key::NEVER`] if the lane is empty.
+/// The key of a lane's head; [`Key::NEVER`] if the lane is empty.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     key: Key,
@@ -17,12 +17,12 @@ impl Entry {
     const NOBODY: Self = Self { key: Key::NEVER, lane: 0 };
 }
 
-/// The heads of lanes. Lanes are numbered from 0.
+/// The tree of lane heads. Lanes are numbered from 0.
 #[derive(Debug)]
 pub(crate) struct LaneTournament {
-    /// The least key of all, [`Key::NEVER`] if all lanes are empty, and its lane.
+    /// The least key and its lane; [`Key::NEVER`] if all lanes are empty.
     winner: Entry,
-    /// The winner of entries 2n and 2n + 1 is entry n. Lanes have the entries of the second half.
+    /// Entry n is the smaller of entries 2n and 2n + 1. The second half contains the lanes.
     entries: Vec<Entry>,
     lanes: usize,
 }
@@ -32,7 +32,7 @@ impl LaneTournament {
         Self { winner: Entry::NOBODY, entries: vec![Entry::NOBODY; 4], lanes: 0 }
     }
 
-    /// Adds a lane, which is empty.
+    /// Adds an empty lane.
     pub(crate) fn add(&mut self) {
         if self.lanes == self.entries.len() / 2 {
             let before = self.entries.split_off(self.lanes);
@@ -42,13 +42,13 @@ impl LaneTournament {
         self.lanes += 1;
     }
 
-    /// The least key, [`Key::NEVER`] if all lanes are empty, and its lane.
+    /// Returns the least key and its lane; [`Key::NEVER`] if all lanes are empty.
     #[inline]
     pub(crate) fn winner(&self) -> (Key, u32) {
         (self.winner.key, self.winner.lane)
     }
 
-    /// Sets the key of a lane's head, [`Key::NEVER`] if the lane is empty, and plays its matches.
+    /// Sets the key of a lane's head, [`Key::NEVER`] if the lane is empty, and updates the tree.
     #[inline]
     pub(crate) fn set(&mut self, lane: u32, key: Key) {
         let mut place = self.entries.len() / 2 + lane as usize;
@@ -84,7 +84,7 @@ mod tests {
                     model.push(Key::NEVER);
                 }
                 let lane = at % u32::try_from(model.len()).unwrap();
-                // A key is of one packet, and so of one lane.
+                // A key belongs to one packet and therefore to one lane.
                 let key = step.map_or(Key::NEVER, |key| Key(key << 16 | u128::from(lane)));
                 tree.set(lane, key);
                 model[lane as usize] = key;

@@ -1,34 +1,35 @@
-//! The event queue of a discrete-event simulator of networks: which event is next, in an order that
-//! does not depend on how the events are stored.
+//! The event queue of a discrete-event network simulator. It returns events in an order that does
+//! not depend on how they are stored.
 //!
 //! # Interface
 //!
 //! | call | effect |
 //! | --- | --- |
-//! | [`EventQueue::next`] | when the next event is due, and its [`Source`] |
-//! | [`EventQueue::take`] | removes that event, and says which one it is |
+//! | [`EventQueue::next`] | returns when the next event is due, and its [`Source`] |
+//! | [`EventQueue::take`] | removes and returns that event |
 //! | [`EventQueue::insert`] | adds an event |
 //! | [`EventQueue::arm`] | arms a timer of a flow, or moves its deadline |
 //! | [`EventQueue::disarm`] | cancels a timer of a flow |
 //! | [`EventQueue::arm_link`] | arms the timer of a link |
-//! | [`EventQueue::head_arrived`] | a packet has become the first of its lane |
-//! | [`EventQueue::first_head_mut`] | the first packet of lane 0 or 1 has left it |
-//! | [`EventQueue::head_left`] | the first packet of another lane has left it |
+//! | [`EventQueue::head_arrived`] | sets a packet that has become the first of its lane |
+//! | [`EventQueue::first_head_mut`] | replaces the first packet of lane 0 or 1, which has left |
+//! | [`EventQueue::head_left`] | replaces the first packet of another lane, which has left |
 //!
 //! A *lane* is a delay line: packets on one constant delay leave it in the order in which they
-//! entered, so that only its first packet, its *head*, need be compared with other events. The
-//! caller keeps the packets; the queue knows the key of each head.
+//! entered. Therefore only its first packet, its *head*, has to be compared with other events. The
+//! caller stores the packets; the queue stores the key of each head.
 //!
 //! # Order
 //!
 //! Each event has a [`Key`]: its time, its [`Kind`], its flow or link, and a sequence number. The
-//! event with the least key is next, whatever was inserted or armed first, and wherever the queue
-//! keeps it. [`Key`] documents the order of events at the same time. It is part of the interface.
+//! event with the least key is next, regardless of the order of insertion and of where the queue
+//! stores it. [`Key`] documents the order of events at the same time. This order is part of the
+//! interface.
 //!
 //! # Structures
 //!
-//! The events of a simulated TCP are of few kinds, and each kind repeats in a way of its own. So
-//! there are four structures, each a standard one, and the least of their four least keys is next:
+//! The events of a simulated TCP are of few kinds, and each kind recurs in its own pattern. The
+//! queue therefore combines four standard structures. The least of their four least keys is next.
 //!
 //! | file | structure | events |
 //! | --- | --- | --- |
@@ -40,10 +41,10 @@
 //! | `queue.rs` | the comparison of the four, and the interface | |
 //! | `key.rs` | the order | |
 //!
-//! The heads of the first two lanes are compared with these four directly. Where all flows share
-//! one path, these are all lanes: one of data and one of ACKs.
+//! The heads of the first two lanes are compared with these four directly. If all flows share one
+//! path, these are all lanes: one of data and one of ACKs.
 //!
-//! A binary heap alone gives the same order. `tests/order.rs` compares the two on random events,
+//! A binary heap alone gives the same order. `tests/order.rs` compares both on random events,
 //! `examples/queue_speed.rs` measures both, and `docs/decisions/0008-event-queue.md` has the
 //! measurements that justify each structure.
 //!

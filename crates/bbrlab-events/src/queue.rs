@@ -9,10 +9,10 @@ use crate::lane_tournament::LaneTournament;
 use crate::lazy_timers::{LazyTimers, Reached, TimerId};
 use crate::timer_tournament::TimerTournament;
 
-/// The heads of so many lanes are compared directly, without a tournament.
+/// Number of lanes whose heads are compared directly, without a tournament.
 const FIRST_LANES: u32 = 2;
 
-/// Where the next event is. [`EventQueue::take`] removes it from there.
+/// The structure that holds the next event. [`EventQueue::take`] removes it from there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// The head of lane 0.
@@ -28,20 +28,20 @@ pub enum Source {
 /// The next event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// The head of lane 0 or 1 arrives. Set the next one by [`EventQueue::first_head_mut`].
+    /// The head of lane 0 or 1 arrives. Then set the next head with [`EventQueue::first_head_mut`].
     FirstHead(u32),
-    /// The head of another lane arrives. Follow with [`EventQueue::head_left`].
+    /// The head of another lane arrives. Then call [`EventQueue::head_left`].
     Head(u32),
     /// The tournament timer of this flow expires. End the event with [`EventQueue::close_timer`].
     TournamentTimer(u32),
     /// The calendar timer of this flow expires.
     CalendarTimer(u32),
-    /// An entry of the heap, with its index: an event that was inserted, or a timer, which expires
-    /// if [`EventQueue::expires`] says so. End the event with [`EventQueue::close_entry`].
+    /// An entry of the heap, with its index: an inserted event, or a timer, which expires if
+    /// [`EventQueue::expires`] returns true. End the event with [`EventQueue::close_entry`].
     Entry(Key, u32),
 }
 
-/// Where the first event of [`Source::Others`] is.
+/// The structure that holds the first event of [`Source::Others`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Other {
     Heap,
@@ -50,8 +50,7 @@ enum Other {
     Calendar,
 }
 
-/// All future events of a network: events that were inserted, the heads of lanes, and the timers of
-/// flows and links.
+/// All future events of a network: inserted events, heads of lanes, and timers of flows and links.
 #[derive(Debug)]
 pub struct EventQueue {
     /// The heads of the first lanes.
@@ -71,7 +70,7 @@ pub struct EventQueue {
     calendar_timer: TimerId,
     /// The timers of flows that are in the heap.
     timers: LazyTimers,
-    /// The timers of links, which are in the heap as well.
+    /// The timers of links, which are also in the heap.
     link_timers: LazyTimers,
     lane_count: u32,
     link_count: u32,
@@ -79,7 +78,7 @@ pub struct EventQueue {
 }
 
 impl EventQueue {
-    /// An empty queue. Each of the two ends of a flow will have timers `0..timers_per_end`.
+    /// Makes an empty queue. Each of the two ends of a flow has the timers `0..timers_per_end`.
     #[must_use]
     pub fn new(timers_per_end: u8) -> Self {
         Self {
@@ -100,33 +99,33 @@ impl EventQueue {
         }
     }
 
-    /// Keeps this timer of each flow in the tournament, for a timer that is armed for almost every
-    /// packet. Only its cost changes. Call this before the first flow is added.
+    /// Keeps this timer of each flow in the tournament. Use it for a timer that is armed for almost
+    /// every packet. Only the cost changes. Call this before the first flow is added.
     pub fn set_tournament_timer(&mut self, timer: TimerId) {
         self.tournament_timer = timer;
     }
 
-    /// Keeps this timer of each flow in the calendar, for a timer that is armed often and about
-    /// equally far ahead in all flows. Only its cost changes. Call this before the first flow is
-    /// added.
+    /// Keeps this timer of each flow in the calendar. Use it for a timer that is armed often and
+    /// about equally far ahead in all flows. Only the cost changes. Call this before the first flow
+    /// is added.
     pub fn set_calendar_timer(&mut self, timer: TimerId) {
         self.calendar_timer = timer;
     }
 
-    /// The timer that is in the tournament.
+    /// Returns the timer that is in the tournament.
     #[inline]
     pub fn tournament_timer(&self) -> TimerId {
         self.tournament_timer
     }
 
-    /// The timer that is in the calendar.
+    /// Returns the timer that is in the calendar.
     #[inline]
     pub fn calendar_timer(&self) -> TimerId {
         self.calendar_timer
     }
 
-    /// Adds the next flow, none of whose timers is armed. Flows are numbered from 0. No tournament
-    /// timer and no calendar timer may be armed yet.
+    /// Adds the next flow, with no timer armed. Flows are numbered from 0. No tournament timer and
+    /// no calendar timer may be armed yet.
     pub fn add_flow(&mut self) {
         self.timers.add(self.flow_count);
         self.tournament.add(self.flow_count);
@@ -134,14 +133,13 @@ impl EventQueue {
         self.flow_count += 1;
     }
 
-    /// Adds the next link, whose timer is not armed. Links are numbered from 0.
+    /// Adds the next link, with its timer not armed. Links are numbered from 0.
     pub fn add_link(&mut self) {
         self.link_timers.add(self.link_count);
         self.link_count += 1;
     }
 
-    /// Adds the next lane, which is empty. Lanes are numbered from 0; the first two are the
-    /// cheapest.
+    /// Adds the next lane, which is empty. Lanes are numbered from 0; the first two cost least.
     pub fn add_lane(&mut self) {
         if self.lane_count >= FIRST_LANES {
             self.lanes.add();
@@ -149,8 +147,8 @@ impl EventQueue {
         self.lane_count += 1;
     }
 
-    /// When the next event is due, and where it is. The time is `NEVER` if there is none. The event
-    /// before must have ended.
+    /// Returns when the next event is due and which structure holds it. The time is `NEVER` if
+    /// there is no event. The previous event must have ended.
     ///
     /// The entry of a timer counts as an event here, even if the timer has been moved or disarmed
     /// since.
@@ -173,7 +171,7 @@ impl EventQueue {
         self.next_by_key()
     }
 
-    /// [`Self::next`] if several events may be due at that time. Their keys decide.
+    /// Like [`Self::next`], but compares keys, because several events may be due at that time.
     #[inline(never)]
     fn next_by_key(&self) -> (Time, Source) {
         let [first, second] = self.first_heads;
@@ -190,12 +188,12 @@ impl EventQueue {
         least.map_or((Time::NEVER, Source::Others), |(key, source)| (key.time(), source))
     }
 
-    /// The key of the calendar's first timer.
+    /// Returns the key of the calendar's first timer.
     fn calendar_key(&self) -> Key {
         timer_key(self.calendar.next(), self.calendar.next_flow(), self.calendar_timer)
     }
 
-    /// Takes the next event, which [`Self::next`] has found at `source`, to be due at `now`.
+    /// Takes the next event. `source` and `now` must be the result of [`Self::next`].
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once in the event loop, which then knows the source")]
     pub fn take(&mut self, source: Source, now: Time) -> Event {
@@ -214,7 +212,7 @@ impl EventQueue {
         }
     }
 
-    /// Where the first event of [`Source::Others`] is. There must be one.
+    /// Returns the structure that holds the first event of [`Source::Others`]. There must be one.
     #[inline]
     fn other(&self) -> Other {
         let in_heap = self.heap.top().0.time();
@@ -232,7 +230,7 @@ impl EventQueue {
         self.other_by_key()
     }
 
-    /// [`Self::other`] if several events may be due at that time. Their keys decide.
+    /// Like [`Self::other`], but compares keys, because several events may be due at that time.
     #[inline(never)]
     fn other_by_key(&self) -> Other {
         let (head, lane) = self.lanes.winner();
@@ -281,13 +279,13 @@ impl EventQueue {
         }
     }
 
-    /// All entries of the heap, in no order: the events that were inserted, and entries of timers.
+    /// Iterates over all entries of the heap, in no order: inserted events and entries of timers.
     pub fn entries(&self) -> impl Iterator<Item = (Key, u32)> {
         self.heap.iter()
     }
 
-    /// Sets the head of a lane to a packet that has entered ahead of all others in it, or as the
-    /// only one.
+    /// Sets the head of a lane to a packet that has entered ahead of all others or into an empty
+    /// lane.
     #[inline]
     pub fn head_arrived(&mut self, lane: u32, key: Key) {
         match lane.checked_sub(FIRST_LANES) {
@@ -300,15 +298,15 @@ impl EventQueue {
         }
     }
 
-    /// The head of lane 0 or 1, whose head was the event that was just taken. Set it to the key of
-    /// the packet behind that, [`Key::NEVER`] if the lane is empty now.
+    /// Returns the head of lane 0 or 1, which must be the event that was just taken. Set it to the
+    /// key of the next packet, or to [`Key::NEVER`] if the lane is now empty.
     #[inline]
     pub fn first_head_mut(&mut self, lane: u32) -> &mut Key {
         &mut self.first_heads[(lane % FIRST_LANES) as usize]
     }
 
-    /// Sets the head of another lane, whose head was the event that was just taken. `next` is the
-    /// key of the packet behind that, [`Key::NEVER`] if the lane is empty now.
+    /// Sets the head of another lane, whose head must be the event that was just taken. `next` is
+    /// the key of the next packet, or [`Key::NEVER`] if the lane is now empty.
     #[inline]
     pub fn head_left(&mut self, lane: u32, next: Key) {
         self.lanes.set(lane - FIRST_LANES, next);
@@ -326,7 +324,7 @@ impl EventQueue {
         self.beside_heap = self.lanes.winner().0.time().min(self.calendar.next());
     }
 
-    /// Arms a timer of a flow for `at`, in place of an earlier deadline. `at` must not be before
+    /// Arms a timer of a flow for `at` and replaces an earlier deadline. `at` must not be before
     /// `now`, the time of the current event. The timer never expires if `at` is `NEVER`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "where a timer is armed, it is known which one it is")]
@@ -342,7 +340,7 @@ impl EventQueue {
         }
     }
 
-    /// [`Self::arm`] of a timer that is mostly the calendar timer.
+    /// Like [`Self::arm`], faster if the timer is the calendar timer.
     #[inline]
     pub fn arm_mostly_calendar(&mut self, flow: u32, timer: TimerId, at: Time, now: Time) {
         if timer == self.calendar_timer {
@@ -365,8 +363,7 @@ impl EventQueue {
         }
     }
 
-    /// Arms a calendar timer that is armed already, or for a deadline that has no bucket, which may
-    /// be `NEVER`.
+    /// Arms a calendar timer that is already armed, or whose deadline has no bucket or is `NEVER`.
     #[cold]
     #[inline(never)]
     fn arm_calendar_timer_again(&mut self, flow: u32, at: Time, now: Time) {
@@ -388,7 +385,7 @@ impl EventQueue {
         is_armed
     }
 
-    /// Arms a timer in the heap. Mostly its entry is for an earlier time, and stays.
+    /// Arms a timer in the heap. Usually its entry has an earlier time and stays.
     #[inline]
     fn arm_in_heap(&mut self, flow: u32, timer: TimerId, at: Time) {
         let slot = self.timers.slot(flow, timer);
@@ -455,7 +452,7 @@ impl EventQueue {
         }
     }
 
-    /// The deadline of a timer of a flow; `None` if it is not armed.
+    /// Returns the deadline of a flow's timer; `None` if it is not armed.
     pub fn deadline(&self, flow: u32, timer: TimerId) -> Option<Time> {
         let deadline = if timer == self.tournament_timer {
             self.tournament.deadline(flow)
@@ -469,7 +466,7 @@ impl EventQueue {
         (deadline != Time::NEVER).then_some(deadline)
     }
 
-    /// Arms the timer of a link for `at`, in place of an earlier deadline.
+    /// Arms the timer of a link for `at` and replaces an earlier deadline.
     pub fn arm_link(&mut self, link: u32, at: Time) {
         if self.link_timers.arm(link, at) {
             self.insert(Key::new(at, tie(Kind::LinkTimer, id_tie(link, 0))), link);
@@ -477,8 +474,7 @@ impl EventQueue {
     }
 
     /// Whether the timer of an entry that was taken, due at `now`, expires. It is then no longer
-    /// armed. Otherwise the timer has been moved or disarmed, and the queue keeps what is left of
-    /// it.
+    /// armed. Otherwise the timer has been moved or disarmed, and the queue handles the entry.
     #[inline]
     pub fn expires(&mut self, key: Key, index: u32, now: Time) -> bool {
         let timers =
@@ -494,7 +490,7 @@ impl EventQueue {
     }
 }
 
-/// The key of a timer with this deadline; [`Key::NEVER`] if the deadline is `NEVER`.
+/// Returns the key of a timer with this deadline; [`Key::NEVER`] if the deadline is `NEVER`.
 fn timer_key(at: Time, flow: u32, timer: TimerId) -> Key {
     match at {
         Time::NEVER => Key::NEVER,
@@ -508,7 +504,7 @@ mod tests {
     use crate::lazy_timers::TimerId;
     use bbrlab_units::Time;
 
-    /// The bits of two flows are one too many for this deadline.
+    /// A deadline so late that 64 bits do not hold it together with the number of one of two flows.
     const LATE: Time = Time(u64::MAX / 2);
 
     #[test]

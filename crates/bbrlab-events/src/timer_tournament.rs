@@ -1,13 +1,13 @@
-//! A tournament tree: one timer per flow, for timers that are armed for every packet.
+//! A tournament tree with one timer per flow, for timers that are armed for every packet.
 //!
-//! A sender that paces arms its timer again whenever it fires. In a tree of winners that takes one
-//! match per level. An entry is one word, the deadline and in the bits below it the flow, which
-//! decides at equal times as in a [`Key`]. Which entries meet does not depend on who wins below, so
-//! that the processor reads all of them at once. In the heap, which holds other events as well, the
-//! same takes several times as long.
+//! A sender with pacing arms its timer again whenever it fires. The tree updates it with one
+//! comparison per level. An entry is one word: the deadline, and the flow in the low bits. The flow
+//! decides at equal times, as in a [`Key`]. The entries on the way to the root are known in
+//! advance, so the processor loads all of them at once. In the heap, which also holds other events,
+//! an update takes several times as long.
 //!
 //! As in the heap, the entry of a timer that has fired stays open until the timer is armed again or
-//! its event is over. Then one walk to the root replaces two.
+//! its event ends. One update of the path to the root then replaces two.
 //!
 //! [`Key`]: crate::Key
 
@@ -16,14 +16,14 @@ use bbrlab_units::Time;
 /// The entry of a timer that is not armed.
 const NEVER: u64 = u64::MAX;
 
-/// In place of a flow: there is none.
+/// Stands for no flow.
 const NONE: u32 = u32::MAX;
 
-/// The entries of a tree of winners. The winner of entries 2n and 2n + 1 is entry n, and entry 1
-/// wins the last match. Flows have the entries of the second half.
+/// The entries of a tournament tree. Entry n is the smaller of entries 2n and 2n + 1, so entry 1 is
+/// the smallest. The second half contains the flows.
 ///
-/// Up to 131,072 flows the compiler knows the number of entries, and neither counts a flow's
-/// matches nor checks an index.
+/// Up to 131,072 flows, the compiler knows the number of entries. It then needs neither a loop
+/// counter for the levels nor bounds checks.
 #[derive(Debug)]
 enum Tree {
     Of4(Box<[u64; 8]>),
@@ -38,7 +38,7 @@ enum Tree {
 }
 
 impl Tree {
-    /// Entries for `flows` flows, none of them armed.
+    /// Makes entries for `flows` flows, none of them armed.
     fn of(flows: u32) -> Self {
         match flows {
             0..=4 => Self::Of4(unarmed()),
@@ -67,7 +67,7 @@ impl Tree {
         }
     }
 
-    /// The number of flows that there are entries for.
+    /// Returns the number of flows for which there are entries.
     fn flows(&self) -> u32 {
         low_half(self.all().len() as u64 / 2)
     }
@@ -77,8 +77,8 @@ impl Tree {
         entries[entries.len() / 2 + flow as usize]
     }
 
-    /// Sets a flow's entry and plays its matches; returns the winner of the last. `None` if there
-    /// are more than 4,096 flows.
+    /// Sets a flow's entry and updates the tree. Returns the smallest entry; `None` if there are
+    /// more than 4,096 flows.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "each packet's timer passes here")]
     fn set_among_few(&mut self, flow: u32, entry: u64) -> Option<u64> {
@@ -93,7 +93,7 @@ impl Tree {
         })
     }
 
-    /// [`Self::set_among_few`] for any number of flows.
+    /// Like [`Self::set_among_few`], for any number of flows.
     fn set(&mut self, flow: u32, entry: u64) -> u64 {
         match self {
             Self::Of16384(entries) => play_known(entries, flow, entry),
@@ -109,7 +109,7 @@ impl Tree {
 
 #[expect(clippy::unnecessary_box_returns, reason = "most of them are too many for the stack")]
 fn unarmed<const ENTRIES: usize>() -> Box<[u64; ENTRIES]> {
-    vec![NEVER; ENTRIES].into_boxed_slice().try_into().expect("as many as were made")
+    vec![NEVER; ENTRIES].into_boxed_slice().try_into().expect("the vector has ENTRIES elements")
 }
 
 #[inline(always)]
@@ -118,8 +118,8 @@ fn play_known<const ENTRIES: usize>(entries: &mut [u64; ENTRIES], flow: u32, ent
     play(entries, (ENTRIES / 2 + flow as usize) % ENTRIES, ENTRIES.ilog2() - 1, entry)
 }
 
-/// Sets an entry and plays its matches, one on each of `levels` levels. Returns the winner of the
-/// last.
+/// Sets an entry and updates the tree with one comparison on each of `levels` levels. Returns the
+/// smallest entry.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "once for each number of entries")]
 fn play(entries: &mut [u64], mut place: usize, levels: u32, entry: u64) -> u64 {
@@ -132,18 +132,17 @@ fn play(entries: &mut [u64], mut place: usize, levels: u32, entry: u64) -> u64 {
     winner
 }
 
-/// One timer per flow.
+/// A tournament of timers, one per flow.
 #[derive(Debug)]
 pub(crate) struct TimerTournament {
-    /// The winner: deadline and flow of the next timer. The deadline is `NEVER` if no timer is
-    /// armed.
+    /// Deadline and flow of the next timer. The deadline is `NEVER` if no timer is armed.
     winner: (Time, u32),
     /// The flow whose timer has fired while its entry is still there; `NONE` if no entry is open.
     open: u32,
     /// The number of low bits of an entry that hold the flow.
     flow_bits: u32,
     flow_mask: u64,
-    /// Deadlines from here on do not fit an entry.
+    /// Deadlines from this one on do not fit an entry.
     late: u64,
     entries: Tree,
 }
@@ -171,14 +170,14 @@ impl TimerTournament {
         }
     }
 
-    /// The deadline of the next timer; `NEVER` if none is armed. No entry may be open.
+    /// Returns the deadline of the next timer; `NEVER` if none is armed. No entry may be open.
     #[inline]
     pub(crate) fn next(&self) -> Time {
         debug_assert_eq!(self.open, NONE);
         self.winner.0
     }
 
-    /// The flow of the next timer.
+    /// Returns the flow of the next timer.
     #[inline]
     pub(crate) fn next_flow(&self) -> u32 {
         self.winner.1
@@ -207,9 +206,9 @@ impl TimerTournament {
         self.set_apart(flow, NEVER);
     }
 
-    /// Arms a flow's timer for `at`. Returns false, and does nothing, if the deadline is too late
-    /// for an entry, where the bits of the flow would displace its own. With a million flows,
-    /// deadlines of two hours and more are too late.
+    /// Arms a flow's timer for `at`. Returns false, and does nothing, if the deadline is too late:
+    /// the bits of the flow leave too few bits of an entry for it. With a million flows, deadlines
+    /// from two hours on are too late.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "each packet's timer passes here")]
     pub(crate) fn arm(&mut self, flow: u32, at: Time) -> bool {
@@ -226,8 +225,8 @@ impl TimerTournament {
         self.set_apart(flow, NEVER);
     }
 
-    /// Sets a flow's entry. An open entry of another flow stays open, and is closed before `next`
-    /// is asked.
+    /// Sets a flow's entry. An open entry of another flow stays open. Close it before calling
+    /// `next`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "each packet's timer passes here")]
     fn enter(&mut self, flow: u32, entry: u64) {
@@ -237,7 +236,7 @@ impl TimerTournament {
         self.set(flow, entry);
     }
 
-    /// The deadline of a flow's timer; `NEVER` if it is not armed.
+    /// Returns the deadline of a flow's timer; `NEVER` if it is not armed.
     pub(crate) fn deadline(&self, flow: u32) -> Time {
         if self.open == flow {
             return Time::NEVER;
@@ -245,22 +244,22 @@ impl TimerTournament {
         self.time_of(self.entries.get(flow))
     }
 
-    /// The deadline of an entry. The shift is signed: only `NEVER` has the highest bit, and so
-    /// keeps all bits.
+    /// Returns the deadline of an entry. The shift is signed: only `NEVER` has the highest bit, so
+    /// it keeps all bits.
     #[inline]
     fn time_of(&self, entry: u64) -> Time {
         Time((entry.cast_signed() >> self.flow_bits).cast_unsigned())
     }
 
-    /// [`Self::set`] as a function of its own, because its many copies of the matches would take
-    /// registers from callers that play few of them.
+    /// Like [`Self::set`], as a separate function: its many unrolled comparisons would take
+    /// registers from callers that need few of them.
     #[inline(never)]
     fn set_apart(&mut self, flow: u32, entry: u64) {
         let winner = self.entries.set(flow, entry);
         self.wins(winner);
     }
 
-    /// Sets a flow's entry and plays its matches.
+    /// Sets a flow's entry and updates the tree.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "each packet's timer passes here")]
     fn set(&mut self, flow: u32, entry: u64) {

@@ -7,8 +7,8 @@ use bbrlab_units::Time;
 use both::{Plain, Queue, Size, Structured, TIMERS_PER_END};
 use proptest::prelude::*;
 
-/// What is done to both queues. Numbers of flows, links and lanes count modulo how many there are,
-/// times from the present.
+/// A call to both queues. Numbers of flows, links and lanes are modulo their count; times are
+/// relative to the present.
 #[derive(Clone, Copy, Debug)]
 enum Op {
     Insert { kind: Kind, flow: u32, ahead: u64 },
@@ -40,15 +40,15 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
         1 => (ids, ahead).prop_map(|(link, ahead)| Op::ArmLink { link, ahead }),
         10 => Just(Op::Next),
     ];
-    // Deadlines that do not fit an entry of the tournament are rare: after the first, it has no
-    // timers.
+    // Deadlines that do not fit an entry of the tournament are rare, because the tournament has no
+    // timers after the first one.
     let late = prop::sample::select(vec![Time(u64::MAX >> 1), Time(u64::MAX - 1), Time::NEVER]);
     let late =
         (0u32..400, timers(), late).prop_map(|(flow, timer, at)| Op::ArmLate { flow, timer, at });
     prop::collection::vec(prop_oneof![300 => op, 1 => late], 0..600)
 }
 
-/// Both queues, which get the same calls and must answer alike.
+/// Both queues. They get the same calls and must return the same.
 struct Twins {
     size: Size,
     plain: Plain,
@@ -63,7 +63,7 @@ impl Twins {
         Self { size, plain, structured, now: Time::ZERO, sequence: 0 }
     }
 
-    /// The key of an event of which there is no second one.
+    /// Makes the key of an event, with a new sequence number.
     fn key(&mut self, kind: Kind, flow: u32, at: Time) -> Key {
         self.sequence += 1;
         Key::new(at, tie(kind, id_tie(flow % self.size.flows, self.sequence)))
@@ -76,7 +76,7 @@ impl Twins {
         assert_eq!(self.structured.deadline(flow, timer), Some(at).filter(|&at| at < Time::NEVER));
     }
 
-    /// Takes the next event of both; whether there is one.
+    /// Takes the next event of both queues. Returns whether there is one.
     fn next(&mut self) -> bool {
         let expected = self.plain.next();
         assert_eq!(self.structured.next(), expected);
@@ -149,7 +149,7 @@ proptest! {
     }
 }
 
-/// One event of each kind at the same time, inserted in the reverse order.
+/// Inserts one event of each kind for the same time, in reverse order.
 #[test]
 fn at_the_same_time_kind_decides_then_flow_then_sequence() {
     let at = Time(5);

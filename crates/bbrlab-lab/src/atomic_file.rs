@@ -140,8 +140,13 @@ pub(crate) fn make_folder(folder: &Path) -> Result<(), LabError> {
     }
 }
 
-/// Removes files that killed processes left unfinished. Those of a process that still runs stay.
+/// Removes files that killed processes left unfinished. Those of a process that still runs stay,
+/// and all of them where the system has no `/proc`, which says who runs.
 pub(crate) fn remove_leftovers(folder: &Path) {
+    let runs = |process: &str| Path::new("/proc").join(process).exists();
+    if !runs("self") {
+        return;
+    }
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name();
@@ -150,7 +155,7 @@ pub(crate) fn remove_leftovers(folder: &Path) {
         });
         if let Some(writer) = writer
             && writer != std::process::id()
-            && !Path::new(&format!("/proc/{writer}")).exists()
+            && !runs(&writer.to_string())
         {
             let _ = fs::remove_file(entry.path());
         }

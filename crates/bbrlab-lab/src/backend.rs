@@ -3,8 +3,9 @@
 //! A resolved run goes in; the same records come out, in which what a back end does not know is
 //! `None`.
 
+use bbrlab_cost::Estimate;
 use bbrlab_run::{Controls, Place, Run};
-use bbrlab_scenario::{Estimate, Scenario};
+use bbrlab_scenario::Scenario;
 
 use crate::error::LabError;
 use crate::execute::Executed;
@@ -115,8 +116,9 @@ mod tests {
     use std::path::Path;
     use std::sync::atomic::{AtomicU64, Ordering};
 
+    use bbrlab_cost::Estimate;
     use bbrlab_run::{Controls, Place, Run, RunSummary, Runs as _};
-    use bbrlab_scenario::{Estimate, Scenario};
+    use bbrlab_scenario::Scenario;
 
     use super::{Backend, Refusal, Task, check_backend};
     use crate::backends::{SIMULATOR, backend_of};

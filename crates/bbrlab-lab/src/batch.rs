@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use bbrlab_cost::Estimate;
 use bbrlab_results::picture_of;
 use bbrlab_run::{Controls, Run, RunSummary, Runs as _, SIMULATOR};
 use bbrlab_scenario::{Scenario, plain_name};
@@ -297,7 +298,7 @@ impl Weights {
     fn of(scenario: &Scenario, points: impl IntoIterator<Item = u64>) -> Self {
         let mut packets = vec![0; usize::try_from(scenario.points()).expect("it fits memory")];
         for point in points {
-            let estimate = scenario.estimate_run(point * scenario.repeat());
+            let estimate = Estimate::of(&scenario.outline(point));
             let of_point = estimate.data_packets.max(estimate.events / EVENTS_OF_A_PACKET);
             packets[usize::try_from(point).expect("it fits memory")] = of_point;
         }

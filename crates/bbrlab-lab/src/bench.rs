@@ -10,6 +10,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
+use bbrlab_cost::Estimate;
 use bbrlab_link::{CodelParams, Queue};
 use bbrlab_run::{Controls, Run};
 use bbrlab_scenario::{Scenario, nearest};
@@ -279,7 +280,7 @@ impl BenchCase {
     #[expect(clippy::cast_precision_loss, reason = "packets per second, for display")]
     pub fn run(&self, duration_ms: u32, out: Option<&Path>) -> Result<BenchResult, LabError> {
         let scenario = self.scenario(duration_ms)?;
-        let packets = scenario.estimate_run(0).data_packets;
+        let packets = Estimate::of_run(&scenario, 0).data_packets;
         let run = self.on_its_way(scenario.run(0));
         let executed = execute(&run, packets, &Controls::none(), &Stop::new(), |_| {});
         let executed = executed.map_err(LabError::Failed)?;

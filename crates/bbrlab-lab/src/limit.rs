@@ -1,6 +1,6 @@
 //! The largest work that a command accepts by default, as bad usage of the command.
 
-use bbrlab_scenario::Estimate;
+use bbrlab_cost::Estimate;
 
 use crate::error::LabError;
 

@@ -8,8 +8,9 @@
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write as _};
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+
+use same_file::Handle;
 
 use crate::atomic_file::make_folder;
 use crate::error::LabError;
@@ -124,11 +125,8 @@ impl Use {
 
 /// Whether that file is the one with this name.
 fn is_at(file: &File, path: &Path) -> bool {
-    let identity = |meta: &fs::Metadata| (meta.dev(), meta.ino());
-    match (file.metadata(), fs::metadata(path)) {
-        (Ok(held), Ok(named)) => identity(&held) == identity(&named),
-        _ => false,
-    }
+    let held = file.try_clone().and_then(Handle::from_file);
+    held.is_ok_and(|held| Handle::from_path(path).is_ok_and(|named| held == named))
 }
 
 #[cfg(test)]

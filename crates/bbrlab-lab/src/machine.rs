@@ -5,14 +5,12 @@ use std::fs;
 use std::sync::OnceLock;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use rustix::time::{ClockId, clock_gettime};
+use cpu_time::ThreadTime;
 
 /// CPU seconds that this thread has used.
 #[must_use]
-#[expect(clippy::cast_precision_loss, reason = "seconds for display")]
 pub(crate) fn thread_cpu_s() -> f64 {
-    let now = clock_gettime(ClockId::ThreadCPUTime);
-    now.tv_sec as f64 + now.tv_nsec as f64 / 1e9
+    ThreadTime::now().as_duration().as_secs_f64()
 }
 
 /// The most memory that this process has held, in bytes; `None` where the system does not report

@@ -577,6 +577,7 @@ mod tests {
     use crate::picture_files::read_run;
     use crate::scratch::Scratch;
     use crate::stop::Stop;
+    use bbrlab_cost::Estimate;
     use bbrlab_results::VERSION;
     use bbrlab_run::{
         Controls, Delays, QueueSeries, RunResult, RunSummary, SIMULATOR, Series, Transfers,
@@ -627,7 +628,7 @@ mod tests {
         let text = "duration = \"2s\"\n[bottleneck]\nrate = \"10Mbit/s\"\nbuffer = \"1bdp\"\n\
                     [[flows]]\ncc = \"cubic\"\nrtt = \"20ms\"\nbytes = \"150KB\"\n";
         let scenario = Scenario::parse("memory", "memory", text, None, &[]).unwrap();
-        let packets = scenario.estimate_run(0).data_packets;
+        let packets = Estimate::of_run(&scenario, 0).data_packets;
         let run =
             execute(&scenario.run(0), packets, &Controls::none(), &Stop::new(), |_| {}).unwrap();
         let RunResult { summary, series, queue, transfers, delays } = &run.result;

@@ -2,19 +2,20 @@
 
 use bbrlab_units::{Packets, Span};
 
-/// A link's part in a half-duplex medium, as Wi-Fi's: the links that share it send in turns.
+/// The parameters of a half-duplex medium, such as Wi-Fi's, that links share and use in turns.
 ///
-/// A turn belongs to one link. It begins with the overhead, in which nobody sends packets, and goes
-/// on with the packets that wait there when it begins, as far as the bounds let them. Then the next
+/// A turn is one link's transmission opportunity. It begins with the overhead, during which no
+/// packet is sent. Then the link sends the packets that waited there when the turn began, up to the
+/// bounds. The next link with a packet has the next turn.
 /// link with a packet has its turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Airtime {
-    /// Links with the same number share a medium. They have the same values here.
+    /// Links with the same number share a medium. They must have equal values here.
     pub medium: u32,
-    /// What a turn takes beside its packets.
+    /// Time that a turn takes in addition to its packets.
     pub overhead: Span,
-    /// The most packets of a turn; at least 1.
+    /// Maximum number of packets per turn; at least 1.
     pub packets: Packets,
-    /// No packet of a turn begins this long after its first one, or later.
+    /// No packet of a turn begins this long after its first packet, or later.
     pub time: Option<Span>,
 }

@@ -6,10 +6,11 @@ use bbrlab_units::{Span, Time};
 
 use crate::loss::Probability;
 
-/// A propagation delay that changes: a packet takes the one that holds when it leaves the link.
+/// A propagation delay that changes. A packet takes the delay that holds when it leaves the link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DelaySteps {
-    /// Each delay holds from its time on; before the first time, the first one holds. Times rise.
+    /// Each delay holds from its time on; before the first time, the first delay holds. Times
+    /// ascend.
     pub steps: Arc<[(Time, Span)]>,
     /// Whether packets stay in order when the delay falls: none arrives before a packet that left
     /// the link earlier.
@@ -17,14 +18,14 @@ pub struct DelaySteps {
 }
 
 impl DelaySteps {
-    /// The delay of what leaves the link at `at`.
+    /// Returns the delay of a packet that leaves the link at `at`.
     #[must_use]
     pub fn at(&self, at: Time) -> Span {
         let later = self.steps.partition_point(|&(from, _)| from <= at);
         self.steps.get(later.saturating_sub(1)).map_or(Span::ZERO, |&(_, delay)| delay)
     }
 
-    /// The shortest delay.
+    /// Returns the shortest delay.
     #[must_use]
     pub fn least(&self) -> Span {
         self.steps.iter().map(|&(_, delay)| delay).min().unwrap_or(Span::ZERO)

@@ -12,42 +12,43 @@ use crate::rate::{Rate, RateChange};
 /// A link in one direction. If a scenario sets a link's `reverse_rate`, it becomes two of these.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Link {
-    /// Its name, from which the seeds of its random generators are derived.
+    /// The link's name, from which the seeds of its random generators are derived.
     pub name: String,
-    /// How fast it sends.
+    /// The sending rate.
     pub rate: Rate,
-    /// What a change of rate does to packets already accepted.
+    /// The effect of a change of rate on packets already accepted.
     pub rate_change: RateChange,
     /// The depth of a token bucket, which then replaces the exact serialiser. Needs a rate that is
     /// not a trace.
     ///
-    /// A packet leaves as soon as there are tokens for all of it; until then it counts as the one
-    /// in service. A packet larger than the bucket is dropped on arrival. The bucket is full at the
-    /// start.
+    /// A packet leaves as soon as there are enough tokens for the whole packet. Until then it
+    /// counts as in service. A packet larger than the bucket is dropped on arrival. The bucket is
+    /// full at the start.
     pub burst: Option<Bytes>,
-    /// A second bucket beside that of `burst`: a packet leaves as soon as both have tokens for all
-    /// of it.
+    /// A second bucket in addition to that of `burst`: a packet leaves as soon as both have enough
+    /// tokens.
     pub peak_rate: Option<PeakRate>,
-    /// The medium that it shares with other links. Needs a rate that is not a trace, and no bucket.
+    /// The medium that the link shares with other links. Needs a rate that is not a trace, and no
+    /// bucket.
     pub airtime: Option<Airtime>,
-    /// Propagation delay; of one that changes, the delay at the start.
+    /// Propagation delay. If it changes, the delay at the start.
     pub delay: Span,
-    /// How the propagation delay changes.
+    /// The changes of the propagation delay.
     pub delay_steps: Option<DelaySteps>,
     /// Limit of the waiting packets.
     pub buffer: Buffer,
     /// Queue discipline.
     pub queue: Queue,
-    /// Drops what exceeds a rate, in front of the queue.
+    /// Drops packets above a rate, in front of the queue.
     pub police: Option<Policer>,
-    /// Of so many ACKs of a flow in a row that say nothing but how far data arrived, only the first
-    /// passes. At least 1.
+    /// Forwards the first of every N consecutive ACKs of a flow that carry only an ACK number, and
+    /// drops the others. N is at least 1.
     pub ack_thinning: Option<u32>,
     /// Packets are marked if the backlog or the wait exceeds this.
     pub ecn_threshold: Option<EcnThreshold>,
     /// Random loss of packets.
     pub loss: Option<Loss>,
-    /// Where packets are lost at random.
+    /// The place of random loss.
     pub loss_at: LossAt,
     /// Random additional delay after the queue.
     pub jitter: Option<Jitter>,
@@ -62,7 +63,8 @@ impl Link {
     /// The default framing: Ethernet's header.
     pub const ETHERNET: Bytes = Bytes(14);
 
-    /// The propagation delay of what leaves the queue at `at`; slots have it inside.
+    /// Returns the propagation delay of a packet that leaves the queue at `at`. Slots contain the
+    /// delay.
     #[must_use]
     pub fn propagation(&self, at: Time) -> Span {
         match (&self.queue, &self.delay_steps) {
@@ -72,8 +74,8 @@ impl Link {
         }
     }
 
-    /// Packets of `wire_bytes` that may wait: what the buffer holds, and of `cake` what its memory
-    /// holds. `None` if nothing limits them.
+    /// Returns the number of packets of `wire_bytes` that may wait: the limit of the buffer and,
+    /// for `cake`, of its memory. `None` if there is no limit.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a number of packets to estimate and draw with")]
     pub fn room_packets(&self, wire_bytes: f64) -> Option<f64> {
@@ -88,7 +90,7 @@ impl Link {
         Some(buffer.map_or(memory, |buffer| buffer.min(memory)))
     }
 
-    /// A drop-tail link on Ethernet with this rate and buffer, without delay, loss, jitter or
+    /// Makes a drop-tail link on Ethernet with this rate and buffer, without delay, loss, jitter or
     /// reordering.
     #[must_use]
     pub fn new(name: impl Into<String>, rate: Rate, buffer: Buffer) -> Self {

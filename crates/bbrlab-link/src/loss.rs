@@ -1,4 +1,4 @@
-//! Random loss: independent (Bernoulli), also with a probability that changes, or in bursts
+//! Random loss: independent (Bernoulli), with a constant or changing probability, or in bursts
 //! (Gilbert-Elliott).
 
 use std::sync::Arc;
@@ -6,9 +6,9 @@ use std::sync::Arc;
 use bbrlab_units::Time;
 
 /// A probability in units of 2^-32: an event happens if a uniform 32-bit draw is below it. At most
-/// 2^32, which is certainty.
+/// 2^32, which means always.
 ///
-/// An integer, so that a draw needs no floating point and is the same on every machine.
+/// It is an integer, so that a draw needs no floating point and is equal on every machine.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Probability(pub u64);
 
@@ -22,16 +22,17 @@ impl Probability {
 /// A model of random loss.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Loss {
-    /// Each packet independently.
+    /// Each packet independently, with this probability.
     Bernoulli(Probability),
-    /// The same, with the probability that holds when the packet passes. Each holds from its time
-    /// on; before the first time, the first one holds. Times rise.
+    /// Each packet independently, with the probability that holds when the packet passes. Each
+    /// probability holds from its time on; before the first time, the first one holds. Times
+    /// ascend.
     Steps(Arc<[(Time, Probability)]>),
     /// Two states, good and bad, each with its loss probability. The first state is good (Gilbert
     /// 1960, Elliott 1963).
     ///
-    /// As in netem, the state before its transition decides whether a packet is lost; the
-    /// transition is made afterwards, for the next packet.
+    /// As in netem, a packet's loss is decided in the current state. The transition follows, for
+    /// the next packet.
     GilbertElliott {
         /// From good to bad, per packet.
         to_bad: Probability,
@@ -44,7 +45,7 @@ pub enum Loss {
     },
 }
 
-/// Where packets are lost at random.
+/// The place of random loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossAt {
     /// Before the queue.

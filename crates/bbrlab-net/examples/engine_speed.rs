@@ -1,14 +1,18 @@
 //! The cost of the engine alone per data packet and its ACK: fixed windows over one bottleneck, no
 //! TCP.
 //!
-//! `cargo run -p bbrlab-net --release --example engine_speed -- [a|b|c|d|a*|b*|c*|d*]... [--seconds S] [--events]`
+//! `cargo run -p bbrlab-net --release --example engine_speed -- [CASE|CASE*]... [--seconds S] [--events]`
 //!
-//! Cases as in the speed table: (a) 1 flow, 50 Mbit/s, 30 ms; (b) 16 flows, 1 Gbit/s, 10 ms; (c)
-//! 1000 flows, 10 Gbit/s, 10 ms; (d) 100,000 flows, 100 Gbit/s, 100 ms; a star gives each flow an
-//! RTT of its own, 0.5 to 1.5 times that. The buffer is 1 BDP and each flow keeps its share of 1.5
-//! BDP in flight, so the queue stands at half of the buffer. Prints a digest, so that a "faster"
-//! run that computes something else shows. For instruction counts, take the difference of two
-//! lengths under `valgrind --tool=callgrind`.
+//! The cases are those of the speed table:
+//! - (a) 1 flow, 50 Mbit/s, 30 ms
+//! - (b) 16 flows, 1 Gbit/s, 10 ms
+//! - (c) 1000 flows, 10 Gbit/s, 10 ms
+//! - (d) 100,000 flows, 100 Gbit/s, 100 ms
+//!
+//! A star gives each flow its own RTT, 0.5 to 1.5 times the RTT of the case. The buffer is 1 BDP
+//! and each flow keeps its share of 1.5 BDP in flight, so the queue fills half of the buffer. The
+//! printed digest shows whether two versions compute the same. To count instructions, take the
+//! difference of two run lengths under `valgrind --tool=callgrind`.
 
 use bbrlab_link::{Buffer, Link, Rate};
 use bbrlab_net::{

@@ -12,7 +12,7 @@ use crate::packet::FlowId;
 pub struct FlowLosses {
     /// Dropped by a queue.
     pub drops: u64,
-    /// Lost at random; those lost after a queue count from their departure on.
+    /// Lost at random. A packet lost after a queue counts when it departs.
     pub random: u64,
     /// Dropped by a policer.
     pub policer: u64,
@@ -26,24 +26,24 @@ impl AddAssign for FlowLosses {
     }
 }
 
-/// Why a data packet of a flow does not arrive.
+/// The cause of a data packet's loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Lost {
-    /// A queue has dropped it.
+    /// Dropped by a queue.
     Queue,
-    /// At random.
+    /// Lost at random.
     Random,
-    /// A policer has dropped it.
+    /// Dropped by a policer.
     Policer,
 }
 
-/// How many packets a burst stands for that crosses the network whole: one header, and the payload
-/// of several.
+/// The sizes that convert a burst to packets. A burst crosses the network as one packet, with one
+/// header and the payload of several packets.
 #[derive(Clone, Copy, Debug)]
 pub struct BurstSize {
-    /// Bytes on the wire beside the payload.
+    /// Header bytes on the wire.
     pub headers: u32,
-    /// Payload of a packet.
+    /// Payload bytes per packet.
     pub payload: NonZeroU32,
 }
 
@@ -61,7 +61,7 @@ pub(crate) struct Accounts {
     /// route.
     pub(crate) wire_bytes: Vec<u64>,
     pub(crate) losses: Vec<FlowLosses>,
-    /// By flow; empty where each packet of the network is one.
+    /// By flow; empty if no flow sends bursts.
     pub(crate) bursts: Vec<Option<BurstSize>>,
 }
 
@@ -72,14 +72,14 @@ impl Accounts {
         self.losses.push(FlowLosses::default());
     }
 
-    /// Counts the packets of a data packet that does not arrive.
+    /// Counts a lost data packet; a burst counts as its number of packets.
     #[cold]
     #[inline(never)]
     pub(crate) fn lose(&mut self, flow: FlowId, wire_bytes: u32, why: Lost) {
         self.count_lost(flow, wire_bytes, why);
     }
 
-    /// [`Self::lose`] for those that are on a rare way already.
+    /// Like [`Self::lose`], for callers that are themselves cold.
     #[inline]
     pub(crate) fn count_lost(&mut self, flow: FlowId, wire_bytes: u32, why: Lost) {
         let flow = flow.0 as usize;

@@ -1,26 +1,26 @@
-//! Queues of plain values in chunks of memory that they share.
+//! FIFO queues of `Copy` values, in chunks of memory that the queues share.
 //!
-//! A queue takes a chunk when its last one is full and gives one back when its front has passed it;
-//! the chunk given back last is taken first. So what is written now lies where something was read
-//! just before, in the cache, while a ring of 2^n places walks through all of them however few
-//! values it holds. Memory is that of the most values there have been at once in all queues
-//! together, at most doubled, and an empty queue has none.
+//! A queue takes a chunk when its last chunk is full, and returns a chunk when its front has passed
+//! it. The chunk returned last is reused first. New values therefore go to memory that was read
+//! just before and is still in the cache. A ring buffer of 2^n places would walk through all its
+//! places, however few values it holds. The memory is that of the largest number of values that all
+//! queues together have held at once, at most doubled. An empty queue has no chunk.
 
 /// Values in a chunk.
 const CHUNK: usize = 16;
 
-/// No chunk.
+/// The number that stands for no chunk.
 const NONE: u32 = u32::MAX;
 
-/// No place, behind all others.
+/// The number that stands for no place, greater than all places.
 const NOWHERE: u32 = u32::MAX;
 
-/// First in, first out. Its values lie in [`Chunks`].
+/// A first-in, first-out queue whose values are in [`Chunks`].
 #[derive(Clone, Debug)]
 pub(crate) struct Fifo {
-    /// The place of the first value, `NOWHERE` if there is none.
+    /// Place of the first value; `NOWHERE` if the queue is empty.
     head: u32,
-    /// The place of the last value.
+    /// Place of the last value.
     tail: u32,
 }
 
@@ -33,20 +33,20 @@ impl Fifo {
     }
 }
 
-/// The neighbours of a chunk in its queue, or in `next` the next chunk that is free.
+/// The neighbours of a chunk in its queue. For a free chunk, `next` is the next free chunk.
 #[derive(Clone, Copy, Debug)]
 struct Link {
     prev: u32,
     next: u32,
 }
 
-/// The memory of some queues.
+/// The memory of several queues.
 #[derive(Clone, Debug)]
 pub(crate) struct Chunks<T> {
     places: Vec<T>,
-    /// One for each chunk.
+    /// One per chunk.
     links: Vec<Link>,
-    /// The chunk that was given back last.
+    /// The chunk that was returned last, or `NONE`.
     free: u32,
 }
 
@@ -82,21 +82,21 @@ impl<T: Copy + Default> Chunks<T> {
         queue.tail = place;
     }
 
-    /// The first values of a queue, `most` at most, as far as they lie side by side.
+    /// Returns the first values of a queue: at most `most`, and only those in its first chunk.
     #[inline]
     pub(crate) fn front_part(&self, queue: &Fifo, most: usize) -> &[T] {
         self.part(queue.head as usize, most)
     }
 
-    /// The values from a place on, `most` at most, which there are, as far as they lie side by
-    /// side.
+    /// Returns the values from `place` on: at most `most`, and only those in the same chunk. The
+    /// queue must have `most` values from `place` on.
     #[inline]
     fn part(&self, place: usize, most: usize) -> &[T] {
         let in_chunk = CHUNK - place % CHUNK;
         &self.places[place..place + in_chunk.min(most)]
     }
 
-    /// Removes the first `count` values of a queue, which lie side by side.
+    /// Removes the first `count` values of a queue. They must be in one chunk.
     #[inline]
     pub(crate) fn drop_front(&mut self, queue: &mut Fifo, count: usize) {
         let last = queue.head + number(count) - 1;
@@ -107,16 +107,16 @@ impl<T: Copy + Default> Chunks<T> {
         }
     }
 
-    /// Removes the first value of a queue, which must not be empty, and returns it and the next
-    /// one.
+    /// Removes the first value of a queue and returns it and the next one. The queue must not be
+    /// empty.
     pub(crate) fn pop_front(&mut self, queue: &mut Fifo) -> (T, Option<&T>) {
         let place = queue.head as usize;
         self.drop_front(queue, 1);
-        // It lies there until the next value is pushed.
+        // The value stays there until the next push.
         (self.places[place], self.front(queue))
     }
 
-    /// The same if the next one lies beside it; else nothing.
+    /// Like [`Self::pop_front`], but returns `None` if no next value is in the same chunk.
     #[inline]
     pub(crate) fn pop_front_inside(&mut self, queue: &mut Fifo) -> Option<(T, &T)> {
         let (place, after) = (queue.head as usize, queue.head as usize + 1);
@@ -124,12 +124,12 @@ impl<T: Copy + Default> Chunks<T> {
             return None;
         }
         queue.head = number(after);
-        // If there is a place behind it, it is one as well.
+        // `place` is not the last place of its chunk, so `after` is a valid place.
         let next = &self.places[after];
         Some((self.places[place], next))
     }
 
-    /// Adds a chunk at the end of a queue, and returns its first place.
+    /// Adds a chunk at the end of a queue and returns its first place.
     #[cold]
     #[inline(never)]
     fn take_chunk(&mut self, queue: &mut Fifo) -> u32 {
@@ -146,7 +146,7 @@ impl<T: Copy + Default> Chunks<T> {
         place
     }
 
-    /// Gives back the chunk of the place `last`, the last one of it or of the queue.
+    /// Returns a chunk to the free list. `last` is the last place of the chunk or of the queue.
     #[inline(never)]
     fn give_back(&mut self, queue: &mut Fifo, last: u32) {
         let chunk = last as usize / CHUNK;
@@ -159,7 +159,7 @@ impl<T: Copy + Default> Chunks<T> {
         }
     }
 
-    /// A new chunk.
+    /// Allocates a chunk and returns its number.
     fn grow(&mut self) -> u32 {
         let chunk = number(self.links.len());
         let places = self.places.len() + CHUNK;
@@ -169,8 +169,8 @@ impl<T: Copy + Default> Chunks<T> {
         chunk
     }
 
-    /// Moves the last value ahead of all values at the end of the queue for which `after` holds;
-    /// whether it is the first of the queue then.
+    /// Moves the last value ahead of all values at the end of the queue for which `after` holds.
+    /// Returns whether it is now the first of the queue.
     pub(crate) fn move_last_before(&mut self, queue: &Fifo, after: impl Fn(&T) -> bool) -> bool {
         let mut here = queue.tail as usize;
         while here != queue.head as usize {
@@ -187,7 +187,7 @@ impl<T: Copy + Default> Chunks<T> {
         true
     }
 
-    /// The place behind one that is not the last of its queue.
+    /// Returns the place after `place`, which must not be the last of its queue.
     #[inline]
     fn after(&self, place: usize) -> usize {
         let after = place + 1;
@@ -197,7 +197,7 @@ impl<T: Copy + Default> Chunks<T> {
         after
     }
 
-    /// The values of a queue from the first on.
+    /// Iterates over the values of a queue, first to last.
     pub(crate) fn iter(&self, queue: &Fifo) -> impl Iterator<Item = &T> {
         let mut next = if queue.is_empty() { None } else { Some(queue.head as usize) };
         std::iter::from_fn(move || {
@@ -208,7 +208,7 @@ impl<T: Copy + Default> Chunks<T> {
     }
 }
 
-/// A place or a chunk in 32 bits; there are fewer of either.
+/// Converts the number of a place or chunk to 32 bits. [`Chunks::grow`] limits both.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "`Chunks::grow` counts them")]
 fn number(count: usize) -> u32 {
@@ -220,7 +220,7 @@ fn is_first_of_chunk(place: u32) -> bool {
     (place as usize).is_multiple_of(CHUNK)
 }
 
-/// A queue with chunks of its own.
+/// A queue with its own chunks.
 #[derive(Clone, Debug)]
 pub(crate) struct Queue<T> {
     chunks: Chunks<T>,
@@ -251,49 +251,49 @@ impl<T: Copy + Default> Queue<T> {
         self.len += 1;
     }
 
-    /// The place of the first value.
+    /// Returns the place of the first value.
     #[inline]
     pub(crate) fn first(&self) -> usize {
         self.fifo.head as usize
     }
 
-    /// The place of the last value, if there is one.
+    /// Returns the place of the last value; `None` if the queue is empty.
     #[inline]
     pub(crate) fn last(&self) -> Option<usize> {
         (!self.fifo.is_empty()).then_some(self.fifo.tail as usize)
     }
 
-    /// [`Chunks::part`].
+    /// Like [`Chunks::part`].
     #[inline]
     pub(crate) fn part(&self, place: usize, most: usize) -> &[T] {
         self.chunks.part(place, most)
     }
 
-    /// The value at a place.
+    /// Returns the value at a place.
     #[inline]
     pub(crate) fn at(&self, place: usize) -> &T {
         &self.chunks.places[place]
     }
 
-    /// The value at a place, if it is one.
+    /// Returns the value at a place; `None` if the place does not exist.
     #[inline]
     pub(crate) fn get(&self, place: usize) -> Option<&T> {
         self.chunks.places.get(place)
     }
 
-    /// [`Chunks::after`].
+    /// Like [`Chunks::after`].
     #[inline]
     pub(crate) fn after(&self, place: usize) -> usize {
         self.chunks.after(place)
     }
 
-    /// [`Chunks::front_part`].
+    /// Like [`Chunks::front_part`].
     #[inline]
     pub(crate) fn front_part(&self, most: usize) -> &[T] {
         self.chunks.front_part(&self.fifo, most.min(self.len))
     }
 
-    /// [`Chunks::drop_front`].
+    /// Like [`Chunks::drop_front`].
     #[inline]
     pub(crate) fn drop_front(&mut self, count: usize) {
         self.chunks.drop_front(&mut self.fifo, count);

@@ -1,11 +1,11 @@
-//! The digest of a run: what happened to each packet, when and where, independent of the order of
-//! the records.
+//! The digest of a run: a hash of what happened to each packet, when and where. It does not depend
+//! on the order of the records.
 //!
-//! A record is a data packet's arrival at, departure from or drop at a link with a rate, a data
-//! packet's arrival at the receiver, or an ACK's arrival at the sender. Each is hashed with the
-//! packet's identity (flow, sequence, retransmission number), the time and the place; the digest is
-//! the sum of the hashes modulo 2^64. It is therefore the same for links computed by virtual clock
-//! and by departure events.
+//! A record is an arrival of a data packet at a link with a rate, its departure, its drop, its
+//! arrival at the receiver, or an ACK's arrival at the sender. Each record is hashed with the
+//! packet's identity (flow, sequence number, retransmission number), the time and the place. The
+//! digest is the sum of the hashes modulo 2^64. It is therefore the same for links computed by
+//! virtual clock and for links computed by departure events.
 
 use bbrlab_units::Time;
 
@@ -34,7 +34,7 @@ impl std::fmt::Display for Digest {
     }
 }
 
-/// The hash of a packet's identity, computed once when the packet is sent.
+/// Returns the hash of a packet's identity. Computed once, when the packet is sent.
 #[inline]
 pub(crate) fn identity(flow: FlowId, seq: u64, retransmission: u16) -> u64 {
     let who = (u64::from(flow.0) << 16) | u64::from(retransmission);
@@ -51,8 +51,8 @@ impl Digest {
     }
 }
 
-/// Both halves of the 128-bit product: every input bit reaches every output bit (the mixing step of
-/// wyhash).
+/// Returns the XOR of both halves of the 128-bit product. Every input bit reaches every output bit
+/// (the mixing step of wyhash).
 #[inline]
 fn fold(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);

@@ -1,8 +1,9 @@
-//! A lane: packets on one constant delay, in order. Only its head is in the event queue.
+//! A lane (delay line): packets on one constant delay, in order. Only its head is in the event
+//! queue.
 //!
-//! The event queue therefore grows with the number of distinct constant delays instead of the
-//! number of packets in flight, and the cost of an event does not depend on the bandwidth-delay
-//! product.
+//! The size of the event queue therefore grows with the number of distinct constant delays, not
+//! with the number of packets in flight. The cost of an event does not depend on the
+//! bandwidth-delay product.
 
 use bbrlab_events::Key;
 use bbrlab_units::Time;
@@ -10,9 +11,9 @@ use bbrlab_units::Time;
 use crate::chunks::{Chunks, Fifo};
 use crate::packet::{Load, Packet};
 
-/// A packet in a lane and its arrival time. With the header of a TCP segment it is as long as a
-/// cache line, but not aligned to one: memory that is aligned so is copied when it grows, and there
-/// is that much more of it for a while.
+/// A packet in a lane and its arrival time. With a TCP header as payload it has the size of a cache
+/// line. It is not aligned to one: aligned memory is copied when it grows, and for a while both
+/// copies exist.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct UnderWay<P> {
     at: Time,
@@ -29,23 +30,23 @@ impl<P: Load> UnderWay<P> {
 /// The packets of all lanes.
 pub(crate) type Way<P> = Chunks<UnderWay<P>>;
 
-/// Packets on one constant delay to the same target. They lie in a [`Way`].
+/// The packets on one constant delay to the same target. They are in a [`Way`].
 #[derive(Debug)]
 pub(crate) struct Lane {
     packets: Fifo,
-    /// When the last packet arrives; `NEVER` if there is none.
+    /// When the last packet arrives; `NEVER` if the lane is empty.
     last: Time,
 }
 
 impl Lane {
     const EMPTY: Self = Self { packets: Fifo::EMPTY, last: Time::NEVER };
 
-    /// Adds a packet that arrives at `at`; true if it is the new head and needs an entry in the
-    /// event queue.
+    /// Adds a packet that arrives at `at`. Returns true if it is the new head, which needs an entry
+    /// in the event queue.
     ///
     /// Packets enter in order of time. Packets with the same time enter in the order of the events
-    /// that sent them. That is the order of their keys, unless a packet crossed a path without
-    /// delay at that time; then it is inserted further ahead, so that the order never depends on
+    /// that sent them. This is the order of their keys unless a packet crossed a path without delay
+    /// at that time. Such a packet is inserted further ahead, so that the order never depends on
     /// lanes.
     #[inline(always)]
     #[expect(
@@ -61,8 +62,8 @@ impl Lane {
         false
     }
 
-    /// Moves the last packet to its place among those of its time; whether it is the head. Apart
-    /// from where packets enter: most do so at a later time than the one before.
+    /// Moves the last packet to its position among the packets of the same time. Returns whether it
+    /// is the head. Not inlined: most packets enter at a later time than the one before.
     #[cold]
     #[inline(never)]
     fn sort_in<P: Load>(&mut self, way: &mut Way<P>) -> bool {
@@ -72,9 +73,9 @@ impl Lane {
         is_head
     }
 
-    /// Removes the head, and returns it. Writes the key of the next one into `next`,
-    /// [`Key::NEVER`] if there is none; in a pair with it the packet would be copied once more. The
-    /// lane must not be empty.
+    /// Removes the head and returns it. Writes the key of the next packet into `next`, or
+    /// [`Key::NEVER`] if there is none; returning a pair would copy the packet once more. The lane
+    /// must not be empty.
     #[inline]
     pub(crate) fn pop<P: Load>(&mut self, way: &mut Way<P>, next: &mut Key) -> Packet<P> {
         let Some((head, behind)) = way.pop_front_inside(&mut self.packets) else {
@@ -84,7 +85,7 @@ impl Lane {
         head.packet
     }
 
-    /// The same where the head is the last of its chunk or of the lane.
+    /// Like [`Self::pop`], if the head is the last packet of its chunk or of the lane.
     #[cold]
     #[inline(never)]
     fn pop_at_an_end<P: Load>(&mut self, way: &mut Way<P>, next: &mut Key) -> Packet<P> {
@@ -96,19 +97,19 @@ impl Lane {
         head.packet
     }
 
-    /// The key of the head, [`Key::NEVER`] if there is none.
+    /// Returns the key of the head; [`Key::NEVER`] if the lane is empty.
     pub(crate) fn head<P: Load>(&self, way: &Way<P>) -> Key {
         way.front(&self.packets).map_or(Key::NEVER, UnderWay::key)
     }
 
-    /// How many packets there are, counted.
+    /// Counts the packets.
     pub(crate) fn len<P: Load>(&self, way: &Way<P>) -> usize {
         way.iter(&self.packets).count()
     }
 }
 
-/// So many lanes are found without an indirection. The first ones are those of the first flow,
-/// and where flows share a path, of all.
+/// Number of lanes that are reached without an indirection. They belong to the first flow, or to
+/// all flows if the flows share a path.
 const FIRST: usize = 2;
 
 /// All lanes, by number.
@@ -136,19 +137,19 @@ impl Lanes {
         }
     }
 
-    /// Lane 0 or 1.
+    /// Returns lane 0 or 1.
     #[inline]
     pub(crate) fn first(&mut self, number: u32) -> &mut Lane {
         &mut self.first[number as usize % FIRST]
     }
 
-    /// One of the other lanes.
+    /// Returns one of the other lanes.
     #[inline]
     pub(crate) fn other(&mut self, number: u32) -> &mut Lane {
         &mut self.others[number as usize - FIRST]
     }
 
-    /// A lane.
+    /// Returns a lane.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "each packet enters one")]
     pub(crate) fn get(&mut self, number: u32) -> &mut Lane {

@@ -1,5 +1,5 @@
 //! The network: a deterministic discrete-event engine in integer nanoseconds and bytes. It carries
-//! packets and knows nothing of TCP.
+//! packets and does not depend on TCP.
 //!
 //! A caller builds a [`Network`] of links (described by [`bbrlab_link::Link`]), routes and flows,
 //! and calls [`Network::advance`] with a [`Handler`] (the hosts). Hosts act through a [`Port`]:
@@ -10,32 +10,32 @@
 //! | `engine/mod.rs` | the network, its clock, the loop |
 //! | `engine/build.rs` | links, routes, flows |
 //! | `engine/path.rs` | the path of a packet: lanes and links |
-//! | `engine/burst.rs` | the same for the packets of a burst |
-//! | `engine/conservation.rs` | the check that every packet sent is accounted for |
+//! | `engine/burst.rs` | the path of the packets of a burst |
+//! | `engine/conservation.rs` | the check that no packet is lost from the counts |
 //! | `port.rs` | the interface between hosts and network |
-//! | `packet.rs` | packets as the engine sees them; the stores of packets that are in no lane, and of what few carry |
-//! | `chunks.rs` | the queues of lanes and links, in memory that they share |
+//! | `packet.rs` | packets in the engine; stores of packets outside lanes and of extra data |
+//! | `chunks.rs` | the queues of lanes and links, in shared memory |
 //! | `lane.rs` | packets on one constant delay; only the first is in the event queue |
 //! | `route.rs` | hops compiled into legs |
 //! | `link/mod.rs` | a link, by virtual clock or by departure events |
-//! | `link/plain.rs` | a link that only queues and serves: its ledger, settled many packets at a time |
-//! | `link/server.rs` | when a packet departs |
+//! | `link/plain.rs` | a link that only queues and serves: its ledger, settled in batches |
+//! | `link/server.rs` | the departure time of a packet |
 //! | `link/serialiser.rs` | the exact serialiser, at one rate or on a schedule of rates |
 //! | `link/token_bucket.rs`, `link/trace_clock.rs` | the other two servers |
-//! | `link/front.rs` | what stands in front of the queue: loss, policer, thinning |
-//! | `link/thinning.rs` | ACKs of which one of several passes |
+//! | `link/front.rs` | the elements in front of the queue: loss, policer, thinning |
+//! | `link/thinning.rs` | ACK thinning |
 //! | `link/delay_clock.rs` | propagation delays that change |
-//! | `link/chance.rs` | hashes and draws of a link's queue discipline, which is one of `bbrlab_queue` |
-//! | `link/stats.rs`, `link/queue_length.rs`, `link/delay_histogram.rs` | the statistics of a link |
+//! | `link/chance.rs` | hashes and random numbers for a queue discipline (`bbrlab_queue`) |
+//! | `link/{stats,queue_length,delay_histogram}.rs` | the statistics of a link |
 //! | `loss.rs` | the random loss process |
-//! | `steps.rs` | where a schedule stands |
+//! | `steps.rs` | the current position in a schedule |
 //! | `rng.rs` | random numbers, one generator per consumer |
 //! | `digest.rs` | the digest of a run |
-//! | `accounts.rs` | what is counted across links: the digest, and of each flow what left and what was lost |
+//! | `accounts.rs` | counts across links: the digest, and each flow's departed bytes and losses |
 //!
-//! Invariants: nothing depends on the order of insertion or on lanes; no floating point, allocation
-//! (beyond the growth of buffers), hashing or dynamic dispatch in the path of a packet; the engine
-//! never reads a payload, which tells filters of ACKs itself what they ask for.
+//! Invariants: nothing depends on the order of insertion or on lanes. The path of a packet has no
+//! floating point, hashing, dynamic dispatch or allocation (except when buffers grow). The engine
+//! never reads a payload; ACK filters ask the payload itself.
 
 mod accounts;
 mod chunks;

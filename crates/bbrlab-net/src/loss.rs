@@ -13,7 +13,7 @@ pub(crate) struct LossProcess {
     rng: Rng,
 }
 
-/// Of a model, what the fate of the next packet depends on.
+/// The part of a model that determines the next packet's fate.
 #[derive(Clone, Debug)]
 enum State {
     Bernoulli(Probability),
@@ -34,7 +34,8 @@ impl LossProcess {
         Self { state, rng }
     }
 
-    /// Whether the next packet is lost, which passes at `at`: not before the one before it.
+    /// Whether the next packet is lost. It passes at `at`, which must not be before the previous
+    /// packet.
     pub(crate) fn loses(&mut self, at: Time) -> bool {
         match &mut self.state {
             State::Bernoulli(probability) => self.rng.happens(*probability),

@@ -1,4 +1,4 @@
-//! Packets as the engine sees them: size, flow, ECN field, identity. The payload is opaque.
+//! Packets inside the engine: size, flow, ECN field, identity. The payload is opaque.
 
 use bbrlab_events::{ID_TIE, id_of, sequence_of};
 use bbrlab_queue::TcpHeader;
@@ -12,8 +12,8 @@ pub struct FlowId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LinkId(pub u32);
 
-/// One end of a flow. Packets of the sender travel the forward route, those of the receiver the
-/// reverse one.
+/// One end of a flow. Packets from the sender take the forward route, packets from the receiver the
+/// reverse route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Side {
@@ -23,25 +23,26 @@ pub enum Side {
     Receiver = 1,
 }
 
-/// Data for the other host, which the network carries and never reads. It lies in the packet, and
-/// every packet is copied from queue to queue; what few packets have beside it is kept aside.
+/// Data for the other host. The network carries it and never reads it. It is stored in the packet,
+/// and every packet is copied from queue to queue; data that few packets carry is stored
+/// separately.
 pub trait Load: Copy + Default + std::fmt::Debug {
-    /// What few packets carry beside.
+    /// Extra data that only few packets carry.
     type Aside: Copy + std::fmt::Debug;
 
-    /// Whether it is an ACK that says nothing but how far data arrived, as far as the load itself
-    /// tells. What few packets carry beside is news.
+    /// Whether the payload is an ACK that carries only an ACK number. A packet with extra data is
+    /// never such an ACK; the caller checks this.
     fn is_bare_ack(&self) -> bool {
         false
     }
 
-    /// What a filter of ACKs reads; `None` if the load is not TCP's.
+    /// Returns the header that an ACK filter reads; `None` if the payload is not TCP.
     fn tcp_header(&self, _aside: Option<&Self::Aside>) -> Option<TcpHeader> {
         None
     }
 }
 
-/// Numbers as load, for tests of the network.
+/// Numbers as payload, for tests of the network.
 impl Load for u32 {
     type Aside = ();
 }
@@ -53,13 +54,14 @@ pub struct Outgoing<'a, P: Load> {
     pub wire_bytes: u32,
     /// The ECN field.
     pub ecn: Ecn,
-    /// Whether the packet carries data: the counts of flows and the digest distinguish it.
+    /// Whether the packet carries data. The counts of flows and the digest distinguish data from
+    /// ACKs.
     pub is_data: bool,
     /// For the digest: the sequence number of the data, or the acknowledgement number of an ACK.
     pub seq: u64,
     /// For the digest: how many times this data was sent before.
     pub retransmission: u16,
-    /// What this packet carries beside its payload.
+    /// Extra data of this packet, in addition to its payload.
     pub aside: Option<&'a P::Aside>,
 }
 
@@ -83,7 +85,7 @@ impl<'a, P: Load> Arrival<'a, P> {
         self.packet.flow()
     }
 
-    /// How many packets the flow had sent before it, in both directions; see
+    /// Returns how many packets the flow had sent before this one, in both directions; see
     /// [`crate::Port::packets_sent`].
     #[must_use]
     #[inline]
@@ -91,28 +93,28 @@ impl<'a, P: Load> Arrival<'a, P> {
         sequence_of(self.packet.tie)
     }
 
-    /// The ECN field; a link may have set it to CE.
+    /// Returns the ECN field. A link may have set it to CE.
     #[must_use]
     #[inline]
     pub fn ecn(&self) -> Ecn {
         self.packet.ticket.ecn()
     }
 
-    /// Whether the packet carries data, as its sender said.
+    /// Whether the sender declared that the packet carries data.
     #[must_use]
     #[inline]
     pub fn is_data(&self) -> bool {
         self.packet.ticket.is_data()
     }
 
-    /// As sent.
+    /// Returns the payload as sent.
     #[must_use]
     #[inline]
     pub fn payload(&self) -> &'a P {
         &self.packet.payload
     }
 
-    /// What the packet carries beside its payload, as sent.
+    /// Returns the packet's extra data as sent.
     #[must_use]
     #[inline]
     pub fn aside(&self) -> Option<&'a P::Aside> {
@@ -123,8 +125,8 @@ impl<'a, P: Load> Arrival<'a, P> {
 /// A packet inside the network.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Packet<P> {
-    /// Flow, and sequence number within the flow, as in the low bits of an event's key; above them
-    /// what its last event's key had there.
+    /// Flow and sequence number within the flow, as in the low bits of an event's key. The high
+    /// bits are those of the key of the packet's last event.
     pub(crate) tie: u64,
     /// Hash of the packet's identity.
     pub(crate) identity: u64,
@@ -135,13 +137,13 @@ pub(crate) struct Packet<P> {
 }
 
 impl<P: Load> Packet<P> {
-    /// The flow of the packet.
+    /// Returns the packet's flow.
     #[inline]
     pub(crate) fn flow(&self) -> FlowId {
         FlowId(id_of(self.tie))
     }
 
-    /// Whether it carries something beside its payload.
+    /// Whether the packet has extra data.
     #[inline]
     pub(crate) fn has_aside(&self) -> bool {
         self.aside != AsideId::NONE
@@ -155,16 +157,15 @@ impl<P: Load> Packet<P> {
     }
 }
 
-/// The leg that a packet is on (an index into the route table), its ECN field, and whether it
-/// carries data: in 32 bits, so that a packet with the header of a TCP segment fits into a cache
-/// line.
+/// The packet's leg (an index into the route table), its ECN field, and whether it carries data.
+/// Packed into 32 bits, so that a packet with a TCP header fits into a cache line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ticket(u32);
 
 impl Ticket {
     const ECN_SHIFT: u32 = 29;
     const DATA: u32 = 1 << 31;
-    /// Legs are numbered below this.
+    /// All numbers of legs are below this.
     pub(crate) const LEGS_MAX: u32 = 1 << Self::ECN_SHIFT;
 
     #[inline]
@@ -192,7 +193,7 @@ impl Ticket {
         }
     }
 
-    /// The same with the congestion-experienced mark.
+    /// Returns a copy with the congestion-experienced mark.
     #[inline]
     pub(crate) fn marked(self) -> Self {
         Self(self.0 | ((Ecn::Ce as u32) << Self::ECN_SHIFT))
@@ -204,7 +205,7 @@ impl Ticket {
     }
 }
 
-/// Where a packet's load beside the payload is kept; `NONE` for most.
+/// The slot of a packet's extra data; `NONE` for most packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct AsideId(u32);
 
@@ -212,7 +213,7 @@ impl AsideId {
     const NONE: Self = Self(u32::MAX);
 }
 
-/// What few packets carry beside their payload: slots, of which the free ones form a list.
+/// The extra data of packets: slots, of which the free ones form a list.
 #[derive(Debug)]
 pub(crate) struct Asides<P: Load> {
     slots: Vec<Slot<P::Aside>>,
@@ -222,7 +223,7 @@ pub(crate) struct Asides<P: Load> {
 #[derive(Debug)]
 struct Slot<T> {
     kept: T,
-    /// The slot that was free before this one was, `NONE` if that is none.
+    /// The next slot of the free list, or `NONE`.
     next_free: AsideId,
 }
 
@@ -231,7 +232,7 @@ impl<P: Load> Asides<P> {
         Self { slots: Vec::new(), first_free: AsideId::NONE }
     }
 
-    /// The packet that a host sends, to go on `leg`.
+    /// Makes the packet that a host sends, to go on `leg`.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -258,12 +259,12 @@ impl<P: Load> Asides<P> {
         }
     }
 
-    /// What a packet that stays in the network carries beside its payload.
+    /// Returns the extra data of a packet, which stays in the network.
     pub(crate) fn of(&self, packet: &Packet<P>) -> Option<&P::Aside> {
         (packet.aside != AsideId::NONE).then(|| &self.slots[packet.aside.0 as usize].kept)
     }
 
-    /// Forgets what a packet carries beside: the packet was dropped.
+    /// Frees the extra data of a packet that was dropped.
     #[inline]
     pub(crate) fn forget(&mut self, packet: &Packet<P>) {
         if packet.aside != AsideId::NONE {
@@ -288,7 +289,7 @@ impl<P: Load> Asides<P> {
         AsideId(place)
     }
 
-    /// What a packet that has arrived carries beside its payload, which is something.
+    /// Takes the extra data of a packet that has arrived. The packet must have some.
     #[inline]
     pub(crate) fn unpack(&mut self, packet: &Packet<P>) -> P::Aside {
         self.take(packet.aside)
@@ -302,7 +303,7 @@ impl<P: Load> Asides<P> {
         slot.kept
     }
 
-    /// How many packets have something kept here.
+    /// Counts the packets with extra data.
     pub(crate) fn len(&self) -> usize {
         let next = |id: &AsideId| self.slots.get(id.0 as usize).map(|slot| slot.next_free);
         let free = std::iter::successors(Some(self.first_free), next).count() - 1;
@@ -310,11 +311,11 @@ impl<P: Load> Asides<P> {
     }
 }
 
-/// A place in the packet store.
+/// The number of a slot in the packet store.
 pub(crate) type Handle = u32;
 
-/// The packets that wait in queues with departure events, or are under way on delays of their own:
-/// slots with a free list. All others lie in the lanes.
+/// The packets that wait in queues by departure events, and the packets on individual delays. A
+/// slab of slots with a free list. All other packets are in lanes.
 #[derive(Debug)]
 pub(crate) struct Packets<P> {
     slots: Vec<Packet<P>>,

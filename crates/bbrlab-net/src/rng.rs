@@ -13,7 +13,7 @@ pub struct Rng {
 }
 
 impl Rng {
-    /// The generator of the consumer `name` in the run with `seed`.
+    /// Makes the generator of the consumer `name` in the run with `seed`.
     #[must_use]
     pub fn new(seed: u64, name: &str) -> Self {
         let mut mix = seed
@@ -23,19 +23,19 @@ impl Rng {
         Self { state: std::array::from_fn(|_| splitmix64(&mut mix)) }
     }
 
-    /// A generator that goes on from this state.
+    /// Makes a generator that continues from this state.
     #[must_use]
     pub const fn from_state(state: [u64; 4]) -> Self {
         Self { state }
     }
 
-    /// Its state.
+    /// Returns the generator's state.
     #[must_use]
     pub const fn state(&self) -> [u64; 4] {
         self.state
     }
 
-    /// The next 64 bits.
+    /// Returns the next 64 bits.
     #[inline]
     pub fn next_u64(&mut self) -> u64 {
         let s = &mut self.state;
@@ -50,14 +50,14 @@ impl Rng {
         result
     }
 
-    /// A number in `0..bound` (0 if `bound` is 0), by multiplication; the bias is below `bound` /
-    /// 2^64.
+    /// Returns a number in `0..bound` (0 if `bound` is 0), by multiplication. The bias is below
+    /// `bound` / 2^64.
     #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64
     }
 
-    /// True with this probability; always draws once.
+    /// Returns true with this probability. Always draws once.
     #[inline]
     pub fn happens(&mut self, probability: Probability) -> bool {
         (self.next_u64() >> 32) < probability.0

@@ -7,7 +7,7 @@ use bbrlab_units::Span;
 
 use crate::packet::LinkId;
 
-/// A step of a route as the caller gives it.
+/// An element of a route as the caller describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RouteStep {
     /// A constant delay.
@@ -28,37 +28,38 @@ pub(crate) enum Target {
     Sender,
 }
 
-/// Where a leg begins. Legs with the same source, delay and target share a lane.
+/// The start of a leg. Legs with the same source, delay and target share a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Source {
     Hosts,
     Link(LinkId),
 }
 
-/// One leg.
+/// A constant delay and the link or host after it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Leg {
     pub(crate) delay: Span,
     pub(crate) target: Target,
-    /// The bits common to the ties of all arrivals at `target`, and the mask for the bits of
+    /// The bits that the ties of all arrivals at `target` share, and the mask for the bits of
     /// `event::sent_by`.
     pub(crate) tie_base: u64,
     pub(crate) sent_by_mask: u64,
     /// The lane, or `NO_LANE` if the link is reached without delay.
     pub(crate) lane: u32,
-    /// The lane of packets that the link before delays further for reordering.
+    /// The lane of packets that the previous link delays further, for reordering.
     pub(crate) late_lane: u32,
     /// Whether `target` is the route's last link with a rate.
     pub(crate) last_rated: bool,
-    /// The DSCP of the packets on it.
+    /// The DSCP of the packets on this leg.
     pub(crate) dscp: u8,
-    /// The hosts of the packets on it.
+    /// The hosts of the packets on this leg.
     pub(crate) hosts: Hosts,
-    /// The leg behind `target`, if that is a link.
+    /// A copy of parts of the leg after `target`, if `target` is a link.
     pub(crate) onward: Onward,
 }
 
-/// What a packet that leaves a link needs of its next leg, so that it need not be found.
+/// The parts of its next leg that a packet needs when it leaves a link, so that the leg is not
+/// looked up.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Onward {
     pub(crate) delay: Span,
@@ -67,7 +68,8 @@ pub(crate) struct Onward {
 }
 
 impl Leg {
-    /// The link at its end, if any, and whether that is the route's last link with a rate.
+    /// Returns the link at the end of the leg, if any, and whether it is the route's last link with
+    /// a rate.
     pub(crate) fn link(&self) -> Option<(LinkId, bool)> {
         match self.target {
             Target::Link(id) => Some((id, self.last_rated)),
@@ -76,5 +78,5 @@ impl Leg {
     }
 }
 
-/// No lane: the leg leads from a host to a link without delay.
+/// Stands for no lane: the leg leads from a host to a link without delay.
 pub(crate) const NO_LANE: u32 = u32::MAX;

@@ -1,18 +1,20 @@
-//! A schedule that is walked through once: values that hold from their times on.
+//! A schedule that is traversed once: each value holds from its time on.
 
 use std::sync::Arc;
 
 use bbrlab_units::Time;
 
-/// A place in a schedule whose times rise.
+/// A position in a schedule with ascending times.
 #[derive(Clone, Debug)]
 pub(crate) struct Steps<T> {
     steps: Arc<[(Time, T)]>,
-    /// The step that held when the value was last asked for.
+    /// The step that held at the last call of `value`.
     at: usize,
 }
 
 impl<T: Copy> Steps<T> {
+    /// Starts at the first step.
+    ///
     /// # Panics
     /// If there is no step, or the times do not ascend.
     pub(crate) fn new(steps: &Arc<[(Time, T)]>) -> Self {
@@ -21,8 +23,8 @@ impl<T: Copy> Steps<T> {
         Self { steps: Arc::clone(steps), at: 0 }
     }
 
-    /// The value that holds at a time, which is not before the one asked for last; before the first
-    /// step's time, its value.
+    /// Returns the value that holds at `time`, which must not be before the previous call's. Before
+    /// the first step's time, the first value holds.
     #[inline]
     pub(crate) fn value(&mut self, time: Time) -> T {
         while self.steps.get(self.at + 1).is_some_and(|next| next.0 <= time) {

@@ -1,4 +1,4 @@
-//! What can be wrong with a folder of packet logs.
+//! Errors in a folder of packet logs.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -15,14 +15,14 @@ pub enum LogError {
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         reason: String,
     },
     /// A file is not what `gzip` wrote: cut off or altered.
     BadGzip {
         /// The file.
         path: PathBuf,
-        /// What the decoder says.
+        /// The decoder's error.
         reason: String,
     },
     /// A file does not have the columns of its kind.
@@ -40,7 +40,7 @@ pub enum LogError {
         path: PathBuf,
         /// The row, from 1, the header not counted.
         row: usize,
-        /// What is wrong with it.
+        /// The fault.
         reason: String,
     },
     /// The counts in a file are not those of `episodes.csv`: it was altered or cut off.
@@ -54,18 +54,18 @@ pub enum LogError {
         /// The count found.
         found: u64,
     },
-    /// An episode asks for something that is not known.
+    /// An episode has a setting that is not supported.
     Unsupported(Unsupported),
     /// The folder lists no episode by this name.
     NoSuchEpisode {
         /// The name asked for.
         name: String,
-        /// The names there are.
+        /// The names in the folder.
         known: Vec<String>,
     },
 }
 
-/// What an episode asks for and is not known: it is left out, or one side of it.
+/// A setting of an episode that is not supported: the episode, or one side of it, is left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsupported {
     /// The episode.
@@ -74,7 +74,7 @@ pub struct Unsupported {
     pub column: &'static str,
     /// Its content.
     pub found: String,
-    /// What would be accepted.
+    /// The contents that are accepted.
     pub expected: &'static str,
 }
 
@@ -110,7 +110,7 @@ impl fmt::Display for LogError {
             ),
             Self::Unsupported(unsupported) => write!(f, "episodes.csv: {unsupported}"),
             Self::NoSuchEpisode { name, known } => {
-                write!(f, "no episode `{name}`; there are: {}", known.join(", "))
+                write!(f, "no episode `{name}`; the folder has: {}", known.join(", "))
             }
         }
     }

@@ -1,12 +1,12 @@
-//! Where the full reference data are, for tests that use all of them.
+//! The location of the full reference data, for tests that use all of them.
 
 use std::env;
 use std::io::Write as _;
 use std::path::PathBuf;
 
 /// The folder named by `BBRLAB_REFERENCE` (with `golden/`, `linux-reference/` and `papers/`), or
-/// `None` where it is unset. Reports which on standard error, bypassing the test runner's capture,
-/// so that a gate can count: `reference: used` or `skipped: no reference`, and the test's name.
+/// `None` where it is unset. Reports `reference: used` or `skipped: no reference`, with the test's
+/// name, on standard error. This bypasses the test runner's capture, so that a gate can count.
 ///
 /// # Panics
 /// If the variable is set to something that is not such a folder: a gate that believes it has the

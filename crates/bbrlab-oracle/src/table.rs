@@ -73,7 +73,7 @@ impl Table {
         &self.rows
     }
 
-    /// Where the column `name` is.
+    /// Position of the column `name`.
     pub(crate) fn position(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column == name)
     }

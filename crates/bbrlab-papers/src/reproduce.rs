@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use bbrlab_cost::Estimate;
 use bbrlab_lab::{
     BatchOptions, LabError, Progress, SIMULATOR, Stop, SummaryOf, check_limit, default_out,
     run_batch,
@@ -189,7 +190,7 @@ pub(crate) fn run_scenario(
     if points.is_empty() {
         return Ok(None);
     }
-    let estimate = scenario.estimate();
+    let estimate = Estimate::of_scenario(&scenario);
     check_limit(&estimate, options.jobs, estimate.records_bytes, options.limit).map_err(
         |error| {
             let plural = if seeds == 1 { "" } else { "s" };

@@ -1,8 +1,8 @@
-//! What a congestion control in Python may read and write: the core's records under the core's
-//! names, in its units.
+//! The state that a congestion control in Python may read and write: the core's records, under the
+//! core's names and in its units.
 //!
-//! A flow has one `Conn` and one `Control`, which show the connection as it is in the event under
-//! way. Samples are made anew for each event, so that who keeps one keeps that one.
+//! A flow has one `Conn` and one `Control`, which show the connection in the current event. Samples
+//! are new objects for each event, so a sample that is kept does not change.
 
 use std::sync::{Mutex, MutexGuard};
 
@@ -20,7 +20,7 @@ use pyo3::types::{PyList, PyString};
 
 use crate::shown::shown;
 
-/// The members of an enumeration of `python/bbrlab/_control.py`.
+/// Returns a member of an enumeration of `python/bbrlab/_control.py`.
 fn member(
     py: Python<'_>,
     members: &PyOnceLock<Py<PyList>>,
@@ -36,25 +36,25 @@ fn member(
     Ok(list.get_item(usize::from(number))?.unbind())
 }
 
-/// A member of `CaState`.
+/// Returns a member of `CaState`.
 pub(crate) fn ca_state(py: Python<'_>, number: u8) -> PyResult<Py<PyAny>> {
     static MEMBERS: PyOnceLock<Py<PyList>> = PyOnceLock::new();
     member(py, &MEMBERS, "CaState", number)
 }
 
-/// A member of `CwndEvent`.
+/// Returns a member of `CwndEvent`.
 pub(crate) fn cwnd_event(py: Python<'_>, number: u8) -> PyResult<Py<PyAny>> {
     static MEMBERS: PyOnceLock<Py<PyList>> = PyOnceLock::new();
     member(py, &MEMBERS, "CwndEvent", number)
 }
 
-/// A member of `PacingStatus`.
+/// Returns a member of `PacingStatus`.
 fn pacing_status(py: Python<'_>, number: u8) -> PyResult<Py<PyAny>> {
     static MEMBERS: PyOnceLock<Py<PyList>> = PyOnceLock::new();
     member(py, &MEMBERS, "PacingStatus", number)
 }
 
-/// A field as Python sees it.
+/// The conversion of a field to a Python value.
 trait Shown {
     type As;
 
@@ -91,8 +91,8 @@ impl Shown for PacingStatus {
     }
 }
 
-/// Makes the methods of a class: a getter for each row of the core's table, which reads from what
-/// `$state` gives, or of what is computed, `$now`, beside others.
+/// Generates the methods of a class: a getter for each row of the core's table. It reads from
+/// `$state`, or from `$now` for computed values, in addition to the given methods.
 macro_rules! readable {
     ({ $class:ty, $state:ident, $now:ident, { $($rest:tt)* } } $record:ident, $about:literal {
         $($name:ident: $kind:ty, $column:literal, $unit:literal, $linux:literal, $meaning:literal
@@ -133,20 +133,20 @@ impl PyConn {
         self.conn.lock().expect("nobody panics while holding it")
     }
 
-    /// An event begins, in which the control may be written to or not.
+    /// Begins an event. `is_open` states whether the control may be written.
     pub(crate) fn begin(&self, conn: &Conn, is_open: bool) {
         *self.conn() = *conn;
         *self.ctl.get().open() = Open { ctl: conn.ctl, is_open };
     }
 
-    /// The event is over; what has been written.
+    /// Ends the event and returns the written control.
     pub(crate) fn end(&self) -> Control {
         let mut open = self.ctl.get().open();
         open.is_open = false;
         open.ctl
     }
 
-    /// The connection as it is now in the event under way.
+    /// Returns the connection in its current state in this event.
     fn now(&self) -> Conn {
         let ctl = self.ctl.get().open().ctl;
         Conn { ctl, ..*self.conn() }
@@ -164,7 +164,7 @@ fields!(Conn, readable { PyConn, conn, now, {
     }
 } });
 
-/// The writable fields, and whether an event is under way that may write them.
+/// The writable fields, and whether the current event may write them.
 struct Open {
     ctl: Control,
     is_open: bool,
@@ -183,7 +183,7 @@ impl PyControl {
         self.open().ctl
     }
 
-    /// Stores a number in the field `name`, within its bounds.
+    /// Stores a number in the field `name`, if it is within the field's bounds.
     fn write(&self, name: &str, given: &Bound<'_, PyAny>) -> PyResult<()> {
         let Some(field) = Control::FIELDS.iter().find(|field| field.about.name == name) else {
             return Err(PyAttributeError::new_err(format!(
@@ -198,7 +198,7 @@ impl PyControl {
         let mut open = self.open();
         if !open.is_open {
             return Err(PyRuntimeError::new_err(format!(
-                "ctl.{name}: expected to be written in an event that changes the connection, found that none is under way; what ssthresh, undo_cwnd, pkts_acked and the sizes of bursts change, they return"
+                "ctl.{name}: expected a write in an event that changes the connection, found none in progress; ssthresh, undo_cwnd, pkts_acked and burst sizes return their value instead"
             )));
         }
         (field.put)(&mut open.ctl, value.cast_signed());
@@ -206,15 +206,15 @@ impl PyControl {
     }
 }
 
-/// A host paces by itself or has a queue that does; a congestion control can only ask for the
-/// former where neither is.
+/// A host paces by itself, or its queue paces. A congestion control can only request pacing by the
+/// host if neither paces yet.
 fn statuses_after(now: PacingStatus) -> Bounds {
     let most = if now == PacingStatus::None { PacingStatus::Needed } else { now };
-    let what = "the status that the connection has, or PacingStatus.NEEDED where it has none:";
+    let what = "the connection's status, or PacingStatus.NEEDED if it has none:";
     (now as u64, most as u64, what)
 }
 
-/// The least and the most that a number may be, and what it counts.
+/// Minimum and maximum of a number, and its meaning.
 pub(crate) type Bounds = (u64, u64, &'static str);
 
 fn bounds_of(about: &About) -> Bounds {
@@ -222,13 +222,13 @@ fn bounds_of(about: &About) -> Bounds {
     (least, most, about.unit)
 }
 
-/// The bounds of what an event returns that is to be the field `name` of the control.
+/// Returns the bounds of an event's result that becomes the field `name` of the control.
 pub(crate) fn bounds(name: &str) -> Bounds {
     let field = Control::FIELDS.iter().find(|field| field.about.name == name);
     bounds_of(&field.expect("a field of the control").about)
 }
 
-/// A whole number within bounds.
+/// Converts a whole number within bounds.
 pub(crate) fn whole(
     name: &str,
     given: &Bound<'_, PyAny>,
@@ -251,7 +251,7 @@ pub(crate) fn whole(
     }
 }
 
-/// A number that is known to fit.
+/// Converts a number that is known to fit.
 #[expect(clippy::cast_possible_truncation, reason = "bounded by the caller")]
 pub(crate) const fn small(value: u64) -> u32 {
     value as u32
@@ -284,7 +284,7 @@ fields!(RateSample, readable { PyRateSample, sample, sample, {
     }
 } });
 
-/// What an ACK acknowledged.
+/// The data that an ACK acknowledged.
 #[pyclass(frozen, name = "AckSample", module = "bbrlab._bbrlab")]
 pub(crate) struct PyAckSample(pub(crate) AckSample);
 
@@ -316,8 +316,8 @@ fields!(LostSkb, readable { PyLostSkb, skb, skb, {
     }
 } });
 
-/// The source of a flow's random integers, derived from the run's seed, for as long as an event is
-/// under way.
+/// The source of a flow's random integers, derived from the run's seed. Usable only during an
+/// event.
 #[pyclass(frozen, name = "Draw", module = "bbrlab._bbrlab")]
 pub(crate) struct PyDraw(Mutex<Option<Lent>>);
 
@@ -330,7 +330,7 @@ impl PyDraw {
         self.0.lock().expect("nobody panics while holding it")
     }
 
-    /// An event begins or is over.
+    /// Sets the source when an event begins, or removes it when the event ends.
     pub(crate) fn replace(&self, lent: Option<Lent>) -> Option<Lent> {
         std::mem::replace(&mut *self.lent(), lent)
     }
@@ -338,25 +338,25 @@ impl PyDraw {
 
 #[pymethods]
 impl PyDraw {
-    /// A random integer in `0..bound`.
+    /// Returns a random integer in `0..bound`.
     fn below(&self, bound: &Bound<'_, PyAny>) -> PyResult<u32> {
         let bound = whole("draw.below", bound, (1, u32::MAX.into(), "a bound"))?;
         match &mut *self.lent() {
             Some(lent) => Ok(lent.below(small(bound))),
             None => Err(PyRuntimeError::new_err(
-                "draw.below: expected an event that is under way and has a `draw`, found none",
+                "draw.below: expected a current event with a `draw`, found none",
             )),
         }
     }
 }
 
-/// Reno's growth, which applies where a class has none of its own.
+/// Reno's growth, which applies if a class has none of its own.
 #[pyfunction]
 pub(crate) fn reno_cong_avoid(conn: &PyConn, acked: u32) -> PyResult<()> {
     let grown = reno::cong_avoid(&conn.now(), acked);
     let mut open = conn.ctl.get().open();
     if !open.is_open {
-        return Err(PyRuntimeError::new_err("cong_avoid: expected an event that is under way"));
+        return Err(PyRuntimeError::new_err("cong_avoid: expected a current event, found none"));
     }
     open.ctl = grown;
     Ok(())
@@ -368,7 +368,7 @@ pub(crate) fn reno_ssthresh(conn: &PyConn) -> u32 {
     reno::ssthresh(&conn.now())
 }
 
-/// Reno's window after a spurious episode.
+/// Reno's window after a spurious loss episode.
 #[pyfunction]
 pub(crate) fn reno_undo_cwnd(conn: &PyConn) -> u32 {
     reno::undo_cwnd(&conn.now())

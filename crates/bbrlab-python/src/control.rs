@@ -1,8 +1,8 @@
 //! Congestion controls in Python: a class whose methods are the core's events.
 //!
-//! An event that the class has not is answered here as the kernel answers a null callback, or as
-//! Reno, without a call of Python. The first exception ends the run: what comes after it in the
-//! same slice of the run is answered with the connection as it is.
+//! An event that the class does not have is handled here like a null callback of the kernel, or
+//! like Reno, without a call of Python. The first exception ends the run. Later events in the same
+//! slice of the run return the connection unchanged.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,10 +24,10 @@ use crate::conn::{
 use crate::raise::of_class;
 use crate::shown::shown;
 
-/// The most segments of a burst. Linux: `GSO_MAX_SEGS`.
+/// Maximum number of segments per burst. Linux: `GSO_MAX_SEGS`.
 const SEGS_MAX: u64 = 65_535;
 
-/// The most that the send buffer may exceed the window by.
+/// Maximum factor by which the send buffer may exceed the window.
 const EXPAND_MAX: u64 = 1024;
 
 /// The events that a class can have. Linux: `struct tcp_congestion_ops`.
@@ -67,7 +67,7 @@ impl Callback {
         Self::Info,
     ];
 
-    /// The method's name, which is the core's.
+    /// Returns the method's name, which is the core's name.
     const fn name(self) -> &'static str {
         match self {
             Self::Init => "init",
@@ -88,20 +88,20 @@ impl Callback {
     }
 }
 
-/// A class with what was found out about it.
+/// A class and its properties.
 #[derive(Debug)]
 pub(crate) struct Class {
     object: Py<PyType>,
     has: [bool; Callback::ALL.len()],
     hooks: Hooks,
     answers_share_of_marks: bool,
-    /// Where it comes from, and what identifies its text.
+    /// The origin of the class, and a hash of its text.
     source: String,
     sha256: Option<String>,
 }
 
 impl Class {
-    /// What a value is as a congestion control: `None` if it is no class, or another.
+    /// Returns the value as a congestion control; `None` if it is not a class or is another class.
     pub(crate) fn of(given: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
         let py = given.py();
         let module = py.import("bbrlab._control")?;
@@ -159,7 +159,7 @@ impl Class {
         Ok(Some(Self { object, has, hooks, answers_share_of_marks, source, sha256 }))
     }
 
-    /// The name that it has where none is given.
+    /// Returns its default name.
     pub(crate) fn own_name(&self, py: Python<'_>) -> PyResult<String> {
         Ok(self.object.bind(py).name()?.to_string())
     }
@@ -168,7 +168,7 @@ impl Class {
         &self.object
     }
 
-    /// What the scenario says of it, as an inline table.
+    /// Returns its declaration in the scenario, as an inline table.
     pub(crate) fn declaration(&self) -> String {
         let mut table = toml::Table::new();
         table.insert("source".to_owned(), self.source.clone().into());
@@ -193,13 +193,13 @@ impl Classes {
         self.0.push((name, class));
     }
 
-    /// Adds a class that stands in the place of its name.
+    /// Adds a class that is given where its name could be.
     pub(crate) fn add(&mut self, py: Python<'_>, class: Class) -> PyResult<String> {
         let name = class.own_name(py)?;
         let other = self.0.iter().find(|(other, _)| *other == name);
         if other.is_some_and(|(_, other)| !other.object.bind(py).is(class.object.bind(py))) {
             let text = format!(
-                "expected congestion controls with names of their own, found two classes {name}; controls={{\"...\": {name}, ...}} names them"
+                "expected congestion controls with different names, found two classes {name}; name them with controls={{\"...\": {name}, ...}}"
             );
             return Err(of_class(py, "UsageError", &text));
         }
@@ -215,14 +215,14 @@ impl Classes {
         self.0.is_empty()
     }
 
-    /// These, and the others where names differ.
+    /// Returns these classes, and those of `others` with different names.
     pub(crate) fn over(mut self, others: &Self) -> Self {
         let own: Vec<String> = self.0.iter().map(|(name, _)| name.clone()).collect();
         self.0.extend(others.0.iter().filter(|(name, _)| !own.contains(name)).cloned());
         self
     }
 
-    /// Who makes instances of them in one call, and where it is kept if one fails.
+    /// Returns makers of instances for one call, and the place for the first failure.
     pub(crate) fn makers(&self) -> (Controls, Arc<Failure>) {
         let failure = Arc::new(Failure::default());
         let named = self.0.iter().map(|(name, class)| {
@@ -237,7 +237,7 @@ impl Classes {
     }
 }
 
-/// What has ended a call's runs, if something has.
+/// The failure that has ended a call's runs, if any.
 #[derive(Debug, Default)]
 pub(crate) struct Failure {
     is_there: AtomicBool,
@@ -249,9 +249,9 @@ struct Failed {
     control: String,
     flow: u32,
     event: &'static str,
-    /// `None` of a constructor.
+    /// The time of the event; `None` for a constructor.
     time_ns: Option<u64>,
-    /// What more there is to say of it.
+    /// Additional text of the message.
     with: String,
     error: PyErr,
 }
@@ -269,8 +269,8 @@ impl Failure {
         }
     }
 
-    /// The exception to raise: one that tells where it happened, with the original as its cause;
-    /// what is no error, such as Ctrl-C, is raised as it is.
+    /// Takes the exception to raise. Its message states where it happened, and its cause is the
+    /// original. Exceptions that are not errors, such as Ctrl-C, are raised unchanged.
     pub(crate) fn take(&self, py: Python<'_>) -> Option<PyErr> {
         let failed = self.first.lock().expect("nobody panics while holding it").take()?;
         let Failed { control, flow, event, time_ns, with, error } = failed;
@@ -378,7 +378,7 @@ fn shown_params(params: &Params) -> String {
 struct Instance {
     name: String,
     place: Place,
-    /// Bound methods, by the number of their event; `None` for those that the class has not.
+    /// Bound methods, by the number of their event; `None` for events that the class does not have.
     methods: Vec<Option<Py<PyAny>>>,
     conn: Py<PyConn>,
     draw: Py<PyDraw>,
@@ -399,7 +399,7 @@ impl Instance {
         self.methods[event as usize].is_some()
     }
 
-    /// Calls the method of an event, if the class has it, and reads what it returns. An exception
+    /// Calls the method of an event, if the class has it, and converts its result. An exception
     /// ends the run.
     fn call<T>(
         &self,
@@ -435,7 +435,7 @@ impl Instance {
         })
     }
 
-    /// An event that changes the connection.
+    /// Calls an event that changes the connection.
     fn tell(
         &self,
         conn: &Conn,
@@ -447,7 +447,7 @@ impl Instance {
                 return Ok(());
             }
             Err(PyTypeError::new_err(format!(
-                "{}: expected None, found {} of type {}; what it changes is set in conn.ctl",
+                "{}: expected None, found {} of type {}; set changes in conn.ctl",
                 event.name(),
                 shown(returned)?,
                 returned.get_type().name()?
@@ -457,7 +457,7 @@ impl Instance {
         if told.is_some() { ctl } else { conn.ctl }
     }
 
-    /// The same with random numbers.
+    /// Like [`Self::tell`], with random numbers.
     fn tell_with(
         &self,
         conn: &Conn,
@@ -476,7 +476,7 @@ impl Instance {
         ctl
     }
 
-    /// An event that asks for a number.
+    /// Calls an event that returns a number.
     fn ask(
         &self,
         conn: &Conn,
@@ -491,15 +491,15 @@ impl Instance {
 }
 
 /// The congestion control of a connection. A clone is the same object under a second name, as in
-/// Python; the simulator clones none.
+/// Python. The simulator makes no clones.
 #[derive(Clone, Debug)]
 struct PyControlOf {
     hooks: Hooks,
-    /// `None` if it could not be made.
+    /// `None` if the instance could not be made.
     instance: Option<Arc<Instance>>,
 }
 
-/// The instance of a [`PyControlOf`], or an early answer.
+/// Returns the instance of a [`PyControlOf`], or makes the caller return early.
 macro_rules! instance {
     ($self:ident or $answer:expr) => {
         match &$self.instance {
@@ -606,7 +606,7 @@ impl CongestionControl for PyControlOf {
         asked.unwrap_or(2)
     }
 
-    /// The method has no arguments: with every control of the kernel's the factor is a constant.
+    /// The method has no arguments, because every control of the kernel has a constant factor.
     fn sndbuf_expand(&self, conn: &Conn) -> u32 {
         let of = instance!(self or 2);
         let factor = (1, EXPAND_MAX, "a factor");
@@ -621,7 +621,7 @@ impl CongestionControl for PyControlOf {
     }
 }
 
-/// What a class reports about itself.
+/// Converts the values that a class reports about itself.
 fn info(returned: &Bound<'_, PyAny>) -> PyResult<Info> {
     const KEYS: [&str; 6] = ["bw", "min_rtt_us", "inflight_hi", "inflight_lo", "bw_hi", "bw_lo"];
     let Ok(given) = returned.cast::<PyDict>() else {

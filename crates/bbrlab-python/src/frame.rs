@@ -1,5 +1,5 @@
-//! Tables in Arrow's form. Other programs take them through Arrow's interface of capsules, numpy
-//! single columns through its array interface; neither copies a number.
+//! Tables in Arrow's format. Other programs read them through Arrow's capsule interface. numpy
+//! reads single columns through its array interface. Neither copies numbers.
 //!
 //! Sources: [arrow], the `PyCapsule` interface; [numpy], the array interface.
 
@@ -29,7 +29,7 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// A table of parts that have the same columns, at least one.
+    /// Makes a table of at least one part. All parts must have the same columns.
     pub(crate) fn of_parts(parts: impl IntoIterator<Item = Vec<Column>>) -> PyResult<Self> {
         let mut schema: Option<SchemaRef> = None;
         let mut batches = Vec::new();
@@ -45,7 +45,7 @@ impl Frame {
         Ok(Self { schema: schema.unwrap_or_else(|| Arc::new(Schema::empty())), batches })
     }
 
-    /// The columns of the table; those of several parts are put together.
+    /// Returns the columns of the table, with their parts concatenated.
     pub(crate) fn columns(&self) -> Vec<Column> {
         let fields = self.schema.fields().iter().enumerate();
         let column = |(at, field): (usize, &Arc<Field>)| {
@@ -57,7 +57,7 @@ impl Frame {
     }
 }
 
-/// The values of some arrays of one type: without nulls, if there are none.
+/// Returns the values of arrays of one type, without nulls if there are none.
 fn values(kind: &DataType, arrays: &[&dyn Array]) -> Values {
     let is_whole = arrays.iter().all(|array| array.null_count() == 0);
     match kind {
@@ -92,8 +92,8 @@ fn wrong(error: ArrowError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// A column as Arrow has it; its numbers are not copied. Every column may have nulls, so that
-/// tables of different runs fit together.
+/// Converts a column to Arrow without copying its numbers. Every column is nullable, so that tables
+/// of different runs fit together.
 fn field_and_array(column: Column) -> (Field, ArrayRef) {
     let array: ArrayRef = match column.values {
         Values::Int(values) => Arc::new(Int64Array::from(values)),
@@ -133,7 +133,7 @@ impl Frame {
         self.batches.iter().map(RecordBatch::num_rows).sum()
     }
 
-    /// A column in one or more pieces.
+    /// Returns a column in one or more chunks.
     fn chunks(&self, name: &str) -> PyResult<Vec<Chunk>> {
         let at = self.schema.index_of(name);
         let at = at.map_err(|_| PyKeyError::new_err(name.to_owned()))?;
@@ -145,7 +145,7 @@ impl Frame {
         PyCapsule::new_with_value(py, schema.map_err(wrong)?, c"arrow_schema")
     }
 
-    /// For pickles, in the form of Arrow's streams.
+    /// For pickles, in Arrow's stream format.
     fn __reduce__<'py>(
         &self,
         py: Python<'py>,
@@ -169,8 +169,7 @@ impl Frame {
         py.detach(read).map_err(wrong)
     }
 
-    /// The table as a stream. Another schema than its own is not made: the interface leaves that
-    /// open.
+    /// Returns the table as a stream. A requested schema is ignored, which the interface permits.
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_stream__<'py>(
         &self,
@@ -185,7 +184,7 @@ impl Frame {
     }
 }
 
-/// A piece of a column.
+/// A chunk of a column.
 #[pyclass(frozen, module = "bbrlab._bbrlab")]
 pub(crate) struct Chunk {
     array: ArrayRef,
@@ -203,7 +202,7 @@ impl Chunk {
         }
     }
 
-    /// How many values are missing.
+    /// Number of missing values.
     #[getter]
     fn nulls(&self) -> usize {
         self.array.null_count()
@@ -213,20 +212,20 @@ impl Chunk {
         self.array.len()
     }
 
-    /// A byte for each value: 1 if it is there.
+    /// Returns a byte per value: 1 if the value is present.
     fn valid(&self) -> Vec<u8> {
         (0..self.array.len()).map(|n| u8::from(self.array.is_valid(n))).collect()
     }
 
-    /// The words of a column of text.
+    /// Returns the words of a text column.
     fn texts(&self) -> PyResult<Vec<Option<String>>> {
         let texts = self.array.as_any().downcast_ref::<StringArray>();
         let texts = texts.ok_or_else(|| PyTypeError::new_err("a column of numbers"))?;
         Ok(texts.iter().map(|text| text.map(str::to_owned)).collect())
     }
 
-    /// Where numpy finds the numbers, which stay where they are. What stands where one is missing
-    /// means nothing.
+    /// The address of the numbers for numpy, without a copy. A missing value has an arbitrary
+    /// number.
     #[getter]
     fn __array_interface__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let array = self.array.as_any();

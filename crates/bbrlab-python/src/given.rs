@@ -1,5 +1,4 @@
-//! Python's values as TOML: what a scenario is given as keywords or a dict, and the values of
-//! single keys.
+//! Converts Python values to TOML: scenarios as keywords or dicts, and values of single keys.
 
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -13,14 +12,14 @@ use crate::control::{Class, Classes};
 use crate::shown::shown;
 use crate::span::{Span, span};
 
-/// Values deeper inside each other are a mistake, such as a list that contains itself.
+/// Maximum nesting depth. Deeper nesting is a mistake, such as a list that contains itself.
 const DEPTH_MAX: usize = 16;
 
-/// More values at once are more than any scenario has points: `range(10**9)` is refused before it
-/// is a list.
+/// Maximum number of values. No scenario has more points: `range(10**9)` is rejected before it
+/// becomes a list.
 const VALUES_MAX: usize = 1_000_000;
 
-/// What may still be given, and the classes of congestion controls so far.
+/// The remaining limits for input, and the classes of congestion controls so far.
 #[derive(Clone, Copy)]
 struct Room<'a> {
     depth: usize,
@@ -29,22 +28,22 @@ struct Room<'a> {
 }
 
 impl Room<'_> {
-    /// Makes room for a value within another one.
+    /// Returns the limits for a value within another one.
     fn deeper(self, at: &str) -> PyResult<Self> {
         let Some(depth) = self.depth.checked_sub(1) else {
             return Err(PyValueError::new_err(format!(
-                "{at}: expected at most {DEPTH_MAX} values inside each other"
+                "{at}: expected at most {DEPTH_MAX} nested values"
             )));
         };
         Ok(Self { depth, ..self })
     }
 
-    /// What is left after so many values more.
+    /// Returns the number of values that remain after `count` more.
     fn less(self, count: usize, at: &str) -> PyResult<usize> {
         self.values.get().checked_sub(count).ok_or_else(|| {
             let place = if at.is_empty() { "a scenario" } else { at };
             PyValueError::new_err(format!(
-                "{place}: expected at most {VALUES_MAX} values in all; with the {count} here they are more"
+                "{place}: expected at most {VALUES_MAX} values in total; with the {count} here there are more"
             ))
         })
     }
@@ -55,7 +54,7 @@ impl Room<'_> {
     }
 }
 
-/// Room for all. Classes are left in `classes`.
+/// Calls `take` with full limits. Adds classes that it finds to `classes`.
 fn within<T>(classes: &mut Classes, take: impl FnOnce(Room<'_>) -> PyResult<T>) -> PyResult<T> {
     let found = RefCell::new(std::mem::take(classes));
     let taken = take(Room { depth: DEPTH_MAX, values: &Cell::new(VALUES_MAX), classes: &found });
@@ -63,7 +62,7 @@ fn within<T>(classes: &mut Classes, take: impl FnOnce(Room<'_>) -> PyResult<T>) 
     taken
 }
 
-/// What Python gives, in its order.
+/// A Python value, in Python's order.
 enum Given {
     Leaf(Value),
     List(Vec<Given>),
@@ -73,8 +72,8 @@ enum Given {
 /// The table of a scenario that declares congestion controls from outside.
 const CONTROLS: &str = "controls";
 
-/// A scenario as the text of a file: a section for each table, and a line for each key. Classes of
-/// congestion controls are left in `classes`.
+/// Returns a scenario as the text of a file: a section per table, and a line per key. Adds classes
+/// of congestion controls to `classes`.
 pub(crate) fn document(given: &Bound<'_, PyMapping>, classes: &mut Classes) -> PyResult<String> {
     let (mut lines, mut sections) = (String::new(), String::new());
     let mut declared = Vec::new();
@@ -110,12 +109,12 @@ pub(crate) fn document(given: &Bound<'_, PyMapping>, classes: &mut Classes) -> P
     Ok(lines + &sections)
 }
 
-/// What `--set` says to declare these classes.
+/// Returns the `--set` arguments that declare these classes.
 pub(crate) fn declarations(classes: &Classes) -> impl Iterator<Item = String> {
     classes.iter().map(|(name, class)| format!("{CONTROLS}.{name}={}", class.declaration()))
 }
 
-/// The classes of a mapping from names.
+/// Returns the classes of a mapping from names.
 pub(crate) fn named_classes(given: &Bound<'_, PyAny>) -> PyResult<Classes> {
     let mut classes = Classes::default();
     let given = mapping(given, CONTROLS, "names with classes of congestion controls")?;
@@ -124,7 +123,7 @@ pub(crate) fn named_classes(given: &Bound<'_, PyAny>) -> PyResult<Classes> {
         let at = format!("{CONTROLS}[{}]", shown(&name)?);
         let name: String = name
             .extract()
-            .map_err(|_| PyTypeError::new_err(format!("{at}: expected names that are text")))?;
+            .map_err(|_| PyTypeError::new_err(format!("{at}: expected text as names")))?;
         let Some(class) = Class::of(&value)? else {
             return Err(PyTypeError::new_err(format!(
                 "{at}: expected a class of congestion controls (a subclass of bbrlab.CongestionControl), found {} of type {}",
@@ -137,7 +136,7 @@ pub(crate) fn named_classes(given: &Bound<'_, PyAny>) -> PyResult<Classes> {
     Ok(classes)
 }
 
-/// A dict of these, or what else is one.
+/// Converts to a mapping: a dict or another mapping type.
 pub(crate) fn mapping<'a, 'py>(
     given: &'a Bound<'py, PyAny>,
     at: &str,
@@ -159,7 +158,7 @@ fn section(text: &mut String, head: &str, keys: &[(String, Given)]) {
     }
 }
 
-/// The keys of a mapping, each with its value on one line.
+/// Returns the keys of a mapping, each with its value on one line.
 pub(crate) fn pairs(
     given: &Bound<'_, PyMapping>,
     at: &str,
@@ -169,7 +168,7 @@ pub(crate) fn pairs(
     Ok(table.into_iter().map(|(key, value)| (key, inline(&value))).collect())
 }
 
-/// A value on one line.
+/// Returns a value on one line.
 pub(crate) fn value(given: &Bound<'_, PyAny>, at: &str) -> PyResult<String> {
     Ok(inline(&within(&mut Classes::default(), |room| value_within(given, at, room))?))
 }
@@ -188,7 +187,7 @@ fn inline(given: &Given) -> String {
     }
 }
 
-/// A key as TOML has it.
+/// Quotes a key for TOML if necessary.
 fn quoted(key: &str) -> String {
     let is_bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     if !key.is_empty() && key.chars().all(is_bare) {
@@ -205,7 +204,7 @@ fn table(given: &Bound<'_, PyMapping>, at: &str, room: Room<'_>) -> PyResult<Vec
         let Ok(key) = key.extract::<String>() else {
             let place = if at.is_empty() { "a scenario" } else { at };
             return Err(PyTypeError::new_err(format!(
-                "{place}: expected keys that are text, found {} of type {}",
+                "{place}: expected text as keys, found {} of type {}",
                 shown(&key)?,
                 key.get_type().name()?
             )));
@@ -223,11 +222,11 @@ fn table(given: &Bound<'_, PyMapping>, at: &str, room: Room<'_>) -> PyResult<Vec
     Ok(table)
 }
 
-/// A value of a key. NaN and infinities are values too: the scenario's reader says what it thinks
-/// of them.
+/// Converts a value of a key. NaN and infinities are also values; the scenario's reader decides
+/// about them.
 fn value_within(given: &Bound<'_, PyAny>, at: &str, room: Room<'_>) -> PyResult<Given> {
     let room = room.deeper(at)?;
-    // Truth values are numbers in Python, so they come first.
+    // Booleans are numbers in Python, so they are tested first.
     if let Ok(value) = given.cast::<PyBool>() {
         return Ok(Given::Leaf(Value::Boolean(value.is_true())));
     }
@@ -252,7 +251,7 @@ fn value_within(given: &Bound<'_, PyAny>, at: &str, room: Room<'_>) -> PyResult<
         let name = room.classes.borrow_mut().add(given.py(), class)?;
         return Ok(Given::Leaf(Value::String(name)));
     }
-    // What numpy and its relatives have, single values too.
+    // numpy and similar packages, including single values.
     if given.hasattr("tolist")? {
         if let Ok(size) = given.getattr("size").and_then(|size| size.extract()) {
             room.less(size, at)?;
@@ -274,7 +273,7 @@ fn value_within(given: &Bound<'_, PyAny>, at: &str, room: Room<'_>) -> PyResult<
     )))
 }
 
-/// The values of a sequence.
+/// Converts the values of a sequence.
 fn list(given: &Bound<'_, PyAny>, at: &str, room: Room<'_>) -> PyResult<Given> {
     let count = given.len()?;
     room.take(count, at)?;

@@ -1,23 +1,23 @@
-//! The Python package's Rust half, `bbrlab._bbrlab`: what `python/bbrlab` is written on. Its
+//! The Rust half of the Python package, `bbrlab._bbrlab`, on which `python/bbrlab` builds. Its
 //! signatures are in `python/bbrlab/_bbrlab.pyi`.
 //!
 //! | file | idea |
 //! | --- | --- |
-//! | `scenario.rs` | scenarios, from files, built-ins and what Python gives |
+//! | `scenario.rs` | scenarios from files, built-ins and Python values |
 //! | `given.rs` | Python's values as TOML |
-//! | `span.rs` | spans of time of `datetime`, numpy and pandas |
-//! | `running.rs` | one run, or the runs of a sweep, computed without the interpreter's lock |
-//! | `watch.rs` | work in a thread of its own, or in Python's, while Python hears Ctrl-C and shows progress |
+//! | `span.rs` | durations of `datetime`, numpy and pandas |
+//! | `running.rs` | a run, or the runs of a sweep, computed without the interpreter's lock |
+//! | `watch.rs` | work in a separate thread or in Python's, with Ctrl-C and progress |
 //! | `control.rs` | congestion controls in Python: a class's methods as the core's events |
-//! | `conn.rs` | what they read and write |
+//! | `conn.rs` | the records that congestion controls read and write |
 //! | `stepped.rs` | one run in the caller's steps |
 //! | `records.rs` | the records of runs |
 //! | `frame.rs` | tables in Arrow's form, handed over without a copy |
 //! | `named.rs` | the back end that Python names |
 //! | `raise.rs` | errors as exceptions |
 //!
-//! It computes nothing itself: the same calls of `bbrlab_lab` as the command line's, so the same
-//! scenario and seed give the same bytes.
+//! It computes nothing itself. It makes the same calls of `bbrlab_lab` as the command line, so the
+//! same scenario and seed give the same bytes.
 
 #![expect(
     clippy::needless_pass_by_value,
@@ -50,13 +50,14 @@ use pyo3::prelude::*;
 use crate::raise::raised;
 use crate::watch::watched;
 
-/// The `bbrlab` command with these words, of which the first is its name; the exit status.
+/// Runs the `bbrlab` command with these words, of which the first is its name. Returns the exit
+/// status.
 #[pyfunction]
 fn command(py: Python<'_>, words: Vec<OsString>, again: Vec<OsString>) -> u8 {
     py.detach(|| bbrlab_cli::run_command(words, &again))
 }
 
-/// What the `bbrlab` command answers to these words, of which the first is a verb.
+/// Returns the answer of the `bbrlab` command to these words, of which the first is a verb.
 #[pyfunction]
 fn answer(py: Python<'_>, words: Vec<String>) -> PyResult<String> {
     watched(py, None, |stop, _| bbrlab_cli::answer(words.iter().map(String::as_str), stop))?

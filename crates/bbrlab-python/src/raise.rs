@@ -1,4 +1,4 @@
-//! Errors as the exceptions of `python/bbrlab/_errors.py`.
+//! Converts errors to the exceptions of `python/bbrlab/_errors.py`.
 
 use bbrlab_lab::LabError;
 use bbrlab_scenario::{ScenarioError, ScenarioErrors};
@@ -6,7 +6,7 @@ use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// The exception for an error of the lab.
+/// Makes the exception for an error of the lab.
 pub(crate) fn raised(py: Python<'_>, error: LabError) -> PyErr {
     match error {
         LabError::Scenario(errors) => of_scenario(py, &errors),
@@ -16,7 +16,7 @@ pub(crate) fn raised(py: Python<'_>, error: LabError) -> PyErr {
     }
 }
 
-/// `ScenarioError`, which holds each mistake.
+/// Makes a `ScenarioError` with all mistakes.
 pub(crate) fn of_scenario(py: Python<'_>, errors: &ScenarioErrors) -> PyErr {
     let raise = || {
         let mistakes =
@@ -27,7 +27,7 @@ pub(crate) fn of_scenario(py: Python<'_>, errors: &ScenarioErrors) -> PyErr {
     raise().map_or_else(|error| error, PyErr::from_value)
 }
 
-/// An exception of this class.
+/// Makes an exception of this class.
 pub(crate) fn of_class(py: Python<'_>, class: &str, text: &str) -> PyErr {
     let raise = || py.import("bbrlab._errors")?.getattr(class)?.call1((text,));
     raise().map_or_else(|error| error, PyErr::from_value)

@@ -34,7 +34,7 @@ impl RunRecords {
     }
 }
 
-/// A record as a dict.
+/// Converts a record to a dict.
 fn dict<'py>(py: Python<'py>, record: &impl serde::Serialize) -> PyResult<Bound<'py, PyAny>> {
     let text = serde_json::to_string(record).expect("records of plain values");
     py.import("json")?.call_method1("loads", (text,))
@@ -153,7 +153,8 @@ impl SweepRecords {
         Ok(Self { runs: records.into_vec()?, numbers, out, computed, repeated, found })
     }
 
-    /// A whole sweep in its folder, of which others have computed so many.
+    /// Makes the records of a whole sweep in its folder, of which other processes computed
+    /// `computed` runs.
     pub(crate) fn of_whole(
         runs: Vec<RunSummary>,
         out: PathBuf,
@@ -202,13 +203,15 @@ impl SweepRecords {
         dict(py, self.at(n)?)
     }
 
-    /// How many of the computed ones had been begun before by somebody who was lost.
+    /// How many of the computed runs were repeated because the first process that computed them was
+    /// lost.
     #[getter]
     fn repeated(&self) -> u64 {
         self.repeated
     }
 
-    /// All records as Arrow tables, for who has asked for these runs: see [`Gathering::add`].
+    /// Returns all records as Arrow tables, for the process that requested these runs: see
+    /// [`Gathering::add`].
     fn tables(&self, py: Python<'_>) -> PyResult<Vec<Frame>> {
         py.detach(|| frames_of(&self.numbers, &self.runs))
     }
@@ -239,7 +242,7 @@ impl SweepRecords {
         dict(py, &groups(&self.runs))
     }
 
-    /// The means over the seeds of each point, of one value per run.
+    /// Returns the means over the seeds of each point, for one value per run.
     fn means(&self, py: Python<'_>, values: Vec<Option<f64>>) -> PyResult<Means> {
         if values.len() != self.runs.len() {
             let (runs, found) = (self.runs.len(), values.len());
@@ -277,11 +280,11 @@ impl SweepRecords {
     }
 }
 
-/// For each point the place of its first run, how many of its runs have a value, their mean, and
-/// the ends of its interval.
+/// For each point, the position of its first run, the number of its runs with a value, their mean,
+/// and the ends of the mean's confidence interval.
 type Means = Vec<(usize, u64, Option<f64>, Option<(f64, f64)>)>;
 
-/// What the figure in a column of `summary.parquet` is of: `run`, `bottleneck`, `group` or `flow`.
+/// Returns the subject of a column of `summary.parquet`: `run`, `bottleneck`, `group` or `flow`.
 #[pyfunction]
 pub(crate) fn figure_of(column: &str) -> Option<&'static str> {
     Some(match bbrlab_lab::figure_of(column)? {
@@ -292,11 +295,11 @@ pub(crate) fn figure_of(column: &str) -> Option<&'static str> {
     })
 }
 
-/// What a pickled sweep consists of: tables, folder, and how many runs were computed, repeated and
-/// found.
+/// The content of a pickled sweep: tables, folder, and the numbers of computed, repeated and found
+/// runs.
 type Swept = (Vec<Frame>, Option<PathBuf>, (u64, u64, u64));
 
-/// What a pickled run consists of: tables of its record; its series, queues, transfers and delays;
+/// The content of a pickled run: tables of its record; its series, queues, transfers and delays;
 /// scenario and folder.
 type Ran = (Vec<Frame>, [Frame; 4], String, Option<PathBuf>);
 
@@ -315,22 +318,22 @@ fn runs_in(tables: &[Py<Frame>]) -> PyResult<Vec<(u64, RunSummary)>> {
     runs_of(&tables).map_err(PyValueError::new_err)
 }
 
-/// The runs of a sweep that others compute, as they come in.
+/// The runs of a sweep that other processes compute, as they arrive.
 #[pyclass(frozen, module = "bbrlab._bbrlab")]
 pub(crate) struct Gathering {
-    /// By number, so that nothing has to be moved in the end: that would take the memory twice.
+    /// By number, so that nothing is moved at the end, which would take twice the memory.
     runs: Mutex<Vec<Option<RunSummary>>>,
 }
 
 #[pymethods]
 impl Gathering {
-    /// For so many runs.
+    /// Expects this number of runs.
     #[new]
     fn new(runs: usize) -> Self {
         Self { runs: Mutex::new(vec![None; runs]) }
     }
 
-    /// Takes what [`SweepRecords::tables`] has made of some runs.
+    /// Adds the runs that [`SweepRecords::tables`] has converted.
     fn add(&self, py: Python<'_>, tables: Vec<Py<Frame>>) -> PyResult<()> {
         py.detach(|| {
             let found = runs_in(&tables)?;
@@ -344,12 +347,12 @@ impl Gathering {
         })
     }
 
-    /// All of them, which are then no longer here.
+    /// Takes all runs out.
     fn records(&self, computed: u64, repeated: u64) -> PyResult<SweepRecords> {
         let mut runs = self.runs.lock().expect("nobody panics while holding it");
         let (all, there) = (runs.len(), runs.iter().flatten().count());
         if there < all {
-            return Err(PyValueError::new_err(format!("{there} of {all} runs have come back")));
+            return Err(PyValueError::new_err(format!("only {there} of {all} runs have returned")));
         }
         let runs = std::mem::take(&mut *runs).into_iter();
         let runs: Vec<RunSummary> = runs.map(|run| run.expect("all are there")).collect();
@@ -358,7 +361,7 @@ impl Gathering {
     }
 }
 
-/// What a folder of results holds: a run or a sweep.
+/// Opens a folder of results: a run or a sweep.
 #[pyfunction]
 pub(crate) fn open_folder(py: Python<'_>, folder: PathBuf) -> PyResult<Py<PyAny>> {
     match py.detach(|| open_results(&folder)).map_err(|error| raised(py, error))? {

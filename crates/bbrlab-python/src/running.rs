@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use bbrlab_cost::Estimate;
 use bbrlab_lab::{
     BatchOptions, DEFAULT_LIMIT, LabError, Progress, Stop, SummaryOf, Task, Whole, check_backend,
     check_limit, finish_whole, heaviest_first, processors, read_run, run_batch,
@@ -19,9 +20,9 @@ use crate::records::{RunRecords, SweepRecords};
 use crate::scenario::PyScenario;
 use crate::watch::{here, watched};
 
-/// Does the work without the interpreter's lock in a thread of its own or, if congestion controls
-/// of the user take part, with it in this one: there their exceptions arise, and Ctrl-C is heard
-/// within them.
+/// Does the work without the interpreter's lock in a separate thread. If congestion controls of the
+/// user take part, does it with the lock in this thread, where their exceptions are raised and
+/// Ctrl-C interrupts them.
 fn computed<T: Send>(
     py: Python<'_>,
     progress: Option<&Py<PyAny>>,
@@ -66,7 +67,7 @@ pub(crate) fn run(
         return Err(of_class(py, "ScenarioError", &text));
     }
     let failed = |error| raised(py, error);
-    let estimate = scenario.estimate_run(0);
+    let estimate = Estimate::of_run(scenario, 0);
     check_limit(&estimate, 1, 0, limit.unwrap_or(DEFAULT_LIMIT)).map_err(failed)?;
     check_backend(scenario, on).map_err(failed)?;
     let work = |stop: &Stop, tell: &dyn Fn(Progress)| {
@@ -97,7 +98,7 @@ pub(crate) fn run(
     Ok(RunRecords::new(result, scenario.run_toml(0), out))
 }
 
-/// Runs all runs of a scenario, or those of some numbers.
+/// Runs all runs of a scenario, or those with the given numbers.
 #[pyfunction]
 #[pyo3(signature = (scenario, *, on, only = None, out = None, force = false, pictures = true, jobs = None, limit = None, progress = None))]
 #[expect(clippy::too_many_arguments, reason = "keywords, as the command line's flags")]
@@ -123,8 +124,8 @@ pub(crate) fn sweep(
     let only: Option<BTreeSet<u64>> =
         only.map(|numbers| numbers.into_iter().filter(is_known).collect());
     let estimate = py.detach(|| match &only {
-        Some(only) => scenario.estimate_of(only.iter().copied()),
-        None => scenario.estimate(),
+        Some(only) => Estimate::of_runs(scenario, only.iter().copied()),
+        None => Estimate::of_scenario(scenario),
     });
     check_limit(&estimate, jobs, estimate.records_bytes, limit).map_err(failed)?;
     let work = |stop: &Stop, tell: &dyn Fn(Progress)| {
@@ -145,8 +146,8 @@ pub(crate) fn sweep(
     computed(py, progress.as_ref(), scenario, &failure, work)
 }
 
-/// The numbers of a scenario's runs with their weights, the heaviest first: columns `run` and
-/// `weight`.
+/// Returns the numbers of a scenario's runs with their weights, the heaviest first: columns `run`
+/// and `weight`.
 #[pyfunction]
 pub(crate) fn weights(py: Python<'_>, scenario: &Bound<'_, PyScenario>) -> PyResult<Frame> {
     let scenario = &scenario.get().inner;
@@ -161,7 +162,8 @@ pub(crate) fn weights(py: Python<'_>, scenario: &Bound<'_, PyScenario>) -> PyRes
     })
 }
 
-/// The records of a sweep that others have written to a folder, with its summary and pictures.
+/// Returns the records of a sweep that other processes have written to a folder. Writes its summary
+/// and plots.
 #[pyfunction]
 #[pyo3(signature = (scenario, out, *, pictures, computed, repeated))]
 pub(crate) fn finish(
@@ -178,7 +180,7 @@ pub(crate) fn finish(
         let Whole { complete, records } = finish_whole(scenario, &out, pictures)?;
         if complete < scenario.runs() {
             return Err(LabError::Failed(format!(
-                "{}: {complete} of {} runs are there; the workers write to a folder that this machine does not see",
+                "{}: found {complete} of {} runs; the workers write to a folder that this machine cannot access",
                 out.display(),
                 scenario.runs()
             )));

@@ -1,8 +1,9 @@
-//! Scenarios, from files, built-ins and what Python gives.
+//! Scenarios from files, built-ins and Python values.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use bbrlab_cost::Estimate;
 use bbrlab_lab::{Named, check_backend, files_in, open_named};
 use bbrlab_papers::not_a_scenario;
 use bbrlab_run::{Source, SweepPoint};
@@ -17,18 +18,19 @@ use crate::named::back_end;
 use crate::raise::{of_class, of_scenario, raised};
 use crate::shown::shown;
 
-/// A scenario, read and checked: what the network is and who sends. It does not change, pickles,
-/// and is equal to another of the same name and hash.
+/// A scenario, parsed and checked: the network and its flows. It is immutable, can be pickled, and
+/// is equal to a scenario with the same name and hash.
 ///
 /// Args:
-///     source: A file, a folder of results, the id of a built-in scenario, a dict in the shape of a scenario file, or another scenario.
-///         Without one, the tables of the file are keywords.
-///     set: Values of keys in place of the source's: a dict, or a list of `"key=value"`.
-///     name: Its name, in place of the file's or the built-in's.
+///     source: A file, a folder of results, the id of a built-in scenario, another scenario, or a dict
+///         in the form of a scenario file. Without it, give the tables of the file as keywords.
+///     set: Values of keys that replace those of the source: a dict, or a list of `"key=value"`.
+///     name: The scenario's name, instead of the file's or the built-in's.
 ///
 /// Raises:
-///     `ScenarioError`: If it is wrong: the command line's message, and where each mistake is.
-///     `TypeError`, `ValueError`: If a value is of a kind that no scenario has.
+///     `ScenarioError`: If it is invalid. The message is the command line's, with the place of each
+///         mistake.
+///     `TypeError`, `ValueError`: If a scenario cannot have values of this kind.
 ///
 /// >>> import bbrlab as bl
 /// >>> bl.Scenario("examples.dumbbell", {"flows.cc": "bbr3"}).runs
@@ -42,7 +44,7 @@ use crate::shown::shown;
 #[pyclass(frozen, module = "bbrlab", name = "Scenario")]
 pub(crate) struct PyScenario {
     pub(crate) inner: Arc<Scenario>,
-    /// The congestion controls that it declares, as far as they are here.
+    /// The classes of the congestion controls that it declares, if they are known.
     pub(crate) classes: Classes,
 }
 
@@ -55,7 +57,7 @@ impl PyScenario {
         let runs = self.inner.runs();
         match run.extract() {
             Ok(run) if run < runs => return Ok(run),
-            // What is no number at all has its own words.
+            // A value that is not a number keeps Python's message.
             Err(error) if !error.is_instance_of::<PyOverflowError>(run.py()) => return Err(error),
             Ok(_) | Err(_) => {}
         }
@@ -63,7 +65,7 @@ impl PyScenario {
         Err(PyIndexError::new_err(text))
     }
 
-    /// The same with other values of some keys.
+    /// Returns a scenario with other values of some keys.
     fn changed(&self, py: Python<'_>, sets: Sets) -> PyResult<Self> {
         let inner = &self.inner;
         let changed = Scenario::parse_kept(
@@ -140,7 +142,7 @@ impl PyScenario {
         Ok(Self::new(scenario, sets.classes))
     }
 
-    /// The same scenario as it was before it was pickled.
+    /// Restores a pickled scenario.
     #[staticmethod]
     #[pyo3(signature = (name, text, controls = None))]
     fn _restore(
@@ -150,7 +152,7 @@ impl PyScenario {
         controls: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let classes = controls.map_or_else(|| Ok(Classes::default()), given::named_classes)?;
-        // A class whose text is another here than there is another congestion control.
+        // If a class has another text here than there, it is another congestion control.
         let sets: Vec<String> = given::declarations(&classes).collect();
         let restored = Scenario::parse_kept(name, name, text, Some(&files_in(None)), &sets);
         restored
@@ -177,44 +179,44 @@ impl PyScenario {
         Ok(controls)
     }
 
-    /// Its name: the file's without its ending, or the built-in's id.
+    /// The scenario's name: the file's without its extension, or the built-in's id.
     #[getter]
     fn name(&self) -> &str {
         self.inner.name()
     }
 
-    /// Its title; empty if it has none.
+    /// The scenario's title; empty if it has none.
     #[getter]
     fn title(&self) -> &str {
         self.inner.title()
     }
 
-    /// The hash of all its points and seeds, in hexadecimal: what is not simulated, such as the
-    /// title, does not count.
+    /// The hash of all points and seeds, in hexadecimal. Keys that are not simulated, such as the
+    /// title, do not count.
     #[getter]
     fn hash(&self) -> &str {
         self.inner.hash()
     }
 
-    /// How many runs it has: `points * seeds`.
+    /// Number of runs: `points * seeds`.
     #[getter]
     fn runs(&self) -> u64 {
         self.inner.runs()
     }
 
-    /// How many points its sweep has; 1 without a sweep.
+    /// Number of points of the sweep; 1 without a sweep.
     #[getter]
     fn points(&self) -> u64 {
         self.inner.points()
     }
 
-    /// How many seeds each point is run with.
+    /// Number of seeds per point.
     #[getter]
     fn seeds(&self) -> u64 {
         self.inner.repeat()
     }
 
-    /// It as the text of a file, with every key that has an effect.
+    /// Returns the scenario as the text of a file, with every key that has an effect.
     ///
     /// >>> import bbrlab as bl
     /// >>> print(*bl.Scenario("examples.dumbbell").to_toml().splitlines()[:2], sep="\n")
@@ -224,13 +226,13 @@ impl PyScenario {
         self.inner.to_toml()
     }
 
-    /// The scenario of one run alone, as the text of a file.
+    /// Returns the scenario of one run as the text of a file.
     ///
     /// Args:
-    ///     run: Its number, from 0.
+    ///     run: The run's number, from 0.
     ///
     /// Raises:
-    ///     `IndexError`: If there is no such run.
+    ///     `IndexError`: If the run does not exist.
     ///
     /// >>> import bbrlab as bl
     /// >>> "seed = 3" in bl.Scenario("examples.two-bbr").run_toml(2)
@@ -239,8 +241,8 @@ impl PyScenario {
         Ok(self.inner.run_toml(self.checked(run)?))
     }
 
-    /// How many flows each table of `[[flows]]` has in the first run; `None` where they come and
-    /// go.
+    /// Returns the number of flows of each `[[flows]]` table in the first run; `None` with
+    /// `arrivals`.
     fn _flows_of_tables(&self) -> Vec<Option<usize>> {
         let run = self.inner.run(0);
         let of_class = |(class, source): (usize, &Source)| {
@@ -250,13 +252,13 @@ impl PyScenario {
         run.classes.iter().map(|class| &class.source).enumerate().map(of_class).collect()
     }
 
-    /// The same scenario with other values of some keys.
+    /// Returns the scenario with other values of some keys.
     ///
     /// Args:
-    ///     values: A dict, or a list of `"key=value"` as `--set` has them.
+    ///     values: A dict, or a list of `"key=value"` as in `--set`.
     ///
     /// Raises:
-    ///     `ScenarioError`: If there is no such key, or a value is wrong.
+    ///     `ScenarioError`: If a key does not exist or a value is invalid.
     ///
     /// >>> import bbrlab as bl
     /// >>> s = bl.Scenario("examples.dumbbell")
@@ -266,14 +268,15 @@ impl PyScenario {
         self.changed(py, sets(values)?)
     }
 
-    /// The same scenario with a sweep.
+    /// Returns the scenario with a sweep.
     ///
     /// Args:
-    ///     sweep: Keys with the values that they have in turn. They come beside or in place of those that are swept already.
-    ///     seeds: Runs per point, each with a seed of its own.
+    ///     sweep: Keys, each with a list of values. They add to the keys that are already swept, or replace
+    ///         them.
+    ///     seeds: Runs per point, each with its own seed.
     ///
     /// Raises:
-    ///     `ScenarioError`: If it is wrong at any point, or has too many.
+    ///     `ScenarioError`: If it is invalid at a point, or has too many points.
     ///
     /// >>> import bbrlab as bl
     /// >>> s = bl.Scenario("examples.dumbbell").swept({"flows.cc": ["bbr1", "cubic"], "flows.count": [1, 2, 4]}, seeds=5)
@@ -303,10 +306,11 @@ impl PyScenario {
         self.changed(py, sets)
     }
 
-    /// What running it takes, without running it: `runs`, `data_packets`, `events`, `cpu_s`,
-    /// `memory_bytes` (of the largest run), `records_bytes` (of the figures of all, which a sweep
-    /// returns) and `series_rows`. Within a factor of two where flows fill the link. `on` is the back
-    /// end that would compute it: `cpu_s` is what it takes, and what it cannot do is a `UsageError`.
+    /// Returns an estimate of the cost without running: `runs`, `data_packets`, `events`, `cpu_s`,
+    /// `memory_bytes` (of the largest run), `records_bytes` (of the metrics of all runs, which a
+    /// sweep returns) and `series_rows`. It is accurate within a factor of two if flows fill the
+    /// link. `on` is the back end whose CPU time is estimated. A `UsageError` names what it cannot
+    /// compute.
     ///
     /// >>> import bbrlab as bl
     /// >>> 10_000 < bl.Scenario("examples.dumbbell").estimate()["data_packets"] < 20_000
@@ -315,7 +319,7 @@ impl PyScenario {
     fn estimate<'py>(&self, py: Python<'py>, on: &str) -> PyResult<Bound<'py, PyDict>> {
         let on = back_end(py, on)?;
         let (estimate, cpu_s) = py.detach(|| {
-            let estimate = self.inner.estimate();
+            let estimate = Estimate::of_scenario(&self.inner);
             let cpu_s = check_backend(&self.inner, on).and_then(|()| on.cpu_s(&estimate));
             (estimate, cpu_s)
         });
@@ -349,7 +353,7 @@ impl PyScenario {
     }
 }
 
-/// A scenario that Python gives as a mapping.
+/// Parses a scenario that Python gives as a mapping.
 fn given_as(
     py: Python<'_>,
     keys: &Bound<'_, PyMapping>,
@@ -366,7 +370,7 @@ fn given_as(
         .map_err(|errors| of_scenario(py, &errors))
 }
 
-/// A file's name, or an id.
+/// Returns a file's name or an id.
 fn path_of(source: &Bound<'_, PyAny>) -> PyResult<String> {
     if let Ok(text) = source.cast::<PyString>() {
         return Ok(text.to_cow()?.into_owned());
@@ -380,7 +384,7 @@ fn path_of(source: &Bound<'_, PyAny>) -> PyResult<String> {
     )))
 }
 
-/// Values of keys as the command line's `--set` has them, and the classes among them.
+/// Values of keys in the form of the command line's `--set`, and the classes among them.
 #[derive(Default)]
 struct Sets {
     words: Vec<String>,
@@ -388,7 +392,7 @@ struct Sets {
 }
 
 impl Sets {
-    /// The words with those that declare the classes.
+    /// Returns the values, after those that declare the classes.
     fn in_order(&self) -> Vec<String> {
         given::declarations(&self.classes).chain(self.words.iter().cloned()).collect()
     }
@@ -420,7 +424,7 @@ impl Sets {
     }
 }
 
-/// Values of keys.
+/// Collects values of keys.
 fn sets(given: &Bound<'_, PyAny>) -> PyResult<Sets> {
     let mut sets = Sets::default();
     sets.add(given)?;

@@ -1,8 +1,8 @@
-//! Values of Python in messages.
+//! Python values in messages.
 
 use pyo3::prelude::*;
 
-/// How Python shows a value, at most some words of it.
+/// Returns Python's `repr` of a value, truncated to 60 characters.
 pub(crate) fn shown(given: &Bound<'_, PyAny>) -> PyResult<String> {
     const CHARS_MAX: usize = 60;
     let text = given.repr()?.to_cow()?.into_owned();

@@ -1,4 +1,4 @@
-//! Spans of time that Python gives as text of a scenario: those of `datetime`, numpy and pandas.
+//! Converts durations of `datetime`, numpy and pandas to the text of a scenario.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -6,20 +6,20 @@ use pyo3::types::PyDelta;
 
 use crate::shown::shown;
 
-/// What a value is as a span of time.
+/// A value as a duration.
 pub(crate) enum Span<'py> {
-    /// No span.
+    /// Not a duration.
     No,
-    /// One, as text with its unit.
+    /// A duration, as text with its unit.
     One(String),
-    /// An array of numpy's that holds some.
+    /// A numpy array that contains durations.
     Several(Bound<'py, PyAny>),
 }
 
-/// What a value is as a span. `tolist` does not tell: it makes plain numbers of nanoseconds, which
-/// are pandas' unit.
+/// Converts a value to a duration. `tolist` cannot be used: it makes plain numbers of nanoseconds,
+/// which are pandas' unit.
 pub(crate) fn span<'py>(given: &Bound<'py, PyAny>, at: &str) -> PyResult<Span<'py>> {
-    // pandas' are a kind of `datetime`'s that has nanoseconds besides.
+    // pandas' durations are a subclass of `datetime`'s with additional nanoseconds.
     if given.hasattr("to_timedelta64")? {
         return of_numpy(&given.call_method0("to_timedelta64")?, at).map(Span::One);
     }
@@ -29,8 +29,8 @@ pub(crate) fn span<'py>(given: &Bound<'py, PyAny>, at: &str) -> PyResult<Span<'p
     let kind = given.getattr("dtype").and_then(|dtype| dtype.getattr("kind")?.extract::<String>());
     match kind.as_deref() {
         Ok("m") => {}
-        // A date: `tolist` makes a number of some.
-        Ok("M") => return Err(wrong(given, at, "a time that something takes", "is a date")),
+        // A date. `tolist` converts some dates to numbers.
+        Ok("M") => return Err(wrong(given, at, "a duration", "is a date")),
         _ => return Ok(Span::No),
     }
     let array = given.py().import("numpy")?.call_method1("asarray", (given,))?;
@@ -40,7 +40,8 @@ pub(crate) fn span<'py>(given: &Bound<'py, PyAny>, at: &str) -> PyResult<Span<'p
     of_numpy(&array.get_item(())?, at).map(Span::One)
 }
 
-/// A `timedelta64`: a number of units, each some of what numpy has a name for.
+/// Converts a `timedelta64`: a number of units, where a unit is a multiple of one with a name in
+/// numpy.
 fn of_numpy(span: &Bound<'_, PyAny>, at: &str) -> PyResult<String> {
     let numpy = span.py().import("numpy")?;
     if numpy.call_method1("isnat", (span,))?.is_truthy()? {
@@ -57,13 +58,15 @@ fn of_numpy(span: &Bound<'_, PyAny>, at: &str) -> PyResult<String> {
         "h" => whole(3_600),
         "m" => whole(60),
         "s" | "ms" | "us" | "ns" => Ok(format!("{count}{unit}")),
-        // A scenario's smallest unit is the nanosecond; whether a part of one is a value, its
-        // reader says.
+        // A scenario's smallest unit is the nanosecond. The scenario's reader decides whether a
+        // fraction is valid.
         "ps" => Ok(nanoseconds(count, 3)),
         "fs" => Ok(nanoseconds(count, 6)),
         "as" => Ok(nanoseconds(count, 9)),
-        "M" | "Y" => Err(wrong(span, at, "a time of one length", "counts months or years")),
-        _ => Err(wrong(span, at, "a time with a unit, such as \"ms\"", "has none")),
+        "M" | "Y" => {
+            Err(wrong(span, at, "a duration with a fixed length", "counts months or years"))
+        }
+        _ => Err(wrong(span, at, "a duration with a unit, such as \"ms\"", "has none")),
     }
 }
 
@@ -72,7 +75,7 @@ fn wrong(span: &Bound<'_, PyAny>, at: &str, expected: &str, which: &str) -> PyEr
     shown(span).map_or_else(|error| error, |found| PyValueError::new_err(text(found)))
 }
 
-/// A number of parts of a nanosecond, as many as ten to this power.
+/// Returns the text of `count` / 10^`digits` nanoseconds.
 fn nanoseconds(count: i128, digits: usize) -> String {
     let (sign, count) = if count < 0 { ("-", -count) } else { ("", count) };
     let text = format!("{count:0>width$}", width = digits + 1);
@@ -82,7 +85,7 @@ fn nanoseconds(count: i128, digits: usize) -> String {
     format!("{sign}{whole}{point}{part}ns")
 }
 
-/// A span of `datetime` in its smallest unit.
+/// Converts a duration of `datetime` to its smallest unit.
 fn microseconds(span: &Bound<'_, PyDelta>) -> PyResult<i64> {
     let one = PyDelta::new(span.py(), 0, 0, 1, false)?;
     span.call_method1("__floordiv__", (one,))?.extract()

@@ -1,4 +1,4 @@
-//! One run in steps, for environments of reinforcement learning.
+//! One run in steps, for reinforcement learning environments.
 
 use std::sync::{Arc, Mutex};
 
@@ -13,7 +13,7 @@ use crate::scenario::PyScenario;
 /// A run in progress.
 #[pyclass(frozen, name = "Simulation", module = "bbrlab._bbrlab")]
 pub(crate) struct Simulation {
-    /// `None` when it is over.
+    /// `None` after the end.
     stepped: Mutex<Option<Stepped>>,
     failure: Arc<Failure>,
     toml: String,
@@ -21,7 +21,11 @@ pub(crate) struct Simulation {
 
 impl Simulation {
     fn over(py: Python<'_>) -> PyErr {
-        of_class(py, "UsageError", "Simulation: expected one that goes on, found one that is over")
+        of_class(
+            py,
+            "UsageError",
+            "Simulation: expected a run in progress, found one that has ended",
+        )
     }
 }
 
@@ -43,9 +47,9 @@ impl Simulation {
         Ok(Self { stepped: Mutex::new(Some(stepped)), failure, toml })
     }
 
-    /// Runs until this time in nanoseconds, or to the end; whether that is reached.
+    /// Runs until this time in nanoseconds, or to the end. Returns whether the end is reached.
     fn advance(&self, py: Python<'_>, until_ns: u64) -> PyResult<bool> {
-        // It is taken out while Python may be called, so that who comes back here finds it gone.
+        // Taken out while Python may be called, so that a nested call finds `None`.
         let taken = self.stepped.lock().expect("nobody panics while holding it").take();
         let mut stepped = taken.ok_or_else(|| Self::over(py))?;
         let status = stepped.advance(until_ns);
@@ -56,7 +60,7 @@ impl Simulation {
         Ok(is_done)
     }
 
-    /// The records up to now; then it is over.
+    /// Returns the records up to now and ends the run.
     fn finish(&self, py: Python<'_>) -> PyResult<RunRecords> {
         let taken = self.stepped.lock().expect("nobody panics while holding it").take();
         let result = taken.ok_or_else(|| Self::over(py))?.finish();

@@ -1,4 +1,4 @@
-//! Work in a thread of its own, or in Python's, while Python hears Ctrl-C and shows progress.
+//! Work in a separate thread or in Python's, with Ctrl-C and progress.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -13,22 +13,23 @@ use pyo3::prelude::*;
 
 use crate::raise::of_class;
 
-/// How often Python is asked. Ctrl-C ends a run within a tenth of a second, of which the slice of a
-/// run that is under way takes some hundredths.
+/// How often Python is called. Ctrl-C ends a run within 0.1 s, which includes a few hundredths for
+/// the current slice of the run.
 const EVERY: Duration = Duration::from_millis(40);
 
-/// How often other threads of the program are let in by [`here`]: less often than Python's switch
-/// interval of 5 ms. Who waits for the lock asks for it when it has not changed hands for that
-/// long, and is passed it only then; if it is let go and taken again more often than that, he never
-/// asks.
+/// How often [`here`] releases the lock for other threads of the program. This is longer than
+/// Python's switch interval of 5 ms. A waiting thread requests the lock only if the lock has not
+/// changed hands for that long, and gets it only on request. If the lock were released and taken
+/// more often, the thread would never request it.
 const OTHERS: Duration = Duration::from_millis(10);
 
-/// The share of the work after which progress is shown again by [`here`].
+/// The share of the work after which [`here`] shows progress again.
 const SHARE_SHOWN: f64 = 0.01;
 
-/// Calls `work` without the interpreter's lock, with a request to stop and what it tells its
-/// progress. An exception in a signal's handler, or in `progress`, which is called with the pieces
-/// done, all pieces and the share of the work, stops it; it is raised when `work` has ended.
+/// Calls `work` without the interpreter's lock, with a request to stop and a function to report
+/// progress. `progress` is called with the pieces done, the number of pieces and the share of the
+/// work. An exception in it or in a signal handler stops the work, and is raised when the work has
+/// ended.
 pub(crate) fn watched<T: Send>(
     py: Python<'_>,
     progress: Option<&Py<PyAny>>,
@@ -51,7 +52,7 @@ pub(crate) fn watched<T: Send>(
         thread::scope(|scope| {
             let (end, ends) = channel::<()>();
             let worker = scope.spawn(|| {
-                // Dropped when the work ends, also by a panic.
+                // Dropped when the work ends, also after a panic.
                 let _end = end;
                 work(&stop, &tell)
             });
@@ -74,7 +75,7 @@ pub(crate) fn watched<T: Send>(
     raised.map_or(Ok(result), Err)
 }
 
-/// The same in this thread, with the interpreter's lock but for moments.
+/// Like [`watched`], but in this thread and with the interpreter's lock, except for moments.
 #[expect(clippy::disallowed_methods, reason = "when other threads are let in changes no run")]
 pub(crate) fn here<T>(
     py: Python<'_>,
@@ -97,7 +98,7 @@ pub(crate) fn here<T>(
         Ok(())
     };
     let tell = |now: Progress| {
-        // Other threads of the program go on as well.
+        // Other threads of the program also continue.
         if let_in.get().elapsed() >= OTHERS {
             py.detach(|| ());
             let_in.set(Instant::now());
@@ -114,13 +115,13 @@ pub(crate) fn here<T>(
     raised.into_inner().map_or(Ok(result), Err)
 }
 
-/// The exception for a panic.
+/// Makes the exception for a panic.
 fn bug(py: Python<'_>, panic: &(dyn Any + Send)) -> PyErr {
     let text = format!("an assertion failed, which is a bug of bbrlab: {}", words(panic));
     of_class(py, "RunError", &text)
 }
 
-/// What a panic says.
+/// Returns the message of a panic.
 fn words(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().cloned();
     text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap_or_default()

@@ -124,7 +124,8 @@ impl Discipline {
         }
     }
 
-    /// The part of each packet's time in it that is no wait: slots have their link's delay inside.
+    /// The part of each packet's time in the discipline that is not waiting: slots include their
+    /// link's delay.
     #[inline]
     #[must_use]
     pub fn delay(&self) -> Span {
@@ -134,14 +135,14 @@ impl Discipline {
         }
     }
 
-    /// Whether [`Self::read`] is to be called before each [`Rule::enqueue`].
+    /// Whether the caller has to call [`Self::read`] before each [`Rule::enqueue`].
     #[inline]
     #[must_use]
     pub fn filters_acks(&self) -> bool {
         matches!(self, Self::Cake(cake) if cake.filters_acks())
     }
 
-    /// The header of the packet that is enqueued next; `None` if it is not TCP's.
+    /// Stores the header of the packet that is enqueued next; `None` if it is not TCP's.
     pub fn read(&mut self, header: Option<TcpHeader>) {
         if let Self::Cake(cake) = self {
             cake.read(header);

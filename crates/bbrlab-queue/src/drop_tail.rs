@@ -2,7 +2,7 @@
 //!
 //! Sources: [linux] `net/sched/sch_fifo.c`.
 //! Deviations:
-//! 1. A packet that goes into service at once needs no space, so a link without waiting room still
+//! 1. A packet that goes into service at once needs no space, so a link without a buffer still
 //!    sends.
 
 use std::collections::VecDeque;
@@ -37,7 +37,7 @@ impl DropTail {
         self.queue.len()
     }
 
-    /// Whether none waits.
+    /// Whether no packet waits.
     pub(crate) fn is_empty(&self) -> bool {
         self.queue.is_empty()
     }
@@ -47,8 +47,8 @@ impl DropTail {
         self.queue.front()
     }
 
-    /// Whether a packet fits behind those that wait.
-    pub(crate) fn has_room(&self, packet: &Queued) -> bool {
+    /// Whether a packet fits into the queue.
+    pub(crate) fn fits(&self, packet: &Queued) -> bool {
         self.buffer.admits(self.queue.len() as u64, self.bytes, packet.wire_bytes)
     }
 
@@ -75,7 +75,7 @@ impl Rule for DropTail {
         _: &mut impl Entropy,
         drop: &mut impl FnMut(Queued, Cause),
     ) {
-        if idle || self.has_room(&packet) {
+        if idle || self.fits(&packet) {
             self.push(packet);
         } else {
             drop(packet, Cause::Full);

@@ -1,4 +1,4 @@
-//! The hashes and random numbers that disciplines ask for.
+//! The hashes and random numbers that disciplines use.
 
 use crate::packet::Queued;
 
@@ -26,8 +26,8 @@ pub trait Entropy {
         (mixed ^ (mixed >> 15)).wrapping_mul(0x85eb_ca77) >> 4
     }
 
-    /// The hashes of the packet's hosts and its flow; here every flow has hosts of its own. Linux:
-    /// `flow_hash_from_keys` in `cake_hash`.
+    /// The hashes of the packet's hosts and its flow; by default every flow has hosts of its own.
+    /// Linux: `flow_hash_from_keys` in `cake_hash`.
     fn host_hashes(&mut self, packet: &Queued) -> HostHashes {
         let flow = self.flow_hash(packet);
         HostHashes { destination: flow, source: flow, flow }
@@ -37,10 +37,10 @@ pub trait Entropy {
 /// Hashes by which `cake` tells hosts and flows apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostHashes {
-    /// Of the address of the receiving host.
+    /// Hash of the receiving host's address.
     pub destination: u32,
-    /// Of the address of the sending host.
+    /// Hash of the sending host's address.
     pub source: u32,
-    /// Of the flow.
+    /// Hash of the flow.
     pub flow: u32,
 }

@@ -1,5 +1,5 @@
-//! What disciplines with a queue for each flow share: where a flow's packets go, the packets of all
-//! queues, and whose turn it is.
+//! The parts that disciplines with a queue for each flow share: a flow's queue, the packets of all
+//! queues, and the order of service.
 
 use crate::lists::{List, Store};
 use crate::packet::Queued;
@@ -13,7 +13,7 @@ pub(crate) struct Waiting {
 }
 
 impl Waiting {
-    /// How many there are.
+    /// Number of packets.
     pub(crate) fn packets(&self) -> u64 {
         self.packets
     }
@@ -47,8 +47,8 @@ pub(crate) fn scaled(hash: u32, of: usize) -> u32 {
     ((u64::from(hash) * of as u64) >> 32) as u32
 }
 
-/// Whose turn it is: queues that have just become busy come first, for one quantum; then the others
-/// by deficit round robin. Linux: `new_flows` and `old_flows` of `fq_codel` and `fq_pie`.
+/// The order of service: queues that have just become busy come first, for one quantum; then the
+/// others by deficit round robin. Linux: `new_flows` and `old_flows` of `fq_codel` and `fq_pie`.
 #[derive(Debug)]
 pub(crate) struct Turns {
     quantum: i32,
@@ -59,7 +59,7 @@ pub(crate) struct Turns {
     old: Ring,
 }
 
-/// Where a queue stands.
+/// The state of a queue in the order of service.
 #[derive(Clone, Copy, Debug, Default)]
 struct Turn {
     deficit: i32,
@@ -69,11 +69,11 @@ struct Turn {
     is_listed: bool,
 }
 
-/// Queues in a ring through their turns: the one that is first becomes the last without being
+/// A ring of queues, linked through their turns: the first queue becomes the last without being
 /// moved.
 #[derive(Clone, Copy, Debug)]
 struct Ring {
-    /// The last one, after which the first comes; `NONE` if there is none.
+    /// The last queue, which precedes the first; `NONE` if the ring is empty.
     last: u32,
 }
 
@@ -116,7 +116,7 @@ impl Turns {
         Self { quantum, queues, new: Ring::EMPTY, old: Ring::EMPTY }
     }
 
-    /// The queue `at` has a packet.
+    /// Lists the queue `at`, which has a packet.
     pub(crate) fn join(&mut self, at: u32) {
         let turn = &mut self.queues[at as usize];
         if !turn.is_listed {
@@ -144,14 +144,14 @@ impl Turns {
         }
     }
 
-    /// The queue whose turn it is has sent a packet.
+    /// Charges a packet to the queue whose turn it is.
     pub(crate) fn sent(&mut self, at: u32, wire_bytes: u32) {
         let turn = &mut self.queues[at as usize];
         // A packet is shorter than 2^31 bytes.
         turn.deficit = turn.deficit.saturating_sub_unsigned(wire_bytes);
     }
 
-    /// The queue whose turn it is was empty.
+    /// Ends the turn of a queue that was empty.
     pub(crate) fn found_empty(&mut self, at: u32) {
         let is_new = !self.new.is_empty();
         let ring = if is_new { &mut self.new } else { &mut self.old };

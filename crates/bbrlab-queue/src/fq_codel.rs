@@ -29,10 +29,10 @@ const QUANTUM_MIN: u64 = 256;
 pub struct FqCodel {
     settings: Settings,
     limit: Buffer,
-    /// Packets dropped at most from the fattest queue when the limit is reached. Linux:
+    /// The most packets dropped from the fattest queue when the limit is reached. Linux:
     /// `drop_batch_size`.
     drop_batch: u32,
-    /// One for each value of the hash.
+    /// One queue for each value of the hash.
     flows: Vec<Flow>,
     turns: Turns,
     waiting: Waiting,
@@ -45,7 +45,7 @@ struct Flow {
     control: Control,
 }
 
-/// One queue as what the control law controls; the backlog is that of all.
+/// One queue as the control law sees it; the backlog is that of all queues.
 struct OneQueue<'a> {
     waiting: &'a mut Waiting,
     queue: &'a mut List,
@@ -74,8 +74,8 @@ impl FqCodel {
         }
     }
 
-    /// The state of the queue to be served next, which is the one that was served last, if it has
-    /// not become empty.
+    /// The state of the queue to be served next. This is the queue served last, unless it has
+    /// become empty.
     pub(crate) fn info(&self) -> Option<Info> {
         let (bucket, deficit, is_new) = self.turns.first()?;
         let codel = self.flows[bucket as usize].control.info();
@@ -117,11 +117,11 @@ impl Rule for FqCodel {
         drop: &mut impl FnMut(Queued, Cause),
     ) {
         let at = scaled(entropy.flow_hash(&packet), self.flows.len());
-        let has_room =
+        let fits =
             self.limit.admits(self.waiting.packets(), self.waiting.bytes(), packet.wire_bytes);
         self.waiting.push(&mut self.flows[at as usize].queue, packet);
         self.turns.join(at);
-        if !has_room {
+        if !fits {
             self.drop_from_fattest(drop);
         }
     }

@@ -9,7 +9,7 @@
 //! 2. No `memory_limit`: the kernel only counts how often it is exceeded.
 //! 3. The probability of a queue is not computed again while nothing changes it. The result is the
 //!    same.
-//! 4. It was set up two seconds before the run.
+//! 4. The discipline is set up two seconds before the run.
 
 use bbrlab_link::{Buffer, FqPieParams};
 use bbrlab_units::Time;
@@ -21,30 +21,30 @@ use crate::packet::Queued;
 use crate::pie::{Law, MAX_PROB, Settings};
 use crate::rule::{Cause, Rule};
 
-/// What the kernel accepts for `flows`. Linux: `fq_pie_change`.
+/// The largest `flows` that the kernel accepts. Linux: `fq_pie_change`.
 const FLOWS_MAX: u32 = 65536;
 
-/// What the kernel accepts for `quantum`. Linux: `fq_pie_q_range`.
+/// The largest `quantum` that the kernel accepts. Linux: `fq_pie_q_range`.
 const QUANTUM_MAX: u64 = 1 << 20;
 
-/// Queues whose probability is computed at most at one call of the timer. Linux: `fq_pie_timer`.
+/// The most queues whose probability one call of the timer computes. Linux: `fq_pie_timer`.
 const UPDATES_MAX: u32 = 2048;
 
 /// Queues with a shared limit.
 #[derive(Debug)]
 pub struct FqPie {
     settings: Settings,
-    /// Up to this probability packets are marked.
+    /// Packets are marked up to this probability.
     mark_prob_max: u64,
     limit: Buffer,
-    /// One for each value of the hash.
+    /// One queue for each value of the hash.
     flows: Vec<Flow>,
     turns: Turns,
     waiting: Waiting,
     timer: Time,
     /// The first queue of the timer's next call. Linux: `flows_cursor`.
     cursor: u32,
-    /// Queues to which something has happened since an update that changed nothing.
+    /// Queues with an event since an update that changed nothing.
     awake: Vec<u32>,
 }
 
@@ -73,7 +73,7 @@ impl FqPie {
         }
     }
 
-    /// The queue `at`, to which something happens now.
+    /// Returns the queue `at` for an event, which wakes it.
     fn wake(&mut self, at: u32) -> &mut Flow {
         let flow = &mut self.flows[at as usize];
         if !flow.is_awake {
@@ -110,10 +110,10 @@ impl Rule for FqPie {
     ) {
         let at = scaled(entropy.flow_hash(&packet), self.flows.len());
         let (packets, bytes) = (self.waiting.packets(), self.waiting.bytes());
-        let has_room = idle || self.limit.admits(packets, bytes, packet.wire_bytes);
+        let fits = idle || self.limit.admits(packets, bytes, packet.wire_bytes);
         let (settings, mark_prob_max) = (self.settings, self.mark_prob_max);
         let flow = self.wake(at);
-        let cause = if !has_room {
+        let cause = if !fits {
             Some(Cause::Full)
         } else if flow.law.drops_early(&settings, flow.queue.bytes(), &packet, entropy)
             && !flow.law.marks(&settings, mark_prob_max, &mut packet)
@@ -190,7 +190,7 @@ mod tests {
         }
 
         fn next_u32(&mut self) -> u32 {
-            unreachable!("FQ-PIE does not ask")
+            unreachable!("FQ-PIE does not use this")
         }
 
         fn next_u64(&mut self) -> u64 {
@@ -198,7 +198,7 @@ mod tests {
         }
     }
 
-    /// A queue, and when things happen.
+    /// A discipline under test, its hashes and draws, and what it dropped.
     struct Bench {
         fq_pie: FqPie,
         plain: Plain,

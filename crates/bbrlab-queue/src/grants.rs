@@ -1,10 +1,10 @@
-//! Grants, as on links whose sender asks first: packets wait until the network has granted what was
-//! asked for.
+//! Grants, as on links whose sender must request capacity: packets wait until the network has
+//! granted a request.
 //!
-//! A packet that comes while nothing is under way asks at the next opportunity. The request tells
-//! how much waits at that moment, and the grant comes a delay later. What has come in the meantime
-//! is asked for along with the packets that the grant lets go, without another opportunity, so a
-//! queue that never empties has a grant every delay.
+//! A packet that arrives while no request is under way is requested at the next opportunity. The
+//! request covers all bytes that wait at that moment, and the grant comes a delay later. Packets
+//! that arrive in the meantime are requested together with the packets that the grant releases,
+//! without another opportunity. So a queue that never empties has a grant every delay.
 //!
 //! Sources: the piggyback requests of [docsis] and the buffer status reports of [lte-mac],
 //! simplified; a model.
@@ -29,9 +29,9 @@ pub struct Grants {
     limit: Buffer,
     queue: VecDeque<Queued>,
     bytes: u64,
-    /// When the request under way is sent; there is one if packets wait.
+    /// When the request under way is sent. Packets that wait always have a request.
     asked_at: Time,
-    /// What is left of the grant that has come.
+    /// Bytes left of the grant that has come; `None` between grants.
     left: Option<u64>,
 }
 
@@ -55,11 +55,11 @@ impl Grants {
         }
     }
 
-    /// Whether the request told of this packet, which is the first one, and the grant has room for
-    /// it.
+    /// Whether the request covered this packet, which is the first one, and the grant is large
+    /// enough for it.
     fn covers(&self, packet: &Queued) -> bool {
-        let has_room = self.left.is_none_or(|left| u64::from(packet.wire_bytes) <= left);
-        packet.arrived_at <= self.asked_at && has_room
+        let fits = self.left.is_none_or(|left| u64::from(packet.wire_bytes) <= left);
+        packet.arrived_at <= self.asked_at && fits
     }
 }
 

@@ -5,23 +5,23 @@
 pub enum Info {
     /// `codel`.
     Codel(CodelInfo),
-    /// `fq_codel`: the queue to be served next. Once a packet has been handed out, that is the
-    /// queue it came from.
+    /// `fq_codel`: the queue to be served next. Once a packet has been dequeued, this is the queue
+    /// that it came from.
     FqCodel {
         /// Its law.
         codel: CodelInfo,
         /// Its number.
         bucket: u32,
-        /// Bytes that it may send before the next has its turn.
+        /// Bytes that it may send before the next queue has its turn.
         deficit: i32,
-        /// Whether it is among the new ones.
+        /// Whether it is among the new queues.
         is_new: bool,
     },
     /// `pie`.
     Pie(PieInfo),
     /// `red`.
     Red {
-        /// Packets since a number was drawn; -1 if none holds.
+        /// Packets since a number was drawn; -1 if no number holds.
         qcount: i32,
         /// The number drawn.
         qr: u32,
@@ -43,7 +43,7 @@ pub struct CodelInfo {
     pub first_above_time: u32,
     /// Whether packets are being dropped.
     pub dropping: bool,
-    /// The reciprocal root of `count`, of 2^16.
+    /// The reciprocal root of `count`, in 1/2^16.
     pub rec_inv_sqrt: u16,
 }
 
@@ -52,10 +52,10 @@ pub struct CodelInfo {
 pub struct PieInfo {
     /// The wait.
     pub qdelay: u64,
-    /// How long no packet will be dropped.
+    /// Time for which no packet will be dropped.
     pub burst_time: u64,
-    /// The probability, of 2^56 - 1.
+    /// The probability, as a share of 2^56 - 1.
     pub prob: u64,
-    /// The sum of the probabilities of the packets since a drop, of 2^56 - 1.
+    /// The sum of the probabilities of the packets since a drop, as a share of 2^56 - 1.
     pub accu_prob: u64,
 }

@@ -20,20 +20,19 @@ const LEVEL_1_START: u64 = 63;
 /// Linux: `LVL_DEPTH - 1`.
 const LEVEL_MAX: u32 = 8;
 
-/// How long a discipline has been set up when the run begins, in jiffies: as long as in the runs of
-/// a real stack to which ours are compared. A discipline that the first packets find just set up
-/// would be a strange case.
+/// Age of a discipline when the run begins, in jiffies: as in the runs of a real stack that ours
+/// are compared with. A discipline set up just before the first packets would be a special case.
 const SET_UP: u64 = 2000;
 
-/// A parameter in jiffies, rounded up. `tc` hands over microseconds in 32 bits. Linux:
+/// A parameter in jiffies, rounded up. `tc` passes microseconds in 32 bits. Linux:
 /// `usecs_to_jiffies`.
 pub(crate) fn jiffies(span: Span) -> u32 {
     let us = u32::try_from(span.0 / NS_PER_US).unwrap_or(u32::MAX);
     us.div_ceil(1000)
 }
 
-/// When a timer fires that the timer itself sets, `delay` jiffies from `now`. The wheel's clock is
-/// then a jiffy ahead.
+/// When a timer fires that its own call sets, `delay` jiffies from `now`. The wheel's clock is then
+/// a jiffy ahead.
 pub(crate) fn next_call(now: Time, delay: u32) -> Time {
     let jiffy = now.0 / NS_PER_MS;
     let clock = jiffy + 1;
@@ -49,8 +48,8 @@ pub(crate) fn next_call(now: Time, delay: u32) -> Time {
     Time((((expires >> shift) + 1) << shift).saturating_mul(NS_PER_MS))
 }
 
-/// The first call in the run of a timer that was set `first` jiffies ahead when the discipline was
-/// set up, and `delay` jiffies ahead at each call.
+/// The first call, within the run, of a timer that was set `first` jiffies ahead at the set-up and
+/// is set `delay` jiffies ahead at each call.
 pub(crate) fn first_call_in_run(first: u32, delay: u32) -> Time {
     let run_begins = Time(SET_UP * NS_PER_MS);
     let mut at = next_call(Time::ZERO, first);

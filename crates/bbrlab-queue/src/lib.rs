@@ -1,8 +1,8 @@
 //! Queue disciplines as pure state machines: which packet a link drops, marks and sends next.
 //!
-//! A discipline knows packets by size, flow and ECN field. Time, hashes and random numbers are
-//! arguments, so the engine and a replay of a kernel's packet log call the same code. Those taken
-//! from Linux compute with the kernel's integers.
+//! A discipline sees the size, the flow and the header fields of a packet. Time, hashes and random
+//! numbers are arguments, so the engine and a replay of a kernel's packet log call the same code.
+//! Disciplines taken from Linux compute with the kernel's integers.
 //!
 //! A discipline is a file or folder of this crate, a line of the list in `discipline.rs`, and its
 //! parameters in [`bbrlab_link::Queue`].

@@ -1,9 +1,9 @@
 //! First-in, first-out lists of packets that share one store: a discipline with a thousand queues
-//! pays for the packets that wait, not for the queues.
+//! needs memory for the packets that wait, not for the queues.
 
 use crate::packet::Queued;
 
-/// No place: the end of a list. There are fewer packets.
+/// No place: the end of a list. A store never has that many packets.
 const NONE: u32 = u32::MAX;
 
 /// The packets of all lists of a discipline.
@@ -86,7 +86,7 @@ impl Store {
         &self.slots[place as usize].packet
     }
 
-    /// Removes the packet behind the one at `before`, or the first; it is not the last.
+    /// Removes the packet after the one at `before`, or the first. It must not be the last packet.
     pub(crate) fn remove_behind(&mut self, list: &mut List, before: Option<u32>) -> Option<Queued> {
         let Some(before) = before else { return self.pop(list) };
         let mut rest = List { head: self.slots[before as usize].next, ..*list };

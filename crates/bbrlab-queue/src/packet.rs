@@ -5,8 +5,8 @@ use bbrlab_units::{Ecn, Time};
 /// A full packet of Ethernet: the unit of the rules that spare short queues. Linux: `psched_mtu`.
 pub(crate) const PSCHED_MTU: u32 = 1514;
 
-/// The hosts that a packet is sent from and to, by numbers from 1 on; with 0 a flow has a host of
-/// its own.
+/// The hosts that a packet is sent from and to, as numbers from 1 on; 0 means a host of the flow's
+/// own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hosts {
     /// The sending host.
@@ -16,17 +16,17 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// Those of a packet that goes the other way.
+    /// The hosts of a packet in the opposite direction.
     #[must_use]
     pub fn reversed(self) -> Self {
         Self { source: self.destination, destination: self.source }
     }
 }
 
-/// A packet that waits. What it carries lies with the caller, who finds it by `handle`.
+/// A packet that waits. The caller keeps its content and finds it by `handle`.
 #[derive(Clone, Copy, Debug)]
 pub struct Queued {
-    /// The caller's name of the packet.
+    /// The caller's identifier of the packet.
     pub handle: u32,
     /// The flow.
     pub flow: u32,
@@ -38,7 +38,7 @@ pub struct Queued {
     pub dscp: u8,
     /// The hosts of its flow.
     pub hosts: Hosts,
-    /// Its tin among those of [`crate::Tins`], if the caller asks which. No discipline reads it.
+    /// Its tin among those of [`crate::Tins`], if the caller records it. No discipline reads it.
     pub tin: u8,
     /// Whether this link has marked it.
     pub marked: bool,

@@ -1,19 +1,19 @@
 //! A policer: a token bucket without a queue. A packet for which there are no tokens is dropped.
 //!
-//! Tokens are nanoseconds of the rate. A packet that is dropped leaves bucket and clock as they
-//! were.
+//! Tokens are nanoseconds of the rate. A packet that is dropped does not change the bucket or the
+//! clock.
 //!
 //! Sources: [linux] `net/sched/act_police.c`, `tcf_police_act`; `net/sched/sch_generic.c`,
 //! `psched_ratecfg_precompute`; iproute2's `tc` for the bucket: whole microseconds of the rate, in
 //! ticks of 64 ns.
 //! Deviations:
-//! 1. Packets over the rate are dropped; `tc`'s other answers, `peakrate`, `avrate` and `pkts_rate`
+//! 1. Packets over the rate are dropped; `tc`'s other actions, `peakrate`, `avrate` and `pkts_rate`
 //!    are left out.
 
 use bbrlab_link::Policer;
 use bbrlab_units::Time;
 
-/// Nanoseconds of a tick, in which `tc` hands the bucket to the kernel.
+/// Nanoseconds per tick; `tc` passes the bucket to the kernel in ticks.
 const TICK_NS: u64 = 64;
 
 /// The bucket.
@@ -32,7 +32,7 @@ impl Police {
     /// A full bucket.
     ///
     /// # Panics
-    /// If the rate is zero, which no scenario can say.
+    /// If the rate is zero, which no scenario can contain.
     #[must_use]
     pub fn new(policer: &Policer) -> Self {
         assert!(policer.rate.0 > 0, "a policer has a rate");
@@ -57,7 +57,7 @@ impl Police {
     }
 }
 
-/// Nanoseconds of a byte at a rate of `bps`, as a factor of 32 bits and a shift. Linux:
+/// Nanoseconds per byte at a rate of `bps`, as a factor of 32 bits and a shift. Linux:
 /// `psched_ratecfg_precompute__`.
 fn reciprocal(bps: u64) -> (u64, u32) {
     let bytes_per_s = (bps / 8).max(1);
@@ -91,7 +91,7 @@ mod tests {
         assert_eq!((1514 * multiplier) >> shift, 1_211_200);
     }
 
-    /// Never more than rate times time and the bucket, whatever arrives.
+    /// Checks that never more passes than rate times time and the bucket, whatever arrives.
     #[test]
     fn bytes_that_pass_are_never_above_rate_times_time_plus_bucket() {
         let policer = Policer { rate: BitRate(8_000_000), burst: Bytes(20_000) };

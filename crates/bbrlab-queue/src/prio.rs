@@ -33,7 +33,7 @@ struct Band {
     packets: u64,
 }
 
-/// How many bands there are.
+/// Number of bands.
 pub(crate) fn bands(params: &PrioParams) -> u8 {
     params.bands.clamp(1, BANDS_MAX)
 }

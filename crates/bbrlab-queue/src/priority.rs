@@ -1,14 +1,14 @@
-//! The priority that a Linux router gives a packet, from which `prio` and `fq` take its band.
+//! The priority that a Linux router gives a packet, by which `prio` and `fq` choose its band.
 //!
-//! The kernel's table is older than DSCP: it reads the field as the type of service of RFC 1349, of
-//! which only the bits for low delay and high throughput count. So EF (46), whose last bits are
-//! 110, is "interactive bulk", and the upper three bits, the precedence, play no part.
+//! The kernel's table is older than DSCP: it reads the field as the type of service of RFC 1349,
+//! and uses only the bits for low delay and high throughput. So EF (46), whose last bits are 110,
+//! is "interactive bulk", and the upper three bits, the precedence, do not matter.
 //!
 //! Sources: [linux] `net/ipv4/route.c`, `ip_tos2prio`; `include/net/route.h`, `rt_tos2priority`;
 //! `net/ipv4/ip_forward.c`; `net/sched/sch_generic.c`, `sch_default_prio2band`.
 //! Deviations: none.
 
-/// The bands of the priorities, and what `tc` takes for `priomap` if none is given.
+/// The band of each priority; also `tc`'s default for `priomap`.
 pub(crate) const DEFAULT_PRIOMAP: [u8; 16] = bbrlab_link::PrioParams::DEFAULT.priomap;
 
 /// The priority of a packet that a router forwards: 0 best effort, 2 bulk, 4 interactive bulk, 6

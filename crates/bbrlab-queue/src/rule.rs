@@ -1,4 +1,4 @@
-//! What each queue discipline implements.
+//! The interface of queue disciplines.
 
 use bbrlab_units::Time;
 
@@ -44,7 +44,7 @@ pub trait Rule {
         Time::NEVER
     }
 
-    /// The time of [`Self::timer`] has come. If the server is free, the engine calls
+    /// Called at the time of [`Self::timer`]. If the server is free, the engine calls
     /// [`Self::dequeue`] next.
     fn on_timer(&mut self, _now: Time, _drop: &mut impl FnMut(Queued, Cause)) {}
 

@@ -1,8 +1,8 @@
-//! Slots, as links that aggregate have them: packets wait for a delay, and then for the next slot,
-//! in which all that are due leave together.
+//! Slots, as on links that aggregate: packets wait for a delay, and then for the next slot, in
+//! which all that are due leave together.
 //!
-//! The next slot is chosen when a packet is due after the last one began, so the slots are no fixed
-//! grid: after a pause they begin anew.
+//! The next slot is chosen when a packet is due after the last one began. So the slots are not a
+//! fixed grid: after a pause they start again with the next packet.
 //!
 //! Sources: [linux] `net/sched/sch_netem.c`, `netem_dequeue` and `get_slot_next`.
 //! Deviations:
@@ -46,7 +46,7 @@ impl Slots {
         slots
     }
 
-    /// What each packet waits for before it waits for a slot.
+    /// The delay of each packet before it waits for a slot.
     pub(crate) fn delay(&self) -> Span {
         self.params.delay
     }

@@ -1,4 +1,4 @@
-//! What a filter of ACKs reads of a TCP segment.
+//! The fields of a TCP segment that an ACK filter reads.
 
 /// A segment's flags, numbers and options, without its payload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,12 +13,12 @@ pub struct TcpHeader {
     pub timestamps: Option<(u32, u32)>,
     /// First byte of each SACK block, and one past its last.
     pub sack: [(u32, u32); 4],
-    /// How many of them there are.
+    /// Number of SACK blocks.
     pub sack_count: u8,
 }
 
 impl TcpHeader {
-    /// The blocks that are there.
+    /// The SACK blocks.
     #[must_use]
     pub fn blocks(&self) -> &[(u32, u32)] {
         &self.sack[..usize::from(self.sack_count).min(self.sack.len())]

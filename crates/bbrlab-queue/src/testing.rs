@@ -40,12 +40,14 @@ impl Entropy for Plain {
     }
 }
 
-/// Plays the script and compares what came out, in order: `a0` is the first packet of flow `a`,
-/// `a0-3` the first four in a row, and `!a0` was dropped; `-` was a service without a packet.
+/// Plays the script and compares the output, in order: `a0` is the first packet of flow `a`, and
+/// `a0-3` the first four in a row. `!a0` was dropped, and `-` was a service without a packet.
 ///
-/// Words of the script: `a` a packet of 1,514 bytes arrives, `a3` three of them; those of `A` ask
-/// for low delay; `2` the next two are served; `+5` 5 ms pass, and the timer fires if its time
-/// comes.
+/// Words of the script:
+///
+/// - `a`: a packet of 1,514 bytes arrives; `a3`: three of them; packets of `A` ask for low delay
+/// - `2`: the next two packets are served
+/// - `+5`: 5 ms pass, and the timer fires if its time comes
 pub(crate) fn check(rule: &mut impl Rule, script: &str, expected: &Expect) {
     let mut now = Time::ZERO;
     let mut handle = 0;

@@ -1,6 +1,6 @@
-//! The tins of a discipline: the classes into which it sorts packets, for the figures of each.
+//! The tins of a discipline: the classes into which it sorts packets, for statistics of each.
 //!
-//! A packet's tin follows from its header when it arrives, so that whoever counts need not ask the
+//! A packet's tin follows from its header when it arrives, so that counting needs no call to the
 //! discipline.
 
 use bbrlab_link::{CakeTins, DualPi2Params, PrioParams, Queue};
@@ -23,7 +23,7 @@ pub enum Tins {
 }
 
 impl Tins {
-    /// Those of a discipline, if it has any.
+    /// The tins of a discipline, if it has any.
     #[must_use]
     pub fn of(queue: &Queue) -> Option<Self> {
         match queue {
@@ -49,7 +49,8 @@ impl Tins {
         }
     }
 
-    /// The place of a packet's tin among the names. Ask on arrival: a mark would change the answer.
+    /// The place of a packet's tin among the names. Call it on arrival: a mark may change the
+    /// result.
     #[inline]
     #[must_use]
     pub fn tin(&self, packet: &Queued) -> u8 {

@@ -1,5 +1,5 @@
-//! Every packet handed to a discipline comes out once: it is sent, it is dropped, or it still
-//! waits. For any parameters, arrivals, sizes, hashes and draws.
+//! Tests that every packet handed to a discipline comes out once, for any parameters, arrivals,
+//! sizes, hashes and draws: it is sent, it is dropped, or it still waits.
 
 use bbrlab_link::{
     Buffer, CakeAckFilter, CakeFlows, CakeParams, CakeTins, CodelParams, DualPi2Params,
@@ -10,7 +10,7 @@ use bbrlab_queue::{Discipline, Entropy, HostHashes, Hosts, Queued, Rule as _, Tc
 use bbrlab_units::{BitRate, Bytes, Ecn, Packets, Span, Time};
 use proptest::prelude::*;
 
-/// What happens next at a link.
+/// The next event at a link.
 #[derive(Clone, Debug)]
 enum Op {
     /// A packet arrives.
@@ -48,7 +48,7 @@ impl Entropy for Draws {
     }
 }
 
-/// A link that serves the packets of a discipline, and what has come out.
+/// A link that serves the packets of a discipline, with a record of its output.
 struct Link {
     discipline: Discipline,
     draws: Draws,
@@ -266,8 +266,8 @@ prop_compose! {
     }
 }
 
-/// What bounds the rounds of deficit round robin: a packet of a megabyte must not take more than a
-/// few thousand.
+/// Quanta that bound the rounds of deficit round robin: a packet of a megabyte must not take more
+/// than a few thousand.
 fn quantum() -> impl Strategy<Value = Bytes> {
     prop_oneof![300..2000_u64, Just(u64::MAX)].prop_map(Bytes)
 }

@@ -4,7 +4,7 @@
 //! a dumbbell, one row of the time series as a hundred packets, and one byte of memory as one: the
 //! default of 10^10 packets allows 4 x 10^10 events, 10^8 rows and 10 GB.
 
-use bbrlab_scenario::Estimate;
+use bbrlab_cost::Estimate;
 
 /// Data packets that a command accepts by default.
 pub const DEFAULT_LIMIT: u64 = 10_000_000_000;
@@ -114,7 +114,7 @@ fn written(digits: u64, exponent: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::{DEFAULT_LIMIT, check_limit};
-    use bbrlab_scenario::Estimate;
+    use bbrlab_cost::Estimate;
     use expect_test::{Expect, expect};
 
     fn check(estimate: &Estimate, jobs: usize, expected: &Expect) {

@@ -27,7 +27,7 @@ pub const TRANSFERS_PARQUET: &str = "transfers.parquet";
 pub const DELAYS_PARQUET: &str = "delays.parquet";
 
 /// The files of a run with their names, in the order in which they are written. The text is that of
-/// [`Scenario::run_toml`](bbrlab_scenario::Scenario::run_toml).
+/// `Scenario::run_toml`.
 #[must_use]
 pub fn files_of_run(scenario_toml: &str, result: &RunResult) -> Vec<(&'static str, Vec<u8>)> {
     let summary = RunSummary { cpu_s: None, ..result.summary.clone() };

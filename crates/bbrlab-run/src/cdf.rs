@@ -1,33 +1,33 @@
-//! A law of sizes given by points of its cumulative distribution, as measurements of traffic are
-//! published.
+//! A distribution of sizes, given by points of its cumulative distribution. Traffic measurements
+//! are published in this form.
 
-/// Points of a cumulative distribution, between which it is linear.
+/// Points of a cumulative distribution, which is linear between them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cdf {
-    /// A value, and the share of draws up to it in parts of [`Self::ONE`].
+    /// Pairs of a value and the share of draws up to it, in parts of [`Self::ONE`].
     points: Box<[(u64, u32)]>,
 }
 
 impl Cdf {
-    /// All draws.
+    /// The share of all draws.
     pub const ONE: u32 = 1_000_000_000;
 
-    /// The distribution through these points. What has a share at the first point is drawn as its
-    /// value.
+    /// Makes the distribution through these points. Draws up to the share of the first point get
+    /// its value.
     ///
     /// # Errors
-    /// If values or shares fall, if the last share is not all of the draws, or if all values are
+    /// If values or shares descend, if the last share is not [`Self::ONE`], or if all values are
     /// zero. The text completes a sentence that begins with "the distribution".
     pub fn new(points: Vec<(u64, u32)>) -> Result<Self, &'static str> {
         let Some(&(largest, all)) = points.last() else { return Err("has no points") };
         if !points.is_sorted_by_key(|point| point.0) {
-            return Err("has values that fall");
+            return Err("has descending values");
         }
         if !points.is_sorted_by_key(|point| point.1) {
-            return Err("has shares that fall");
+            return Err("has descending shares");
         }
         if all != Self::ONE {
-            return Err("does not end with all of the draws");
+            return Err("does not end with a share of 1");
         }
         if largest == 0 {
             return Err("has no value above zero");
@@ -35,23 +35,23 @@ impl Cdf {
         Ok(Self { points: points.into() })
     }
 
-    /// The points.
+    /// Returns the points.
     #[must_use]
     pub fn points(&self) -> &[(u64, u32)] {
         &self.points
     }
 
-    /// The largest value.
+    /// Returns the largest value.
     #[must_use]
     pub fn largest(&self) -> u64 {
         self.points.last().map_or(0, |point| point.0)
     }
 
-    /// The mean, rounded to a whole number of at least 1.
+    /// Returns the mean, rounded to a whole number of at least 1.
     #[must_use]
     pub fn mean(&self) -> u64 {
         let (first, share) = self.points.first().copied().unwrap_or((0, 0));
-        // Twice the mean in parts of all draws: the middle of each piece, weighted with its share.
+        // Twice the mean times [`Self::ONE`]: the middle of each segment, weighted with its share.
         let mut twice = 2 * u128::from(first) * u128::from(share);
         for two in self.points.windows(2) {
             let [(low, before), (high, after)] = [two[0], two[1]];
@@ -61,8 +61,7 @@ impl Cdf {
         u64::try_from((twice + all / 2) / all).unwrap_or(u64::MAX).max(1)
     }
 
-    /// The value up to which a share of the draws comes, rounded down; the share is that of `drawn`
-    /// in 2^64.
+    /// Returns the quantile at the share `drawn` / 2^64, rounded down.
     #[must_use]
     pub fn quantile(&self, drawn: u64) -> u64 {
         const BITS: u32 = 32;
@@ -83,7 +82,7 @@ impl Cdf {
 mod tests {
     use super::Cdf;
 
-    /// Shares in thousandths.
+    /// Makes a distribution from shares in thousandths.
     fn cdf(points: &[(u64, u32)]) -> Result<Cdf, &'static str> {
         Cdf::new(points.iter().map(|&(value, share)| (value, share * 1_000_000)).collect())
     }
@@ -115,9 +114,9 @@ mod tests {
     fn points_that_make_no_distribution_are_refused() {
         for (points, reason) in [
             (&[][..], "has no points"),
-            (&[(2, 0), (1, 1000)], "has values that fall"),
-            (&[(1, 500), (2, 400), (3, 1000)], "has shares that fall"),
-            (&[(1, 0), (2, 999)], "does not end with all of the draws"),
+            (&[(2, 0), (1, 1000)], "has descending values"),
+            (&[(1, 500), (2, 400), (3, 1000)], "has descending shares"),
+            (&[(1, 0), (2, 999)], "does not end with a share of 1"),
             (&[(0, 0), (0, 1000)], "has no value above zero"),
         ] {
             assert_eq!(cdf(points), Err(reason));

@@ -1,9 +1,9 @@
-//! Columns of plain values: the form in which tables of records leave this program, in Parquet or
+//! Columns of plain values: the form in which tables of records are exported, to Parquet and
 //! elsewhere.
 
 use std::borrow::Cow;
 
-/// The kind of a figure's values.
+/// The kind of a metric's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Whole numbers.
@@ -12,16 +12,16 @@ pub enum Kind {
     Number,
     /// Words.
     Word,
-    /// Records: the figure has parts.
+    /// Records: the metric has parts.
     Record,
     /// Lists and maps, which do not fit into a row.
     Many,
 }
 
-/// The value of a figure.
+/// The value of a metric.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
-    /// None: the figure has no meaning in this run.
+    /// No value: the metric has no meaning in this run.
     Null,
     /// A whole number.
     Whole(u64),
@@ -32,7 +32,7 @@ pub enum Cell {
 }
 
 impl Cell {
-    /// The value as a number, if it is one.
+    /// Returns the value as a number, if it is one.
     #[must_use]
     pub fn number(&self) -> Option<f64> {
         match self {
@@ -47,21 +47,21 @@ impl Cell {
 /// A named column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
-    /// Its name.
+    /// The column's name.
     pub name: String,
-    /// Its values.
+    /// The column's values.
     pub values: Values,
 }
 
 impl Column {
-    /// A column.
+    /// Makes a column.
     #[must_use]
     pub fn new(name: impl Into<String>, values: Values) -> Self {
         Self { name: name.into(), values }
     }
 
-    /// A column of values of one kind that may be missing. Whole numbers above 63 bits become the
-    /// largest one.
+    /// Makes a column of values of one kind that may be missing. Whole numbers above 63 bits become
+    /// the largest one.
     #[must_use]
     pub fn of_cells<'a>(
         name: impl Into<String>,
@@ -81,27 +81,28 @@ impl Column {
     }
 }
 
-/// Values of a column. All integers are signed and have 64 bits, since all programs can read those.
+/// The values of a column. All integers are signed with 64 bits, because all programs can read
+/// those.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Values {
     /// Integers.
     Int(Vec<i64>),
-    /// Integers or nothing.
+    /// Integers or null.
     OptInt(Vec<Option<i64>>),
-    /// Floating point numbers.
+    /// Floating-point numbers.
     Float(Vec<f64>),
-    /// Floating point numbers or nothing.
+    /// Floating-point numbers or null.
     OptFloat(Vec<Option<f64>>),
-    /// Words; those that the program itself contains are not copied.
+    /// Words. Words that are part of the program are not copied.
     Text(Vec<Cow<'static, str>>),
-    /// Words or nothing.
+    /// Words or null.
     OptText(Vec<Option<String>>),
-    /// One value in so many rows; [`Cell::Null`] stands for a word that is missing.
+    /// One value, repeated in this number of rows; [`Cell::Null`] is a missing word.
     Repeated(Cell, usize),
 }
 
 impl Values {
-    /// The number of rows.
+    /// Returns the number of rows.
     #[must_use]
     pub fn len(&self) -> usize {
         match self {
@@ -121,10 +122,10 @@ impl Values {
         self.len() == 0
     }
 
-    /// Adds the rows of a column of the same kind.
+    /// Appends the rows of a column of the same kind.
     ///
     /// # Panics
-    /// If it is of another kind.
+    /// If the other column has another kind.
     pub fn append(&mut self, more: Self) {
         match (self, more) {
             (Self::Int(values), Self::Int(more)) => values.extend(more),
@@ -134,13 +135,13 @@ impl Values {
             (Self::Text(values), Self::Text(more)) => values.extend(more),
             (Self::OptText(values), Self::OptText(more)) => values.extend(more),
             (Self::Repeated(value, rows), Self::Repeated(more, n)) if *value == more => *rows += n,
-            _ => panic!("the columns are of different kinds"),
+            _ => panic!("the columns have different kinds"),
         }
     }
 }
 
-/// A value that our simulator always knows and another back end may not know. A column in which
-/// every value is known is written as one without nulls.
+/// A value that our simulator always knows and another back end may not know. If every value of a
+/// column is known, the column is written without nulls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MaybeKnown<T>(pub Option<T>);
 
@@ -150,18 +151,18 @@ impl<T> From<T> for MaybeKnown<T> {
     }
 }
 
-/// A type of values that a column can hold, and how such a column is written and read.
+/// A type of values that a column can hold, with its conversion to and from a column.
 pub(crate) trait InColumn: Sized {
     /// The kind of the values.
     const KIND: Kind;
 
     fn write(values: &[Self]) -> Values;
 
-    /// The values of a column; `None` if it is of another kind.
+    /// Returns the values of a column; `None` if its kind differs.
     fn read(values: &Values) -> Option<Vec<Self>>;
 }
 
-/// The values of the column of that name.
+/// Returns the values of the column `name`.
 pub(crate) fn read<T: InColumn>(columns: &[Column], name: &str) -> Result<Vec<T>, String> {
     let found = columns.iter().find(|column| column.name == name);
     let column = found.ok_or_else(|| format!("the column `{name}` is missing"))?;
@@ -171,11 +172,11 @@ pub(crate) fn read<T: InColumn>(columns: &[Column], name: &str) -> Result<Vec<T>
             Kind::Word => "words",
             _ => "numbers",
         };
-        format!("the column `{name}` holds no {kind}")
+        format!("the column `{name}` does not contain {kind}")
     })
 }
 
-/// A value of more than 63 bits becomes the largest 64-bit integer.
+/// Converts a number; a value of more than 63 bits becomes the largest 64-bit integer.
 fn int<T: TryInto<i64>>(value: T) -> i64 {
     value.try_into().unwrap_or(i64::MAX)
 }

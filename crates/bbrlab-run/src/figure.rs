@@ -1,55 +1,56 @@
-//! A figure: its name, kind, unit, meaning, and its role, which determines where it is shown.
+//! The description of a metric: its name, kind, unit, meaning, and its role, which determines where
+//! it is shown.
 //!
-//! `record.rs` defines every figure once, as a row of a table. From a table, the macros here make
-//! the record itself with its JSON, the descriptions of its figures and, in the same order, their
-//! values. Columns of Parquet files, metrics of groups, `list metrics` and `docs/results.md` are
-//! made from descriptions and values.
+//! `record.rs` defines every metric once, as a row of a table. From a table, the macros here
+//! generate the record with its JSON form, the descriptions of its metrics and, in the same order,
+//! their values. The columns of Parquet files, the metrics of groups, `list metrics` and
+//! `docs/results.md` are generated from descriptions and values.
 
 use crate::column::{Cell, Kind};
 
-/// A figure of a record: a row of a table in `record.rs`.
+/// A metric of a record: a row of a table in `record.rs`.
 #[derive(Clone, Copy, Debug)]
 pub struct Figure {
-    /// Its name, which is its key in JSON.
+    /// The metric's name, which is its key in JSON.
     pub name: &'static str,
-    /// Its role.
+    /// The metric's role.
     pub role: Role,
-    /// The kind of its values.
+    /// The kind of the values.
     pub kind: Kind,
-    /// Its unit; empty for counts of events, names and hashes.
+    /// The unit; empty for counts of events, names and hashes.
     pub unit: &'static str,
-    /// What it means and, where needed, its formula.
+    /// The meaning and, where needed, the formula.
     pub meaning: &'static str,
-    /// The figures it consists of, if it is itself a record.
+    /// The metrics of which it consists, if it is a record.
     pub parts: &'static [Figure],
 }
 
-/// The role of a figure.
+/// The role of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// Identifies the run, link or flow.
     Name,
-    /// Is given by the scenario.
+    /// Given by the scenario.
     Given,
-    /// Is a result of the run.
+    /// A result of the run.
     Result,
-    /// Is the cost of the run. Not written to files, because it differs from machine to machine.
+    /// The cost of the run. Not written to files, because it differs between machines.
     Cost,
 }
 
-/// A figure that is not a record, with a name that is unique within its table.
+/// A metric that is not a record, with a name that is unique within its table.
 #[derive(Clone, Debug)]
 pub struct Leaf {
-    /// The names of the records that it is part of, followed by its own.
+    /// The names of the records that contain it, followed by its own name.
     pub name: String,
-    /// The figure itself.
+    /// The description of the metric.
     pub figure: &'static Figure,
-    /// The figure, a record, that it is part of: its meaning completes that of the part.
+    /// The record that contains the metric. Its meaning completes the meaning of the metric.
     pub of: Option<&'static Figure>,
 }
 
-/// The figures of a table that have a single value, in order. `joint` separates the name of a
-/// record from that of its part.
+/// Returns the metrics of a table that have a single value, in order. `joint` separates the name of
+/// a record from the name of its part.
 #[must_use]
 pub fn leaves(figures: &'static [Figure], prefix: &str, joint: &str) -> Vec<Leaf> {
     let mut all = Vec::new();
@@ -69,23 +70,23 @@ pub fn leaves(figures: &'static [Figure], prefix: &str, joint: &str) -> Vec<Leaf
 
 /// A record, or a field of one.
 pub trait Field {
-    /// The kind of its values.
+    /// The kind of the values.
     const KIND: Kind;
 
-    /// The figures of a record.
+    /// The metrics of a record.
     const PARTS: &'static [Figure] = &[];
 
-    /// Appends its value, or those of its parts: one for each of its [`leaves`].
+    /// Appends the value, or the values of the parts: one for each of the [`leaves`].
     fn cells(&self, cells: &mut Vec<Cell>);
 
-    /// The inverse of [`Self::cells`]: its value, or those of its parts, from the front of some
-    /// cells. Lists and maps, which have none, are empty. `None` if a cell is missing or of another
-    /// kind.
+    /// The inverse of [`Self::cells`]: takes the value, or the values of the parts, from the front
+    /// of `cells`. Lists and maps have no cells and become empty. `None` if a cell is missing or
+    /// its kind differs.
     fn of_cells(cells: &mut dyn Iterator<Item = Cell>) -> Option<Self>
     where
         Self: Sized;
 
-    /// Computes the figures that have a formula, in all its parts.
+    /// Computes the metrics that have a formula, in all parts.
     fn derive(&mut self) {}
 }
 
@@ -123,7 +124,7 @@ impl Field for f64 {
     const KIND: Kind = Kind::Number;
 
     fn cells(&self, cells: &mut Vec<Cell>) {
-        // JSON has no other way to write it either.
+        // JSON cannot represent such a number either.
         cells.push(if self.is_finite() { Cell::Number(*self) } else { Cell::Null });
     }
 
@@ -195,8 +196,8 @@ impl Field for serde_json::Map<String, serde_json::Value> {
     }
 }
 
-/// Makes a record from its table. A row is `name: type, role, unit, meaning`, followed by the
-/// formula if the figure is computed from others of the same record.
+/// Generates a record from its table. A row is `name: type, role, unit, meaning`, followed by the
+/// formula if the metric is computed from others of the same record.
 macro_rules! record {
     ($(#[$attribute:meta])* $record:ident {
         $($(#[$on_figure:meta])* $name:ident: $kind:ty, $role:ident, $unit:literal, $meaning:literal
@@ -209,7 +210,7 @@ macro_rules! record {
         }
 
         impl $record {
-            /// Its figures, in order.
+            /// The metrics, in order.
             pub const FIGURES: &'static [$crate::figure::Figure] = &[$($crate::figure::Figure {
                 name: stringify!($name),
                 role: $crate::figure::Role::$role,
@@ -244,7 +245,7 @@ macro_rules! record {
     };
 }
 
-/// Makes a table that is stored by columns. A row of the macro is `name: type, unit, meaning`,
+/// Generates a table that is stored by columns. A row of the macro is `name: type, unit, meaning`,
 /// followed by the formula if the value is computed from others of the same row.
 macro_rules! columns {
     ($(#[$table_doc:meta])* $table:ident of $(#[$row_doc:meta])* $row:ident {
@@ -263,7 +264,7 @@ macro_rules! columns {
         }
 
         impl $table {
-            /// Its columns, in order.
+            /// The columns, in order.
             pub const FIGURES: &'static [$crate::figure::Figure] = &[$($crate::figure::Figure {
                 name: stringify!($name),
                 role: $crate::figure::Role::Result,
@@ -284,7 +285,7 @@ macro_rules! columns {
                 $(self.$name.push(row.$name);)*
             }
 
-            /// The number of rows.
+            /// Returns the number of rows.
             #[must_use]
             pub fn len(&self) -> usize {
                 self.rows()
@@ -301,7 +302,7 @@ macro_rules! columns {
                 $(return self.$name.len();)*
             }
 
-            /// The columns with their names, for a file.
+            /// Returns the columns with their names, for a file.
             #[must_use]
             pub fn columns(&self) -> Vec<$crate::column::Column> {
                 vec![$($crate::column::Column::new(
@@ -310,10 +311,10 @@ macro_rules! columns {
                 ),)*]
             }
 
-            /// The table that consists of these columns.
+            /// Makes the table from these columns.
             ///
             /// # Errors
-            /// If a column is missing or of another kind.
+            /// If a column is missing or its kind differs.
             pub fn from_columns(columns: &[$crate::column::Column]) -> Result<Self, String> {
                 Ok(Self { $($name: $crate::column::read(columns, stringify!($name))?,)* })
             }

@@ -1,6 +1,6 @@
-//! The metrics of a group of runs: figures by name, in JSON an object.
+//! The metrics of a group of runs by name; in JSON, an object.
 //!
-//! The points of a sweep have the same metrics, so that the names are stored once for all of them.
+//! All points of a sweep have the same metrics, so the names are stored once for all of them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,16 +11,15 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// A metric over the seeds of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GroupMetric {
-    /// Runs in which the metric has a meaning.
+    /// Number of runs in which the metric has a meaning.
     pub n: u64,
-    /// Their mean.
+    /// Mean over these runs.
     pub mean: Option<f64>,
-    /// Lower and upper end of the mean's 95 % interval; null for one run.
+    /// Lower and upper end of the mean's 95 % confidence interval; null for one run.
     pub ci95: Option<[f64; 2]>,
 }
 
-/// The metrics of a group by name, in the order of the records: of the run, of links, of groups of
-/// flows.
+/// The metrics of a group by name, in the order of the records: run, links, groups of flows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Metrics {
     names: Arc<[String]>,
@@ -28,40 +27,40 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Metrics with their names, which other groups may share.
+    /// Makes metrics with their names, which other groups may share.
     ///
     /// # Panics
-    /// If there are not as many names as metrics.
+    /// If the numbers of names and of metrics differ.
     #[must_use]
     pub fn new(names: Arc<[String]>, values: Vec<GroupMetric>) -> Self {
         assert_eq!(names.len(), values.len(), "a name for each metric");
         Self { names, values }
     }
 
-    /// The metric of that name, such as `jain` or `flow_groups.bbr1.share`.
+    /// Returns the metric `name`, such as `jain` or `flow_groups.bbr1.share`.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&GroupMetric> {
         self.at(self.position(name)?)
     }
 
-    /// The place of the metric of that name.
+    /// Returns the position of the metric `name`.
     #[must_use]
     pub fn position(&self, name: &str) -> Option<usize> {
         self.names().position(|known| known == name)
     }
 
-    /// The metric at a place, from 0.
+    /// Returns the metric at a position, from 0.
     #[must_use]
     pub fn at(&self, place: usize) -> Option<&GroupMetric> {
         self.values.get(place)
     }
 
-    /// The names, in order.
+    /// Iterates over the names, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.names.iter().map(String::as_str)
     }
 
-    /// Each metric with its name, in order.
+    /// Iterates over the metrics with their names, in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &GroupMetric)> {
         self.names().zip(&self.values)
     }

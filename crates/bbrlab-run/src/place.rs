@@ -1,5 +1,4 @@
-//! Where a part of a resolved run stands in its scenario, so that whoever cannot do something names
-//! the key.
+//! The scenario key that a part of a resolved run comes from, for error messages.
 
 use crate::run::Run;
 
@@ -12,16 +11,16 @@ pub enum Place {
     Stack,
     /// A link of [`Run::links`], by its number.
     Link(u32),
-    /// The flows of a class of [`Run::classes`], by its number: a `[[flows]]` table.
+    /// The flows of a class of [`Run::classes`], by its number: one `[[flows]]` table.
     Flows(u32),
     /// The access links of all flows.
     Access,
 }
 
 impl Run {
-    /// The path of a key as users write it: `bottleneck.reverse_loss`, `flows[1].ecn`. `key` is
-    /// that of the direction of the data; of a link of the other direction it becomes `reverse_`
-    /// and the key.
+    /// Returns the path of a key as users write it: `bottleneck.reverse_loss`, `flows[1].ecn`.
+    /// `key` is the key for the direction of the data. For a link of the other direction, the
+    /// result has `reverse_` before the key.
     ///
     /// # Panics
     /// If the run has no such link or class.
@@ -38,7 +37,7 @@ impl Run {
             Place::Link(number) => {
                 let (link, table) =
                     (&self.links[number as usize], &self.link_tables[number as usize]);
-                // `ack_thinning` is of the direction of the ACKs anyway.
+                // `ack_thinning` always applies to the direction of the ACKs.
                 let is_reverse =
                     link.name.split('.').any(|part| part == "reverse") && key != "ack_thinning";
                 format!("{table}.{}{key}", if is_reverse { "reverse_" } else { "" })

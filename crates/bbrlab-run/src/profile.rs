@@ -1,11 +1,11 @@
-//! Which TCP and which queues a run imitates.
+//! The TCP and the queues that a run imitates.
 
-/// The stack whose behaviour a run starts from; keys of the scenario may change parts of it.
+/// The stack with whose behaviour a run starts. Keys of the scenario may change parts of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Profile {
     /// Linux 6.x.
     Linux,
-    /// ns-3 3.44, which gives the same digits as 3.43.
+    /// ns-3 3.44, whose results have the same digits as those of 3.43.
     Ns3,
     /// ns-3 3.40, and 3.37 to 3.39.
     Ns3V40,
@@ -13,7 +13,7 @@ pub enum Profile {
     Ns3V27,
     /// ns-3 3.27 as Lanigan 2020 ran it.
     Lanigan,
-    /// ns-3 as Piotrowska 2024 ran it, as far as that is known.
+    /// ns-3 as Piotrowska 2024 ran it, as far as known.
     Piotrowska,
 }
 
@@ -28,10 +28,10 @@ impl Profile {
         ("piotrowska", Self::Piotrowska),
     ];
 
-    /// Its name in scenarios and results.
+    /// Returns the profile's name in scenarios and results.
     ///
     /// # Panics
-    /// Never: each profile has a name.
+    /// Never, because each profile has a name.
     #[must_use]
     pub fn name(self) -> &'static str {
         let named = Self::NAMED.iter().find(|&&(_, profile)| profile == self);

@@ -1,14 +1,14 @@
-//! The results of a run as records. Every figure and every column is defined here, once.
+//! The results of a run as records. Every metric and every column is defined here, once.
 //!
-//! Results of our simulator, of ns-3 and of a kernel are all stored in these records, so the same
-//! code evaluates and prints them. A figure that has no meaning in a run, or that its back end does
-//! not know, is `None`, in JSON `null`. Objects are never missing, so `rtt_ms.mean` exists for
+//! Results of our simulator, of ns-3 and of a kernel are stored in these records, so the same code
+//! evaluates and prints them. A metric that has no meaning in a run, or that its back end does not
+//! provide, is `None`; in JSON, `null`. Objects are never missing, so `rtt_ms.mean` exists for
 //! every flow.
 //!
-//! To add a figure, add a row to a table here; if it can be computed from other figures, the row
-//! has the formula. A figure that is measured is filled in by the back end that measures it. JSON,
-//! Parquet files, metrics of groups, `bbrlab list metrics` and the tables of `docs/results.md` are
-//! made from these tables.
+//! To add a metric, add a row to a table here. If it can be computed from other metrics, give the
+//! formula in the row; otherwise, the back end that measures it sets it. JSON, Parquet files,
+//! metrics of groups, `bbrlab list metrics` and the tables of `docs/results.md` are generated from
+//! these tables.
 
 use std::borrow::Cow;
 
@@ -23,14 +23,14 @@ use crate::run::SweepPoint;
 
 const NS_PER_MS: f64 = 1e6;
 
-/// The document that `--json` writes. `summary.json` is the same with one run.
+/// The document that `--json` writes. `summary.json` is this document with one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunsDocument {
     /// Version of bbrlab.
     pub version: String,
     /// Commit of the build.
     pub commit: String,
-    /// One entry for each run.
+    /// One entry per run.
     pub runs: Vec<RunSummary>,
     /// Means over seeds, if there are several seeds or points.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -38,51 +38,51 @@ pub struct RunsDocument {
 }
 
 record! {
-    /// The figures of one run.
+    /// The metrics of one run.
     RunSummary {
         scenario: String, Name, "", "the scenario's name or id";
         scenario_hash: String, Name, "", "hash of the resolved scenario, without the seed";
-        profile: String, Name, "", "which TCP is imitated, such as `linux` or `ns3`";
+        profile: String, Name, "", "the imitated TCP, such as `linux` or `ns3`";
         #[serde(default = "simulator")]
-        backend: String, Name, "", "which back end computed the run: `sim`, the simulator, or another";
+        backend: String, Name, "", "the back end that computed the run: `sim`, the simulator, or another";
         #[serde(default)]
-        backend_version: String, Name, "", "the version of that back end";
+        backend_version: String, Name, "", "the version of the back end";
         point: SweepPoint, Name, "", "swept keys with their values";
         point_values: SweepPoint, Name, "", "swept quantities as numbers in base units, each as `value` and `unit` (`bps`, `s`, `bytes`, `packets` or `bdp`)";
         seed: u64, Name, "", "the seed";
         sim_s: f64, Given, "s", "simulated time";
-        cpu_s: Option<f64>, Cost, "s", "CPU time; null in files, because these are the same on every machine";
+        cpu_s: Option<f64>, Cost, "s", "CPU time; null in files, because files are the same on every machine";
         events: Option<u64>, Result, "", "events that the simulator processed";
-        data_packets: Option<u64>, Result, "packets", "data packets that left the bottleneck and that its `loss` did not lose; without a bottleneck, those that reached their receiver (speed is counted in these)";
+        data_packets: Option<u64>, Result, "packets", "data packets that left the bottleneck and that its `loss` did not lose; without a bottleneck, data packets that reached their receiver (the unit of speed)";
         digest: Option<String>, Result, "hash", "hash of what happened to every packet and ACK; the same on every machine";
-        goodput_mbps: Option<f64>, Result, "Mbit/s", "bytes that all receiving applications got / the time from the first start to the end of traffic, which is the last flow's end";
-        goodput_ss_mbps: Option<f64>, Result, "Mbit/s", "the same from the last start + 10 s (5 s for runs up to 30 s)";
+        goodput_mbps: Option<f64>, Result, "Mbit/s", "bytes that all receiving applications got / time from the first start to the end of the last flow";
+        goodput_ss_mbps: Option<f64>, Result, "Mbit/s", "goodput from the last start + 10 s on (5 s for runs up to 30 s)";
         jain: Option<f64>, Result, "index", "Jain's index over the flows' goodputs while all of them are active";
-        jain_ss: Option<f64>, Result, "index", "the same in the steady state";
+        jain_ss: Option<f64>, Result, "index", "Jain's index in the steady state";
         #[serde(deserialize_with = "exact_list")]
-        links: Vec<LinkSummary>, Result, "", "every link with a rate, then every other that can lose, police or thin packets";
+        links: Vec<LinkSummary>, Result, "", "every link with a rate, then every other link that can lose, police or thin packets";
         #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "exact_list")]
-        waits: Vec<WaitSummary>, Result, "", "of every `slot`, `grant`, `reverse_slot` and `reverse_grant` what waited for it; left out of JSON where there is none";
+        waits: Vec<WaitSummary>, Result, "", "the packets that waited for every `slot`, `grant`, `reverse_slot` and `reverse_grant`; omitted in JSON if there is none";
         #[serde(deserialize_with = "exact_list")]
         flow_groups: Vec<FlowGroup>, Result, "", "every group of flows";
         #[serde(deserialize_with = "exact_list")]
         flows: Vec<FlowSummary>, Result, "", "every flow";
         #[serde(default, skip_serializing_if = "Vec::is_empty", deserialize_with = "exact_list")]
-        controls: Vec<ControlFromOutside>, Given, "", "every congestion control from outside the laboratory that took part; left out of JSON where none did";
+        controls: Vec<ControlFromOutside>, Given, "", "every congestion control from outside bbrlab that took part; omitted in JSON if there is none";
     }
 }
 
 record! {
-    /// A congestion control from outside the laboratory.
+    /// A congestion control from outside bbrlab.
     ControlFromOutside {
         name: String, Name, "", "its name in the scenario";
-        source: String, Given, "", "where it comes from, such as a Python class with its module";
-        sha256: Option<String>, Given, "hash", "of the text of its program; null if that could not be had";
+        source: String, Given, "", "its origin, such as a Python class with its module";
+        sha256: Option<String>, Given, "hash", "of its program text; null if the text is unavailable";
     }
 }
 
 record! {
-    /// The figures of a link. Records of earlier versions have fewer.
+    /// The metrics of a link. Records of earlier versions have fewer.
     #[serde(default)]
     LinkSummary {
         name: String, Name, "", "its name; the dumbbell's is `bottleneck`";
@@ -90,13 +90,13 @@ record! {
         utilization: Option<f64>, Result, "share", "wire bytes that the link sent / its capacity, from the first flow's start on";
         arrivals: Option<u64>, Result, "packets", "packets that arrived at the link";
         departures: Option<u64>, Result, "packets", "packets whose last bit left a link's queue";
-        queued_at_end: Option<u64>, Result, "packets", "packets at a link at the end, the one in service included";
-        drops: Option<u64>, Result, "packets", "packets that a link's queue refused or dropped";
-        drops_enqueue: Option<u64>, Result, "packets", "those of the drops that happened when a packet arrived; null at a drop-tail link";
-        drops_dequeue: Option<u64>, Result, "packets", "those of the drops that happened when the link asked for the next packet; null at a drop-tail link";
-        random_losses: Option<u64>, Result, "packets", "packets that a link's `loss` lost: among its departures, or before its queue where `loss_at` says so";
+        queued_at_end: Option<u64>, Result, "packets", "packets at a link at the end, including the one in service";
+        drops: Option<u64>, Result, "packets", "packets that a link's queue rejected or dropped";
+        drops_enqueue: Option<u64>, Result, "packets", "drops that happened when a packet arrived; null at a drop-tail link";
+        drops_dequeue: Option<u64>, Result, "packets", "drops that happened when the link requested the next packet; null at a drop-tail link";
+        random_losses: Option<u64>, Result, "packets", "packets that a link's `loss` lost: they count as departures unless `loss_at` puts the loss before the queue";
         policer_drops: Option<u64>, Result, "packets", "packets that a link's policer dropped";
-        thinned_acks: Option<u64>, Result, "packets", "ACKs that a link's `ack_thinning` left out";
+        thinned_acks: Option<u64>, Result, "packets", "ACKs that a link's `ack_thinning` dropped";
         drop_ratio: Option<f64>, Result, "share", "drops / arrivals",
             = |link| ratio(link.drops?, link.arrivals?);
         marks: Option<u64>, Result, "packets", "packets that the link marked CE";
@@ -104,20 +104,20 @@ record! {
         queue_delay_ms: QueueDelay, Result, "ms", "over packets, from arrival to start of service";
         sojourn_ms: Sojourn, Result, "ms", "of the time that packets were in a queue discipline; null at a drop-tail link";
         #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "exact_list")]
-        tins: Vec<TinSummary>, Result, "", "of `cake` every tin, of `prio` every band, of `dualpi2` both queues; left out of JSON at other links";
+        tins: Vec<TinSummary>, Result, "", "every tin of `cake`, every band of `prio`, both queues of `dualpi2`; omitted in JSON for other links";
     }
 }
 
-/// The name of our simulator as a back end, which computed all runs of records without such a name.
+/// The name of our simulator as a back end. It also applies to records without a name.
 pub const SIMULATOR: &str = "sim";
 
 fn simulator() -> String {
     SIMULATOR.to_owned()
 }
 
-/// The same list in no more memory than it needs: one that grew one by one has room for four flows,
-/// each a kilobyte, and a sweep holds the records of all its runs. What it had is free as a whole,
-/// which a list that shrinks in place would leave in pieces.
+/// Copies a list into exactly the memory that it needs. A list that grew element by element has
+/// capacity for four flows of 1 kB each, and a sweep keeps the records of all its runs. Copying
+/// frees the old memory as a whole; shrinking in place would leave fragments.
 pub(crate) fn exact<T>(list: Vec<T>) -> Vec<T> {
     let mut exact = Vec::with_capacity(list.len());
     exact.extend(list);
@@ -129,8 +129,8 @@ fn exact_list<'de, D: Deserializer<'de>, T: Deserialize<'de>>(list: D) -> Result
 }
 
 impl LinkSummary {
-    /// Whether it is a link of one flow only: `left[3]` or `right[3]`. No name in a scenario has
-    /// brackets.
+    /// Whether the link belongs to one flow only: `left[3]` or `right[3]`. No name in a scenario
+    /// has brackets.
     #[must_use]
     pub fn is_private(&self) -> bool {
         self.name.ends_with(']')
@@ -138,32 +138,32 @@ impl LinkSummary {
 }
 
 record! {
-    /// The figures of a tin of a link's queue discipline.
+    /// The metrics of a tin of a link's queue discipline.
     TinSummary {
-        name: String, Name, "", "its name: of `cake` that of `tc` or `tin0` and so on, of `prio` `band0` and so on, of `dualpi2` `l4s` or `classic`";
+        name: String, Name, "", "its name: for `cake`, the name in `tc` or `tin0` and so on; for `prio`, `band0` and so on; for `dualpi2`, `l4s` or `classic`";
         utilization: Option<f64>, Result, "share", "wire bytes that the link sent from the tin / the link's capacity, from the first flow's start on";
-        arrivals: Option<u64>, Result, "packets", "packets that came to the tin";
+        arrivals: Option<u64>, Result, "packets", "packets that arrived at the tin";
         departures: Option<u64>, Result, "packets", "packets that the link sent from the tin";
-        drops: Option<u64>, Result, "packets", "packets that the tin refused or dropped";
+        drops: Option<u64>, Result, "packets", "packets that the tin rejected or dropped";
         marks: Option<u64>, Result, "packets", "packets of the tin that the link marked CE";
         sojourn_ms: Sojourn, Result, "ms", "of the time that packets were in the tin";
     }
 }
 
 record! {
-    /// What waited for slots or grants behind the queue of a link, in one direction.
+    /// The packets that waited for slots or grants after the queue of a link, in one direction.
     WaitSummary {
-        name: String, Name, "", "the name of the link with `.slots` or `.grants`, in the reverse direction with `.reverse` before it";
-        arrivals: Option<u64>, Result, "packets", "packets that came to wait";
+        name: String, Name, "", "the name of the link with `.slots` or `.grants`; in the reverse direction, with `.reverse` before it";
+        arrivals: Option<u64>, Result, "packets", "packets that began to wait";
         departures: Option<u64>, Result, "packets", "packets that left";
         queued_at_end: Option<u64>, Result, "packets", "packets that still wait at the end";
         drops: Option<u64>, Result, "packets", "packets beyond `limit`";
-        wait_ms: Wait, Result, "ms", "of the time from having left the queue, and for slots from the end of the delay, to leaving";
+        wait_ms: Wait, Result, "ms", "of the time from leaving the queue (with slots, from the end of the delay) to departure";
     }
 }
 
 record! {
-    /// How long packets waited for slots or grants.
+    /// Times that packets waited for slots or grants.
     #[derive(Copy)]
     Wait {
         mean: Option<f64>, Result, "ms", "mean";
@@ -173,7 +173,7 @@ record! {
 }
 
 record! {
-    /// A queue's length over time, from the first flow's start on.
+    /// A queue's length over time, from the start of the first flow.
     #[derive(Copy)]
     QueuePackets {
         mean: Option<f64>, Result, "packets", "mean";
@@ -195,7 +195,7 @@ record! {
 }
 
 record! {
-    /// How long packets were in a queue discipline.
+    /// Times that packets spent in a queue discipline.
     #[derive(Copy)]
     Sojourn {
         mean: Option<f64>, Result, "ms", "mean";
@@ -205,7 +205,7 @@ record! {
 }
 
 record! {
-    /// The figures of a flow.
+    /// The metrics of a flow.
     FlowSummary {
         id: u32, Name, "", "its number, from 0";
         name: Option<String>, Name, "", "its name, if the scenario gives it one";
@@ -218,23 +218,23 @@ record! {
         goodput_mbps: Option<f64>, Result, "Mbit/s", "bytes that the receiving application reads / active time";
         goodput_ss_mbps: Option<f64>, Result, "Mbit/s", "goodput in the steady state: from 10 s (5 s for runs up to 30 s) after the last flow's start on";
         sent_packets: Option<u64>, Result, "packets", "data packets sent, including retransmissions";
-        delivered_packets: Option<u64>, Result, "packets", "data packets whose payload was new to the receiver; what the application has not read by the end is among them, and not in the goodput";
-        out_of_order_packets: Option<u64>, Result, "packets", "those of the delivered packets that arrived above a hole: an earlier byte was missing then; repeated packets are not among them; null of datagrams";
-        duplicate_packets: Option<u64>, Result, "packets", "data packets that arrived with a payload that the receiver had already; null of datagrams";
-        discarded_packets: Option<u64>, Result, "packets", "data packets that arrived and that the receiver discarded: outside its window, for want of memory, with an old timestamp (PAWS), or of a connection that was over; null of datagrams";
+        delivered_packets: Option<u64>, Result, "packets", "data packets whose payload was new to the receiver, including payload that the application has not read by the end, which the goodput excludes";
+        out_of_order_packets: Option<u64>, Result, "packets", "delivered packets that arrived out of order: an earlier byte was missing at that time; null for datagrams";
+        duplicate_packets: Option<u64>, Result, "packets", "data packets that arrived with a payload that the receiver already had; null for datagrams";
+        discarded_packets: Option<u64>, Result, "packets", "data packets that arrived and that the receiver discarded: outside its window, for lack of memory, with an old timestamp (PAWS), or after the end of their connection; null for datagrams";
         lost_packets: Option<u64>, Result, "packets", "data packets that the sender marked lost";
         retransmitted_packets: Option<u64>, Result, "packets", "retransmissions among the sent packets";
-        drops: Option<u64>, Result, "packets", "data packets that queues on its way refused or dropped";
-        random_losses: Option<u64>, Result, "packets", "data packets lost at random on its way";
-        policer_drops: Option<u64>, Result, "packets", "data packets that policers on its way dropped; null if there is none";
+        drops: Option<u64>, Result, "packets", "data packets that queues on its path rejected or dropped";
+        random_losses: Option<u64>, Result, "packets", "data packets lost at random on its path";
+        policer_drops: Option<u64>, Result, "packets", "data packets that policers on its path dropped; null if there is none";
         rto_count: Option<u64>, Result, "", "retransmission timeouts";
         rtt_ms: Rtt, Result, "ms", "of the round-trip times of all data packets that arrived, each from the transmission that arrived to the ACK or SACK that reports it";
-        rtt_sample_ms: Rtt, Result, "ms", "of the sender's RTT samples as Linux takes them in its active time, at most one per ACK; ACKs that arrive when a train's next connection has begun give none; percentiles are null in runs of more than 32 flows";
+        rtt_sample_ms: Rtt, Result, "ms", "of the sender's RTT samples in its active time, taken as in Linux, at most one per ACK; ACKs that arrive after a train's next connection has begun give none; percentiles are null in runs of more than 32 flows";
         srtt_ms: Srtt, Result, "ms", "of the smoothed RTT, sampled with the period of the time series";
         cwnd_packets: Cwnd, Result, "packets", "of the congestion window";
         limited_by: LimitedBy, Result, "share", "limited the sender: share of its active time; the shares sum to 1";
-        fct_ms: Fct, Result, "ms", "of transfers' completion times, from connecting (of an answer, from asking) until the receiver has read the last byte";
-        stalled_s: Option<f64>, Result, "s", "for so long a player had nothing to play after its first piece; null without `video`";
+        fct_ms: Fct, Result, "ms", "of transfers' completion times, from the connect (for a response, from the request) until the receiver has read the last byte";
+        stalled_s: Option<f64>, Result, "s", "time in which a player had nothing to play after its first chunk; null without `video`";
     }
 }
 
@@ -270,19 +270,19 @@ record! {
 }
 
 record! {
-    /// What limited a flow: shares of its active time, which sum to 1.
+    /// Shares of a flow's active time by what limited the flow. They sum to 1.
     #[derive(Copy)]
     LimitedBy {
         cwnd: Option<f64>, Result, "share", "the congestion window";
         pacing: Option<f64>, Result, "share", "pacing";
         rwnd: Option<f64>, Result, "share", "the receive window";
         sndbuf: Option<f64>, Result, "share", "the send buffer";
-        app: Option<f64>, Result, "share", "the application, having nothing to send,";
+        app: Option<f64>, Result, "share", "the application, which had nothing to send,";
     }
 }
 
 record! {
-    /// Completion times, from connecting until the receiver has read the last byte.
+    /// Completion times, from the connect until the receiver has read the last byte.
     #[derive(Copy)]
     Fct {
         n: Option<u64>, Result, "transfers", "number";
@@ -294,35 +294,35 @@ record! {
 }
 
 record! {
-    /// The figures of a group of flows.
+    /// The metrics of a group of flows.
     FlowGroup {
         group: String, Name, "", "its name";
-        flows: u64, Given, "flows", "number of flows; of those with `arrivals`, how many came";
-        turned_away: Option<u64>, Result, "flows", "flows that came while `at_most` were under way; null without `arrivals`";
-        goodput_mbps: Option<f64>, Result, "Mbit/s", "bytes that its receiving applications got / the time that the run's goodput is over";
-        goodput_active_mbps: Option<f64>, Result, "Mbit/s", "bytes that its receiving applications got while their flows were active / the time in which at least one of them was; null where flows come and go";
-        share: Option<f64>, Result, "share", "its part of the bytes that all receiving applications got in that time";
+        flows: u64, Given, "flows", "number of flows; with `arrivals`, number of arrivals";
+        turned_away: Option<u64>, Result, "flows", "rejected flows, which arrived while `at_most` flows were active; null without `arrivals`";
+        goodput_mbps: Option<f64>, Result, "Mbit/s", "bytes that its receiving applications got / the time of the run's goodput";
+        goodput_active_mbps: Option<f64>, Result, "Mbit/s", "bytes that its receiving applications got while their flows were active / the time in which at least one of them was active; null with `arrivals`";
+        share: Option<f64>, Result, "share", "its share of the bytes that all receiving applications got in that time";
         retransmitted_packets: Option<u64>, Result, "packets", "retransmissions";
-        out_of_order_packets: Option<u64>, Result, "packets", "data packets that were new and arrived above a hole; null of datagrams alone";
-        duplicate_packets: Option<u64>, Result, "packets", "data packets that arrived with a payload that the receiver had already; null of datagrams alone";
-        drops: Option<u64>, Result, "packets", "data packets that queues refused or dropped";
+        out_of_order_packets: Option<u64>, Result, "packets", "new data packets that arrived out of order; null if there are only datagrams";
+        duplicate_packets: Option<u64>, Result, "packets", "data packets that arrived with a payload that the receiver already had; null if there are only datagrams";
+        drops: Option<u64>, Result, "packets", "data packets that queues rejected or dropped";
         random_losses: Option<u64>, Result, "packets", "data packets lost at random";
-        policer_drops: Option<u64>, Result, "packets", "data packets that policers dropped; null if there is none on its way";
-        rtt_ms: GroupRtt, Result, "ms", "of the round-trip times of all data packets of its flows that arrived, as the flows' `rtt_ms`";
-        fct_ms: GroupFct, Result, "ms", "of the transfers of its flows: connect to the receiver's reading the last byte";
-        slowdown: Slowdown, Result, "", "of the completed transfers: completion time / (wire bytes at the smallest rate of the way there, of a Mahimahi trace its mean, + base RTT, both at its start)";
+        policer_drops: Option<u64>, Result, "packets", "data packets that policers dropped; null if there is none on the path";
+        rtt_ms: GroupRtt, Result, "ms", "of the round-trip times of all data packets of its flows that arrived, like the flows' `rtt_ms`";
+        fct_ms: GroupFct, Result, "ms", "of the transfers of its flows, from the connect until the receiver has read the last byte";
+        slowdown: Slowdown, Result, "", "of the completed transfers: completion time / (time of the wire bytes at the smallest rate of the forward path (for a Mahimahi trace, its mean) + base RTT, both at the transfer's start)";
     }
 }
 
 impl FlowGroup {
-    /// Whether its flows together were active for less than the time over which goodputs of groups
-    /// are taken: then its share of the bytes does not tell what it got while it was active.
+    /// Whether its flows together were active for less than the time of the group's goodput. Then
+    /// its share of the bytes does not show its share while it was active.
     #[must_use]
     pub fn is_active_in_part(&self) -> bool {
         self.goodput_active_mbps > self.goodput_mbps.map(|goodput| 1.01 * goodput)
     }
 
-    /// Whether any of its flows sends transfers that end: some have begun.
+    /// Whether any of its flows has begun transfers that end.
     #[must_use]
     pub fn has_transfers(&self) -> bool {
         self.fct_ms.n > Some(0) || self.fct_ms.unfinished > Some(0)
@@ -343,7 +343,7 @@ record! {
     #[derive(Copy)]
     GroupFct {
         n: Option<u64>, Result, "transfers", "number completed,";
-        unfinished: Option<u64>, Result, "transfers", "number begun and not completed (null if none was begun),";
+        unfinished: Option<u64>, Result, "transfers", "number begun but not completed (null if none was begun),";
         mean: Option<f64>, Result, "ms", "mean";
         p50: Option<f64>, Result, "ms", "median";
         p95: Option<f64>, Result, "ms", "95th percentile";
@@ -366,42 +366,43 @@ fn ratio(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-/// Runs that differ in the seed only.
+/// The runs of a point that differ only in the seed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Group {
     /// The scenario's name or id.
     pub scenario: String,
     /// Hash of the resolved scenario, without the seed.
     pub scenario_hash: String,
-    /// Which TCP is imitated: `linux`, `ns3` ...
+    /// The imitated TCP: `linux`, `ns3` ...
     pub profile: String,
-    /// Which back end computed the runs.
+    /// The back end that computed the runs.
     #[serde(default = "simulator")]
     pub backend: String,
     /// Swept keys with their values.
     pub point: SweepPoint,
     /// The seeds, in order.
     pub seeds: Vec<u64>,
-    /// Whether several seeds gave one and the same run: nothing in the scenario is random. `None`
-    /// if its back end has no digests.
+    /// Whether several seeds gave the same run, because nothing in the scenario is random. `None`
+    /// if the back end has no digests.
     #[serde(default)]
     pub identical_digests: Option<bool>,
-    /// By name, such as `jain`, `links.bottleneck.utilization` or `flow_groups.bbr1.share`.
+    /// The metrics by name, such as `jain`, `links.bottleneck.utilization` or
+    /// `flow_groups.bbr1.share`.
     pub metrics: Metrics,
 }
 
 /// All results of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunResult {
-    /// The figures.
+    /// The metrics of the run.
     pub summary: RunSummary,
-    /// `series.parquet`.
+    /// The rows of `series.parquet`.
     pub series: Series,
-    /// `queue.parquet`.
+    /// The rows of `queue.parquet`.
     pub queue: QueueSeries,
-    /// One row for each transfer, of flows with `bytes`, `train` or `arrivals`.
+    /// One row per transfer, of flows with `bytes`, `train` or `arrivals`.
     pub transfers: Transfers,
-    /// `delays.parquet`.
+    /// The rows of `delays.parquet`.
     pub delays: Delays,
 }
 
@@ -421,12 +422,12 @@ columns! {
         srtt_us: Option<u32>, "us", "smoothed RTT";
         rtt_us: Option<u32>, "us", "the last RTT sample";
         sent_packets: MaybeKnown<u64>, "packets", "data packets sent so far";
-        delivered_packets: MaybeKnown<u64>, "packets", "packets delivered so far, as far as the sender knows";
+        delivered_packets: MaybeKnown<u64>, "packets", "packets delivered so far, according to the sender";
         lost_packets: MaybeKnown<u64>, "packets", "packets marked lost so far";
         retransmitted_packets: MaybeKnown<u64>, "packets", "retransmissions so far";
         received_bytes: MaybeKnown<u64>, "bytes", "bytes that the receiving application has read so far";
-        throughput_bps: Option<u64>, "bit/s", "wire bytes that left the flow's last link with a rate since the row before, over the sample period; null with `sample = \"ack\"` and in the first row";
-        limited_by: Cow<'static, str>, "", "what held the sender most of the time since the row before: `cwnd`, `pacing`, `rwnd`, `sndbuf` or `app`";
+        throughput_bps: Option<u64>, "bit/s", "wire bytes that left the flow's last link with a rate since the previous row / the sample period; null with `sample = \"ack\"` and in the first row";
+        limited_by: Cow<'static, str>, "", "what limited the sender most of the time since the previous row: `cwnd`, `pacing`, `rwnd`, `sndbuf` or `app`";
         ca_state: Cow<'static, str>, "", "congestion-avoidance state: `slow_start`, `avoidance`, `cwr`, `recovery` or `loss`";
         state: Cow<'static, str>, "", "state of the congestion control; empty for those without states";
         inflight_hi_packets: Option<u32>, "packets", "`inflight_hi` of `bbr2` and `bbr3`; null while unset";
@@ -448,30 +449,31 @@ columns! {
         arrivals: MaybeKnown<u64>, "packets", "arrivals so far";
         drops: MaybeKnown<u64>, "packets", "drops by the queue so far";
         random_losses: MaybeKnown<u64>, "packets", "random losses so far";
-        policer_drops: Option<u64>, "packets", "drops by the policer so far; null without one";
+        policer_drops: Option<u64>, "packets", "drops by the policer so far; null without a policer";
         marks: MaybeKnown<u64>, "packets", "marks so far";
     }
 }
 
 columns! {
-    /// One row for each transfer that began, of flows with `bytes`, `train`, `requests` or `video`;
-    /// of each `[[flows]]` with `arrivals`, one for each of the first 10,000 that were over.
+    /// One row per transfer that began, of flows with `bytes`, `train`, `requests` or `video`. A
+    /// `[[flows]]` table with `arrivals` has one row for each of its first 10,000 completed
+    /// transfers.
     Transfers of
     /// A transfer.
     TransferRow {
         flow: u32, "", "the flow's number";
-        n: u32, "", "its number in the flow's train, from 0; of flows that come and go, in the order in which they were over";
+        n: u32, "", "its number in the flow's sequence of transfers, from 0; with `arrivals`, in the order of completion";
         bytes: u64, "bytes", "payload";
         start_s: f64, "s", "when it connects";
-        fct_s: Option<f64>, "s", "from connecting until the receiver has read the last byte; null if the run ended before";
-        slowdown: Option<f64>, "", "`fct_s` / (wire bytes at the smallest rate of the way there, of a Mahimahi trace its mean, + base RTT, both at its start); null without a rate";
+        fct_s: Option<f64>, "s", "time from the connect until the receiver has read the last byte; null if the run ended before";
+        slowdown: Option<f64>, "", "`fct_s` / (time of the wire bytes at the smallest rate of the forward path (for a Mahimahi trace, its mean) + base RTT, both at the transfer's start); null without a rate";
         retransmitted_packets: MaybeKnown<u64>, "packets", "retransmissions";
     }
 }
 
 columns! {
-    /// The columns of `delays.parquet`: the distributions behind the percentiles of the summary,
-    /// one row per bucket of a histogram, in ascending order. Empty buckets have no row.
+    /// The columns of `delays.parquet`: the distributions from which the percentiles of the summary
+    /// are computed. There is one row per non-empty bucket of a histogram, in ascending order.
     /// `links.queue_delay_ms` is kept for links that flows share, `flows.rtt_ms` for flows with a
     /// time series.
     Delays of
@@ -480,19 +482,19 @@ columns! {
         metric: Cow<'static, str>, "", "the metric of `summary.json` whose percentiles come from these rows: `links.queue_delay_ms`, `flow_groups.rtt_ms` or `flows.rtt_ms`";
         index: u32, "", "the index, from 0, of the link, group or flow in the summary's `links`, `flow_groups` or `flows`";
         delay_ns: u64, "ns", "the delay of the bucket: the value that a percentile in this bucket has";
-        count: u64, "", "the number of packets that waited so long, or of RTT samples of this value";
+        count: u64, "", "the number of packets with this wait, or of RTT samples with this value";
     }
 }
 
 impl Delays {
-    /// Delays in a link's queue, of the packets that left the queue.
+    /// Delays in a link's queue, over the packets that left the queue.
     pub const QUEUE_DELAY: &'static str = "links.queue_delay_ms";
     /// RTT samples of a group of flows.
     pub const GROUP_RTT: &'static str = "flow_groups.rtt_ms";
     /// RTT samples of a flow.
     pub const FLOW_RTT: &'static str = "flows.rtt_ms";
 
-    /// Appends a histogram: delays in ascending order, each with its count.
+    /// Appends a histogram: delays in ascending order with their counts.
     ///
     /// # Panics
     /// If `index` has more than 32 bits.
@@ -508,8 +510,9 @@ impl Delays {
         }
     }
 
-    /// A histogram: delays in milliseconds in ascending order, each with its count. The delays have
-    /// the bits of the percentiles in the summary: nanoseconds or microseconds, both divided once.
+    /// Returns a histogram: delays in milliseconds in ascending order with their counts. The delays
+    /// are equal to the bit to the percentiles in the summary: both are nanoseconds or
+    /// microseconds, divided once.
     #[expect(
         clippy::cast_precision_loss,
         reason = "a delay is less than 2^53 ns, which are 104 days"

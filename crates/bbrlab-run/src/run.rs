@@ -1,9 +1,9 @@
-//! One run, fully resolved: exactly what `sim` needs.
+//! One run, fully resolved: exactly the input of `sim`.
 //!
 //! All quantities are integers in the units of `bbrlab-units`, and there are no short forms: the
-//! dumbbell, `[access]`, `left_link`, `path` and `rtt` have been replaced by links and routes. A
-//! hundred thousand flows need little memory, since what the flows of one `[[flows]]` table share
-//! is stored once, in their [`FlowClass`].
+//! dumbbell, `[access]`, `left_link`, `path` and `rtt` have been replaced by links and routes.
+//! 100,000 flows need little memory, because the common settings of a `[[flows]]` table are stored
+//! once, in a [`FlowClass`].
 
 use std::sync::Arc;
 
@@ -23,45 +23,45 @@ pub type SweepPoint = serde_json::Map<String, serde_json::Value>;
 pub struct Run {
     /// The scenario's name: a built-in's id, or the file's name without `.toml`.
     pub scenario: String,
-    /// What the scenario shows, for people.
+    /// The purpose of the scenario, for people.
     pub title: String,
-    /// SHA-256 (hexadecimal) of everything except the seed that determines the outcome.
+    /// SHA-256 (hexadecimal) of everything that determines the outcome except the seed.
     pub scenario_hash: String,
-    /// Which stack is imitated.
+    /// The imitated stack.
     pub profile: Profile,
     /// This run's point of the sweep.
     pub point: SweepPoint,
-    /// The quantities among them as numbers in base units: `{ value, unit }`.
+    /// The quantities in `point` as numbers in base units: `{ value, unit }`.
     pub point_values: SweepPoint,
     /// The seed from which all random generators are derived.
     pub seed: u64,
     /// Simulated time, from 0 to the end of the run.
     pub duration: Span,
-    /// How often the time series are sampled.
+    /// The rule by which the time series are sampled.
     pub sample: Sample,
-    /// Whether time series of each flow are kept (default: up to 1,000 flows, or if `sample` is
-    /// given).
+    /// Whether time series of each flow are kept. By default they are for up to 1,000 flows, or if
+    /// `sample` is given.
     pub flow_series: bool,
     /// The settings that all hosts share.
     pub stack: Stack,
     /// The links that flows share, in the order of their numbers. Private access links have the
     /// numbers after these: see [`Run::private_link_numbers`].
     ///
-    /// Their names are those in results: `bottleneck`, the `name` of `[[links]]`, or one of these
-    /// followed by `.reverse`.
+    /// Their names are those in the results: `bottleneck`, the `name` of `[[links]]`, or one of
+    /// these followed by `.reverse`.
     pub links: Vec<Link>,
-    /// The table in the scenario that each of the links comes from: `bottleneck` or `links[1]`.
+    /// The scenario table from which each link comes: `bottleneck` or `links[1]`.
     pub link_tables: Vec<String>,
     /// The link whose departures count as `data_packets`: the dumbbell's, if it has a rate.
     pub bottleneck: Option<u32>,
-    /// One class for each `[[flows]]` table.
+    /// One class per `[[flows]]` table.
     pub classes: Vec<FlowClass>,
-    /// The flows, in the order of their numbers (their ids). The flows of a class with
+    /// The flows, in the order of their numbers (ids). The flows of a class with
     /// [`Source::Arrivals`] count as one.
     pub flows: Vec<Flow>,
 }
 
-/// How often the time series are sampled.
+/// The rule by which the time series are sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sample {
     /// At 0, one period, two periods ...
@@ -72,21 +72,21 @@ pub enum Sample {
     Off,
 }
 
-/// What the flows of one `[[flows]]` table have in common.
+/// The common settings of the flows of one `[[flows]]` table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowClass {
-    /// Its name in tables and pictures, if it has one.
+    /// The class's name in tables and plots, if it has one.
     pub name: Option<String>,
     /// Flows of one group are summarised together.
     pub group: String,
     /// Congestion control. It is implemented and accepts `cc_params`.
     pub cc: Algorithm,
-    /// Its parameters.
+    /// The parameters of the congestion control.
     pub cc_params: Params,
-    /// A congestion control from outside in place of `cc`, which then means nothing.
+    /// A congestion control from outside bbrlab, used instead of `cc`.
     pub outside: Option<Arc<Outside>>,
-    /// Whether the flow sends datagrams at its source's rate, without a connection. `cc` then means
-    /// nothing.
+    /// Whether the flow sends datagrams at its source's rate, without a connection. `cc` is then
+    /// unused.
     pub is_udp: bool,
     /// Payload bytes of a full segment.
     pub mss: u32,
@@ -94,18 +94,18 @@ pub struct FlowClass {
     pub ecn: EcnMode,
     /// The DSCP of its packets and ACKs, six bits.
     pub dscp: u8,
-    /// The number of the receiving host, from 1 on; with 0 each flow has one of its own.
+    /// The number of the receiving host, from 1. With 0, each flow has its own receiving host.
     pub host: u32,
     /// The number of the sending host, likewise.
     pub sender_host: u32,
-    /// Whether the delivery rate is sampled; without, a model of the path learns nothing of its
-    /// rate.
+    /// Whether the delivery rate is sampled. Without samples, a model of the path does not learn
+    /// its rate.
     pub rate_samples: bool,
-    /// What the application sends.
+    /// The data that the application sends.
     pub source: Source,
     /// Access links with a rate. Each flow of the class has its own, in the order of the routes.
-    /// Their names are `left`, `right` and, where the reverse direction has a rate, `right.reverse`
-    /// and `left.reverse`; in results, `left[3]` is that of flow 3.
+    /// Their names are `left`, `right` and, if the reverse direction has a rate, `right.reverse`
+    /// and `left.reverse`. In results, `left[3]` is the link of flow 3.
     pub private_links: Vec<Link>,
     /// The route of the data, from sender to receiver. Adjacent delays are one hop.
     pub forward: Vec<Hop>,
@@ -116,7 +116,7 @@ pub struct FlowClass {
     pub base_rtt: Span,
 }
 
-/// A step of a route.
+/// An element of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hop {
     /// A pure delay.
@@ -127,7 +127,7 @@ pub enum Hop {
     Private(u32),
 }
 
-/// What the application sends. Bytes are payload.
+/// The data that the application sends. Bytes are payload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// The application always has more to send.
@@ -136,8 +136,8 @@ pub enum Source {
     Bytes(Bytes),
     /// At a constant rate.
     Cbr(BitRate),
-    /// On and off in turn, beginning with on. While on, at a rate or as fast as the socket accepts
-    /// data.
+    /// On and off periods in turn, beginning with on. In an on period, sends at a rate, or as fast
+    /// as the socket accepts data.
     OnOff {
         /// Length of an on period.
         on: Span,
@@ -146,33 +146,33 @@ pub enum Source {
         /// Rate while on.
         rate: Option<BitRate>,
     },
-    /// Writes this many bytes at this interval, the first time when the flow connects.
+    /// Writes this many bytes at this interval. The first write is when the flow connects.
     Write {
         /// Bytes per write.
         bytes: Bytes,
         /// Interval.
         every: Span,
     },
-    /// A train of transfers, each on a new connection, `gap` after the receiver has read the last
-    /// byte.
+    /// A sequence of transfers, each on a new connection, `gap` after the receiver has read the
+    /// last byte.
     Train {
         /// Bytes per transfer.
         bytes: Bytes,
         /// Number of transfers.
         count: u32,
-        /// From the reading of the last byte to the start of the next connection.
+        /// Time from the reading of the last byte to the start of the next connection.
         gap: Span,
     },
-    /// On and off in turn, for random times.
+    /// On and off periods in turn, of random lengths.
     Bursts(Bursts),
-    /// Answers to a client's requests, on one connection.
+    /// Responses to a client's requests, on one connection.
     Requests(Requests),
-    /// Many flows that come and go. In [`Run::flows`] they are one.
+    /// Many flows that arrive and leave. They count as one in [`Run::flows`].
     Arrivals(Arrivals),
 }
 
 impl Source {
-    /// The process by which flows come, if they do.
+    /// Returns the arrival process of the flows, if there is one.
     #[must_use]
     pub const fn arrivals(&self) -> Option<&Arrivals> {
         match self {
@@ -204,28 +204,28 @@ impl Source {
     }
 }
 
-/// A congestion control that is not the laboratory's, as a scenario declares it. Who runs the
-/// scenario has to bring it.
+/// A congestion control from outside bbrlab, as a scenario declares it. The program that runs the
+/// scenario must provide it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outside {
-    /// Its name in the scenario, which no algorithm has.
+    /// The name in the scenario. No built-in algorithm has this name.
     pub name: String,
-    /// Where it comes from, for people.
+    /// The origin of the congestion control, for people.
     pub source: String,
-    /// What identifies the text of its program.
+    /// A hash of the program text.
     pub sha256: Option<String>,
-    /// Whether it can answer the marks of a round trip by their share, so that the receiver echoes
-    /// mark by mark.
+    /// Whether it can respond to the share of marked packets in a round trip. If so, the receiver
+    /// echoes every mark.
     pub answers_share_of_marks: bool,
 }
 
 impl Outside {
-    /// What is wrong where nobody brings it.
+    /// Returns the error message for a control that is not provided.
     #[must_use]
     pub fn absent(&self) -> String {
         let Self { name, source, .. } = self;
         format!(
-            "`controls.{name}`: expected who brings this congestion control ({source}), found nobody; in Python: bbrlab.run(..., controls={{\"{name}\": ...}})"
+            "`controls.{name}`: expected a program that provides this congestion control ({source}), found none; in Python: bbrlab.run(..., controls={{\"{name}\": ...}})"
         )
     }
 }
@@ -242,7 +242,7 @@ pub struct Flow {
 }
 
 impl FlowClass {
-    /// The name of its congestion control, or `udp`.
+    /// Returns the name of the congestion control, or `udp`.
     #[must_use]
     pub fn cc_name(&self) -> &str {
         match &self.outside {
@@ -252,7 +252,7 @@ impl FlowClass {
         }
     }
 
-    /// Whether its congestion control answers the marks of a round trip by their share.
+    /// Whether the congestion control responds to the share of marked packets in a round trip.
     #[must_use]
     pub fn answers_share_of_marks(&self) -> bool {
         self.outside.as_ref().map_or_else(
@@ -263,7 +263,7 @@ impl FlowClass {
 }
 
 impl Run {
-    /// The congestion controls from outside that take part, each once, by their names.
+    /// Returns the congestion controls from outside that take part, each once, sorted by name.
     #[must_use]
     pub fn outside(&self) -> Vec<&Outside> {
         let mut all: Vec<&Outside> =
@@ -273,14 +273,15 @@ impl Run {
         all
     }
 
-    /// The class of a flow.
+    /// Returns the class of a flow.
     #[must_use]
     pub fn class(&self, flow: u32) -> &FlowClass {
         &self.classes[self.flows[flow as usize].class as usize]
     }
 
-    /// The number of the first private link of each flow. Private links are numbered after the
-    /// shared ones, flow by flow; those of a flow are in the order of [`FlowClass::private_links`].
+    /// Returns the number of the first private link of each flow. Private links are numbered after
+    /// the shared ones, flow by flow. The links of a flow are in the order of
+    /// [`FlowClass::private_links`].
     ///
     /// # Panics
     /// If there are more than 2^32 links; a scenario has at most 2^24.

@@ -1,26 +1,26 @@
-//! Records of runs that are gone through more than once, be they in memory or in files.
+//! Records of runs that are read more than once, in memory or in files.
 
 use std::borrow::Cow;
 use std::convert::Infallible;
 
 use crate::record::RunSummary;
 
-/// Runs in an order of their own. Whoever makes tables, files or pictures of them takes one at a
-/// time, so that not all need be in memory at once.
+/// A sequence of runs. Code that makes tables, files or plots reads one run at a time, so that not
+/// all have to be in memory.
 pub trait Runs {
-    /// Why a record cannot be had.
+    /// The reason why a record is unavailable.
     type Error;
 
-    /// How many there are.
+    /// Returns the number of runs.
     fn count(&self) -> usize;
 
-    /// The run at a place, from 0.
+    /// Returns the run at a position, from 0.
     ///
     /// # Errors
     /// If it cannot be read.
     fn get(&self, place: usize) -> Result<Cow<'_, RunSummary>, Self::Error>;
 
-    /// All of them in order.
+    /// Iterates over all runs in order.
     fn each(&self) -> impl Iterator<Item = Result<Cow<'_, RunSummary>, Self::Error>> {
         (0..self.count()).map(|place| self.get(place))
     }

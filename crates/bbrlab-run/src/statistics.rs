@@ -1,35 +1,35 @@
 //! Mean, variance, percentiles and Jain's index of a few values. All tables use these functions, so
-//! the same values give the same figure in each.
+//! equal values give equal results everywhere.
 
-/// The mean; `None` if there are no values.
+/// Returns the mean; `None` if there are no values.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "a count of values")]
 pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// The sum of the squared distances from the mean.
+/// Returns the sum of the squared distances from the mean.
 #[must_use]
 pub fn squares(values: &[f64]) -> f64 {
     let mean = mean(values).unwrap_or_default();
     values.iter().map(|value| (value - mean) * (value - mean)).sum()
 }
 
-/// The variance of a sample (divided by n - 1); 0 if there are fewer than two values.
+/// Returns the variance of a sample (divided by n - 1); 0 if there are fewer than two values.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "a count of values")]
 pub fn variance(values: &[f64]) -> f64 {
     if values.len() > 1 { squares(values) / (values.len() - 1) as f64 } else { 0.0 }
 }
 
-/// The smallest value that at least `per_mille` thousandths of the values do not exceed; `None` if
-/// there are no values.
+/// Returns the smallest value that at least `per_mille` thousandths of the values do not exceed;
+/// `None` if there are no values.
 #[must_use]
 pub fn percentile(sorted: &[f64], per_mille: usize) -> Option<f64> {
     sorted.get((sorted.len() * per_mille).div_ceil(1000).max(1) - 1).copied()
 }
 
-/// Jain's index: (sum x)^2 / (n sum x^2); `None` if all shares are zero.
+/// Returns Jain's index: (sum x)^2 / (n sum x^2); `None` if all shares are zero.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "a count of values")]
 pub fn jain(shares: &[f64]) -> Option<f64> {

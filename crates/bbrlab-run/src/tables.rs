@@ -1,9 +1,9 @@
-//! The records of runs as plain tables that hold all of them, and back: so runs come home from
-//! those who have computed them.
+//! Converts the records of runs to plain tables that hold all runs, and back. Runs that were
+//! computed elsewhere are read from these tables.
 //!
-//! A run has a row in `runs`, each of its links one in `links`, and so on; the columns are the
-//! figures of `record.rs`. In front stands `run`, the run's number, and in `tins` the link's. Swept
-//! values are of any kind, so those are JSON.
+//! Each run has a row in `runs`, each of its links a row in `links`, and so on. The columns are the
+//! metrics of `record.rs`. The first column is `run`, the run's number; in `tins`, the next column
+//! is the link's number. Swept values can be of any kind, so they are JSON.
 
 use std::mem;
 
@@ -15,14 +15,14 @@ use crate::record::{
 };
 use crate::run::SweepPoint;
 
-/// The tables' names, in their order.
+/// The names of the tables, in order.
 pub const TABLES: [&str; 7] =
     ["runs", "links", "tins", "waits", "flow_groups", "flows", "controls"];
 
-/// Figures of a run that are maps.
+/// Metrics of a run that are maps.
 const MAPS: [&str; 2] = ["point", "point_values"];
 
-/// Some runs with their numbers as tables.
+/// Returns the tables of runs with their numbers.
 #[must_use]
 pub fn tables_of(numbers: &[u64], runs: &[RunSummary]) -> [Vec<Column>; 7] {
     let of_runs = || numbers.iter().copied().zip(runs);
@@ -58,10 +58,11 @@ pub fn tables_of(numbers: &[u64], runs: &[RunSummary]) -> [Vec<Column>; 7] {
     ]
 }
 
-/// The runs that [`tables_of`] has made tables of, with their numbers.
+/// Returns the runs in tables that [`tables_of`] made, with their numbers.
 ///
 /// # Errors
-/// If a column is missing or of another kind, or a row is of a run or a link that is not there.
+/// If a column is missing or its kind differs, or if a row refers to a run or link that does not
+/// exist.
 pub fn runs_of(tables: &[Vec<Column>; 7]) -> Result<Vec<(u64, RunSummary)>, String> {
     let [whole, links, tins, waits, groups, flows, controls] = tables;
     let mut runs: Vec<(u64, RunSummary)> = rows(&["run"], RunSummary::FIGURES, whole)?
@@ -70,7 +71,7 @@ pub fn runs_of(tables: &[Vec<Column>; 7]) -> Result<Vec<(u64, RunSummary)>, Stri
         .collect();
     let map = |name: &str, at: usize| -> Result<SweepPoint, String> {
         let Cell::Word(text) = cell(column(whole, name)?, at) else {
-            return Err(format!("the column `{name}` is of another kind"));
+            return Err(format!("the column `{name}` has another kind"));
         };
         serde_json::from_str(&text).map_err(|error| format!("`{name}`: {error}"))
     };
@@ -85,7 +86,7 @@ pub fn runs_of(tables: &[Vec<Column>; 7]) -> Result<Vec<(u64, RunSummary)>, Stri
     for ([number, at], tin) in rows(&["run", "link"], TinSummary::FIGURES, tins)? {
         let links = &mut runs_by_number.of(number)?.links;
         let link = usize::try_from(at).ok().and_then(|at| links.get_mut(at));
-        link.ok_or_else(|| format!("a tin of link {at}, which run {number} has not"))?
+        link.ok_or_else(|| format!("a tin of link {at}, which run {number} does not have"))?
             .tins
             .push(tin);
     }
@@ -112,7 +113,7 @@ pub fn runs_of(tables: &[Vec<Column>; 7]) -> Result<Vec<(u64, RunSummary)>, Stri
     Ok(runs)
 }
 
-/// Runs that are asked for in their order, again and again.
+/// A cursor over runs, for repeated look-ups in ascending order.
 struct Runs<'a> {
     runs: &'a mut [(u64, RunSummary)],
     at: usize,
@@ -123,13 +124,13 @@ impl Runs<'_> {
         let count = self.runs.len();
         let is_it = |at: &usize| self.runs[at % count.max(1)].0 == number;
         let found = (self.at..self.at + count).find(is_it);
-        let found = found.ok_or_else(|| format!("a row of run {number}, which is not there"))?;
+        let found = found.ok_or_else(|| format!("a row of run {number}, which does not exist"))?;
         self.at = found % count;
         Ok(&mut self.runs[self.at].1)
     }
 }
 
-/// Records, each behind the numbers that say whose it is, as columns.
+/// Returns records as columns, after columns of the numbers that identify their owners.
 fn table<'a, T: Field + 'a, const N: usize>(
     keys: &[&str; N],
     figures: &'static [Figure],
@@ -162,9 +163,7 @@ fn rows<T: Field, const N: usize>(
             Values::Text(_) | Values::OptText(_) => *kind == Kind::Word,
             Values::Repeated(..) => false,
         };
-        is_of_kind
-            .then_some(values)
-            .ok_or_else(|| format!("the column `{name}` is of another kind"))
+        is_of_kind.then_some(values).ok_or_else(|| format!("the column `{name}` has another kind"))
     });
     let values = values.collect::<Result<Vec<_>, String>>()?;
     let count = columns.first().map_or(0, |column| column.values.len());
@@ -186,7 +185,7 @@ fn rows<T: Field, const N: usize>(
     Ok(records)
 }
 
-/// Names and kinds of the columns of a table.
+/// Returns the names and kinds of the columns of a table.
 fn columns_of<const N: usize>(keys: &[&str; N], figures: &'static [Figure]) -> Vec<(String, Kind)> {
     let keys = keys.iter().map(|key| ((*key).to_owned(), Kind::Whole));
     let own = leaves(figures, "", "_").into_iter().map(|leaf| (leaf.name, leaf.figure.kind));
@@ -222,7 +221,7 @@ mod tests {
         WaitSummary,
     };
 
-    /// A record in which every figure has a value of its own.
+    /// Makes a record in which every metric has a different value.
     fn full<T: Field>() -> T {
         let mut next = 0;
         let cells = leaves(T::PARTS, "", "_").into_iter().map(|leaf| {
@@ -282,7 +281,7 @@ mod tests {
         assert_eq!(runs_of(&tables_of(&[], &[])), Ok(Vec::new()));
     }
 
-    /// A list or a map does not fit into a row, so it needs a table or a column of its own.
+    /// A list or a map does not fit into a row, so it needs its own table or column.
     #[test]
     fn no_list_is_forgotten() {
         let lists = |figures: &'static [Figure]| -> Vec<&str> {
@@ -315,15 +314,15 @@ mod tests {
         assert_eq!(told(&|tables| drop(tables[5].pop())), "the column `stalled_s` is missing");
         assert_eq!(
             told(&|tables| tables[0][1].values = Values::OptInt(vec![None; 4])),
-            "the column `scenario` is of another kind"
+            "the column `scenario` has another kind"
         );
         assert_eq!(
             told(&|tables| tables[5][0].values = Values::OptInt(vec![Some(8); 7])),
-            "a row of run 8, which is not there"
+            "a row of run 8, which does not exist"
         );
         assert_eq!(
             told(&|tables| tables[2][1].values = Values::OptInt(vec![Some(5); 4])),
-            "a tin of link 5, which run 0 has not"
+            "a tin of link 5, which run 0 does not have"
         );
         assert_eq!(
             told(&|tables| tables[5][3].values = Values::OptText(Vec::new())),

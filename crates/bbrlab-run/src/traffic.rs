@@ -1,4 +1,4 @@
-//! Random traffic as plain data: from which law times and sizes are drawn. `sim` draws.
+//! Random traffic as plain data: the distributions from which `sim` draws times and sizes.
 
 use std::sync::Arc;
 
@@ -9,26 +9,26 @@ use crate::cdf::Cdf;
 /// A random whole number, at least 1: bytes, or nanoseconds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Random {
-    /// From which law it is drawn.
+    /// The distribution of the draws.
     pub law: Law,
-    /// The mean of the law.
+    /// The mean of the distribution.
     pub mean: u64,
-    /// Larger draws become this.
+    /// Larger draws become this value.
     pub max: u64,
 }
 
-/// A law of probability. Parameters are in thousandths.
+/// A probability distribution. Parameters are in thousandths.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Law {
     /// Always the mean.
     Constant,
-    /// Without memory.
+    /// Exponential: without memory.
     Exponential,
-    /// A power law: above the least value, P(X > x) falls as x to the minus `shape`. The least
-    /// value is such that the mean holds with larger draws cut to the largest.
+    /// A power law: above the smallest value, P(X > x) falls as x to the power of minus `shape`.
+    /// The smallest value is such that the mean holds with draws limited to `max`.
     Pareto {
-        /// Above 1. The smaller, the heavier the tail; up to 2 the variance would be infinite
-        /// without a largest value.
+        /// Above 1.0. The smaller it is, the heavier the tail. Up to 2.0, the variance would be
+        /// infinite without `max`.
         shape: u32,
     },
     /// The logarithm has a normal distribution.
@@ -36,59 +36,60 @@ pub enum Law {
         /// Standard deviation of the natural logarithm.
         sigma: u32,
     },
-    /// By points of its cumulative distribution; mean and largest value are those of the points.
+    /// Points of the cumulative distribution, which also give mean and largest value.
     Cdf(Arc<Cdf>),
 }
 
-/// Flows that come one after the other, each on a connection of its own, and leave when their bytes
-/// are through.
+/// Flows that arrive one after the other, each on its own connection, and leave when their bytes
+/// are delivered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Arrivals {
-    /// From one arrival to the next, in nanoseconds.
+    /// Time from one arrival to the next, in nanoseconds.
     pub gap: Random,
     /// Payload bytes of a flow.
     pub size: Random,
-    /// So many can be under way at once; who comes then is turned away.
+    /// Maximum number of concurrent flows. A flow that would exceed it is rejected.
     pub at_most: u32,
 }
 
-/// A client that asks, reads the answer and asks again, all on one connection.
+/// A client that sends a request, reads the response and sends the next request, all on one
+/// connection.
 ///
-/// A request has 100 bytes of payload and crosses the way back like any other packet; its bytes
-/// count nowhere.
+/// A request has 100 bytes of payload and crosses the reverse path like any other packet. Its bytes
+/// are not counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Requests {
-    /// Payload bytes of an answer.
+    /// Payload bytes per response.
     pub size: Random,
-    /// When the client asks again.
+    /// The time until the client's next request.
     pub pause: Pause,
-    /// After so many answers the flow ends.
+    /// The flow ends after this number of responses.
     pub count: Option<u32>,
 }
 
-/// When a client that has read an answer asks again.
+/// The time from a client's reading of a response to its next request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pause {
     /// At once.
     None,
-    /// After a time drawn from this law, in nanoseconds.
+    /// A time drawn from this distribution, in nanoseconds.
     Think(Random),
-    /// When a player has room for the next piece.
+    /// Until a player has room for the next chunk.
     Player {
-        /// What a piece plays for.
+        /// Playing time of a chunk.
         piece: Span,
-        /// What fits into the player, pieces being read included.
+        /// Playing time that fits into the player's buffer, including chunks that are being read.
         buffer: Span,
     },
 }
 
-/// Random times of sending and of silence, beginning with sending.
+/// Random on and off periods, beginning with on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bursts {
     /// Lengths of on periods in nanoseconds.
     pub on: Random,
     /// Lengths of off periods in nanoseconds.
     pub off: Random,
-    /// Rate while on; without one, as fast as the socket accepts data.
+    /// Rate in on periods; without it, as fast as the socket accepts data.
     pub rate: Option<BitRate>,
 }

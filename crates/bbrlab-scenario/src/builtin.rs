@@ -1,7 +1,7 @@
 //! The scenarios that are part of the program: the files below `scenarios/` in the repository.
 
-use crate::error::{ScenarioError, ScenarioErrors};
-use crate::nearest::nearest;
+use crate::language::error::{ScenarioError, ScenarioErrors};
+use crate::language::nearest::nearest;
 
 /// A built-in scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

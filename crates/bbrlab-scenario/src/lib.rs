@@ -1,58 +1,26 @@
 //! Reads scenario files, checks them and resolves them into [`Run`](bbrlab_run::Run)s, one for each
 //! point of the sweep and each seed. Imports no engine.
+//!
+//! | folder | what |
+//! |---|---|
+//! | `language` | how a text is read: TOML with positions, quantities, the form of a table of keys |
+//! | `keys` | the tables of keys, and their values with defaults filled in |
+//! | `lowering` | from keys to links, classes and flows |
+//! | `scenario` | a file as a whole: its sweep, the values of `--set`, its runs |
 
-mod acts;
-mod buffer;
 mod builtin;
-mod canonical;
-mod cdf_file;
-mod controls;
-mod crowd;
-mod decimal;
-mod demand;
-mod document;
-mod dscp;
-mod ecn;
-mod error;
-mod estimate;
-mod family;
-mod flow;
-mod fluid;
-mod hosts;
-mod idle;
-mod key;
-mod law;
-mod link;
-mod lower;
-mod model;
-mod nearest;
-mod not_built;
-mod params;
-mod path_trace;
-mod profile;
-mod quantity;
-mod queue;
-mod reader;
-mod reference;
-mod room;
-mod route;
+mod keys;
+mod language;
+mod lowering;
 mod scenario;
-mod size_law;
-mod spec;
-mod stack;
-mod steps;
-mod sweep;
-mod traces;
-mod traffic;
-mod whole;
 
 pub use builtin::{BUILTINS, Builtin, STARTER};
-pub use error::{ScenarioError, ScenarioErrors};
-pub use estimate::{AtMost, Estimate};
-pub use nearest::nearest;
-pub use profile::profiles_to_markdown;
-pub use quantity::read_span;
-pub use queue::{QueueInfo, queue_to_toml, queues, queues_to_markdown};
-pub use reference::{KeyReference, Section, schema, sections};
+pub use keys::profile::profiles_to_markdown;
+pub use keys::queue::{QueueInfo, queue_to_toml, queues, queues_to_markdown};
+pub use keys::reference::{KeyReference, Section, schema, sections};
+pub use language::error::{ScenarioError, ScenarioErrors};
+pub use language::nearest::nearest;
+pub use language::quantity::read_span;
+pub use language::traces::{ReadFile, check_file_size};
+pub use lowering::outline::{FlowsOutline, Outline};
 pub use scenario::{Scenario, plain_name, point_values};
-pub use traces::{ReadFile, check_file_size};

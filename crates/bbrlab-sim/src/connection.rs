@@ -254,17 +254,19 @@ impl Connection {
     /// After an event of the sender: a pacing timer that will have something to do goes into the
     /// event queue.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "mostly after the pacing timer, which knows more")]
+    #[expect(clippy::inline_always, reason = "often there is none")]
     pub(crate) fn arm_pacing_unless_idle(&mut self, port: &mut Port<'_, Payload>) {
-        if let Some(at) = self.sender_end.pacing_timer.take_unless_idle(&self.sender) {
-            self.arm_pacing(port, wire::run_time(at));
+        if self.sender_end.pacing_timer.is_kept() {
+            self.settle_pacing(port);
         }
     }
 
     /// A high-resolution timer is due at any time; timers of the wheel are due at a tick.
     #[inline(never)]
-    fn arm_pacing(&mut self, port: &mut Port<'_, Payload>, at: Time) {
-        port.arm(self.flow(), Side::Sender, TimerId::Pacing as u8, at);
+    fn settle_pacing(&mut self, port: &mut Port<'_, Payload>) {
+        if let Some(at) = self.sender_end.pacing_timer.take_unless_idle(&self.sender) {
+            port.arm(self.flow(), Side::Sender, TimerId::Pacing as u8, wire::run_time(at));
+        }
     }
 
     /// An ACK was accepted: the packets that it reports first have their round-trip time.

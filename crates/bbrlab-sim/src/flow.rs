@@ -276,7 +276,8 @@ impl Flow {
     }
 
     /// The pacing timer fires, which was in the event queue.
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "most events of a paced sender are this one")]
     pub(crate) fn on_pacing_timer(&mut self, port: &mut Port<'_, Payload>) {
         debug_assert!(!self.connection.sender_end.pacing_timer.is_kept());
         self.run_sender_timer(port, TimerId::Pacing);

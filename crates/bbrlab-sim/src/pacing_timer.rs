@@ -56,13 +56,11 @@ impl PacingTimer {
         sender.pacing_lapses(std::mem::replace(&mut self.at, Time::NEVER));
     }
 
-    /// After an event of the sender: the time for which the timer goes into the event queue, if it
-    /// is here and will have something to do.
+    /// After an event of the sender, while the timer [is here](Self::is_kept): the time for which
+    /// it goes into the event queue, if it will have something to do.
     #[inline]
     pub(crate) fn take_unless_idle(&mut self, sender: &Sender) -> Option<Time> {
-        if !self.is_kept() || sender.is_idle_until(self.at) {
-            return None;
-        }
-        Some(std::mem::replace(&mut self.at, Time::NEVER))
+        let is_idle = sender.is_idle_until(self.at);
+        (!is_idle).then(|| std::mem::replace(&mut self.at, Time::NEVER))
     }
 }

@@ -537,6 +537,12 @@ impl<E: FlowEnd> End<'_, E> {
         self.port.send(flow, E::SIDE, packet, || Payload::of(&segment));
     }
 
+    /// A timer of the wheel. It is seldom armed, and what arms it is inlined.
+    #[inline(never)]
+    fn arm_at_tick(&mut self, timer: TimerId, at: Time) {
+        self.port.arm(self.kept.endpoint().flow, E::SIDE, timer as u8, run_time(at));
+    }
+
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for each of the two kinds")]
     fn send(&mut self, segment: &Segment, is_data: bool, seq: u32) {
@@ -608,16 +614,14 @@ impl<E: FlowEnd> Host for End<'_, E> {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "each caller knows the timer")]
     fn arm(&mut self, timer: TimerId, at: Time) {
-        let flow = self.kept.endpoint().flow;
         match timer {
             TimerId::Pacing => self.kept.pacing_timer().arm(at),
             // It is the even one of the engine's timers: see `wiring.rs`.
             TimerId::CompressedAck => {
+                let flow = self.kept.endpoint().flow;
                 self.port.arm_even(flow, E::SIDE, timer as u8, run_time(at));
             }
-            TimerId::Retransmit | TimerId::DelayedAck => {
-                self.port.arm(flow, E::SIDE, timer as u8, run_time(at));
-            }
+            TimerId::Retransmit | TimerId::DelayedAck => self.arm_at_tick(timer, at),
         }
     }
 

@@ -1,8 +1,8 @@
-//! How a host's TCP is set up, as plain data. A scenario's `[stack]` is read into these types, and
-//! sender and receiver use them unchanged.
+//! The configuration of a host's TCP as plain data. A scenario's `[stack]` is parsed into these
+//! types; sender and receiver use them unchanged.
 //!
-//! This crate has no behaviour. The doc comment of each type says what its values mean; `tcp`
-//! implements them.
+//! This crate has no behaviour. The doc comment of each type defines its values; `tcp` implements
+//! them.
 
 mod socket;
 mod switches;
@@ -24,39 +24,39 @@ pub struct Stack {
     pub rcvbuf: SocketBuffer,
     /// Upper bound of the advertised window. The window grows up to it as usual.
     pub rwnd: Option<Bytes>,
-    /// The application is woken when this much can be read. Linux: `SO_RCVLOWAT`, 1 by default.
+    /// Number of readable bytes that wakes the application. Linux: `SO_RCVLOWAT`, 1 by default.
     pub rcvlowat: Bytes,
     /// Timer ticks per second. Linux: `CONFIG_HZ`.
     pub hz: u32,
     /// The queue discipline on the sender.
     pub sender_qdisc: SenderQdisc,
-    /// How bursts reach the network.
+    /// The form in which bursts reach the network.
     pub tso: Tso,
     /// Selective acknowledgements.
     pub sack: bool,
-    /// Buffers, headers, handshake and RTT samples, in detail.
+    /// Switches for buffers, headers, handshake and RTT samples.
     pub socket: SocketSwitches,
-    /// How losses are found and repaired.
+    /// How losses are detected and repaired.
     pub recovery: Recovery,
-    /// How losses are found and repaired, in detail.
+    /// Switches for loss detection and repair.
     pub loss: LossSwitches,
-    /// How delivery-rate samples are taken.
+    /// Switches for delivery-rate samples.
     pub rate: RateSwitches,
-    /// How packets are paced.
+    /// Switches for pacing.
     pub pacing: PacingSwitches,
-    /// When the receiver acknowledges.
+    /// The rule by which the receiver acknowledges.
     pub delack: DelAck,
     /// Lower bound of the RTO's variance term, or of the RTO: see [`RtoEstimate`].
     pub min_rto: Span,
     /// Initial cwnd in segments.
     pub initial_cwnd: u32,
-    /// The step of the clocks of all hosts and links: an event due between two steps happens at the
-    /// later one. One nanosecond, unless a test bed with a coarser clock is imitated.
+    /// The step of the clocks of all hosts and links: an event that is due between two steps
+    /// happens at the later one. 1 ns unless the run imitates a test bed with a coarser clock.
     pub clock_step: Span,
 }
 
 impl Default for Stack {
-    /// Linux's defaults, on a host whose clock has a step of one nanosecond.
+    /// Linux's defaults, on a host whose clock has a step of 1 ns.
     fn default() -> Self {
         Self {
             sndbuf: SocketBuffer::Auto,
@@ -86,13 +86,13 @@ pub enum SocketBuffer {
     /// Grows as in Linux, within the bounds of `tcp_wmem` or `tcp_rmem`.
     #[default]
     Auto,
-    /// Fixed: what an application asks for. Linux: `SO_SNDBUF`, `SO_RCVBUF`.
+    /// The size that the application sets. Linux: `SO_SNDBUF`, `SO_RCVBUF`.
     Fixed(Bytes),
 }
 
 impl SocketBuffer {
-    /// The size of a fixed buffer, in what `sockbuf` counts: the kernel doubles what an application
-    /// asks for. Linux: `sock_setsockopt`.
+    /// Returns the size of a fixed buffer in the unit of `sockbuf`. The kernel doubles the size
+    /// that the application sets. Linux: `sock_setsockopt`.
     #[must_use]
     pub fn fixed_size(self, sockbuf: Sockbuf) -> Option<u32> {
         let Self::Fixed(Bytes(asked)) = self else { return None };
@@ -110,11 +110,11 @@ pub enum SenderQdisc {
     /// None: TCP paces with its own timer, and only if the congestion control requests pacing.
     #[default]
     None,
-    /// `fq`, which paces in place of TCP's own timer.
+    /// `fq`, which paces instead of TCP's own timer.
     Fq,
 }
 
-/// How bursts reach the network.
+/// The form in which bursts reach the network.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tso {
     /// The stack sends bursts, which are cut into packets before the first link. The packets leave
@@ -127,33 +127,33 @@ pub enum Tso {
     Off,
 }
 
-/// How losses are found and repaired.
+/// How losses are detected and repaired.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Recovery {
     /// Linux's state machine, with RACK-TLP, undo and Linux's PRR.
     #[default]
     Linux,
-    /// ns-3's state machine, which marks a packet lost when three above it are SACKed and
-    /// retransmits it once; cwnd is set to ssthresh at once.
+    /// ns-3's state machine. It marks a packet lost when three packets above it are SACKed, and
+    /// retransmits it once. cwnd is set to ssthresh immediately.
     Classic,
-    /// The same with ns-3's PRR since 3.43 (RFC 6937bis).
+    /// Like `Classic`, with ns-3's PRR since 3.43 (RFC 6937bis).
     Prr,
-    /// The same with ns-3's PRR up to 3.42 (RFC 6937 with the slow-start reduction bound).
+    /// Like `Classic`, with ns-3's PRR up to 3.42 (RFC 6937 with the slow-start reduction bound).
     PrrSsrb,
 }
 
-/// When the receiver acknowledges.
+/// The rule by which the receiver acknowledges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DelAck {
-    /// Linux: quick ACKs at the start, then every second segment (by the segment size rule) or
-    /// after the adaptive timeout; ping-pong mode, compressed SACKs.
+    /// Linux: quick ACKs at the start; later an ACK for every second segment (by the segment size
+    /// rule) or after the adaptive timeout. Has ping-pong mode and compressed SACKs.
     #[default]
     Linux,
-    /// As `Linux`, but with an ACK for every segment. Linux: the route's `quickack 1`.
+    /// Like `Linux`, but with an ACK for every segment. Linux: the route's `quickack 1`.
     Quick,
     /// After `every` segments, or `timer` after the first unacknowledged one (RFC 1122, as in
-    /// ns-3): at once for the first segment of a connection, a duplicate, a segment above a gap,
-    /// and one that fills a gap.
+    /// ns-3). Immediately for the first segment of a connection, a duplicate, a segment above a
+    /// gap, and a segment that fills a gap.
     Every {
         /// Segments per ACK.
         every: u32,
@@ -165,26 +165,26 @@ pub enum DelAck {
 /// Explicit congestion notification.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EcnMode {
-    /// Not negotiated (unless the algorithm needs it).
+    /// Not negotiated, unless the algorithm needs it.
     #[default]
     Off,
     /// Negotiated, RFC 3168.
     On,
     /// Negotiated, with Linux's low-latency route feature (`ECN_LOW`), which BBRv3 needs.
     Low,
-    /// As `Low`, and packets carry ECT(1), by which a queue knows senders that answer marks by
-    /// their share. RFC 9331, 4.1.
+    /// Like `Low`, and packets carry ECT(1). A queue recognises by it the senders that respond to
+    /// the share of marked packets. RFC 9331, 4.1.
     L4s,
 }
 
 impl EcnMode {
-    /// Whether the route is one of low latency.
+    /// Whether the route has the low-latency feature.
     #[must_use]
     pub fn is_low_latency(self) -> bool {
         matches!(self, Self::Low | Self::L4s)
     }
 
-    /// What an ECN-capable packet carries.
+    /// Returns the codepoint of an ECN-capable packet.
     #[must_use]
     pub fn ect(self) -> Ecn {
         if self == Self::L4s { Ecn::Ect1 } else { Ecn::Ect0 }

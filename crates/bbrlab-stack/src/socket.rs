@@ -1,35 +1,35 @@
-//! What ns-3's sockets do differently from Linux's in buffers, windows, headers, handshake and RTT
-//! samples: one field a difference.
+//! The differences between ns-3's sockets and Linux's in buffers, windows, headers, handshake and
+//! RTT samples, with one field per difference.
 //!
-//! Each default is what Linux does, and each value is valid beside any other.
+//! Each default is Linux's behaviour. All combinations of values are valid.
 
-/// How a socket counts, what its headers hold, and what it measures.
+/// Switches for a socket's buffers, its headers and its RTT samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SocketSwitches {
-    /// What the buffers of a socket count.
+    /// The quantity that socket buffers count.
     pub sockbuf: Sockbuf,
-    /// Whether Nagle's algorithm may hold a short segment back. Linux: without `TCP_NODELAY`.
+    /// Whether Nagle's algorithm may delay a short segment. Linux: true without `TCP_NODELAY`.
     pub nagle: bool,
     /// Whether the receiver reports duplicates (RFC 2883).
     pub dsack: bool,
-    /// Whether both ends ignore segments whose timestamp is older than that of an earlier one
-    /// (PAWS, RFC 7323). If it is not given, they do with Linux's handshake: see
-    /// [`Self::has_paws`].
+    /// Whether both ends ignore segments whose timestamp is older than an earlier one (PAWS, RFC
+    /// 7323). Default: true with Linux's handshake, see [`Self::has_paws`].
     pub paws: Option<bool>,
-    /// How options fill the TCP header.
+    /// The layout of options in the TCP header.
     pub tcp_options: TcpOptions,
     /// The timeouts of SYN and SYN-ACK.
     pub handshake: Handshake,
-    /// With which clock RTT samples are taken.
+    /// The clock of RTT samples.
     pub rtt_clock: RttClock,
-    /// Whether an ACK of a head that was retransmitted gives an RTT sample, by its timestamp.
+    /// Whether an ACK of a retransmitted head gives an RTT sample, from its timestamp.
     pub rtt_retrans: bool,
-    /// Which RTT the congestion control's `pkts_acked` gets.
+    /// The RTT that the congestion control's `pkts_acked` gets.
     pub cc_rtt: CcRtt,
 }
 
 impl SocketSwitches {
-    /// Whether both ends ignore segments with old timestamps. ns-3's sockets do not.
+    /// Whether both ends ignore segments with old timestamps. With ns-3's handshake the default is
+    /// no.
     #[must_use]
     pub fn has_paws(&self) -> bool {
         self.paws.unwrap_or(self.handshake == Handshake::Linux)
@@ -52,55 +52,56 @@ impl Default for SocketSwitches {
     }
 }
 
-/// What the buffers of a socket count.
+/// The quantity that socket buffers count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sockbuf {
-    /// Memory: twice what the application asks for, overhead of the skbs included. The window that
-    /// a receiver advertises grows.
+    /// Memory: twice the size that the application sets, which includes the overhead of skbs. The
+    /// window that a receiver advertises grows.
     #[default]
     Memory,
-    /// Bytes of payload: of what was sent and not acknowledged and what waits, or of what was not
-    /// read. The receiver advertises the rest of its buffer from the start, out-of-order data not
-    /// subtracted (ns-3).
+    /// Payload bytes: in a send buffer, bytes sent but not acknowledged and bytes that wait; in a
+    /// receive buffer, unread bytes. From the start, the receiver advertises the rest of its
+    /// buffer, without subtracting out-of-order data (ns-3).
     Payload,
 }
 
-/// How options fill the TCP header.
+/// The layout of options in the TCP header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TcpOptions {
-    /// Each is padded to a multiple of four bytes, and a SYN announces the MSS: 20 bytes on a SYN,
-    /// 4 + 8 n for n SACK blocks beside 12 of timestamps (Linux).
+    /// Each option is padded to a multiple of four bytes, and a SYN announces the MSS (Linux). A
+    /// SYN has 20 bytes of options. Other packets have 12 bytes of timestamps, and 4 + 8 n bytes
+    /// for n SACK blocks.
     #[default]
     Aligned,
-    /// They follow each other, and only their sum is padded: 16 bytes on a SYN, 8 n for n SACK
-    /// blocks (ns-3).
+    /// Options follow each other, and only their sum is padded: 16 bytes on a SYN; 8 n bytes for n
+    /// SACK blocks (ns-3).
     Packed,
 }
 
 /// The timeouts of SYN and SYN-ACK.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Handshake {
-    /// 1 s; that of the SYN doubles after the fifth.
+    /// 1 s. The timeout of the SYN doubles after the fifth.
     #[default]
     Linux,
-    /// 3 s, doubled each time, six tries (ns-3).
+    /// 3 s, doubled each time; six tries (ns-3).
     Ns3,
 }
 
-/// With which clock RTT samples are taken.
+/// The clock of RTT samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RttClock {
-    /// The sender's records in microseconds; timestamps only where those are ambiguous.
+    /// The sender's records in microseconds; timestamps only if those are ambiguous.
     #[default]
     Exact,
     /// Timestamps in whole milliseconds, on ACKs of new data: the difference of two truncated
     /// clocks. Zero counts as 1 us (ns-3 since 3.37).
     Milliseconds,
-    /// The same, but zero is no sample (ns-3 3.27 and 3.28).
+    /// Like `Milliseconds`, but zero is not a sample (ns-3 3.27 and 3.28).
     PositiveMilliseconds,
 }
 
-/// Which RTT the congestion control's `pkts_acked` gets.
+/// The RTT that the congestion control's `pkts_acked` gets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CcRtt {
     /// The sample of the newest segment that the ACK acknowledges.

@@ -1,42 +1,42 @@
-//! What ns-3's sender does differently from Linux's in loss recovery, rate sampling and pacing: one
-//! field a difference.
+//! The differences between ns-3's sender and Linux's in loss recovery, rate sampling and pacing,
+//! with one field per difference.
 //!
-//! Each default is what Linux does, and each value is valid beside any other.
+//! Each default is Linux's behaviour. All combinations of values are valid.
 
 use bbrlab_units::Bytes;
 
-/// How losses are found and repaired, in detail. [`Recovery`](crate::Recovery) says which of the
-/// two state machines does it.
+/// Switches for loss detection and repair. [`Recovery`](crate::Recovery) selects the state machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LossSwitches {
-    /// Loss detection by RACK, and its reordering timer. `None`: with `Recovery::Linux` only.
-    /// Without it a packet is lost when three above it are SACKed; a lost retransmission then costs
-    /// a timeout.
+    /// Loss detection by RACK, and its reordering timer. `None`: only with `Recovery::Linux`.
+    /// Without RACK, a packet is lost when three packets above it are SACKed, and a lost
+    /// retransmission costs a timeout.
     pub rack: Option<bool>,
-    /// Tail loss probes. `None`: with `Recovery::Linux` only.
+    /// Tail loss probes. `None`: only with `Recovery::Linux`.
     pub tlp: Option<bool>,
-    /// Undo of reductions that prove spurious, F-RTO, adaptation to reordering. `None`: with
-    /// `Recovery::Linux` only.
+    /// Undo of spurious reductions, F-RTO, and adaptation to reordering. `None`: only with
+    /// `Recovery::Linux`.
     pub undo: Option<bool>,
-    /// What a sender in recovery retransmits when no loss is left to repair and no new data waits.
+    /// The packets that a sender in recovery retransmits when there is no loss to repair and no new
+    /// data.
     pub rule3: Rule3,
-    /// What the peer's window bounds.
+    /// The quantity that the peer's window bounds.
     pub rwnd_bounds: RwndBounds,
-    /// A retransmitted packet that is then SACKed counts as in flight until it is acknowledged
-    /// cumulatively.
+    /// Whether a retransmitted packet that is then SACKed counts as in flight until it is
+    /// acknowledged cumulatively.
     pub pipe_keeps_sacked_retrans: bool,
-    /// What a partial ACK in recovery sends at once, beyond cwnd and pacing.
+    /// The segment that a partial ACK in recovery sends immediately, beyond cwnd and pacing.
     pub partial_ack: PartialAck,
-    /// What a timeout marks lost.
+    /// The packets that a timeout marks lost.
     pub rto: Rto,
-    /// In recovery only the first partial ACK restarts the timeout.
+    /// Whether only the first partial ACK in recovery restarts the timeout.
     pub rto_impatient: bool,
-    /// How the timeout follows from RTT samples.
+    /// How the timeout is computed from RTT samples.
     pub rto_estimate: RtoEstimate,
-    /// Recovery ends with cwnd = ssthresh, whatever the algorithm, and no algorithm restores cwnd
-    /// after a timeout.
+    /// Whether recovery ends with cwnd = ssthresh with every algorithm, and no algorithm restores
+    /// cwnd after a timeout.
     pub exit_sets_ssthresh: bool,
-    /// Whether a cwnd that is not filled may grow, and whether it decays.
+    /// Whether an unfilled cwnd may grow, and whether it decays.
     pub cwnd_validation: CwndValidation,
 }
 
@@ -60,37 +60,37 @@ impl Default for LossSwitches {
 }
 
 /// Rule 3 of RFC 6675's `NextSeg`: in recovery, with no loss to repair and no new data, retransmit
-/// packets that are neither SACKed nor marked lost, each once.
+/// packets that are neither SACKed nor marked lost, once each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Rule3 {
     /// No such retransmission.
     #[default]
     Off,
-    /// Only below the highest SACKed packet; losses above it wait as well (ns-3 since 3.43).
+    /// Only below the highest SACKed packet. Losses above it also wait (ns-3 since 3.43).
     BelowHighSack,
-    /// Anything not SACKed (ns-3 up to 3.42): a sender whose buffer is the limit sends its whole
-    /// flight again.
+    /// All packets that are not SACKed (ns-3 up to 3.42). A sender that its buffer limits
+    /// retransmits its whole flight.
     Any,
 }
 
-/// What a partial ACK in recovery sends at once, beyond cwnd and pacing.
+/// The segment that a partial ACK in recovery sends immediately, beyond cwnd and pacing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PartialAck {
     /// Nothing.
     #[default]
     Nothing,
-    /// Unless the head is retransmitted already: the first lost segment, else new data, else the
-    /// head (ns-3).
+    /// Unless the head is already retransmitted: the first lost segment, otherwise new data,
+    /// otherwise the head (ns-3).
     Segment,
-    /// Unless it is retransmitted already, the head, which counts as lost (ns-3 3.27, which sends
-    /// it in any case).
+    /// The head, which counts as lost, unless it is already retransmitted (ns-3 3.27, which always
+    /// sends it).
     Head,
 }
 
-/// What the peer's window bounds.
+/// The quantity that the peer's window bounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RwndBounds {
-    /// The right edge of what is sent.
+    /// The right edge of the data sent.
     #[default]
     Edge,
     /// The packets in flight (ns-3 up to 3.30).
@@ -99,90 +99,92 @@ pub enum RwndBounds {
     Both,
 }
 
-/// What a timeout marks lost.
+/// The packets that a timeout marks lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Rto {
-    /// With RACK, the head and what was sent long enough ago. The pacing of later packets goes on.
+    /// With RACK, the head and the packets sent long enough ago. Pacing of later packets continues.
     #[default]
     Linux,
-    /// All that is not SACKed, retransmissions included; with `Pacing::Timer` the timer is
-    /// cancelled (ns-3).
+    /// All packets that are not SACKed, including retransmissions; with `Pacing::Timer` the timer
+    /// is cancelled (ns-3).
     MarkAllKeepSack,
 }
 
-/// How the timeout follows from RTT samples.
+/// How the timeout is computed from RTT samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RtoEstimate {
-    /// Linux's estimator; `min_rto` is the lower bound of the variance term; at most 120 s.
+    /// Linux's estimator. `min_rto` is the lower bound of the variance term; at most 120 s.
     #[default]
     Linux,
-    /// srtt + max(1 ms, 4 rttvar) of RFC 6298; `min_rto` is the lower bound of the sum; at most 60
+    /// srtt + max(1 ms, 4 rttvar) of RFC 6298. `min_rto` is the lower bound of the sum; at most 60
     /// s (ns-3).
     Rfc6298,
 }
 
-/// Whether a cwnd that is not filled may grow, and whether it decays.
+/// Whether an unfilled cwnd may grow, and whether it decays.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CwndValidation {
-    /// Linux's rules: growth if cwnd was filled within the round; decay while it is not, and after
-    /// idle times.
+    /// Linux's rules: cwnd grows if it was filled within the round. It decays while it is unfilled,
+    /// and after idle times.
     #[default]
     Linux,
-    /// Growth if the last packet sent left room for less than one more; no decay (ns-3 since 3.42).
+    /// cwnd grows if the last packet sent left room for less than one more; no decay (ns-3 since
+    /// 3.42).
     LastSent,
-    /// Growth always; no decay (ns-3 up to 3.41).
+    /// cwnd always grows; no decay (ns-3 up to 3.41).
     Off,
 }
 
-/// How delivery-rate samples are taken.
+/// Switches for delivery-rate samples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RateSwitches {
-    /// Where the ACK phase of a sample begins.
+    /// The start of a sample's ACK phase.
     pub ack_interval: AckInterval,
-    /// An ACK that delivers no packet newer than the last sample's keeps that sample's interval,
-    /// while the count of what was delivered goes on.
+    /// Whether an ACK that delivers no packet newer than the last sample's keeps that sample's
+    /// interval, while the count of delivered packets continues.
     pub is_sticky: bool,
-    /// What the loss of a sample counts.
+    /// The packets that a sample counts as lost.
     pub loss: LossCount,
-    /// What a congestion control gets in place of an invalid sample.
+    /// The rate that a congestion control gets instead of an invalid sample.
     pub invalid: InvalidSample,
     /// The RTT below which an interval makes a sample invalid.
     pub min_rtt: SampleBound,
-    /// No sample is ever valid, so that an algorithm that models the path learns nothing of its
-    /// rate.
+    /// Whether every sample is invalid, so that an algorithm that models the path does not learn
+    /// its rate.
     pub is_blind: bool,
 }
 
-/// What the loss of a rate sample counts.
+/// The packets that a rate sample counts as lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LossCount {
     /// The packets that the ACK marked lost.
     #[default]
     New,
-    /// The absolute change of the packets marked lost: a repair that arrives counts again (ns-3).
+    /// The absolute change of the number of packets marked lost: a repair that arrives counts again
+    /// (ns-3).
     Change,
-    /// All packets that are marked lost, anew with each ACK ([lanigan-code]).
+    /// All packets that are marked lost, again with each ACK ([lanigan-code]).
     Marked,
 }
 
-/// Where the ACK phase of a rate sample begins.
+/// The start of a rate sample's ACK phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AckInterval {
-    /// With the latest delivery before the sampled packet was sent.
+    /// The latest delivery before the sampled packet was sent.
     #[default]
     This,
-    /// With the same of the packet sampled before it, or with the start of the connection if that
+    /// The same delivery for the previously sampled packet, or the start of the connection if that
     /// sample was invalid (ns-3 up to 3.40).
     Previous,
 }
 
-/// What a congestion control gets in place of an invalid rate sample.
+/// The rate that a congestion control gets instead of an invalid rate sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum InvalidSample {
     /// Nothing.
     #[default]
     Drop,
-    /// The last valid rate once more (ns-3's BBR up to 3.41).
+    /// The last valid rate again (ns-3's BBR up to 3.41).
     Reuse,
 }
 
@@ -196,29 +198,29 @@ pub enum SampleBound {
     Srtt,
 }
 
-/// How packets are paced, and what an application writes.
+/// Switches for pacing and application writes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PacingSwitches {
-    /// Which timer paces.
+    /// The timer that paces.
     pub pacing: Pacing,
-    /// Whether a packet takes the time of its headers too. In neither Linux
-    /// (`tcp_update_skb_after_send`, whose departure times `fq` keeps) nor ns-3 it does.
+    /// Whether the headers of a packet also take time. Neither Linux (`tcp_update_skb_after_send`,
+    /// whose departure times `fq` keeps) nor ns-3 counts them.
     pub counts_headers: bool,
     /// Whether the initial window is paced.
     pub pace_initial_window: bool,
-    /// An application without end writes so much at a time, and each write is checked for being
-    /// application-limited after its bytes are in the buffer (ns-3). `None`: 1 MiB at a time,
-    /// checked before, as Linux does.
+    /// Bytes per write of an application without end. Each write is checked for being
+    /// application-limited after its bytes are in the buffer (ns-3). `None`: 1 MiB per write,
+    /// checked before, as in Linux.
     pub app_write: Option<Bytes>,
 }
 
-/// Which timer paces.
+/// The timer that paces.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pacing {
-    /// Linux's: departure times, with up to half a packet's time of credit for lateness.
+    /// Linux's: departure times, with credit for lateness of up to half a packet's time.
     #[default]
     Linux,
-    /// ns-3's: one timer from each packet to the next, no credit, at most 4 Gbit/s. What is sent
+    /// ns-3's: one timer from each packet to the next, no credit, at most 4 Gbit/s. A packet sent
     /// while the timer runs (the first retransmission of a recovery) does not restart it.
     Timer,
 }

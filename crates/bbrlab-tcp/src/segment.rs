@@ -244,6 +244,7 @@ impl Iterator for Cut {
 
 impl PureAck {
     /// The whole segment.
+    #[inline]
     #[must_use]
     pub fn segment(&self) -> Segment {
         let &Self { seq, ack, wnd, tsval, tsecr, has_ts, arrived } = self;

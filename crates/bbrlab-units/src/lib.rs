@@ -1,8 +1,8 @@
-//! Integers with a name: the quantities that pass from one crate to another.
+//! Integer types for the quantities that crates exchange.
 //!
-//! The engine computes in integer nanoseconds and bytes. A newtype says which; a file that follows
-//! the kernel bit for bit uses plain integers of the kernel's width instead, with the unit in the
-//! name.
+//! The engine computes in integer nanoseconds and bytes. A newtype names the quantity. A file that
+//! follows the kernel bit by bit uses plain integers of the kernel's width instead, with the unit
+//! in the name.
 
 mod ecn;
 
@@ -22,7 +22,7 @@ pub const NS_PER_US: u64 = 1_000;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Time(pub u64);
 
-/// A length of time in nanoseconds, never negative.
+/// A non-negative duration in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span(pub u64);
 
@@ -44,13 +44,13 @@ impl Time {
     /// Later than every event of every run.
     pub const NEVER: Self = Self(u64::MAX);
 
-    /// The span from `earlier` to `self`; zero if `earlier` is later.
+    /// Returns the span from `earlier` to `self`; zero if `earlier` is later.
     #[must_use]
     pub fn since(self, earlier: Self) -> Span {
         Span(self.0.saturating_sub(earlier.0))
     }
 
-    /// The value in seconds, for display.
+    /// Returns the value in seconds, for display.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "for display")]
     pub fn as_secs_f64(self) -> f64 {
@@ -59,28 +59,28 @@ impl Time {
 }
 
 impl Span {
-    /// No time at all.
+    /// The empty span.
     pub const ZERO: Self = Self(0);
 
-    /// A span of whole microseconds.
+    /// Makes a span of whole microseconds.
     #[must_use]
     pub const fn from_micros(us: u64) -> Self {
         Self(us * NS_PER_US)
     }
 
-    /// A span of whole milliseconds.
+    /// Makes a span of whole milliseconds.
     #[must_use]
     pub const fn from_millis(ms: u64) -> Self {
         Self(ms * NS_PER_MS)
     }
 
-    /// A span of whole seconds.
+    /// Makes a span of whole seconds.
     #[must_use]
     pub const fn from_secs(s: u64) -> Self {
         Self(s * NS_PER_S)
     }
 
-    /// The value in seconds, for display.
+    /// Returns the value in seconds, for display.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "for display")]
     pub fn as_secs_f64(self) -> f64 {

@@ -1,5 +1,5 @@
-//! The baseline of speed, `results/bench.json`: what a packet costs, and with which compiler that
-//! was measured. The gate holds two short runs against it.
+//! The baseline of speed, `results/bench.json`: the cost per packet, and the compiler with which it
+//! was measured. The gate compares two short runs with it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,25 +9,25 @@ use serde_json::{Value, json};
 
 use super::valgrind::{self, Measured, Tool};
 
-/// Where it is kept.
+/// The file of the baseline.
 pub(super) const KEPT: &str = "results/bench.json";
 
-/// How far instructions a packet may be from the baseline. A compiler of the same version gives the
-/// same code for the same sources; what differs is the C library's part.
+/// Allowed relative difference of instructions per packet from the baseline. Compilers of the same
+/// version generate the same code from the same sources; only the part of the C library differs.
 const TOLERANCE: f64 = 0.03;
 
-/// The gate's runs: case, and simulated milliseconds of the shorter of two lengths. All four take
-/// some 10 seconds.
+/// The gate's runs: the case, and the simulated milliseconds of the shorter of two lengths. All
+/// four take about 10 s.
 const SHORT: [(&str, u32); 2] = [("a", 5000), ("b", 250)];
 
-/// What came of comparing with the baseline.
+/// The result of the comparison with the baseline.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Within(String),
     Outside(String),
 }
 
-/// The compiler, by release, commit and processor:
+/// Returns the compiler's release, commit and target:
 /// `1.95.0 (59807616e 2026-04-14) x86_64-unknown-linux-gnu`.
 pub(super) fn compiler(root: &Path) -> Result<String, String> {
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
@@ -40,7 +40,7 @@ pub(super) fn compiler(root: &Path) -> Result<String, String> {
     named(&told).ok_or_else(|| format!("`rustc -vV` does not name a version and a host:\n{told}"))
 }
 
-/// What `rustc -vV` says of itself.
+/// Parses the output of `rustc -vV`.
 fn named(told: &str) -> Option<String> {
     let version = told.lines().next()?.strip_prefix("rustc ")?;
     let host = told.lines().find_map(|line| line.strip_prefix("host: "))?;
@@ -58,7 +58,7 @@ pub(super) fn read(path: &Path) -> Result<Value, String> {
     }
 }
 
-/// A step of the gate. Where nothing can be compared it says why, in a line that begins with
+/// A step of the gate. If nothing can be compared, it prints the reason in a line that begins with
 /// `skipped: speed`.
 pub(super) fn gate(root: &Path, binary: &Path) -> Result<(), String> {
     let baseline = read(&root.join(KEPT))?;
@@ -81,13 +81,13 @@ pub(super) fn gate(root: &Path, binary: &Path) -> Result<(), String> {
     }
 }
 
-/// Why figures of this compiler say nothing, if it is not the baseline's.
+/// Returns why values of this compiler cannot be compared, if it is not the baseline's compiler.
 fn other_compiler(baseline: &Value, compiler: &str) -> Option<String> {
     let of = baseline["rustc"].as_str().unwrap_or("an unnamed compiler");
-    (of != compiler).then(|| format!("that is of rustc {of}, this one is {compiler}"))
+    (of != compiler).then(|| format!("the baseline is from rustc {of}, this one is {compiler}"))
 }
 
-/// Instructions a packet in the gate's runs.
+/// Returns the instructions per packet in the gate's runs.
 fn short(binary: &Path) -> Result<Vec<Value>, String> {
     let cases = SHORT
         .map(|(name, ms)| Measured { arguments: vec![name.to_owned()], lengths_ms: [ms, 2 * ms] });
@@ -99,7 +99,7 @@ fn short(binary: &Path) -> Result<Vec<Value>, String> {
     Ok(figures.collect())
 }
 
-/// The gate's runs beside those of the baseline.
+/// Compares the gate's runs with those of the baseline.
 fn compare(baseline: &Value, now: &[Value]) -> Result<Verdict, String> {
     let mut lines = Vec::new();
     let mut is_outside = false;
@@ -110,27 +110,28 @@ fn compare(baseline: &Value, now: &[Value]) -> Result<Verdict, String> {
         let figure = |of: &Value| of["instructions_per_packet"].as_f64();
         let Some((now, then)) = figure(run).zip(then.and_then(figure)) else {
             return Err(format!(
-                "{KEPT} has no run of {} with {} ms; `cargo xtask bench --bless` writes it anew",
+                "{KEPT} has no run of {} with {} ms; `cargo xtask bench --bless` rewrites it",
                 run["name"], run["short_ms"]
             ));
         };
         let ratio = now / then;
         is_outside |= (ratio - 1.0).abs() > TOLERANCE;
         let name = run["name"].as_str().unwrap_or_default();
-        lines.push(format!("{name} {now:.0} instructions a packet, {ratio:.3} of the baseline's"));
+        lines
+            .push(format!("{name} {now:.0} instructions per packet, {ratio:.3} of the baseline's"));
     }
     let text = lines.join("; ");
     if !is_outside {
         return Ok(Verdict::Within(text));
     }
     Ok(Verdict::Outside(format!(
-        "{text}. More than {:.0} % away: find out why; if it is meant, `cargo xtask bench --bless`",
+        "{text}. This differs by more than {:.0} %: find the cause; if it is intended, run `cargo xtask bench --bless`",
         TOLERANCE * 100.0
     )))
 }
 
-/// Writes `cases` into the baseline, and the gate's runs anew. Cases that were not measured stay as
-/// they are.
+/// Writes `cases` and the gate's runs into the baseline. Cases that were not measured stay as they
+/// are.
 pub(super) fn bless(root: &Path, binary: &Path, cases: &[Value]) -> Result<PathBuf, String> {
     let path = root.join(KEPT);
     let compiler = compiler(root)?;
@@ -142,7 +143,7 @@ pub(super) fn bless(root: &Path, binary: &Path, cases: &[Value]) -> Result<PathB
     Ok(path)
 }
 
-/// The new baseline, one case a line.
+/// Returns the new baseline, with one case per line.
 fn blessed(
     earlier: &Value,
     cases: &[Value],
@@ -155,9 +156,9 @@ fn blessed(
     if before.iter().any(is_kept)
         && let Some(reason) = other_compiler(earlier, compiler)
     {
-        return Err(format!("{KEPT}: {reason}; name no case, so that all of them are measured"));
+        return Err(format!("{KEPT}: {reason}; name no case, to measure all of them"));
     }
-    // In the order that they had, new ones last.
+    // In their previous order, new ones last.
     let mut all: Vec<&Value> = before;
     for case in cases {
         match all.iter_mut().find(|old| old["name"] == case["name"]) {
@@ -176,7 +177,7 @@ fn blessed(
     ))
 }
 
-/// Its name; seconds of different processors do not compare.
+/// Returns the processor's name. Seconds on different processors cannot be compared.
 pub(super) fn processor() -> String {
     let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let name = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
@@ -200,7 +201,7 @@ mod tests {
     #[test]
     fn three_percent_are_within_the_tolerance_and_four_are_not() {
         let verdict = compare(&baseline(), &[run("a", 2058.0), run("b", 2911.0)]).unwrap();
-        let text = "a 2058 instructions a packet, 1.029 of the baseline's; b 2911 instructions a packet, 0.970 of the baseline's";
+        let text = "a 2058 instructions per packet, 1.029 of the baseline's; b 2911 instructions per packet, 0.970 of the baseline's";
         assert_eq!(verdict, Verdict::Within(text.to_owned()));
         for wrong in [2080.0, 1920.0] {
             let verdict = compare(&baseline(), &[run("a", wrong)]).unwrap();
@@ -223,7 +224,7 @@ mod tests {
         assert_eq!(named("error: no such thing"), None);
         assert_eq!(other_compiler(&baseline(), "1.95.0 x86"), None);
         let reason = other_compiler(&baseline(), "1.96.0 x86").unwrap();
-        assert_eq!(reason, "that is of rustc 1.95.0 x86, this one is 1.96.0 x86");
+        assert_eq!(reason, "the baseline is from rustc 1.95.0 x86, this one is 1.96.0 x86");
     }
 
     #[test]

@@ -1,5 +1,6 @@
-//! `cargo xtask growth`: what a packet costs as flows become more, and as one flow becomes faster.
-//! Writes `results/growth.json`, of which `docs/performance.md` and its picture are made.
+//! `cargo xtask growth`: the cost per packet against the number of flows, and against the rate of
+//! one flow. Writes `results/growth.json`, from which `docs/performance.md` and its plot are
+//! generated.
 
 use std::fs;
 use std::path::Path;
@@ -10,19 +11,19 @@ use serde_json::{Value, json};
 use super::valgrind::{self, Measured, Tool};
 use super::{baseline, binary};
 
-/// Where it is kept.
+/// The file of the results.
 const KEPT: &str = "results/growth.json";
 
 const USAGE: &str = "usage: cargo xtask growth [--quick]
-  --quick  up to 1,000 flows and 5 Gbit/s: some minutes instead of some forty";
+  --quick  up to 1,000 flows and 5 Gbit/s: a few minutes instead of about forty";
 
 /// Numbers of flows of 10 Mbit/s each.
 const FLOWS: [u32; 16] =
     [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000];
 const QUICK_FLOWS: u32 = 1000;
 
-/// Both lengths of these, in milliseconds: every flow then has 166 packets in the first and as many
-/// in the difference.
+/// Both lengths of these runs, in milliseconds. Every flow then has 166 packets in the first run
+/// and as many in the difference.
 const FLOWS_MS: [u32; 2] = [200, 400];
 
 /// Rates of one flow, in Mbit/s.
@@ -30,13 +31,13 @@ const RATES_MBPS: [u32; 16] =
     [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000];
 const QUICK_RATE_MBPS: u32 = 5000;
 
-/// Data packets of the shorter of two lengths, and its least time: 30 RTTs, of which start-up takes
-/// half at 100 Gbit/s. While the window of the socket grows, over some 60,000 packets, Linux
-/// acknowledges each of them: what follows is counted.
+/// Data packets of the shorter of two lengths, and its minimum time: 30 RTTs, half of which is
+/// start-up at 100 Gbit/s. While the window of the socket grows, over some 60,000 packets, Linux
+/// acknowledges every packet; only the packets after that are counted.
 const RATE_PACKETS: u32 = 100_000;
 const RATE_LEAST_MS: u32 = 300;
 
-/// Below this many flows the memory of the program itself hides theirs.
+/// Below this number of flows, the memory of the program itself hides the flows' memory.
 const FLOWS_WITH_MEMORY: u32 = 100;
 
 pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
@@ -69,17 +70,17 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
     }
     let text = document(&baseline::compiler(root)?, &baseline::processor(), &flows, &rates);
     fs::write(root.join(KEPT), text).map_err(|error| format!("{KEPT}: {error}"))?;
-    eprintln!("{KEPT} is written; `cargo xtask bless` writes page and picture anew");
+    eprintln!("{KEPT} is written; `cargo xtask bless` updates the page and its plot");
     Ok(())
 }
 
-/// So many flows of 10 Mbit/s each, 10 ms, otherwise as case (c).
+/// A case with `n` flows of 10 Mbit/s each and 10 ms, otherwise like case (c).
 fn of_flows(n: u32) -> Measured {
     let arguments = ["c", "--flows", &n.to_string(), "--rate", &format!("{}Mbit/s", 10 * n)];
     Measured { arguments: arguments.map(str::to_owned).to_vec(), lengths_ms: FLOWS_MS }
 }
 
-/// One flow of that rate, 10 ms, its sockets large enough not to limit it.
+/// A case with one flow of this rate and 10 ms. Its sockets are large enough not to limit it.
 fn of_rate(rate_mbps: u32) -> Measured {
     let arguments = ["wide", "--rate", &format!("{rate_mbps}Mbit/s")];
     // A packet of 1,500 bytes takes 12 ms at 1 Mbit/s.
@@ -90,13 +91,14 @@ fn of_rate(rate_mbps: u32) -> Measured {
     }
 }
 
-/// Memory of each flow beyond what one flow takes.
+/// Returns the memory per flow beyond the memory of one flow.
 fn bytes_per_flow(flows: u32, bytes: Option<u64>, of_one: Option<u64>) -> Option<u64> {
     let more = bytes?.saturating_sub(of_one?);
     (flows >= FLOWS_WITH_MEMORY).then(|| more / u64::from(flows - 1))
 }
 
-/// A row of the table: what valgrind counts, and speed and memory of the longer run without it.
+/// Returns a row of the table: valgrind's counts, and speed and memory of the longer run without
+/// valgrind.
 fn row(binary: &Path, case: &Measured) -> Result<Value, String> {
     let costs =
         valgrind::count(binary, std::slice::from_ref(case), &[Tool::Callgrind, Tool::Cachegrind])?;
@@ -116,7 +118,7 @@ fn row(binary: &Path, case: &Measured) -> Result<Value, String> {
     Ok(row)
 }
 
-/// One row a line.
+/// Returns the file with one row per line.
 fn document(compiler: &str, processor: &str, flows: &[Value], rates: &[Value]) -> String {
     let lines = |rows: &[Value]| {
         rows.iter().map(|row| format!("    {row}")).collect::<Vec<_>>().join(",\n")

@@ -1,5 +1,5 @@
-//! `cargo xtask bench`: the speed table of `bbrlab bench`, with what valgrind counts and with ns-3
-//! beside it.
+//! `cargo xtask bench`: the speed table of `bbrlab bench`, with valgrind's counts and the speed of
+//! ns-3.
 
 mod baseline;
 mod binary;
@@ -20,10 +20,10 @@ use self::valgrind::{Measured, Tool};
 
 const USAGE: &str =
     "usage: cargo xtask bench [CASE]… [--repeat N] [--json] [--against FILE] [--bless] [--no-ns3]
-  CASE      as in `bbrlab bench`; without one, all but d
+  CASE      as in `bbrlab bench`; by default, all except d
   --repeat  processes per case for seconds and memory, of which the fastest counts (5)
   --against prints ratios to an earlier document, such as results/bench.json
-  --bless   writes the figures into results/bench.json
+  --bless   writes the results into results/bench.json
   --no-ns3  leaves out ns-3";
 
 /// The arguments.
@@ -43,7 +43,7 @@ impl Wanted {
         let mut args = args.iter();
         while let Some(arg) = args.next() {
             let mut value = || {
-                let missing = || format!("`{arg}` wants a value\n{USAGE}");
+                let missing = || format!("`{arg}` needs a value\n{USAGE}");
                 args.next().cloned().map(Some).ok_or_else(missing)
             };
             match arg.as_str() {
@@ -60,7 +60,7 @@ impl Wanted {
     }
 }
 
-/// The whole command.
+/// Runs the command.
 pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
     let wanted = Wanted::parse(args)?;
     if let Some(path) = &wanted.against {
@@ -77,24 +77,24 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
         eprintln!("counting instructions (callgrind) and misses (cachegrind)");
         fill_in(&binary, cases)?;
     } else {
-        eprintln!("no instructions and no misses: {}", valgrind::MISSING);
+        eprintln!("instructions and misses are not counted: {}", valgrind::MISSING);
     }
     if !wanted.no_ns3 {
         ns3::fill_in(root, cases)?;
     }
     if wanted.bless {
         let path = baseline::bless(root, &binary, cases)?;
-        eprintln!("{} is written; `cargo xtask bless` writes the page anew", path.display());
+        eprintln!("{} is written; `cargo xtask bless` updates the page", path.display());
     }
     show(root, &binary, &document, &wanted)
 }
 
-/// The step of the gate; the release build is there.
+/// Runs the step of the gate. The release build must exist.
 pub(crate) fn gate(root: &Path) -> Result<(), String> {
     baseline::gate(root, &binary::of_release(root))
 }
 
-/// What `bbrlab bench` measures itself: seconds, memory, digests.
+/// Returns the measurements of `bbrlab bench`: seconds, memory, digests.
 fn timed(binary: &Path, wanted: &Wanted) -> Result<Value, String> {
     let mut command = Command::new(binary);
     command.args(["bench", "--json"]).args(&wanted.cases).stderr(Stdio::inherit());
@@ -108,7 +108,7 @@ fn timed(binary: &Path, wanted: &Wanted) -> Result<Value, String> {
     serde_json::from_slice(&output.stdout).map_err(|error| format!("`bbrlab bench`: {error}"))
 }
 
-/// Fills in what valgrind counts.
+/// Adds valgrind's counts.
 fn fill_in(binary: &Path, cases: &mut [Value]) -> Result<(), String> {
     let measured = cases.iter().map(measured).collect::<Result<Vec<_>, _>>()?;
     let costs = valgrind::count(binary, &measured, &[Tool::Callgrind, Tool::Cachegrind])?;
@@ -118,7 +118,7 @@ fn fill_in(binary: &Path, cases: &mut [Value]) -> Result<(), String> {
     Ok(())
 }
 
-/// The two lengths in which a case is counted.
+/// Returns the two lengths in which a case is counted.
 fn measured(case: &Value) -> Result<Measured, String> {
     let length = |at: usize| {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a few 10^5")]
@@ -130,7 +130,7 @@ fn measured(case: &Value) -> Result<Measured, String> {
     Ok(Measured { arguments: vec![name.to_owned()], lengths_ms })
 }
 
-/// Has `bbrlab bench` print the document, so that there is one table.
+/// Prints the document with `bbrlab bench`, so that the layout of the table is defined once.
 fn show(root: &Path, binary: &Path, document: &Value, wanted: &Wanted) -> Result<(), String> {
     let path = root.join("target/bench.json");
     fs::write(&path, document.to_string())
@@ -167,7 +167,7 @@ mod tests {
         assert_eq!((wanted.cases.len(), wanted.json, wanted.bless), (2, true, false));
         assert_eq!(wanted.against.as_deref(), Some("results/bench.json"));
         assert!(parse("--agianst x").unwrap_err().starts_with("no flag `--agianst`"));
-        assert!(parse("--against").unwrap_err().starts_with("`--against` wants a value"));
+        assert!(parse("--against").unwrap_err().starts_with("`--against` needs a value"));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The same dumbbell on ns-3, where one is installed: `adapters/ns3/dumbbell.cc`, built and run.
+//! The same dumbbell on ns-3, if it is installed: builds and runs `adapters/ns3/dumbbell.cc`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,29 +7,31 @@ use serde_json::{Value, json};
 
 const SOURCE: &str = "adapters/ns3/dumbbell.cc";
 
-/// Where Debian puts the libraries of `libns3-dev`.
+/// The folder of the libraries of Debian's `libns3-dev`.
 const FOLDER: &str = "/usr/lib/x86_64-linux-gnu";
 
-/// Libraries that the program uses, and those that they use in turn where they exist.
+/// Libraries that the program uses, and libraries that those use, if they exist.
 const NEEDED: [&str; 5] = ["core", "network", "internet", "point-to-point", "applications"];
 const THEIRS: [&str; 4] = ["traffic-control", "bridge", "mpi", "stats"];
 
 /// A case of the speed table as the program's arguments: rate, RTT in milliseconds, flows, seconds.
-/// Seconds are fewer than ours, for ns-3 needs some hundred times as long.
+/// The runs are shorter than ours, because ns-3 takes about a hundred times as long.
 const CASES: [(&str, [&str; 4]); 3] = [
     ("a", ["50Mbps", "30", "1", "30"]),
     ("b", ["1Gbps", "10", "16", "2"]),
     ("c", ["10Gbps", "10", "1000", "0.1"]),
 ];
 
-/// Fills in the speed of ns-3, and says so where there is none.
+/// Adds the speed of ns-3, or prints that it is not installed.
 pub(super) fn fill_in(root: &Path, cases: &mut [Value]) -> Result<(), String> {
     let wanted = |case: &Value| CASES.iter().find(|(name, _)| case["name"] == *name);
     if !cases.iter().any(|case| wanted(case).is_some()) {
         return Ok(());
     }
     let Some(program) = build(root)? else {
-        eprintln!("no ns-3 beside it: none is installed (Debian: `apt install libns3-dev`)");
+        eprintln!(
+            "no comparison with ns-3: it is not installed (Debian: `apt install libns3-dev`)"
+        );
         return Ok(());
     };
     for case in cases {
@@ -42,7 +44,7 @@ pub(super) fn fill_in(root: &Path, cases: &mut [Value]) -> Result<(), String> {
     Ok(())
 }
 
-/// The program; `None` without an ns-3.
+/// Builds the program and returns its path; `None` without an ns-3.
 fn build(root: &Path) -> Result<Option<PathBuf>, String> {
     let library = |name: &&str| Path::new(FOLDER).join(format!("libns3-{name}.so"));
     if !NEEDED.iter().all(|name| library(name).exists()) {
@@ -57,7 +59,7 @@ fn build(root: &Path) -> Result<Option<PathBuf>, String> {
         .arg(&program)
         .args(libraries)
         .output()
-        .map_err(|error| format!("there is an ns-3, but g++ cannot be run: {error}"))?;
+        .map_err(|error| format!("ns-3 is installed, but g++ cannot be run: {error}"))?;
     if output.status.success() {
         return Ok(Some(program));
     }
@@ -79,7 +81,7 @@ fn packets_per_cpu_s(program: &Path, arguments: &[&str]) -> Result<f64, String> 
     speed(&told).ok_or_else(failed)
 }
 
-/// The program prints data packets and CPU seconds.
+/// Parses the program's output: data packets and CPU seconds.
 fn speed(told: &str) -> Option<f64> {
     let (packets, seconds) = told.trim().split_once(' ')?;
     let (packets, seconds): (f64, f64) = (packets.parse().ok()?, seconds.parse().ok()?);

@@ -1,6 +1,6 @@
-//! `cargo xtask overheads`: what is done beside the packets costs: series, the files of a run,
-//! pictures, a second worker, the memory of a sweep. Writes `results/overheads.json`, of which
-//! `docs/performance.md` is made.
+//! `cargo xtask overheads`: the cost of everything other than packets: series, the files of a run,
+//! plots, a second worker, the memory of a sweep. Writes `results/overheads.json`, from which
+//! `docs/performance.md` is generated.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,34 +13,34 @@ use serde_json::{Value, json};
 use super::valgrind::{self, Measured, Tool};
 use super::{baseline, binary};
 
-/// Where it is kept.
+/// The file of the results.
 const KEPT: &str = "results/overheads.json";
 
 const USAGE: &str = "usage: cargo xtask overheads [--binary FILE]
-  --binary measures this one in place of a release build";
+  --binary measures this binary instead of a release build";
 
-/// The cases with series, and the milliseconds of the shorter of two lengths.
+/// The cases with series, and the simulated milliseconds of the shorter of two lengths.
 const CASES: [(&str, u32); 3] = [("a", 10_000), ("b", 1000), ("c", 200)];
 const SAMPLES: [&str; 3] = ["off", "10ms", "ack"];
 
-/// A run that is over at once: what remains is what every run costs.
+/// A run that ends at once, so that only the fixed cost of a run remains.
 const SHORT_RUN: &str = "duration = \"100ms\"\n[bottleneck]\nrate = \"1Mbit/s\"\nbuffer = \"20packets\"\n\
                          [[flows]]\ncc = \"bbr1\"\nrtt = \"20ms\"\n";
-/// Sizes of sweeps of such runs: points, and seeds of each. The largest comes last: a disk is slow
-/// after it.
+/// Sizes of sweeps of such runs: points, and seeds per point. The largest sweep is last, because a
+/// disk is slow after it.
 const SWEEPS: [(u64, u64); 7] =
     [(1, 100), (1, 1000), (1000, 1), (1, 10_000), (1000, 10), (10_000, 1), (1, 100_000)];
-/// Sizes of sweeps of which callgrind counts the difference.
+/// Sizes of the sweeps whose difference callgrind counts.
 const COUNTED: [u64; 2] = [20, 40];
 
-/// Runs of a tenth of a second or more each.
+/// Runs of at least 0.1 s each.
 const LONG_RUN: &str = "duration = \"10s\"\nsample = \"off\"\n[bottleneck]\nrate = \"1Gbit/s\"\nbuffer = \"4bdp\"\n\
                         [[flows]]\ncc = \"bbr1\"\nrtt = \"10ms\"\ncount = 16\nstart_step = \"625us\"\n";
 const LONG_RUNS: u64 = 8;
-/// How often workers are compared; the median counts.
+/// Number of repetitions when workers are compared. The median counts.
 const TIMES: usize = 5;
 
-/// A run whose picture is drawn, and a sweep.
+/// A run and a sweep whose plots are drawn.
 const SEEN_RUN: &str = "examples.dumbbell";
 const SEEN_SWEEP: &str = "examples.two-bbr";
 
@@ -68,18 +68,19 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
     let _ = fs::remove_dir_all(&lab.folder);
     let text = serde_json::to_string_pretty(&document).expect("plain values") + "\n";
     fs::write(root.join(KEPT), text).map_err(|error| format!("{KEPT}: {error}"))?;
-    eprintln!("{KEPT} is written; `cargo xtask bless` writes the page anew");
+    eprintln!("{KEPT} is written; `cargo xtask bless` updates the page");
     Ok(())
 }
 
-/// The program that is measured, and a folder for what it writes.
+/// The measured program, and a folder for the files that it writes.
 struct Lab {
     binary: PathBuf,
     folder: PathBuf,
 }
 
 impl Lab {
-    /// Instructions a packet with series of several kinds, everything that is written included.
+    /// Returns instructions per packet with series of several kinds, including everything that is
+    /// written.
     fn series(&self) -> Result<Vec<Value>, String> {
         let mut rows = Vec::new();
         for (case, short_ms) in CASES {
@@ -106,7 +107,7 @@ impl Lab {
         Ok(rows)
     }
 
-    /// CPU time and memory of sweeps of short runs.
+    /// Returns CPU time and memory of sweeps of short runs.
     fn sweeps(&self) -> Result<Vec<Value>, String> {
         let mut rows = Vec::new();
         for (points, seeds) in SWEEPS {
@@ -124,7 +125,7 @@ impl Lab {
                 cpu_and_peak(|| Ok(vec![child]))
             };
             let (cpu_s, peak) = run(&mut self.sweep(&scenario, &name, seeds, 1))?;
-            // Then all runs are there, and only the pictures are made.
+            // All runs exist now, so only the plots are made.
             let mut draw = Command::new(&self.binary);
             draw.args(["run", &scenario, "--quiet", "--set", &format!("repeat={seeds}")]);
             draw.args(["--jobs", "1", "--out", &self.path(&name)]).stdout(Stdio::null());
@@ -140,7 +141,7 @@ impl Lab {
         Ok(rows)
     }
 
-    /// What a short run adds to a sweep.
+    /// Returns the instructions that a short run adds to a sweep.
     fn instructions_per_run(&self) -> Result<u64, String> {
         let scenario = self.scenario("short", SHORT_RUN)?;
         let counted = |runs: u64| {
@@ -150,8 +151,8 @@ impl Lab {
         Ok((counted(many)?.saturating_sub(counted(few)?)) / (many - few))
     }
 
-    /// CPU seconds of the same runs by one worker, by two, and by two programs of one worker each
-    /// side by side: what the second program costs is the machine's.
+    /// Returns CPU seconds of the same runs by one worker, by two, and by two programs of one
+    /// worker each in parallel. The machine causes the additional cost of the second program.
     fn workers(&self) -> Result<Value, String> {
         let scenario = self.scenario("long", LONG_RUN)?;
         let measure = |programs: u64, jobs: u64| {
@@ -179,7 +180,8 @@ impl Lab {
         }))
     }
 
-    /// Instructions of drawing the pictures of a built-in scenario again, and how many they are.
+    /// Returns the instructions to draw the plots of a built-in scenario again, and the number of
+    /// plots.
     fn picture(&self, name: &str, scenario: &str) -> Result<Value, String> {
         eprintln!("== pictures of {scenario}");
         let (data, drawn) = (self.path(name), self.path(&format!("{name}-drawn")));
@@ -203,7 +205,7 @@ impl Lab {
         Ok(path)
     }
 
-    /// The command of a sweep over seeds, without pictures.
+    /// Makes the command for a sweep over seeds, without plots.
     fn sweep(&self, scenario: &str, out: &str, runs: u64, jobs: u64) -> Command {
         let mut command = Command::new(&self.binary);
         command.args(["run", scenario, "--quiet", "--no-pictures", "--force"]);
@@ -219,7 +221,7 @@ impl Lab {
         if output.status.success() { Ok(()) } else { Err(self.failed(&told())) }
     }
 
-    /// What callgrind counts of a command.
+    /// Returns callgrind's count of a command.
     fn instructions<'a>(
         &self,
         args: impl Iterator<Item = &'a std::ffi::OsStr>,
@@ -237,8 +239,8 @@ impl Lab {
     }
 }
 
-/// CPU seconds of some processes together, until all have ended, and the most memory that one of
-/// them was seen to hold.
+/// Returns the CPU seconds of several processes together, until all have ended, and the largest
+/// memory that one of them was seen to use.
 fn cpu_and_peak(
     start: impl FnOnce() -> Result<Vec<std::process::Child>, String>,
 ) -> Result<(f64, u64), String> {
@@ -263,13 +265,13 @@ fn cpu_and_peak(
     Ok((cpu_s_of_children()? - before, peak))
 }
 
-/// CPU seconds of the processes that this one has started and that have ended, in hundredths.
+/// Returns the CPU seconds of this process's children that have ended, in hundredths.
 fn cpu_s_of_children() -> Result<f64, String> {
     let stat = fs::read_to_string("/proc/self/stat").map_err(|error| error.to_string())?;
     cpu_s_in(&stat).ok_or_else(|| format!("/proc/self/stat is not as expected: {stat}"))
 }
 
-/// The sum of `cutime` and `cstime`, the 14th and 15th word behind the name in brackets.
+/// Parses the sum of `cutime` and `cstime`, the 14th and 15th word after the name in brackets.
 fn cpu_s_in(stat: &str) -> Option<f64> {
     let (_, behind) = stat.rsplit_once(')')?;
     let words: Vec<&str> = behind.split_whitespace().collect();
@@ -288,7 +290,7 @@ fn median(values: &mut [f64]) -> f64 {
     rounded(values[values.len() / 2])
 }
 
-/// Hundredths.
+/// Rounds to hundredths.
 fn rounded(value: f64) -> f64 {
     (value * 100.0).round() / 100.0
 }

@@ -1,9 +1,9 @@
 //! `cargo xtask pgo`: a release binary built with the profile of a training run. It computes the
-//! same, somewhat faster; nothing needs it.
+//! same results slightly faster, and is optional.
 //!
-//! Three steps, each in a folder of `target/pgo/`: an instrumented build, a training on cases of
-//! the speed table and on a scenario with losses, and the build that uses what the training
-//! recorded.
+//! There are three steps, each in a folder of `target/pgo/`: an instrumented build, a training, and
+//! the build with the recorded profile. The training runs cases of the speed table and a scenario
+//! with losses.
 
 use std::env;
 use std::fs;
@@ -13,9 +13,9 @@ use std::process::Command;
 use super::binary;
 use super::valgrind::{self, Costs, Measured, Tool};
 
-/// The training: arguments of the instrumented binary. Beside the plain cases those with losses,
-/// segments that are cut, and other congestion controls, so that their paths are not taken for
-/// cold.
+/// The training: arguments of the instrumented binary. In addition to the plain cases, it runs
+/// cases with losses, with cut segments and with other congestion controls, so that their code does
+/// not count as cold.
 const TRAINING: &[&[&str]] = &[
     &["bench-case", "a", "--duration-ms", "20000"],
     &["bench-case", "b", "--duration-ms", "1000"],
@@ -35,7 +35,8 @@ const TRAINING: &[&[&str]] = &[
     ],
 ];
 
-/// Cases whose instructions are compared, and simulated milliseconds of the shorter of two lengths.
+/// Cases whose instructions are compared, and the simulated milliseconds of the shorter of two
+/// lengths.
 const COMPARED: [(&str, u32); 3] = [("a", 10_000), ("b", 1000), ("c", 400)];
 
 pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
@@ -73,9 +74,9 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// Instructions a packet, ordinary and guided.
+/// Returns the table of instructions per packet, ordinary and guided.
 fn table(before: &[Costs], after: &[Costs]) -> String {
-    let mut text = String::from("case  instructions a packet: ordinary  guided  ratio\n");
+    let mut text = String::from("case  instructions per packet: ordinary  guided  ratio\n");
     for ((case, _), (before, after)) in COMPARED.iter().zip(before.iter().zip(after)) {
         if let Some((before, after)) = before.instructions.zip(after.instructions) {
             let ratio = after / before;
@@ -85,11 +86,11 @@ fn table(before: &[Costs], after: &[Costs]) -> String {
     text
 }
 
-/// What has to be known of rustc.
+/// The properties of rustc that are needed.
 struct Compiler {
     host: String,
     sysroot: PathBuf,
-    /// The major version of its LLVM: tools that are older cannot read its profiles.
+    /// The major version of its LLVM. Older tools cannot read its profiles.
     llvm: u32,
 }
 
@@ -108,18 +109,18 @@ impl Compiler {
     }
 }
 
-/// Host, and the major version of LLVM, in what `rustc -vV` prints.
+/// Parses host and major version of LLVM from the output of `rustc -vV`.
 fn host_and_llvm(told: &str) -> Option<(String, u32)> {
     let field = |name: &str| told.lines().find_map(|line| line.strip_prefix(name));
     Some((field("host: ")?.to_owned(), major(field("LLVM version: ")?)?))
 }
 
-/// `21` of `21.1.8` and of `Debian LLVM version 21.1.8`.
+/// Returns `21` for `21.1.8` and for `Debian LLVM version 21.1.8`.
 fn major(version: &str) -> Option<u32> {
     version.split_whitespace().last()?.split('.').next()?.parse().ok()
 }
 
-/// `llvm-profdata` of the toolchain, or one on the PATH that is new enough.
+/// Finds `llvm-profdata` of the toolchain, or one on the PATH that is new enough.
 fn find_profdata(compiler: &Compiler) -> Result<PathBuf, String> {
     let of_rustup =
         compiler.sysroot.join(format!("lib/rustlib/{}/bin/llvm-profdata", compiler.host));
@@ -141,13 +142,13 @@ fn find_profdata(compiler: &Compiler) -> Result<PathBuf, String> {
     Err(why_none(needed, &found))
 }
 
-/// What to say without a usable tool.
+/// Returns the error message for a missing tool.
 fn why_none(needed: u32, found: &[(String, Option<u32>)]) -> String {
     let found: String = found
         .iter()
         .map(|(name, version)| match version {
-            Some(version) => format!(" ({name} here is of LLVM {version}, too old)"),
-            None => format!(" ({name} here does not tell its version)"),
+            Some(version) => format!(" ({name} here has LLVM {version}, which is too old)"),
+            None => format!(" ({name} here does not print its version)"),
         })
         .collect();
     format!(
@@ -156,8 +157,8 @@ fn why_none(needed: u32, found: &[(String, Option<u32>)]) -> String {
     )
 }
 
-/// Builds the command with an additional flag for rustc. Naming the target keeps the flag from
-/// build scripts.
+/// Builds the binary with an additional flag for rustc. Because the target is named, the flag does
+/// not apply to build scripts.
 fn build(root: &Path, compiler: &Compiler, folder: &str, flag: &str) -> Result<PathBuf, String> {
     let host = compiler.host.as_str();
     let mut flags = env::var("RUSTFLAGS").unwrap_or_default();
@@ -179,7 +180,7 @@ fn build(root: &Path, compiler: &Compiler, folder: &str, flag: &str) -> Result<P
     Ok(root.join(folder).join(host).join("release/bbrlab"))
 }
 
-/// Runs a command whose output nobody wants unless it fails.
+/// Runs a command and shows its output only if it fails.
 fn succeed(command: &mut Command) -> Result<(), String> {
     let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
     if output.status.success() {
@@ -205,9 +206,9 @@ mod tests {
     }
 
     #[test]
-    fn without_a_tool_the_way_to_one_is_told() {
+    fn a_missing_tool_error_says_how_to_install_it() {
         let text = why_none(22, &[("llvm-profdata".to_owned(), Some(14))]);
-        assert!(text.contains("of LLVM 14, too old"), "{text}");
+        assert!(text.contains("has LLVM 14, which is too old"), "{text}");
         assert!(text.contains("rustup component add llvm-tools"), "{text}");
     }
 

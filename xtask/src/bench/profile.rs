@@ -1,9 +1,8 @@
-//! `cargo xtask profile CASE`: where the instructions of a packet go, by group of source files and
-//! by file.
+//! `cargo xtask profile CASE`: the instructions per packet by group of source files and by file.
 //!
-//! Counted by callgrind over the difference of two lengths, like the whole. An inlined function
-//! counts where it is written; the standard library's, where the function is written that it was
-//! inlined into.
+//! Callgrind counts them over the difference of two lengths, like the total. An inlined function
+//! counts in the file that contains its source. An inlined function of the standard library counts
+//! in the file into which it was inlined.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,13 +14,14 @@ use super::valgrind;
 const USAGE: &str =
     "usage: cargo xtask profile [CASE] [MS], such as a, 10000 ms: the shorter of two lengths";
 
-/// Lengths that suffice for a profile, by the case's first letter: the speed table has the same.
+/// Lengths that suffice for a profile, by the case's first letter. The speed table has the same
+/// cases.
 const SHORT_MS: [(char, u32); 4] = [('a', 10_000), ('b', 1000), ('c', 400), ('d', 500)];
 
-/// Files that are listed.
+/// Number of files that are listed.
 const LISTED: usize = 40;
 
-/// A file belongs to the first group that has the beginning of its path.
+/// A file belongs to the first group that has a prefix of its path.
 const GROUPS: &[(&str, &[&str])] = &[
     ("heap, keys, timer table", &["events/src/"]),
     ("lanes, rings, packets", &["net/src/lane.rs", "net/src/chunks.rs", "net/src/packet.rs"]),
@@ -82,7 +82,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("other code", &[""]),
 ];
 
-/// The whole command.
+/// Runs the command.
 pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
     let case = args.first().map_or("a", String::as_str);
     let known = SHORT_MS.iter().find(|(letter, _)| case.starts_with(*letter));
@@ -90,7 +90,9 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
         [] | [_] => {
             known.map(|&(_, ms)| ms).ok_or_else(|| format!("case {case}: how long?\n{USAGE}"))?
         }
-        [_, ms] => ms.parse().map_err(|_| format!("`{ms}`: no number of milliseconds\n{USAGE}"))?,
+        [_, ms] => {
+            ms.parse().map_err(|_| format!("`{ms}`: not a number of milliseconds\n{USAGE}"))?
+        }
         _ => return Err(USAGE.to_owned()),
     };
     if !valgrind::is_installed() {
@@ -112,18 +114,17 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// Instructions by source file in what callgrind has written, those of called functions not
-/// included.
+/// Parses instructions by source file from callgrind's output, excluding those of called functions.
 fn by_file(text: &str) -> BTreeMap<String, u64> {
     let mut names: BTreeMap<&str, &str> = BTreeMap::new();
     let mut costs: BTreeMap<String, u64> = BTreeMap::new();
-    // The file of the function, and that of the lines that follow, which may be inlined from
-    // another one.
+    // The file of the function, and the file of the next lines, which may be inlined from another
+    // one.
     let (mut of_function, mut of_lines) = ("", "");
     let mut is_of_call = false;
     for line in text.lines() {
         if let Some((key, value)) = line.split_once('=') {
-            // A name is written once, as `(12) name`, and then `(12)`.
+            // A name is written once in full, as `(12) name`, and later as `(12)`.
             let (number, name) = value.split_once(' ').unwrap_or((value, ""));
             let is_file = matches!(key, "fl" | "fi" | "fe" | "cfi" | "cfl");
             if is_file && !name.is_empty() {
@@ -147,7 +148,7 @@ fn by_file(text: &str) -> BTreeMap<String, u64> {
         else {
             continue;
         };
-        // The line behind `calls=` is what the called function cost.
+        // The line after `calls=` is the cost of the called function.
         if !std::mem::take(&mut is_of_call) {
             let file = ours(of_lines).or_else(|| ours(of_function)).unwrap_or("other");
             *costs.entry(file.to_owned()).or_default() += cost;
@@ -156,12 +157,12 @@ fn by_file(text: &str) -> BTreeMap<String, u64> {
     costs
 }
 
-/// A path to a file of this workspace, from the name of its crate on.
+/// Returns the path of a file of this workspace, starting with the name of its crate.
 fn ours(path: &str) -> Option<&str> {
     path.split_once("crates/bbrlab-").map(|(_, rest)| rest)
 }
 
-/// Instructions a packet by file.
+/// Returns instructions per packet by file.
 #[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
 fn difference(
     long: &BTreeMap<String, u64>,
@@ -185,7 +186,7 @@ fn report(files: &BTreeMap<String, f64>) -> String {
     for (file, cost) in files {
         groups[group_of(file)] += cost;
     }
-    let mut text = String::from("| group | instructions a packet |\n| --- | ---: |\n");
+    let mut text = String::from("| group | instructions per packet |\n| --- | ---: |\n");
     for ((name, _), cost) in GROUPS.iter().zip(&groups) {
         text += &format!("| {name} | {cost:.0} |\n");
     }

@@ -1,9 +1,9 @@
-//! Counts what a data packet costs by valgrind, which simulates the processor: instructions by
-//! callgrind, misses of the data caches by cachegrind. Unlike seconds, both figures do not depend
-//! on what else the machine is doing.
+//! Counts the cost per data packet with valgrind, which simulates the processor: instructions with
+//! callgrind, misses of the data caches with cachegrind. Unlike seconds, both counts do not depend
+//! on other work on the machine.
 //!
-//! A case is run twice, the second time twice as long; what counts is the difference, in which
-//! set-up cancels.
+//! Each case is run twice, the second time twice as long. The difference counts, in which set-up
+//! cancels.
 
 use std::path::Path;
 use std::process::Command;
@@ -12,11 +12,10 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-/// What to say where it is missing.
+/// The message if valgrind is missing.
 pub(super) const MISSING: &str = "valgrind is not installed (Debian: `apt install valgrind`)";
 
-/// The modelled caches, of which cachegrind's last level stands for L2: bytes, ways, bytes of a
-/// line.
+/// The modelled caches: bytes, ways, bytes per line. Cachegrind's last level represents L2.
 const CACHES: [&str; 3] = ["--cache-sim=yes", "--D1=49152,12,64", "--LL=2097152,16,64"];
 
 /// A case of `bbrlab bench-case` in two lengths.
@@ -28,7 +27,7 @@ pub(super) struct Measured {
     pub(super) lengths_ms: [u32; 2],
 }
 
-/// What a data packet costs.
+/// The cost of a data packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Costs {
     pub(super) instructions: Option<f64>,
@@ -37,7 +36,7 @@ pub(super) struct Costs {
 }
 
 impl Costs {
-    /// Fills them into a case or a row.
+    /// Writes the costs into a case or a row.
     pub(super) fn fill_in(self, record: &mut Value) {
         record["instructions_per_packet"] = rounded(self.instructions);
         record["l1_misses_per_packet"] = rounded(self.l1_misses);
@@ -45,7 +44,7 @@ impl Costs {
     }
 }
 
-/// Tenths of an instruction, thousandths of a miss.
+/// Rounds to tenths of an instruction, thousandths of a miss.
 fn rounded(value: Option<f64>) -> Value {
     value.map_or(Value::Null, |value| {
         let digits = if value > 100.0 { 10.0 } else { 1000.0 };
@@ -54,7 +53,7 @@ fn rounded(value: Option<f64>) -> Value {
     })
 }
 
-/// What is counted in one run of valgrind.
+/// The counts of one valgrind run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Tool {
     Callgrind,
@@ -65,7 +64,7 @@ pub(super) fn is_installed() -> bool {
     Command::new("valgrind").arg("--version").output().is_ok_and(|output| output.status.success())
 }
 
-/// Counts all cases with the given tools, as many runs at once as there are processors.
+/// Counts all cases with the given tools. Runs one valgrind per processor at a time.
 pub(super) fn count(
     binary: &Path,
     cases: &[Measured],
@@ -74,7 +73,7 @@ pub(super) fn count(
     let mut jobs = Vec::new();
     for case in 0..cases.len() {
         for &tool in tools {
-            // The longer one first: it ends last.
+            // The longer run first, because it ends last.
             jobs.extend([1, 0].map(|length| (case, tool, length)));
         }
     }
@@ -121,7 +120,7 @@ impl std::fmt::Display for Measured {
     }
 }
 
-/// What one run of valgrind has counted.
+/// The result of one valgrind run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Run {
     data_packets: u64,
@@ -144,14 +143,14 @@ fn run(binary: &Path, case: &Measured, tool: Tool, length_ms: u32) -> Result<Run
     Ok(Run { data_packets, counts })
 }
 
-/// Has callgrind write into `out` what it records of a case; returns the data packets.
+/// Makes callgrind write its record of a case to `out`. Returns the number of data packets.
 pub(super) fn record(binary: &Path, case: &str, length_ms: u32, out: &Path) -> Result<u64, String> {
     let mut command = Command::new("valgrind");
     command.arg("--tool=callgrind").arg(format!("--callgrind-out-file={}", out.display()));
     Ok(under(command, binary, &[case.to_owned()], length_ms)?.0)
 }
 
-/// Runs a case under a valgrind with its flags; returns the data packets and what valgrind prints.
+/// Runs a case under valgrind. Returns the number of data packets and valgrind's output.
 fn under(
     mut valgrind: Command,
     binary: &Path,
@@ -176,12 +175,12 @@ fn under(
     Ok((packets.ok_or_else(|| format!("case {case} counted no packets"))?, told))
 }
 
-/// The instructions in what callgrind prints.
+/// Parses the instructions from callgrind's output.
 pub(super) fn instructions(told: &str) -> Option<u64> {
     counts(Tool::Callgrind, told)?.first().copied()
 }
 
-/// The counts in what valgrind prints: instructions, or the data misses of both levels.
+/// Parses the counts from valgrind's output: instructions, or the data misses of both levels.
 fn counts(tool: Tool, told: &str) -> Option<Vec<u64>> {
     let labels: &[&str] = match tool {
         Tool::Callgrind => &["Collected"],
@@ -199,7 +198,7 @@ fn counts(tool: Tool, told: &str) -> Option<Vec<u64>> {
         .collect()
 }
 
-/// The difference of two runs per packet by which they differ.
+/// Returns the difference of two runs per additional packet.
 #[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
 fn per_packet(short: &Run, long: &Run) -> Option<Vec<f64>> {
     let packets = long.data_packets.checked_sub(short.data_packets).filter(|&more| more > 0)?;

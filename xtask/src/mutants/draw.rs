@@ -18,7 +18,7 @@ impl Dice {
     }
 }
 
-/// `count` of `all`, or all of them if there are fewer.
+/// Draws `count` elements of `all`, or all of them if there are fewer.
 pub(super) fn sample<T>(mut all: Vec<T>, count: usize, seed: u64) -> Vec<T> {
     let mut dice = Dice(seed);
     let count = count.min(all.len());
@@ -39,7 +39,7 @@ mod tests {
         let drawn = sample((0..1000).collect(), 60, 7);
         assert_eq!(drawn, sample((0..1000).collect(), 60, 7));
         assert_ne!(drawn, sample((0..1000).collect(), 60, 8));
-        // A longer sample begins with the shorter one.
+        // A longer sample begins with the elements of a shorter one.
         assert_eq!(drawn, sample((0..1000).collect(), 80, 7)[..60]);
         let mut sorted = drawn;
         sorted.sort_unstable();

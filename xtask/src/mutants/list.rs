@@ -1,16 +1,16 @@
-//! The mutants that cargo-mutants offers: where, what, and the change as a diff.
+//! The mutants that cargo-mutants lists: the place, a description of the change, and its diff.
 
 use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
 
-/// One change of one place.
+/// One change at one place.
 #[derive(Clone, Debug)]
 pub(super) struct Mutant {
     /// The crate.
     pub(super) package: String,
-    /// Its path from the root.
+    /// The path of the file from the root.
     pub(super) file: String,
     /// Place and change in one line.
     pub(super) name: String,
@@ -19,7 +19,7 @@ pub(super) struct Mutant {
 }
 
 impl Mutant {
-    /// The removed and the added lines.
+    /// Returns the removed and the added lines.
     pub(super) fn change(&self) -> String {
         let is_change = |line: &&str| {
             line.starts_with(['-', '+']) && !line.starts_with("---") && !line.starts_with("+++")
@@ -28,7 +28,7 @@ impl Mutant {
         lines.join("\n").replace(" /* ~ changed by cargo-mutants ~ */", "")
     }
 
-    /// `text` with the change made.
+    /// Applies the change to `text`.
     pub(super) fn applied_to(&self, text: &str) -> Result<String, String> {
         let old: Vec<&str> = text.split_inclusive('\n').collect();
         let mut new = String::new();
@@ -62,12 +62,12 @@ impl Mutant {
     }
 }
 
-/// The first old line of a hunk: 42 in `@@ -42,17 +42,9 @@`.
+/// Parses the first old line of a hunk: 42 in `@@ -42,17 +42,9 @@`.
 fn first_line(hunk: &str) -> Option<usize> {
     hunk.split('-').nth(1)?.split([',', ' ']).next()?.parse().ok()
 }
 
-/// Makes sure that cargo-mutants is installed.
+/// Checks that cargo-mutants is installed, and installs it otherwise.
 pub(super) fn install() -> Result<(), String> {
     let found = Command::new("cargo").args(["mutants", "--version"]).output();
     if found.is_ok_and(|output| output.status.success()) {
@@ -81,7 +81,7 @@ pub(super) fn install() -> Result<(), String> {
     }
 }
 
-/// Every mutant of the given crates, in the order of their places.
+/// Returns every mutant of the given crates, in the order of their places.
 pub(super) fn of_packages(root: &Path, packages: &[String]) -> Result<Vec<Mutant>, String> {
     let output = Command::new("cargo")
         .args(["mutants", "--list", "--json", "--diff", "--workspace"])
@@ -111,7 +111,7 @@ pub(super) fn of_packages(root: &Path, packages: &[String]) -> Result<Vec<Mutant
     Ok(mutants)
 }
 
-/// Line and column in `FILE:LINE:COLUMN: change`.
+/// Parses line and column from `FILE:LINE:COLUMN: change`.
 fn place(name: &str) -> Vec<usize> {
     name.split(':').skip(1).take(2).filter_map(|number| number.parse().ok()).collect()
 }

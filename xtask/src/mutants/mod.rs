@@ -1,14 +1,14 @@
-//! `cargo xtask mutants --sample N --seed S`: how many of N random changes of the code do the tests
-//! notice?
+//! `cargo xtask mutants --sample N --seed S`: measures how many of N random changes of the code the
+//! tests detect.
 //!
-//! cargo-mutants lists every change that it can make to the product code; a seed draws some of
-//! them. Each is made in a copy of the project under `target/mutants/`. Then tests run until one
-//! fails: first those of the changed crate, then those of the crates that import it. A change that
-//! no test notices is printed with its place: it needs a test, or a sentence that says why no test
-//! can tell the difference.
+//! cargo-mutants lists every change that it can make to the product code; a seed selects a sample.
+//! Each change is made in a copy of the project under `target/mutants/`. Then tests run until one
+//! fails: first in the changed crate, then in the crates that import it. If no test
+//! detects a change, it is printed with its place. It then needs a test, or a sentence that says
+//! why no test can detect it.
 //!
-//! Not part of the gate: sixty mutants take an hour or two. `--shard 1/3` takes every third one of
-//! the sample.
+//! This is not part of the gate, because sixty mutants take an hour or two. `--shard 1/3` takes
+//! every third mutant of the sample.
 
 mod draw;
 mod list;
@@ -27,10 +27,10 @@ use crate::rooms;
 
 const USAGE: &str =
     "usage: cargo xtask mutants --sample N --seed S [--shard K/N] [--in PATH] [--skip CRATE] [--list]
-  --sample N   how many mutants
-  --seed S     which ones: the same seed draws the same ones from the same code
+  --sample N   number of mutants
+  --seed S     seed of the sample: the same seed draws the same mutants from the same code
   --shard K/N  only every Nth of them, beginning with the Kth (from 1)
-  --in PATH    only of files whose path begins with this, such as crates/bbrlab-tcp/src/sender
+  --in PATH    only in files whose path begins with PATH, such as crates/bbrlab-tcp/src/sender
   --skip CRATE do not run the tests of this crate: faster, but more mutants survive; may be repeated
   --list       only print their names";
 
@@ -87,7 +87,7 @@ impl Options {
     }
 }
 
-/// Draws mutants, tries them and counts the outcomes.
+/// Draws mutants, tests them and counts the outcomes.
 #[expect(clippy::disallowed_methods, reason = "reports how long a mutant took")]
 pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
     let options = Options::parse(args)?;

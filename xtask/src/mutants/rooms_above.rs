@@ -1,4 +1,4 @@
-//! Which crates' tests run a crate's code: its own, then those of the crates that import it,
+//! The crates whose tests run a crate's code: the crate itself, then the crates that import it,
 //! nearest first.
 
 use std::collections::BTreeMap;
@@ -6,13 +6,13 @@ use std::path::Path;
 
 use crate::source;
 
-/// By crate, the crates that import it, in their code or in their tests.
+/// For each crate, the crates that import it in their code or in their tests.
 pub(super) struct RoomsAbove {
     importers: BTreeMap<String, Vec<String>>,
 }
 
 impl RoomsAbove {
-    /// `skip` are crates to leave out.
+    /// Reads all manifests, except those of the crates in `skip`.
     pub(super) fn read(root: &Path, skip: &[String]) -> Result<Self, String> {
         let mut importers: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (name, folder) in source::crates(root)? {
@@ -33,7 +33,7 @@ impl RoomsAbove {
         Ok(Self { importers })
     }
 
-    /// The crate itself, and all above it.
+    /// Returns the crate itself and all crates above it.
     pub(super) fn of(&self, package: &str) -> Vec<String> {
         let mut found = vec![package.to_owned()];
         let mut at = 0;

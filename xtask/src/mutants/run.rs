@@ -34,13 +34,13 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// How long the tests of a crate may take.
+/// Time limits for the tests of each crate.
 #[derive(Default)]
 pub(super) struct Limits(BTreeMap<String, Duration>);
 
 impl Limits {
-    /// Runs the unchanged tests of `room` once. They must pass, or all mutants would seem to be
-    /// caught.
+    /// Runs the unchanged tests of `room` once. They must pass; otherwise all mutants would seem to
+    /// be caught.
     #[expect(clippy::disallowed_methods, reason = "the limit is the tests' own time")]
     pub(super) fn measure(&mut self, tree: &Tree, room: &str) -> Result<(), String> {
         if self.0.contains_key(room) {
@@ -54,7 +54,8 @@ impl Limits {
         if tests(tree, room, Duration::from_secs(3600))? != Outcome::Missed {
             return Err(format!("the tests of {room} fail without a change"));
         }
-        // Other work on the machine may slow the tests down; tests that never end are still found.
+        // Five times as long, because other work on the machine may slow the tests down. Tests that
+        // never end still exceed it.
         self.0.insert(room.to_owned(), Duration::from_secs(60) + 5 * start.elapsed());
         Ok(())
     }
@@ -73,7 +74,7 @@ pub(super) fn builds(tree: &Tree, room: &str) -> Result<bool, String> {
 
 /// Runs the crate's tests.
 pub(super) fn tests(tree: &Tree, room: &str, limit: Duration) -> Result<Outcome, String> {
-    // Build first and without a limit, so that the limit applies to the tests alone.
+    // Build first and without a limit, so that the limit applies only to the tests.
     if !builds(tree, room)? {
         return Ok(Outcome::Caught(room.to_owned()));
     }
@@ -84,7 +85,7 @@ pub(super) fn tests(tree: &Tree, room: &str, limit: Duration) -> Result<Outcome,
     })
 }
 
-/// Whether it succeeded; `None` if the time limit ended it.
+/// Returns whether cargo succeeded; `None` if the time limit ended it.
 #[expect(clippy::disallowed_methods, reason = "a time limit needs a clock")]
 fn cargo(tree: &Tree, args: &[&str], limit: Duration) -> Result<Option<bool>, String> {
     let log = tree.target.with_file_name("log");
@@ -97,7 +98,7 @@ fn cargo(tree: &Tree, args: &[&str], limit: Duration) -> Result<Option<bool>, St
         .stdin(Stdio::null())
         .stdout(log.try_clone().map_err(error)?)
         .stderr(log)
-        // A process group of its own, so that all processes that cargo starts end with it.
+        // A separate process group, so that all processes that cargo starts end with it.
         .process_group(0)
         .spawn()
         .map_err(error)?;

@@ -1,4 +1,4 @@
-//! A copy of the project to make changes in; the project itself is never touched.
+//! A copy of the project for changes. The project itself is never changed.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,14 +8,14 @@ use std::process::Command;
 use super::list::Mutant;
 use crate::source;
 
-/// The copy. It is kept between calls, with its build results, so that only the first call builds
+/// The copy. It is kept between calls, with its build results, so only the first call builds
 /// everything.
 pub(super) struct Tree {
     pub(super) root: PathBuf,
     pub(super) target: PathBuf,
 }
 
-/// A change that is undone when this goes out of scope.
+/// A change that is undone when this value is dropped.
 pub(super) struct Changed {
     path: PathBuf,
     text: String,
@@ -28,7 +28,7 @@ impl Drop for Changed {
 }
 
 impl Tree {
-    /// Updates the copy from the work tree; unchanged files keep their times.
+    /// Updates the copy from the work tree. Unchanged files keep their modification times.
     pub(super) fn copy(root: &Path) -> Result<Self, String> {
         let folder = root.join("target/mutants");
         let tree = Self { root: folder.join("tree"), target: folder.join("target") };
@@ -40,12 +40,12 @@ impl Tree {
         let names = String::from_utf8_lossy(&output.stdout).into_owned();
         let mut wanted = BTreeSet::new();
         for name in names.split('\0').filter(|name| !name.is_empty()) {
-            // A file that was deleted and not yet committed is still listed.
+            // A deleted file whose deletion is not committed is still listed.
             if let Ok(bytes) = fs::read(root.join(name)) {
                 let to = tree.root.join(name);
                 if fs::read(&to).ok().as_ref() != Some(&bytes) {
                     let error = |error: std::io::Error| format!("{}: {error}", to.display());
-                    fs::create_dir_all(to.parent().expect("it lies in the copy")).map_err(error)?;
+                    fs::create_dir_all(to.parent().expect("it is in the copy")).map_err(error)?;
                     fs::write(&to, &bytes).map_err(error)?;
                 }
                 wanted.insert(to);

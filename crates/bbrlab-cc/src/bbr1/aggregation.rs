@@ -37,13 +37,12 @@ pub(super) struct Aggregation {
 }
 
 impl Aggregation {
-    /// Nothing is known, and an epoch begins at `now_us`.
+    /// A state without samples, whose epoch begins at `now_us`.
     pub(super) fn starting_at(now_us: u64) -> Self {
         Self { ack_epoch_mstamp: now_us, ..Self::default() }
     }
 
-    /// Begins an epoch at `now_us`, also after an idle time: that silence is the sender's, not the
-    /// path's.
+    /// Begins an epoch at `now_us`, also after an idle time, which the sender caused, not the path.
     pub(super) fn restart_epoch(&mut self, now_us: u64) {
         self.ack_epoch_mstamp = now_us;
         self.ack_epoch_acked = 0;
@@ -76,7 +75,7 @@ impl Aggregation {
         }
     }
 
-    /// A round has begun: after five, a new slot replaces the older one.
+    /// Counts a round; after five, a new slot replaces the older one.
     #[inline(never)]
     pub(super) fn age(&mut self) {
         self.extra_acked_win_rtts = (self.extra_acked_win_rtts + 1).min(SLOT_AGE_MAX);
@@ -87,7 +86,7 @@ impl Aggregation {
         }
     }
 
-    /// What the window gets on top of the BDP, in packets. Linux: `bbr_ack_aggregation_cwnd`.
+    /// Packets that the window gets on top of the BDP. Linux: `bbr_ack_aggregation_cwnd`.
     #[inline]
     pub(super) fn allowance(&self, bw: u32) -> u32 {
         let [a, b] = self.extra_acked;

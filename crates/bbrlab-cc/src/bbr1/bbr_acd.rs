@@ -47,7 +47,7 @@ enum Halving {
 /// When a loss is congestion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Detection {
-    /// When the RTT says so: the paper.
+    /// If the RTT shows congestion: the paper.
     Rtt,
     /// Always: in [acd-ns3] the tests have no effect, and every recovery halves cwnd.
     Inert,
@@ -86,11 +86,11 @@ impl BbrAcd {
         ParamSpec {
             name: "detection",
             default: "\"rtt\"",
-            summary: "which losses mean congestion; \"rtt\": those that the RTT says are (paper), \"inert\": all (authors' ns-3 code)",
+            summary: "which losses mean congestion; \"rtt\": those that the RTT confirms (paper), \"inert\": all (authors' ns-3 code)",
         },
     ];
 
-    /// With the parameters of a scenario.
+    /// Reads the parameters of a scenario.
     ///
     /// # Errors
     /// If a value is out of range.

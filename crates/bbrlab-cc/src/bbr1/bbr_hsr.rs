@@ -13,8 +13,8 @@
 //!
 //! Sources: [lanigan] 2.2.5.3, listing 3.1, 3.3.2, after [wang].
 //! Deviations:
-//! 1. The variance is that of the last 5 to 10 s, in two halves as Linux windows its aggregation
-//!    estimate, and the term is updated once a round trip, not at every ACK.
+//! 1. The variance is that of the last 5 to 10 s, kept in two halves as Linux keeps its aggregation
+//!    estimate. The term is updated once per round trip, not at every ACK.
 //! 2. `lambda` is a multiple of 1/65536, the root is rounded down to a microsecond.
 
 use crate::linux_int::trunc_u32;
@@ -58,7 +58,7 @@ impl BbrHsr {
         },
     ];
 
-    /// With the parameters of a scenario.
+    /// Reads the parameters of a scenario.
     ///
     /// # Errors
     /// If a value is out of range.
@@ -145,7 +145,7 @@ impl Moments {
         }
     }
 
-    /// That of the population, in microseconds, rounded down; 0 without samples.
+    /// The population's standard deviation in microseconds, rounded down; 0 without samples.
     fn standard_deviation(self) -> u32 {
         let count = u128::from(self.count);
         let sum = u128::from(self.sum);

@@ -10,8 +10,8 @@
 //! Deviations:
 //! 1. "Inflight" is Linux's: packets in the network when the next one leaves, against the BDP with
 //!    the budget for three bursts.
-//! 2. `PROBE_BW` begins in the phase with gain 1 and a cycle length just drawn; the listing does
-//!    not say. The Linux module does the same, and it keeps the flows' phases apart, as BBR v1's
+//! 2. `PROBE_BW` begins in the phase with gain 1 and with a newly drawn cycle length, as in the
+//!    Linux module; the listing leaves this open. It keeps the phases of flows apart, as BBR v1's
 //!    random first phase does.
 
 use crate::{Conn, Control, Draw, ParamError, ParamSpec, ParamTable, Params, RateSample};
@@ -48,7 +48,7 @@ impl BbrPlus {
         summary: "\"listing\": the published listing; \"code\": the thesis's code, which leaves the 1.25 phase after a minimum RTT if inflight is at most 1.25 BDP",
     }];
 
-    /// With the parameters of a scenario.
+    /// Reads the parameters of a scenario.
     ///
     /// # Errors
     /// If a value is out of range.
@@ -113,8 +113,8 @@ impl Variant for BbrPlus {
 }
 
 impl Bbr<BbrPlus> {
-    /// [lanigan-code] `DrainToTargetCycling`: one test at an ACK, and the comparison that ends the
-    /// 1.25 phase the other way round.
+    /// Follows [lanigan-code] `DrainToTargetCycling`: one test per ACK, and the comparison that
+    /// ends the 1.25 phase is reversed.
     #[cold]
     fn update_phase_as_in_code(
         &mut self,

@@ -28,9 +28,8 @@ const TSO_SEGS_MAX: u32 = 127;
 /// Linux: `TCP_INIT_CWND`.
 const INIT_CWND: u32 = 10;
 
-/// The pacing rate, in bytes per second, for a bandwidth and a gain, of which `paced_ppm`
-/// millionths are used.
-/// Linux: `bbr_rate_bytes_per_sec`.
+/// The pacing rate in bytes per second: bandwidth times gain times `paced_ppm` millionths. Linux:
+/// `bbr_rate_bytes_per_sec`.
 #[inline]
 pub(super) fn rate_bytes_per_sec(bw: u32, gain_q8: u32, mss: u32, paced_ppm: u32) -> u64 {
     let rate = u64::from(bw).wrapping_mul(u64::from(mss)).wrapping_mul(u64::from(gain_q8)) >> 8;
@@ -109,7 +108,7 @@ impl<V: Variant> Bbr<V> {
         cwnd.wrapping_add(3 * tso_segs_goal(conn, ctl)).wrapping_add(1) & !1
     }
 
-    /// A window with what bursts need. Linux: `bbr_quantization_budget`.
+    /// Adds what bursts need to a window. Linux: `bbr_quantization_budget`.
     #[inline]
     fn quantization_budget(&self, conn: &Conn, ctl: &Control, cwnd: u32) -> u32 {
         let cwnd = V::Steps::with_bursts(self, conn, ctl, cwnd);

@@ -15,8 +15,8 @@ use crate::{Conn, Control, Draw, RateSample};
 use super::variant::{CYCLE_LEN, Steps as _, Variant};
 use super::{Bbr, GAIN_UNIT};
 
-/// Where in the cycle we are, and since when. Packed, so that what an ACK needs of [`Bbr`] fills
-/// few cache lines.
+/// The phase of the cycle and its start. Packed, so that the fields of [`Bbr`] that an ACK needs
+/// fill few cache lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(Rust, packed(4))]
 pub(super) struct GainCycle {
@@ -28,7 +28,8 @@ pub(super) struct GainCycle {
 }
 
 impl GainCycle {
-    /// Starts at a random phase of the last `rand`. Linux: `bbr_reset_probe_bw_mode`.
+    /// Starts at a random phase: the first or one of the last `rand - 1`. Linux:
+    /// `bbr_reset_probe_bw_mode`.
     pub(super) fn start(&mut self, conn: &Conn, rand: u8, draw: &mut impl Draw) {
         let back = u8::try_from(draw.below(rand.into())).expect("a draw is below its bound");
         self.idx = CYCLE_LEN - 1 - back;

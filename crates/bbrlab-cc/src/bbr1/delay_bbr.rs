@@ -21,8 +21,8 @@
 //! 2. The exit is tested from the second ACK of a visit on, so that there is a visit; and a BDP
 //!    below four packets counts as four, the smallest window that BBR aims at.
 //! 3. A visit ends after 200 ms and a round trip at the latest, as in BBR v1. If it lasted that
-//!    long and was made because the minimum had expired, its smallest RTT becomes the new minimum;
-//!    no listing ever raises the minimum, and on a path that has become longer inflight would never
+//!    long and was made because the minimum had expired, its smallest RTT becomes the new minimum.
+//!    No listing ever raises the minimum: on a path that has become longer, inflight would never
 //!    fall below the old BDP.
 //! 4. If the pipe was not yet full, the visit ends in STARTUP, as in BBR v1.
 //! 5. Gains are multiples of 1/256 (284/256 = 1.109, 230/256 = 0.898), `alpha` and `beta` of
@@ -36,14 +36,14 @@ use super::ns3::Ns3Steps;
 use super::variant::{Steps as _, Variant};
 use super::{Bbr, CWND_GAIN_Q8, CWND_MIN_TARGET, GAIN_UNIT, State};
 
-/// What a back-off reduces to: 0.75.
+/// The gain of a back-off: 0.75.
 const BACK_OFF_GAIN_Q8: u32 = 192;
 
-/// What the thesis's code adds to three quarters of the BDP, in packets. [lanigan-code]
-/// `tcp-bbr.cc`, `InFlight`.
+/// Packets that the thesis's code adds to three quarters of the BDP. [lanigan-code] `tcp-bbr.cc`,
+/// `InFlight`.
 const CODE_QUANTA: u32 = 3;
 
-/// How a back-off reduces.
+/// The quantity that a back-off reduces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum BackOff {
     /// The pacing rate; the window stays.
@@ -52,14 +52,14 @@ enum BackOff {
     Cwnd,
 }
 
-/// Which Delay-BBR.
+/// The description of Delay-BBR that is followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     /// The thesis's text.
     Text,
-    /// The thesis's code. Its `alpha` and `beta` are integer quotients, 0 and 1, so that delay
-    /// never signals congestion, and a visit to `PROBE_RTT` is BBR v1's with three quarters of the
-    /// BDP and three packets for four packets.
+    /// The thesis's code. Its `alpha` and `beta` are integer quotients, 0 and 1, so delay never
+    /// signals congestion. A visit to `PROBE_RTT` is BBR v1's, with three quarters of the BDP and
+    /// three packets instead of four packets.
     Code,
 }
 
@@ -105,7 +105,7 @@ impl DelayBbr {
         },
     ];
 
-    /// With the parameters of a scenario.
+    /// Reads the parameters of a scenario.
     ///
     /// # Errors
     /// If a value is out of range.
@@ -136,7 +136,7 @@ impl DelayBbr {
         self.is_min_expired = is_expired;
     }
 
-    /// A sample below the base is the new base, and shows that there is no queue left.
+    /// Adds a sample. One below the base becomes the base and shows that the queue is empty.
     fn on_rtt(&mut self, rtt_us: u32) {
         let rtt_q8 = u64::from(rtt_us) << 8;
         if rtt_us < self.base_rtt_us {
@@ -275,7 +275,7 @@ impl Variant for DelayBbr {
             (Form::Text, BackOff::Cwnd) => {
                 bbr.bdp(bbr.current_bw(), BACK_OFF_GAIN_Q8).max(CWND_MIN_TARGET)
             }
-            // Below four packets, too: three without a bandwidth.
+            // May be below four packets: it is three while no bandwidth is known.
             (Form::Code, _) => {
                 bbr.bdp(bbr.current_bw(), BACK_OFF_GAIN_Q8).wrapping_add(CODE_QUANTA)
             }

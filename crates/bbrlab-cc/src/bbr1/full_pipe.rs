@@ -33,7 +33,8 @@ impl FullPipe {
 
     /// The state after one more round, which ended with the bandwidth estimate `max_bw`.
     ///
-    /// Skip application-limited rounds: they show what was written, not what the path can carry.
+    /// The caller skips application-limited rounds: they show what was written, not what the path
+    /// can carry.
     #[inline(never)]
     pub(super) fn after_round(self, max_bw: u32) -> Self {
         if self.is_full() {

@@ -96,10 +96,10 @@ const CWND_GAIN_Q8: u32 = 256 * 2;
 /// Linux: `bbr_cwnd_min_target`.
 const CWND_MIN_TARGET: u32 = 4;
 
-/// Packets that the target gets on top in the probing phase.
+/// Packets added to the target in the probing phase.
 const PROBE_EXTRA: u32 = 2;
 
-/// What BBR is doing. Linux: `enum bbr_mode`, same numbers.
+/// The state of BBR. Linux: `enum bbr_mode`, same numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum State {
@@ -130,8 +130,8 @@ pub type Bbr1 = Bbr<Plain>;
 
 /// BBR v1 with some steps replaced by those of `V`. Linux: `struct bbr`, grouped by idea.
 ///
-/// With a thousand flows an ACK finds this outside the cache, so what each ACK needs lies side by
-/// side, in [`Bbr1::HOT`] bytes from the beginning to the midst of `policer`.
+/// With a thousand flows, an ACK finds this outside the cache. So the fields that every ACK needs
+/// come first: [`Bbr1::HOT`] bytes, from the beginning to the middle of `policer`.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Bbr<V: Variant> {
@@ -150,7 +150,7 @@ pub struct Bbr<V: Variant> {
     /// Whether the initial pacing rate came from a measured RTT.
     has_seen_rtt: bool,
     policer: Policer,
-    // What few ACKs need.
+    // Fields that few ACKs need.
     probe_rtt: ProbeRtt,
     steps: V::Steps,
     variant: V,
@@ -195,7 +195,7 @@ impl<V: Variant> Bbr<V> {
         ctl
     }
 
-    /// What an ACK says about the path, in the kernel's order. Linux: `bbr_update_model`.
+    /// Updates the model from an ACK, in the kernel's order. Linux: `bbr_update_model`.
     #[inline]
     fn update_model(
         &mut self,
@@ -235,7 +235,7 @@ impl<V: Variant> Bbr<V> {
         self.model.update_max_bw(rs);
     }
 
-    /// Whether a policer is at work, and what follows. Linux: `bbr_lt_bw_sampling`.
+    /// Updates the policer model and acts on its verdict. Linux: `bbr_lt_bw_sampling`.
     fn police(&mut self, conn: &Conn, rs: &RateSample, draw: &mut impl Draw) {
         let in_probe_bw = self.state == State::ProbeBw;
         match self.policer.on_sample(conn, rs, self.model.is_round_start(), in_probe_bw) {
@@ -245,7 +245,7 @@ impl<V: Variant> Bbr<V> {
         }
     }
 
-    /// STARTUP's end and DRAIN's end. Linux: `bbr_check_drain`.
+    /// Ends STARTUP and DRAIN when it is time. Linux: `bbr_check_drain`.
     #[inline]
     fn check_drain(&mut self, conn: &Conn, ctl: &mut Control, draw: &mut impl Draw) {
         if !matches!(self.state, State::Startup | State::Drain) {
@@ -411,7 +411,7 @@ impl<V: Variant> CongestionControl for Bbr<V> {
         3
     }
 
-    /// Without the pacing margin. Linux: `bbr_get_info`.
+    /// The bandwidth without the pacing margin. Linux: `bbr_get_info`.
     fn bw(&self, conn: &Conn) -> u64 {
         u64::from(self.current_bw()).wrapping_mul(u64::from(conn.mss)).wrapping_mul(1_000_000)
             >> model::BW_SCALE

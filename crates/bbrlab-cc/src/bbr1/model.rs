@@ -43,7 +43,7 @@ pub(super) struct Model {
 }
 
 impl Model {
-    /// Nothing is known; the first round ends when something sent from now on is delivered.
+    /// A model without samples; its first round ends when something sent from now on is delivered.
     pub(super) fn starting_at(delivered: u32) -> Self {
         Self { next_rtt_delivered: delivered, ..Self::default() }
     }
@@ -65,7 +65,7 @@ impl Model {
         self.round_start = true;
     }
 
-    /// The current round now ends when something sent from now on is delivered.
+    /// Makes the current round end when something sent from now on is delivered.
     pub(super) fn restart_round(&mut self, delivered: u32) {
         self.next_rtt_delivered = delivered;
     }
@@ -142,7 +142,7 @@ impl MinRtt {
         rs.rtt_us < i64::from(self.us) || (is_expired && !rs.is_ack_delayed)
     }
 
-    /// The sample is the minimum.
+    /// Makes the sample the minimum.
     #[inline]
     pub(super) fn replace(&mut self, conn: &Conn, rs: &RateSample) {
         self.us = trunc_u32(rs.rtt_us.cast_unsigned());

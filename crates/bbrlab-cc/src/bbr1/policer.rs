@@ -38,7 +38,7 @@ const BW_DIFF_BYTES_PER_SEC: u64 = 4000 / 8;
 /// Rounds for which a policed rate is used. Linux: `bbr_lt_bw_max_rtts`.
 const USE_ROUNDS: u8 = 48;
 
-/// What a sample has changed.
+/// The effect of a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// Nothing that the caller must act on.
@@ -51,13 +51,13 @@ pub(super) enum Verdict {
 
 /// The sampling interval and its result. Fields as in the kernel (there with the prefix `lt_`).
 ///
-/// What every ACK asks comes first.
+/// Fields that every ACK reads come first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub(super) struct Policer {
     is_sampling: bool,
     use_bw: bool,
-    /// Rounds in the interval, or in use.
+    /// Rounds of the interval, or rounds for which `bw` has been in use.
     rtt_cnt: u8,
     /// Bandwidth of the interval before, or the policed one; 0 for none.
     bw: u32,
@@ -70,7 +70,7 @@ pub(super) struct Policer {
 }
 
 impl Policer {
-    /// No policer known. Linux: `bbr_reset_lt_bw_sampling`.
+    /// A state without a known policer. Linux: `bbr_reset_lt_bw_sampling`.
     pub(super) fn starting_at(conn: &Conn) -> Self {
         Self {
             last_delivered: conn.delivered,
@@ -104,7 +104,7 @@ impl Policer {
         if !self.use_bw && !self.is_sampling && rs.losses == 0 {
             return Verdict::Unchanged;
         }
-        // Rounds of PROBE_BW are what a bandwidth in use is used for.
+        // A bandwidth in use is counted in rounds of PROBE_BW.
         if self.use_bw && !(round_start && in_probe_bw) {
             return Verdict::Unchanged;
         }

@@ -81,7 +81,7 @@ impl<V: Variant> Bbr<V> {
         }
     }
 
-    /// 200 ms and a round trip begin.
+    /// Starts the 200 ms and the round trip.
     pub(super) fn start_probe_rtt_timer(&mut self, conn: &Conn) {
         self.probe_rtt.done_stamp =
             conn.jiffies.wrapping_add(msecs_to_jiffies(PROBE_RTT_MS, conn.hz));

@@ -1,6 +1,6 @@
 //! Loss recovery: conserve packets for a round, and restore the window afterwards.
 //!
-//! To BBR a loss is a reason to be careful, not to slow down: in the first round of a recovery it
+//! To BBR a loss is a reason to be careful, not to slow down. In the first round of a recovery it
 //! sends as many packets as are delivered, after that at most twice as many. The cwnd from before a
 //! recovery, a timeout or PROBE_RTT is remembered and restored.
 //!
@@ -13,7 +13,7 @@ use super::Bbr;
 use super::State;
 use super::variant::{Recovered, Steps as _, Variant};
 
-/// What recovery needs to remember.
+/// The state of loss recovery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Recovery {
     /// cwnd to go back to, in packets. Linux: `prior_cwnd`.
@@ -25,7 +25,7 @@ pub(super) struct Recovery {
 }
 
 impl Recovery {
-    /// Whether the state is that at the previous ACK, and packets are not conserved.
+    /// Whether the state is unchanged since the previous ACK and packets are not conserved.
     #[inline]
     fn goes_on(self, conn: &Conn) -> bool {
         conn.ca_state == self.prev_ca_state && !self.packet_conservation
@@ -51,16 +51,16 @@ impl Recovery {
 }
 
 impl<V: Variant> Bbr<V> {
-    /// Saves cwnd or, if a recovery or PROBE_RTT may have cut it, the larger of it and the one
-    /// saved before.
-    /// Linux: `bbr_save_cwnd`, which finds the mode already set on entering PROBE_RTT.
+    /// Saves cwnd. If a recovery or PROBE_RTT may have cut it, saves the larger of cwnd and the
+    /// value saved before. Linux: `bbr_save_cwnd`, which finds the mode already set on entering
+    /// PROBE_RTT.
     pub(super) fn save_cwnd(&mut self, cwnd: u32) {
         let is_cut = V::Steps::was_cut(self) || self.state == State::ProbeRtt;
         let saved = &mut self.recovery.prior_cwnd;
         *saved = if is_cut { (*saved).max(cwnd) } else { cwnd };
     }
 
-    /// What recovery does to `cwnd` at this ACK. Linux: `bbr_set_cwnd_to_recover_or_restore`.
+    /// Applies recovery to `cwnd` at this ACK. Linux: `bbr_set_cwnd_to_recover_or_restore`.
     #[inline]
     pub(super) fn recover_or_restore(
         &mut self,
@@ -68,8 +68,8 @@ impl<V: Variant> Bbr<V> {
         rs: &RateSample,
         cwnd: u32,
     ) -> Recovered {
-        // Mostly no recovery begins or ends, and packets are not conserved: then losses are all
-        // that counts.
+        // At most ACKs no recovery begins or ends and packets are not conserved: then only losses
+        // count.
         if self.recovery.goes_on(conn) {
             return Recovered::Grow(without_losses(cwnd, rs.losses));
         }
@@ -83,7 +83,7 @@ impl<V: Variant> Bbr<V> {
         if self.recovery.is_starting(conn) {
             self.recovery.packet_conservation = true;
             V::Steps::start_recovery_round(self, conn);
-            // The window was not in use beyond this.
+            // The flow used no more of the window than this.
             cwnd = conserved;
         } else if self.recovery.is_ending(conn) {
             cwnd = cwnd.max(self.recovery.prior_cwnd);

@@ -2,9 +2,9 @@
 //! ms, so that one BDP is 20 packets. One ACK for one packet comes every millisecond; each test
 //! decides how much is in flight, what the RTT is and what was lost.
 //!
-//! With the budget for three bursts of two packets, inflight targets are 26 (gain 1) and 34 (1.25,
-//! with the two packets of a probing phase); cwnd is 50 while probing, one packet of aggregation
-//! included.
+//! The budget is for three bursts of two packets. So inflight targets are 26 packets at gain 1, and
+//! 34 at gain 1.25, which includes the two packets of a probing phase. cwnd is 50 while probing,
+//! including one packet of aggregation.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -28,11 +28,11 @@ impl Draw for Draws {
     }
 }
 
-/// What an ACK says.
+/// An ACK as the algorithm sees it.
 #[derive(Clone, Copy)]
 struct Ack {
     rtt_us: i64,
-    /// The same before and after the ACK.
+    /// Equal before and after the ACK.
     inflight: u32,
     losses: i32,
 }
@@ -148,7 +148,7 @@ fn text(value: &str) -> ParamValue {
 }
 
 impl Flow<Ns3> {
-    /// A flow with other steps than Linux's.
+    /// A flow with steps other than Linux's.
     fn with_steps(variant: Ns3, params: &Params, draws: &[u32]) -> Self {
         let mut flow = Self::new(variant, draws);
         flow.bbr.steps = Ns3Steps::from_params(params).unwrap();
@@ -244,7 +244,7 @@ fn probe_rtt_holds_four_packets_for_200_ms_and_a_round() {
     let mut lines = String::new();
     let mut before = flow.bbr.state;
     for ms in 1..=10_500 {
-        // Nothing as low as the minimum, until the window is small.
+        // No RTT is as low as the minimum until the window is small.
         let inflight = flow.conn.ctl.cwnd.min(30);
         flow.ack(Ack { rtt_us: 20_000 + i64::from(inflight), inflight, losses: 0 });
         if flow.bbr.state != before {
@@ -580,7 +580,7 @@ fn losses_after_a_timeout_cost_window_in_linux_and_not_in_ns3() {
         }
         flow.conn.ctl.cwnd
     };
-    // Each ACK adds the packet that it delivers, and takes the loss that it shows.
+    // Each ACK adds the packet that it delivers, and subtracts the loss that it reports.
     assert_eq!(cwnd(&Params::new()), 10);
     assert_eq!(cwnd(&param("losses", text("ns3"))), 15);
 }
@@ -733,7 +733,7 @@ fn delay_bbr_with_zero_constants_never_sees_a_delay() {
     assert_eq!(visits("code"), 0);
 }
 
-/// Steps that the compiler knows, and the same steps as fields of a connection.
+/// Compares steps fixed at compile time with the same steps as fields of a connection.
 #[test]
 fn linux_steps_give_what_a_scenario_with_the_same_steps_gives() {
     let mut plain = Flow::new(Plain, &[]);

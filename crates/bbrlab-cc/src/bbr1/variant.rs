@@ -1,10 +1,9 @@
-//! The steps of BBR v1 that published variants replace, and those that other hosts take in another
-//! way.
+//! The steps of BBR v1 that published variants replace, and the steps in which hosts differ.
 //!
-//! A [`Variant`] is a type that overrides what its paper changes; the defaults are BBR v1 itself.
-//! [`Steps`] is a type that overrides what another host does; the defaults are Linux's, each the
-//! step of that name in the file of its idea. Any variant may run on any host. Everything is
-//! resolved at compile time: `Bbr<Plain>` holds no trace of these traits.
+//! A [`Variant`] is a type that overrides what its paper changes; the defaults are BBR v1 itself. A
+//! [`Steps`] is a type that overrides what another host does; the defaults are Linux's, each
+//! implemented in the file of its topic. Any variant may run on any host. Everything is resolved at
+//! compile time: `Bbr<Plain>` holds no trace of these traits.
 //!
 //! Nine hooks are enough for a variant. One that needs a tenth is an algorithm of its own and gets
 //! its own folder.
@@ -19,11 +18,11 @@ use super::{Bbr, CWND_MIN_TARGET, GAIN_UNIT, PROBE_EXTRA};
 /// Phases of a cycle. Linux: `CYCLE_LEN`.
 pub(super) const CYCLE_LEN: u8 = 8;
 
-/// A gain cycle starts at a random phase of the last so many: never at the second, which drains.
-/// Linux: `bbr_cycle_rand`.
+/// Number of phases at which a gain cycle may start: all but the second, which drains. Linux:
+/// `bbr_cycle_rand`.
 pub(super) const CYCLE_RAND: u8 = 7;
 
-/// What recovery does to cwnd at an ACK.
+/// The effect of recovery on cwnd at an ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recovered {
     /// cwnd becomes this, in packets, and does not grow.
@@ -32,9 +31,9 @@ pub enum Recovered {
     Grow(u32),
 }
 
-/// What a variant may replace. Its own state and parameters are the implementing type's fields.
+/// The steps that a variant may replace. The implementing type holds its state and parameters.
 pub trait Variant: Clone + Debug + Sized {
-    /// Those of the host that it runs on.
+    /// The steps of the host that it runs on.
     type Steps: Steps;
 
     /// PROBE_BW's pacing gains: probe, drain, cruise six times. Linux: `bbr_pacing_gain`.
@@ -53,8 +52,7 @@ pub trait Variant: Clone + Debug + Sized {
         bbr.min_rtt.us
     }
 
-    /// An ACK in PROBE_BW: goes on to the next phase if it is time. Linux:
-    /// `bbr_update_cycle_phase`.
+    /// Enters the next phase of PROBE_BW if it is time. Linux: `bbr_update_cycle_phase`.
     #[inline]
     fn update_cycle_phase(
         bbr: &mut Bbr<Self>,
@@ -68,7 +66,7 @@ pub trait Variant: Clone + Debug + Sized {
         }
     }
 
-    /// PROBE_BW begins or restarts.
+    /// Starts or restarts the gain cycle.
     fn start_cycle(bbr: &mut Bbr<Self>, conn: &Conn, draw: &mut impl Draw) {
         bbr.cycle.start(conn, bbr.steps.cycle_rand(), draw);
     }
@@ -92,12 +90,12 @@ pub trait Variant: Clone + Debug + Sized {
         (GAIN_UNIT, GAIN_UNIT)
     }
 
-    /// The most that cwnd may be in PROBE_RTT, in packets.
+    /// Upper bound of cwnd in PROBE_RTT, in packets.
     fn probe_rtt_cwnd(_bbr: &Bbr<Self>) -> u32 {
         CWND_MIN_TARGET
     }
 
-    /// What loss recovery does to cwnd.
+    /// Applies loss recovery to cwnd.
     #[inline]
     fn recover(bbr: &mut Bbr<Self>, conn: &Conn, rs: &RateSample, ctl: &Control) -> Recovered {
         Self::Steps::recover(bbr, conn, rs, ctl.cwnd)
@@ -112,8 +110,7 @@ impl Variant for Plain {
     type Steps = LinuxSteps;
 }
 
-/// What a host may do in another way than Linux. What it needs to know for that are the
-/// implementing type's fields.
+/// The steps in which a host may differ from Linux. The implementing type holds their settings.
 pub trait Steps: Copy + Debug + Default {
     /// Pacing in millionths of the bandwidth. Linux: `bbr_pacing_margin_percent`.
     #[inline]
@@ -121,19 +118,19 @@ pub trait Steps: Copy + Debug + Default {
         PACED_PPM
     }
 
-    /// The first phase of a gain cycle is one of the last so many. Linux: `bbr_cycle_rand`.
+    /// Number of phases at which a gain cycle may start. Linux: `bbr_cycle_rand`.
     #[inline]
     fn cycle_rand(&self) -> u8 {
         CYCLE_RAND
     }
 
-    /// Packets that the target gets on top in the probing phase.
+    /// Packets added to the target in the probing phase.
     #[inline]
     fn probe_extra(&self) -> u32 {
         PROBE_EXTRA
     }
 
-    /// A window and the bursts that it has to hold besides.
+    /// Adds to a window the bursts that it has to hold.
     #[inline]
     fn with_bursts<V: Variant<Steps = Self>>(
         _bbr: &Bbr<V>,
@@ -144,7 +141,7 @@ pub trait Steps: Copy + Debug + Default {
         Bbr::<V>::with_three_bursts(conn, ctl, cwnd)
     }
 
-    /// An ACK. Linux: `bbr_main`.
+    /// Processes an ACK. Linux: `bbr_main`.
     #[inline]
     fn on_ack<V: Variant<Steps = Self>>(
         bbr: &mut Bbr<V>,
@@ -166,7 +163,7 @@ pub trait Steps: Copy + Debug + Default {
         bbr.model.update_round(conn, rs)
     }
 
-    /// Whether a policer is at work, and what follows. Linux: `bbr_lt_bw_sampling`.
+    /// Updates the policer model and acts on its verdict. Linux: `bbr_lt_bw_sampling`.
     #[inline]
     fn police<V: Variant<Steps = Self>>(
         bbr: &mut Bbr<V>,
@@ -177,7 +174,7 @@ pub trait Steps: Copy + Debug + Default {
         bbr.police(conn, rs, draw);
     }
 
-    /// The excess of aggregated ACKs, after an ACK with a valid sample. Linux:
+    /// Updates the excess of aggregated ACKs after an ACK with a valid sample. Linux:
     /// `bbr_update_ack_aggregation`.
     #[inline]
     fn update_aggregation<V: Variant<Steps = Self>>(
@@ -189,7 +186,7 @@ pub trait Steps: Copy + Debug + Default {
         bbr.aggregation.on_ack(conn, rs, starts, bw);
     }
 
-    /// What the window gets for aggregated ACKs, in packets. Linux: `bbr_ack_aggregation_cwnd`.
+    /// Packets that the window gets for aggregated ACKs. Linux: `bbr_ack_aggregation_cwnd`.
     #[inline]
     fn allowance<V: Variant<Steps = Self>>(bbr: &Bbr<V>, _conn: &Conn, bw: u32) -> u32 {
         bbr.aggregation.allowance(bw)
@@ -205,7 +202,7 @@ pub trait Steps: Copy + Debug + Default {
         bbr.min_rtt.is_new(rs, is_expired)
     }
 
-    /// The pacing rate was set from the RTT, as if `bw` had been measured.
+    /// Called after the pacing rate was set from the RTT as if `bw` had been measured.
     #[inline]
     fn after_initial_rate<V: Variant<Steps = Self>>(_bbr: &mut Bbr<V>, _bw: u32) {}
 
@@ -221,7 +218,7 @@ pub trait Steps: Copy + Debug + Default {
         bbr.packets_in_net_at_edt(conn, ctl, inflight_now)
     }
 
-    /// Whether a probing phase that has lasted for its time has done its work.
+    /// Whether a probing phase that has lasted its full time may end.
     #[inline]
     fn has_probed<V: Variant<Steps = Self>>(
         bbr: &Bbr<V>,
@@ -232,7 +229,7 @@ pub trait Steps: Copy + Debug + Default {
         bbr.is_gain_reached(conn, rs.prior_in_flight, ctl)
     }
 
-    /// Whether a draining phase has done its work before its time.
+    /// Whether a draining phase may end before its full time.
     #[inline]
     fn has_drained<V: Variant<Steps = Self>>(
         bbr: &Bbr<V>,
@@ -243,13 +240,13 @@ pub trait Steps: Copy + Debug + Default {
         bbr.is_drained(conn, rs.prior_in_flight, ctl)
     }
 
-    /// An ACK in `PROBE_RTT`, whose low rates must not count as what the path can carry.
+    /// Marks what is in flight in `PROBE_RTT`: its low rates must not count as the path's capacity.
     #[inline]
     fn mark_probe_rtt<V: Variant<Steps = Self>>(_bbr: &Bbr<V>, conn: &Conn, ctl: &mut Control) {
         Bbr::<V>::mark_app_limited(conn, ctl);
     }
 
-    /// A timeout makes STARTUP look for its plateau anew.
+    /// After a timeout, makes STARTUP search for its plateau again.
     fn forget_plateau<V: Variant<Steps = Self>>(bbr: &mut Bbr<V>) {
         bbr.full_pipe = bbr.full_pipe.after_rto();
     }
@@ -260,7 +257,7 @@ pub trait Steps: Copy + Debug + Default {
         bbr.recovery.prev_ca_state >= CaState::Recovery
     }
 
-    /// What recovery does to `cwnd` at an ACK. Linux: `bbr_set_cwnd_to_recover_or_restore`.
+    /// Applies recovery to `cwnd` at an ACK. Linux: `bbr_set_cwnd_to_recover_or_restore`.
     #[inline]
     fn recover<V: Variant<Steps = Self>>(
         bbr: &mut Bbr<V>,
@@ -271,14 +268,14 @@ pub trait Steps: Copy + Debug + Default {
         bbr.recover_or_restore(conn, rs, cwnd)
     }
 
-    /// A recovery begins, and with it a round.
+    /// Starts the round that begins with a recovery.
     #[inline]
     fn start_recovery_round<V: Variant<Steps = Self>>(bbr: &mut Bbr<V>, conn: &Conn) {
         bbr.model.restart_round(conn.delivered);
     }
 }
 
-/// Linux's.
+/// The steps of Linux.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinuxSteps;
 

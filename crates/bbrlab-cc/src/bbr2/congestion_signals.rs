@@ -1,4 +1,4 @@
-//! What was delivered, lost and marked in the round; the lower bounds; the average share of marks.
+//! The signals of a round (delivered, lost, marked), the lower bounds, the average share of marks.
 
 use super::Bbr2;
 use super::variant::Variant;
@@ -58,7 +58,7 @@ impl<V: Variant> Bbr2<V> {
         lower.bw_lo = lower.bw_lo.min(ecn_bw_lo);
     }
 
-    /// Once a round, updates the average share of marks. Marks count once the path has turned out
+    /// Updates the average share of marks once per round. Marks count once the path has turned out
     /// to be short enough. Linux: `bbr2_update_ecn_alpha`.
     pub(super) fn update_ecn_alpha(&mut self, sk: &Sock<'_>) {
         let model = &mut self.model;

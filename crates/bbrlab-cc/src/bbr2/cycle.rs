@@ -51,9 +51,8 @@ impl<V: Variant> Bbr2<V> {
         }
     }
 
-    /// Whether UP ends for a reason other than excess: it has reached the `inflight_hi` at which
-    /// the last probe met excess; or a minimum RTT has passed and a queue of a quarter BDP has
-    /// built up.
+    /// Whether UP ends for a reason other than excess. It has either reached the `inflight_hi` at
+    /// which the last probe met excess, or lasted a minimum RTT and built a queue of a quarter BDP.
     fn is_up_done(&mut self, sk: &Sock<'_>, rs: &RateSample) -> bool {
         let model = &mut self.model;
         let inflight = model.packets_in_net_at_edt(sk, rs.prior_in_flight);

@@ -1,8 +1,7 @@
 //! `bbr2` with `form = "2020"`: BBRv2 alpha as it was before January 2021.
 //!
-//! Differs from the last form in two rules: that for `inflight_lo` after a retransmission timeout,
-//! and that it does not set ECT on every packet. It is the alpha that the papers of 2020 and 2021
-//! worked with.
+//! Differs from the last form in two ways: the rule for `inflight_lo` after a retransmission
+//! timeout, and that ECT is not set on every packet. The papers of 2020 and 2021 used this alpha.
 //!
 //! Sources: [linux-v2] before January 2021.
 //! Deviations: none beyond those of `bbr2`.

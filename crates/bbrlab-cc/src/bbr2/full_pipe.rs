@@ -10,8 +10,8 @@ use crate::RateSample;
 use crate::bbr_bounded::{BBR_UNIT, Sock};
 
 impl<V: Variant> Bbr2<V> {
-    /// Looks for the plateau, once a round. Application-limited rounds show what was written, not
-    /// what the path can carry. Linux: `bbr_check_full_bw_reached`.
+    /// Looks for the plateau once per round. Skips application-limited rounds: they show what was
+    /// written, not what the path can carry. Linux: `bbr_check_full_bw_reached`.
     pub(super) fn check_full_bw_reached(&mut self, rs: &RateSample) {
         let model = &mut self.model;
         if model.full_bw_reached || !model.round.round_start || rs.is_app_limited {

@@ -37,7 +37,7 @@
 //! leaves headroom, REFILL uses up the headroom, UP goes beyond it. PROBE_RTT shows the path
 //! without this flow's queue.
 //!
-//! What v2 and v3 share is in `bbr_bounded`. Here:
+//! The parts that v2 and v3 share are in `bbr_bounded`. This folder has:
 //!
 //! | file | step |
 //! |---|---|
@@ -49,7 +49,7 @@
 //! | `round_filter.rs` | the maximum of the bandwidth over rounds, as the thesis of 2020 has it |
 //! | `params.rs` | the module's parameters |
 //! | `variant.rs` | the steps that other forms replace |
-//! | `form_2020.rs`, `exp.rs` | each: what differs from the alpha's last form, and only that |
+//! | `form_2020.rs`, `exp.rs` | the differences of these forms from the alpha's last form |
 //!
 //! Sources: [linux-v2] `tcp_bbr2.c` of google/bbr, branch v2alpha; `bbr2_exp`: the same file at
 //! 0487ade5; [lanigan] 2.2.5.5 and 3.3.5; [song] III.
@@ -76,7 +76,7 @@ pub(crate) use params::{BBR2_EXP_PARAMS, BBR2_PARAMS, is_form_2020};
 pub use variant::{Alpha, Variant};
 
 use crate::bbr_bounded::{EcnExcess, EqualRtt, Flight, Model, Sock, sample_bw};
-use crate::given::Given;
+use crate::runtime_params::RuntimeParams;
 use crate::{
     CaState, CongestionControl, Conn, Control, CwndEvent, Draw, Hooks, Info, LostSkb, ParamError,
     Params, RateSample,
@@ -91,10 +91,10 @@ const ECN_EXCESS: EcnExcess = EcnExcess::AtThreshold;
 #[derive(Clone, Debug)]
 pub struct Bbr2<V> {
     model: Model,
-    /// What the module was loaded with; `init` copies it into the model.
+    /// The module's parameters; `init` copies them into the model.
     module: Module,
     form: V,
-    /// The bandwidth over rounds; without rounds, not used.
+    /// The maximum bandwidth over rounds; unused if the filter covers no rounds.
     rounds: RoundFilter,
 }
 
@@ -105,11 +105,12 @@ impl<V: Variant> Bbr2<V> {
     /// If a value is out of the range that the kernel's field holds.
     pub(crate) fn new(params: &Params) -> Result<Self, ParamError> {
         let module = Module::from_params(params)?;
-        let model = Model::before_init(Given(Module::params_before_init()), V::CEILING_BEFORE_INIT);
+        let model =
+            Model::before_init(RuntimeParams(Module::params_before_init()), V::CEILING_BEFORE_INIT);
         Ok(Self { model, module, form: V::default(), rounds: RoundFilter::default() })
     }
 
-    /// The model, updated by this ACK. Linux: `bbr2_update_model`.
+    /// Updates the model from an ACK. Linux: `bbr2_update_model`.
     fn update_model(
         &mut self,
         sk: &mut Sock<'_>,
@@ -124,7 +125,7 @@ impl<V: Variant> Bbr2<V> {
         self.update_state(sk, rs, sample_bw, draw);
     }
 
-    /// The part of the model that every ACK updates.
+    /// Updates the part of the model that every ACK changes.
     fn update_state(
         &mut self,
         sk: &mut Sock<'_>,
@@ -137,8 +138,8 @@ impl<V: Variant> Bbr2<V> {
         self.model.update_min_rtt(sk, rs, EqualRtt::Refreshes, draw);
     }
 
-    /// Whether nothing more is to be done for the ACK: it was application-limited and brought no
-    /// news. If it did bring news, the model is up to date all the same. Linux: `bbr2_fast_path`.
+    /// Handles an application-limited ACK without new information; returns whether nothing more is
+    /// to be done. If not, the model is already up to date. Linux: `bbr2_fast_path`.
     fn run_fast_path(
         &mut self,
         sk: &mut Sock<'_>,
@@ -175,7 +176,7 @@ impl<V: Variant> CongestionControl for Bbr2<V> {
 
     fn init(&mut self, conn: &Conn, _draw: &mut impl Draw) -> Control {
         let mut sk = Sock::new(conn);
-        self.model = Model::init(Given(self.module.params), &mut sk);
+        self.model = Model::init(RuntimeParams(self.module.params), &mut sk);
         self.form = V::default();
         self.rounds = RoundFilter::over(self.module.bw_filter_rounds);
         if self.module.ecn_enable {

@@ -15,16 +15,16 @@ const FIVE_QUARTERS: u16 = 320;
 /// 2/ln 2, rounded up: the smallest gain at which the rate can double each round.
 const HIGH_GAIN: u16 = 739;
 
-/// What the module was loaded with.
+/// The module's parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Module {
-    /// What `init` copies into the connection.
+    /// The parameters that `init` copies into the connection.
     pub(super) params: ModelParams,
     /// Whether ECN marks count. It is a switch of the module, so it applies before `init` as well.
     pub(super) ecn_enable: bool,
     /// Rounds of the bandwidth's filter; 0: one to two probing cycles.
     pub(super) bw_filter_rounds: u8,
-    /// Whether the model takes the smoothed RTT for that of an ACK.
+    /// Whether the model uses the smoothed RTT instead of the RTT of an ACK.
     pub(super) takes_srtt: bool,
 }
 
@@ -122,10 +122,10 @@ impl Module {
     }
 }
 
-/// Whether the parameters ask for the form of 2020.
+/// Whether the parameters select the form of 2020.
 ///
 /// # Errors
-/// If `form` is neither of the two there are.
+/// If `form` has another value.
 pub(crate) fn is_form_2020(params: &Params) -> Result<bool, ParamError> {
     ParamTable::new(BBR2_PARAMS, params).choice("form", &[("2021", false), ("2020", true)])
 }
@@ -215,7 +215,7 @@ const MODULE_PARAMS: &[ParamSpec] = &[
     spec(
         "quantum",
         "\"tso\"",
-        "the burst that is planned for three times; \"tso\": what the rate sends in a millisecond, \"segment\": one segment, always added (thesis of 2020)",
+        "size of the three bursts that cwnd allows for; \"tso\": what the rate sends in a millisecond, \"segment\": one segment, always added (thesis of 2020)",
     ),
     spec(
         "tso_rtt_shift",
@@ -270,17 +270,17 @@ const MODULE_PARAMS: &[ParamSpec] = &[
     spec(
         "bw_filter_rounds",
         "0",
-        "the bandwidth is the maximum of this many rounds, 10 in the thesis of 2020; 0: of one to two probing cycles",
+        "the bandwidth is the maximum over this many rounds, 10 in the thesis of 2020; 0: over one to two probing cycles",
     ),
     spec(
         "min_rtt",
         "\"sample\"",
-        "the RTT that the model takes; \"sample\": that of the ACK, \"srtt\": the smoothed RTT, delayed ACKs too (thesis of 2020)",
+        "the RTT that the model uses; \"sample\": that of the ACK, \"srtt\": the smoothed RTT, delayed ACKs too (thesis of 2020)",
     ),
     spec(
         "loss_hook",
         "true",
-        "whether each packet marked lost in a probe is judged by its own flight; false as in ns-3, where only ACKs are",
+        "whether each packet marked lost in a probe is judged by its own flight; false as in ns-3, where only ACKs are judged",
     ),
     spec("bw_probe_rand_us", "1000000", "a random time below this is added, in microseconds"),
 ];

@@ -1,14 +1,15 @@
 //! The maximum of the bandwidth over a number of rounds, which the thesis of 2020 kept from BBR v1.
 //!
-//! The alpha forgets with each probing cycle. The thesis's cycle does not end while cwnd, at one
-//! BDP, keeps UP from reaching 1.25 of it: what forgets there is this filter.
+//! The alpha's filter forgets old samples with each probing cycle. In the thesis's code a cycle
+//! does not end while a cwnd of one BDP keeps UP from reaching 1.25 BDP. There this filter forgets
+//! them.
 //!
 //! Sources: [lanigan-code] `tcp-bbr.cc`, `BwWindowLength`.
 
 use crate::bbr_bounded::MaxBw;
 use crate::windowed_filter::WindowedFilter;
 
-/// The filter, which does nothing over 0 rounds.
+/// A filter over a number of rounds; it does nothing if that is 0.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RoundFilter {
     window: u32,
@@ -17,18 +18,18 @@ pub(super) struct RoundFilter {
 }
 
 impl RoundFilter {
-    /// Over this many rounds.
+    /// A filter over this many rounds.
     pub(super) fn over(rounds: u8) -> Self {
         Self { window: rounds.into(), ..Self::default() }
     }
 
-    /// A round has begun.
+    /// Counts a round.
     pub(super) fn count_round(&mut self) {
         self.round = self.round.wrapping_add(1);
     }
 
-    /// Adds a sample to the maximum of the model: to this one over rounds, if there are any, else
-    /// to the cycle's.
+    /// Updates the model's maximum with a sample: through this filter if it covers any rounds,
+    /// otherwise through the cycle's.
     #[inline]
     pub(super) fn take(&mut self, max_bw: &mut MaxBw, bw: u32) {
         if self.window == 0 {

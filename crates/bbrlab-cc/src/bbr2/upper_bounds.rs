@@ -54,7 +54,7 @@ impl<V: Variant> Bbr2<V> {
         }
     }
 
-    /// The flight was safe: raises the bounds that are below it.
+    /// Raises the bounds that are below a safe flight.
     fn raise_upper_bounds(&mut self, sk: &Sock<'_>, rs: &RateSample, sample_bw: u32) {
         if !self.form.safe_sample(&mut self.model, sample_bw) {
             return;

@@ -14,7 +14,7 @@ pub trait Variant: Clone + Debug + Default {
     /// without one.
     const CEILING_BEFORE_INIT: u32 = UNSET;
 
-    /// The flag by which the sender sets ECT on retransmissions and pure ACKs too, if ECN is
+    /// The flag that makes the sender set ECT on retransmissions and pure ACKs too, if ECN is
     /// negotiated.
     fn permanent_ect(flags: u8) -> u8 {
         if flags & ecn_flags::OK == 0 { 0 } else { ecn_flags::ECT_PERMANENT_V2 }
@@ -26,18 +26,18 @@ pub trait Variant: Clone + Debug + Default {
         cwnd.max(prior_cwnd)
     }
 
-    /// A round with marks: what `bw_lo` would be cut to; unset for no cut.
+    /// The value to which a round with marks would cut `bw_lo`; unset for no cut.
     fn bw_lo_after_marks(_model: &mut Model) -> u32 {
         UNSET
     }
 
-    /// REFILL begins.
+    /// Called when REFILL begins.
     fn refill(&mut self) {}
 
-    /// A probe that was not application-limited met excess; `inflight_hi` has already been cut.
+    /// Called when a probe that was not application-limited met excess; `inflight_hi` has been cut.
     fn probe_too_high(&mut self, _model: &mut Model) {}
 
-    /// A flight was safe. Returns whether there are upper bounds to raise.
+    /// Called when a flight was safe. Returns whether there are upper bounds to raise.
     fn safe_sample(&mut self, model: &mut Model, _sample_bw: u32) -> bool {
         model.inflight_hi != UNSET
     }

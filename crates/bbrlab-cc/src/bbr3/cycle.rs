@@ -50,10 +50,10 @@ impl<N: Numbers> Bbr3<N> {
         }
     }
 
-    /// Whether UP ends for a reason other than excess: it has reached the `inflight_hi` at which
-    /// the last probe met excess; or the bandwidth is on a plateau. While `inflight_hi` holds the
-    /// flow back there can be no growth, so a plateau then means nothing, and the search for it
-    /// restarts.
+    /// Whether UP ends for a reason other than excess. It has either reached the `inflight_hi` at
+    /// which the last probe met excess, or the bandwidth is on a plateau. While `inflight_hi`
+    /// limits the flow there can be no growth, so a plateau then means nothing, and the search for
+    /// it restarts.
     #[inline(never)]
     fn is_up_done(&mut self, sk: &Sock<'_>, rs: &RateSample, sample_bw: u32) -> bool {
         let model = &mut self.model;

@@ -1,8 +1,8 @@
-//! What was delivered, lost and marked in the round; the lower bounds; the average share of marks.
+//! The signals of a round (delivered, lost, marked), the lower bounds, the average share of marks.
 //!
 //! Unlike v2, it updates the round's maxima on the fast path too, and restarts them only at the end
-//! of the call: the code that ends STARTUP, or judges a tail loss, still sees those of the old
-//! round.
+//! of the call. So the code that ends STARTUP or judges a tail loss still sees the maxima of the
+//! old round.
 
 use super::Bbr3;
 use super::can_use_ecn;
@@ -85,7 +85,7 @@ impl<N: Numbers> Bbr3<N> {
         model.lower.bw_lo = model.lower.bw_lo.max(1);
     }
 
-    /// Once a round, updates the average share of marks, if marks count: once the path has turned
+    /// Updates the average share of marks once per round, if marks count: once the path has turned
     /// out to be short enough. Linux: `bbr_update_ecn_alpha`.
     #[inline(never)]
     pub(super) fn update_ecn_alpha(&mut self, sk: &Sock<'_>) {

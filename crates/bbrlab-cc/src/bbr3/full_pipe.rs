@@ -9,8 +9,8 @@ use crate::RateSample;
 use crate::bbr_bounded::{BBR_UNIT, Numbers, Sock};
 
 impl<N: Numbers> Bbr3<N> {
-    /// Looks for the plateau. Application-limited samples show what was written, not what the path
-    /// can carry. Linux: `bbr_check_full_bw_reached`.
+    /// Looks for the plateau. Skips application-limited samples: they show what was written, not
+    /// what the path can carry. Linux: `bbr_check_full_bw_reached`.
     pub(super) fn check_full_bw_reached(&mut self, rs: &RateSample, sample_bw: u32) {
         if self.full_bw_now || rs.is_app_limited {
             return;

@@ -39,7 +39,7 @@
 //! leaves headroom, REFILL uses up the headroom, UP goes beyond it. PROBE_RTT shows the path
 //! without this flow's queue.
 //!
-//! What v2 and v3 share is in `bbr_bounded`. Here:
+//! The parts that v2 and v3 share are in `bbr_bounded`. This folder has:
 //!
 //! | file | step |
 //! |---|---|
@@ -93,7 +93,7 @@ impl<N: Numbers> Bbr3<N> {
         Self { model: Model::before_init(numbers, UNSET), full_bw_now: false }
     }
 
-    /// The model, updated by this ACK. Linux: `bbr_update_model`.
+    /// Updates the model from an ACK. Linux: `bbr_update_model`.
     fn update_model(
         &mut self,
         sk: &mut Sock<'_>,
@@ -108,9 +108,9 @@ impl<N: Numbers> Bbr3<N> {
         self.update_state(sk, rs, sample_bw, draw);
     }
 
-    /// The part of the model that every ACK updates.
+    /// Updates the part of the model that every ACK changes.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "in both ways to take an ACK")]
+    #[expect(clippy::inline_always, reason = "on both paths of an ACK")]
     fn update_state(
         &mut self,
         sk: &mut Sock<'_>,
@@ -123,9 +123,8 @@ impl<N: Numbers> Bbr3<N> {
         self.model.update_min_rtt(sk, rs, EqualRtt::IsIgnored, draw);
     }
 
-    /// Whether nothing more is to be done for the ACK: it was application-limited and brought no
-    /// news. If it did bring news, the model is up to date all the same. Linux:
-    /// `bbr_run_fast_path`.
+    /// Handles an application-limited ACK without new information; returns whether nothing more is
+    /// to be done. If not, the model is already up to date. Linux: `bbr_run_fast_path`.
     #[inline(never)]
     fn run_fast_path(
         &mut self,
@@ -163,7 +162,7 @@ impl<N: Numbers> Bbr3<N> {
         }
     }
 
-    /// A tail-loss probe has repaired the loss of one packet, which no ACK ever reported.
+    /// Counts the loss of one packet that a tail-loss probe repaired and no ACK reported.
     /// Linux: `bbr_run_loss_probe_recovery`.
     fn run_loss_probe_recovery(&mut self, sk: &Sock<'_>, draw: &mut impl Draw) {
         self.model.signals.note_loss(sk.conn.delivered);

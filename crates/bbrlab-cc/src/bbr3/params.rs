@@ -3,9 +3,9 @@
 use std::ops::Deref;
 
 use crate::bbr_bounded::{Numbers, Params};
-use crate::{ParamError, ParamSpec, ParamTable, Params as Given};
+use crate::{ParamError, ParamSpec, ParamTable, Params as ScenarioParams};
 
-/// What a scenario may set; the kernel has no parameters.
+/// The parameters that a scenario may set; the kernel has none.
 pub const PARAMS: &[ParamSpec] = &[
     ParamSpec {
         name: "loss_thresh",
@@ -20,7 +20,7 @@ pub const PARAMS: &[ParamSpec] = &[
     ParamSpec {
         name: "loss_hook",
         default: "true",
-        summary: "whether each packet marked lost in a probe is judged by its own flight; false as in ns-3, where only ACKs are",
+        summary: "whether each packet marked lost in a probe is judged by its own flight; false as in ns-3, where only ACKs are judged",
     },
     ParamSpec { name: "cwnd_gain", default: "512", summary: "cwnd gain in PROBE_BW, in 1/256" },
     ParamSpec {
@@ -34,8 +34,8 @@ pub const PARAMS: &[ParamSpec] = &[
 ///
 /// # Errors
 /// If one is out of range.
-pub(crate) fn from_scenario(given: &Given) -> Result<Params, ParamError> {
-    let table = ParamTable::new(PARAMS, given);
+pub(crate) fn from_scenario(params: &ScenarioParams) -> Result<Params, ParamError> {
+    let table = ParamTable::new(PARAMS, params);
     let loss_thresh = table.integer("loss_thresh", 0..=255)?;
     let word = |name, most| {
         let value = table.integer(name, 0..=most)?;

@@ -21,13 +21,13 @@ pub(super) struct ExtraAcked {
 }
 
 impl ExtraAcked {
-    /// A new connection.
+    /// Starts a new connection.
     pub(super) fn restart(&mut self, now_us: u64) {
         self.restart_interval(now_us);
         self.extra_acked_delivered = 0;
     }
 
-    /// An idle time is over: the draft moves the start of the interval, but keeps what was
+    /// Restarts the interval after an idle time. The draft moves its start, but keeps what was
     /// delivered in it.
     pub(super) fn restart_interval(&mut self, now_us: u64) {
         self.extra_acked_interval_start_us = now_us;

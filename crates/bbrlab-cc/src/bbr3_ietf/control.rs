@@ -15,7 +15,7 @@ const NOMINAL_RTT_US: u64 = 1000;
 const SEND_QUANTUM_MAX: u64 = 65_536;
 const SEND_QUANTUM_MIN_SEGMENTS: u64 = 2;
 
-/// What follows from the model for the sender.
+/// The values for the sender that follow from the model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Parameters {
     /// `BBR.pacing_gain` in percent.

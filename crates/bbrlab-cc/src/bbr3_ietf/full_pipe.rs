@@ -10,13 +10,13 @@ const GROWTH_PERCENT: u64 = 125;
 /// Flat rounds that mean "full".
 const FULL_BW_COUNT: u8 = 3;
 
-/// The estimator.
+/// The estimator of a full pipe.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_field_names, reason = "the draft's names")]
 pub(super) struct FullPipe {
     /// The plateau, in bytes per second.
     pub(super) full_bw: u64,
-    /// Rounds on it.
+    /// Rounds on the plateau.
     pub(super) full_bw_count: u8,
     /// Whether the pipe has been full since the estimator was last reset.
     pub(super) full_bw_now: bool,
@@ -37,7 +37,7 @@ impl FullPipe {
         self.full_bw_now = false;
     }
 
-    /// Draft: `CheckFullBWReached`. Only the ACK that starts a round is looked at.
+    /// Draft: `CheckFullBWReached`. Only an ACK that starts a round counts.
     pub(super) fn check(&mut self, round_start: bool, rs: &Sample) {
         // Deviation 6: a round without a rate does not count.
         if self.full_bw_now || !round_start || rs.is_app_limited || rs.delivery_rate == 0 {

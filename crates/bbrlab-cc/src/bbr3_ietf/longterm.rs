@@ -13,7 +13,7 @@ const HEADROOM_PERCENT: u64 = 15;
 /// `BBR.Beta` in percent.
 pub(super) const BETA_PERCENT: u64 = 70;
 
-/// The bound.
+/// The long-term bound on inflight.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct LongTerm {
     /// Bytes.
@@ -36,7 +36,7 @@ impl Bbr3Ietf {
         false
     }
 
-    /// The part of `AdaptLongTermModel` that runs at the start of a round.
+    /// Runs the part of `AdaptLongTermModel` for the start of a round.
     fn note_ack_phase(&mut self, c: &Transport<'_>, rs: &Sample) -> bool {
         if self.probing.ack_phase == AckPhase::ProbeStarting {
             self.probing.ack_phase = AckPhase::ProbeFeedback;

@@ -176,7 +176,7 @@ impl Bbr3Ietf {
         Transport::new(conn, self.control.cwnd)
     }
 
-    /// The result of a call, whose cwnd in bytes is kept.
+    /// Returns the result of a call; keeps cwnd in bytes.
     fn finish(&mut self, c: &Transport<'_>) -> Control {
         self.control.cwnd = c.cwnd;
         c.control()
@@ -241,7 +241,7 @@ impl CongestionControl for Bbr3Ietf {
         conn.ctl
     }
 
-    /// A loss episode begins. Draft: `OnEnterFastRecovery`, `OnEnterRTO`.
+    /// Begins a loss episode. Draft: `OnEnterFastRecovery`, `OnEnterRTO`.
     fn ssthresh(&mut self, conn: &Conn) -> u32 {
         let c = self.transport(conn);
         self.save_cwnd(&c);
@@ -257,7 +257,7 @@ impl CongestionControl for Bbr3Ietf {
         self.finish(&c).cwnd
     }
 
-    /// Recovery ends: draft 5.6.4.4, "upon exiting loss recovery". It begins in `ssthresh`.
+    /// Ends recovery: draft 5.6.4.4, "upon exiting loss recovery". `ssthresh` begins it.
     fn set_state(&mut self, conn: &Conn, new: CaState, _draw: &mut impl Draw) -> Control {
         let mut c = self.transport(conn);
         if new < CaState::Cwr && conn.ca_state >= CaState::Cwr {

@@ -45,7 +45,7 @@ pub(super) struct Probing {
 }
 
 impl Probing {
-    /// `inflight_longterm` does not grow any more.
+    /// Stops the growth of `inflight_longterm`.
     pub(super) fn stop_growing(&mut self) {
         self.probe_up_acked_per_inc = INFINITY;
     }

@@ -6,7 +6,7 @@
 
 use crate::{Conn, LostSkb, RateSample};
 
-/// What the draft calls RS, the sample of an ACK. Volumes in bytes.
+/// The sample of an ACK, RS in the draft. Volumes in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sample {
     /// Whether a delivered packet gives a sample. Draft: `RS.has_data`.
@@ -71,7 +71,7 @@ fn rate(bytes: u64, interval_us: i64) -> u64 {
     }
 }
 
-/// What the draft calls C: the connection in bytes, during one call.
+/// The connection in bytes during one call, C in the draft.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Transport<'a> {
     /// The connection before the call.
@@ -83,9 +83,9 @@ pub(super) struct Transport<'a> {
 }
 
 impl<'a> Transport<'a> {
-    /// At the beginning of a call, given the cwnd in bytes that the last call left. The sender
-    /// keeps whole packets; unless it has changed cwnd since, the bytes beyond them still count: a
-    /// cwnd that is bounded by `inflight_longterm` must compare equal to it.
+    /// The connection at the beginning of a call, with the cwnd in bytes that the last call left.
+    /// The sender keeps whole packets. Unless it has changed cwnd since, the bytes beyond them
+    /// still count: a cwnd bounded by `inflight_longterm` must compare equal to it.
     pub(super) fn new(conn: &'a Conn, last_cwnd: u64) -> Self {
         let mss = u64::from(conn.mss.max(1));
         let packets = u64::from(conn.ctl.cwnd);

@@ -58,7 +58,7 @@ impl Bbr3Ietf {
         put("undo_inflight_longterm", self.undo.inflight_longterm);
     }
 
-    /// What a time series shows, in Linux's terms.
+    /// The values for a time series, in Linux's terms.
     pub(super) fn series_info(&self, conn: &Conn) -> Info {
         let mss = u64::from(conn.mss.max(1));
         let set = |bound: u64| (bound != INFINITY).then_some(bound);

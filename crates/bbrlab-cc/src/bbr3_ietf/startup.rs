@@ -17,7 +17,7 @@ pub(super) struct Startup {
     pub(super) drain_start_round: u32,
     /// Discontiguous ranges lost in this round.
     pub(super) lost_ranges_in_round: u32,
-    /// The latest of them.
+    /// The latest such range.
     last_range: Option<(u32, u32)>,
     /// The count of delivered packets when recovery began.
     recovery_delivered_pkts: u32,
@@ -36,7 +36,7 @@ impl Startup {
         }
     }
 
-    /// Fast recovery begins.
+    /// Begins fast recovery.
     pub(super) fn enter_recovery(&mut self, delivered_pkts: u32) {
         self.recovery_delivered_pkts = delivered_pkts;
     }

@@ -1,4 +1,4 @@
-//! 5.5.11, 5.6.4.4: what is saved before a loss episode, and restored after it.
+//! 5.5.11, 5.6.4.4: the values saved before a loss episode and restored after it.
 
 use super::sample::Transport;
 use super::{Bbr3Ietf, State};
@@ -47,7 +47,7 @@ impl Bbr3Ietf {
         };
     }
 
-    /// Loss recovery is over: cwnd is restored, and the next loss begins a new episode.
+    /// Ends loss recovery: restores cwnd; the next loss begins a new episode.
     pub(super) fn exit_recovery(&mut self, c: &mut Transport<'_>) {
         self.restore_cwnd(c);
         self.undo.is_saved = false;

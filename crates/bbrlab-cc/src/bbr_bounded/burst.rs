@@ -9,7 +9,7 @@ const MAX_TCP_HEADER: u32 = 320;
 /// Fewest packets in a burst. Linux: sysctl `tcp_min_tso_segs`.
 const MIN_TSO_SEGS: u32 = 2;
 
-/// The burst that was planned last, and what it follows from, which most ACKs leave as it is.
+/// The burst planned last, and the inputs of that plan, which most ACKs leave unchanged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct PlannedBurst {
     pacing_rate: u64,
@@ -21,10 +21,10 @@ pub(super) struct PlannedBurst {
 }
 
 impl PlannedBurst {
-    /// The packets, if it follows from these numbers.
+    /// The packets of the burst, if it was planned from the same inputs.
     #[inline]
     fn segs_for(&self, conn: &Conn, pacing_rate: u64, min_rtt_us: u32) -> Option<u32> {
-        // What differs is collected: nearly always it is nothing, and one branch asks for all.
+        // All differences are combined for a single branch; they are nearly always zero.
         let other = (self.min_rtt_us ^ min_rtt_us)
             | (self.mss ^ conn.mss)
             | (self.pacing_shift ^ conn.pacing_shift);
@@ -63,7 +63,7 @@ impl<N: Numbers> Model<N> {
         self.tso_segs(sk, sk.conn.mss, self.params.gso_max_size)
     }
 
-    /// The same, to be asked for again with the same numbers.
+    /// Like [`Self::tso_segs_goal`], and keeps the result for calls with the same inputs.
     #[inline]
     pub(super) fn plan_burst(&mut self, sk: &Sock<'_>) -> u32 {
         let (pacing_rate, min_rtt_us) = (sk.ctl.pacing_rate, self.min_rtt.min_rtt_us);

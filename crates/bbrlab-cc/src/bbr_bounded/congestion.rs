@@ -1,4 +1,5 @@
-//! What this round trip delivered and lost, and the short-term lower bounds that follow from it.
+//! The packets that this round trip delivered and lost, and the short-term lower bounds that
+//! follow.
 //!
 //! Outside probes, each round with loss or marks cuts `bw_lo` and `inflight_lo` by a factor; after
 //! loss, not below what the round delivered, since the path has just carried that much.
@@ -21,11 +22,11 @@ pub(crate) struct Signals {
     pub(crate) loss_round_start: bool,
     /// Whether packets were marked lost in the round.
     pub(crate) loss_in_round: bool,
-    /// Whether marks came in the round.
+    /// Whether marks were received in the round.
     pub(crate) ecn_in_round: bool,
     /// Whether packets were lost in the cycle.
     pub(crate) loss_in_cycle: bool,
-    /// Whether marks came in the cycle.
+    /// Whether marks were received in the cycle.
     pub(crate) ecn_in_cycle: bool,
     /// ACKs of the round that reported loss, at most 15; counted in STARTUP.
     pub(super) loss_events_in_round: u8,
@@ -55,8 +56,8 @@ impl Signals {
         self.inflight_latest = 0;
     }
 
-    /// A packet was lost. The first loss of a round begins a new loss round, which then sees
-    /// everything that the path delivers in a round trip.
+    /// Notes that a packet was lost. The first loss of a round begins a new loss round, which then
+    /// sees everything that the path delivers in a round trip.
     pub(crate) fn note_loss(&mut self, delivered: u32) {
         if !self.loss_in_round {
             self.loss_round_delivered = delivered;
@@ -100,8 +101,8 @@ impl<N: Numbers> Model<N> {
         }
     }
 
-    /// A lossy round: cuts both bounds, but not below what the round delivered.
-    /// Linux: `bbr_loss_lower_bounds`.
+    /// Cuts both bounds after a lossy round, but not below what the round delivered. Linux:
+    /// `bbr_loss_lower_bounds`.
     pub(crate) fn cut_lower_bounds_for_loss(&mut self, sk: &Sock<'_>) {
         self.init_bw_lo();
         self.init_inflight_lo(sk);
@@ -111,8 +112,8 @@ impl<N: Numbers> Model<N> {
         self.lower.inflight_lo = self.signals.inflight_latest.max(scaled(inflight_lo, kept));
     }
 
-    /// A round with marks: what `inflight_lo` would be cut to.
-    /// Linux: `bbr_ecn_lower_bounds`.
+    /// The value to which a round with marks would cut `inflight_lo`. Linux:
+    /// `bbr_ecn_lower_bounds`.
     pub(crate) fn inflight_lo_after_marks(&mut self, sk: &Sock<'_>) -> u32 {
         self.init_inflight_lo(sk);
         scaled(self.lower.inflight_lo, self.ecn.cut(&self.params))

@@ -55,7 +55,7 @@ impl<N: Numbers> Model<N> {
         sk.ctl.pacing_rate = pacing_rate(sk.conn, bw, gain, self.params.pacing_margin_percent);
     }
 
-    /// Whether an application-limited ACK may skip the model: it brings no news.
+    /// Whether an application-limited ACK may skip the model because it carries no new information.
     pub(crate) fn may_take_fast_path(&self, rs: &RateSample, sample_bw: u32) -> bool {
         self.params.fast_path
             && self.try_fast_path
@@ -81,7 +81,7 @@ impl<N: Numbers> Model<N> {
         self.aggregation.count(sk, rs, bw);
     }
 
-    /// What aggregation adds to cwnd, given the bandwidth `bw`. Linux: `bbr_ack_aggregation_cwnd`.
+    /// Packets that aggregation adds to cwnd at bandwidth `bw`. Linux: `bbr_ack_aggregation_cwnd`.
     #[inline]
     fn ack_aggregation_cwnd(&self, bw: u32) -> u32 {
         let p = &self.params;
@@ -93,9 +93,8 @@ impl<N: Numbers> Model<N> {
         measured.min(delivered_in(bw, EXTRA_ACKED_MAX_US))
     }
 
-    /// cwnd follows its target: once the pipe is full it is cut down to it, before that it only
-    /// grows.
-    /// Linux: `bbr_set_cwnd`.
+    /// Moves cwnd towards its target: cwnd is cut to it only once the pipe is full, and only grows
+    /// before. Linux: `bbr_set_cwnd`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK passes here")]
     pub(crate) fn set_cwnd(&mut self, sk: &mut Sock<'_>, rs: &RateSample, bw: u32) {
@@ -152,8 +151,8 @@ impl<N: Numbers> Model<N> {
         sk.ctl.cwnd = sk.ctl.cwnd.min(cap);
     }
 
-    /// Sending resumes after an application-limited idle time: pacing at the estimate is fast
-    /// enough, and a visit to PROBE_RTT may have ended while nothing was sent.
+    /// Called when sending resumes after an application-limited idle time. Pacing at the estimate
+    /// is fast enough, and a visit to PROBE_RTT may have ended while nothing was sent.
     pub(crate) fn restart_from_idle(&mut self, sk: &mut Sock<'_>, draw: &mut impl crate::Draw) {
         if sk.ctl.app_limited == 0 {
             return;

@@ -42,9 +42,9 @@ impl<N: Numbers> Model<N> {
         !self.full_bw_reached && self.ecn.ends_startup(ce_ratio, &self.params)
     }
 
-    /// STARTUP to DRAIN when the pipe is full, DRAIN to PROBE_BW when the queue is gone; both may
-    /// happen at one ACK. ssthresh shows outside observers that STARTUP is over. Linux:
-    /// `bbr_check_drain`.
+    /// Changes STARTUP to DRAIN when the pipe is full, and DRAIN to PROBE_BW when the queue is
+    /// gone; both may happen at one ACK. ssthresh shows outside observers that STARTUP is over.
+    /// Linux: `bbr_check_drain`.
     #[inline]
     pub(crate) fn check_drain(&mut self, sk: &mut Sock<'_>, draw: &mut impl Draw) {
         if matches!(self.state.mode(), Mode::Startup | Mode::Drain) {

@@ -1,13 +1,13 @@
 //! ECN as in DCTCP: the share of marked packets as a moving average, and an exact echo of marks.
 //!
-//! The receiver's half acknowledges each run of packets with equal CE state separately; the
-//! sender's half averages, once a round, the share of delivered packets that were marked.
+//! The receiver's half acknowledges each run of packets with equal CE state separately. The
+//! sender's half averages the share of delivered packets that were marked, once per round.
 
 use super::{BBR_UNIT, Params, Sock};
 use crate::linux_int::trunc_u32;
 use crate::{CwndEvent, ecn_flags};
 
-/// The bit of `ack_pending` that asks for an ACK now. Linux: `ICSK_ACK_NOW`.
+/// The bit of `ack_pending` that requests an immediate ACK. Linux: `ICSK_ACK_NOW`.
 const ACK_NOW: u8 = 16;
 
 /// Averages of the sender, state of the receiver.
@@ -68,12 +68,12 @@ impl Ecn {
         self.startup_ecn_rounds >= params.full_ecn_cnt
     }
 
-    /// What a round with marks leaves of a bound, in 1/256.
+    /// The share of a bound that remains after a round with marks, in 1/256.
     pub(crate) fn cut(&self, params: &Params) -> u32 {
         BBR_UNIT - ((u32::from(self.ecn_alpha) * u32::from(params.ecn_factor)) >> 8)
     }
 
-    /// Receiver: data arrived, marked or not. Linux: `dctcp_ece_ack_update`.
+    /// Receiver: handles arriving data, marked or not. Linux: `dctcp_ece_ack_update`.
     pub(crate) fn echo(&mut self, sk: &mut Sock<'_>, event: CwndEvent) {
         let ce = event == CwndEvent::EcnIsCe;
         if self.ce_state != ce {

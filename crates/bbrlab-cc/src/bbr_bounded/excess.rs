@@ -14,8 +14,8 @@ pub(crate) enum EcnExcess {
     AboveThreshold,
 }
 
-/// What must be known of a flight of packets to judge whether it was too large: from a rate sample,
-/// or reconstructed for a packet that was lost.
+/// The facts that show whether a flight of packets was too large. They come from a rate sample, or
+/// are reconstructed for a lost packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_field_names, reason = "the kernel's names")]
 pub(crate) struct Flight {
@@ -57,10 +57,9 @@ impl Flight {
 
     /// The flight up to the packet within the lost burst at which the loss rate became too high.
     ///
-    /// With `i` packets in flight and `l` of them lost before this burst, the loss rate reaches the
-    /// threshold `t` after `x` packets of it, where (l + x) / (i + x) = t; so x = (t·i − l) / (1 −
-    /// t).
-    /// Linux: `bbr_inflight_hi_from_lost_skb`.
+    /// Let `i` packets be in flight and `l` of them lost before this burst. The loss rate reaches
+    /// the threshold `t` after `x` packets of the burst, where (l + x) / (i + x) = t; so x = (t·i −
+    /// l) / (1 − t). Linux: `bbr_inflight_hi_from_lost_skb`.
     pub(crate) fn up_to_excess(self, pcount: u32, loss_thresh: u8) -> Self {
         Self { tx_in_flight: self.prefix(pcount, loss_thresh), ..self }
     }
@@ -80,13 +79,13 @@ impl Flight {
 }
 
 impl<N: Numbers> Model<N> {
-    /// [`Self::is_inflight_too_high`] of a sample. Mostly nothing was lost, and marks do not count.
+    /// [`Self::is_inflight_too_high`] of a sample. Usually nothing was lost and marks do not count.
     #[inline]
     pub(crate) fn is_sample_too_high(&self, rs: &RateSample, ecn: EcnExcess) -> bool {
         (rs.lost > 0 || self.ecn.ecn_eligible) && self.is_inflight_too_high(rs.into(), ecn)
     }
 
-    /// Whether loss or marks say that the flight was too large. Linux: `bbr_is_inflight_too_high`.
+    /// Whether loss or marks show that the flight was too large. Linux: `bbr_is_inflight_too_high`.
     #[inline(never)]
     pub(crate) fn is_inflight_too_high(&self, flight: Flight, ecn: EcnExcess) -> bool {
         if flight.lost > 0 && flight.tx_in_flight != 0 {

@@ -5,7 +5,7 @@
 pub(crate) struct MaxBw {
     /// Linux v2, v3: `bw_hi[2]`; v2-EXP: `max_bw[2]`.
     cycles: [u32; 2],
-    /// The greater one: each ACK asks for it more often than it changes.
+    /// The greater one, stored because it is read more often than it changes.
     greater: u32,
 }
 
@@ -30,7 +30,7 @@ impl MaxBw {
         }
     }
 
-    /// Takes the maximum of another window in place of the cycles'.
+    /// Takes the maximum of another window instead of the cycles'.
     pub(crate) fn replace(&mut self, bw: u32) {
         *self = Self { cycles: [0, bw], greater: bw };
     }

@@ -1,8 +1,8 @@
 //! The minimum RTT: two filters; entering, holding and leaving PROBE_RTT.
 //!
 //! The short filter schedules the visits to PROBE_RTT: if five seconds bring no smaller RTT, the
-//! flow may be measuring its own queue, and goes there to find out. The model uses the long filter,
-//! of ten seconds.
+//! flow may be measuring its own queue, and a visit shows whether it is. The model uses the long
+//! filter, of ten seconds.
 
 use super::congestion::LowerBounds;
 use super::{AckPhase, Mode, Model, Numbers, Params, Sock};
@@ -22,18 +22,18 @@ pub(crate) enum EqualRtt {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_field_names, reason = "the kernel's names")]
 pub(crate) struct MinRtt {
-    /// What the model uses, in microseconds; `u32::MAX` for none.
+    /// The minimum that the model uses, in microseconds; `u32::MAX` for none.
     pub(crate) min_rtt_us: u32,
     /// When it was seen.
     pub(super) min_rtt_stamp: u32,
-    /// What schedules PROBE_RTT, in microseconds.
+    /// The minimum that schedules PROBE_RTT, in microseconds.
     pub(super) probe_rtt_min_us: u32,
     /// When it was seen, or PROBE_RTT was left.
     pub(super) probe_rtt_min_stamp: u32,
 }
 
 impl MinRtt {
-    /// Both filters hold the stack's own minimum.
+    /// Two filters that hold the stack's own minimum.
     pub(super) fn new(min_rtt_us: u32, now: u32) -> Self {
         Self {
             min_rtt_us,
@@ -102,7 +102,7 @@ impl<N: Numbers> Model<N> {
         }
     }
 
-    /// It is time for PROBE_RTT: enters it, if it is used at all and sending does not just restart
+    /// Called when PROBE_RTT is due: enters it, unless it is switched off or sending just restarts
     /// from idle.
     #[inline(never)]
     fn visit_probe_rtt(&mut self, sk: &Sock<'_>) {
@@ -150,8 +150,8 @@ impl<N: Numbers> Model<N> {
         self.exit_probe_rtt(sk, draw);
     }
 
-    /// Back to probing for bandwidth. More inflight may cause loss, so the wait for the next probe
-    /// starts over; and inflight is small, so the flow can cruise. Linux: `bbr_exit_probe_rtt`.
+    /// Returns to probing for bandwidth. More inflight may cause loss, so the wait for the next
+    /// probe starts over. Inflight is small, so the flow can cruise. Linux: `bbr_exit_probe_rtt`.
     fn exit_probe_rtt(&mut self, sk: &Sock<'_>, draw: &mut impl Draw) {
         self.lower = LowerBounds::UNSET;
         if !self.full_bw_reached {

@@ -1,4 +1,4 @@
-//! What BBRv2 and BBRv3 share: BBR whose model also has bounds.
+//! The parts that BBRv2 and BBRv3 share: BBR whose model also has bounds.
 //!
 //! BBR v1 models a path by two numbers, its bandwidth and its minimum RTT. Versions 2 and 3 add a
 //! range in which the flow operates, learnt from loss and from ECN marks:
@@ -8,9 +8,9 @@
 //! lower, short-term   bw_lo, inflight_lo   what it tolerates now, since loss or marks were seen
 //! ```
 //!
-//! [`Model`] is the state that both versions keep, with the steps in which they agree; the lists of
-//! steps, and the steps in which they differ, are in [`crate::bbr2`] and [`crate::bbr3`]. One file
-//! here is one idea:
+//! [`Model`] is the state that both versions keep, with the steps in which they agree. The lists of
+//! steps, and the steps in which they differ, are in [`crate::bbr2`] and [`crate::bbr3`]. Each file
+//! here holds one idea:
 //!
 //! | file | idea |
 //! |---|---|
@@ -28,14 +28,14 @@
 //! | `drain.rs` | leaving STARTUP, leaving DRAIN |
 //! | `min_rtt.rs` | two minimum filters; entering, holding and leaving PROBE_RTT |
 //! | `control.rs` | model → gains → pacing rate and cwnd |
-//! | `recovery.rs` | what is saved before a loss episode, and restored after it |
+//! | `recovery.rs` | the values saved before a loss episode and restored after it |
 //! | `state.rs` | the states, and the transitions between them |
 //! | `snapshot.rs` | the state under the kernel's names |
 //!
 //! Sources: [linux-v2] `tcp_bbr2.c`; [linux-v3] `tcp_bbr.c`. Units are theirs: packets,
 //! microseconds, jiffies, bandwidth in packets per microsecond `<< 24`, gains and ratios in 1/256.
-//! Deviations: none. `bbrlab-oracle` replays the kernel's traces of all forms (its
-//! `tests/all/golden.rs`): 505,030 rows of `bbr2`, 52,383 of its form of 2020, 104,000 of
+//! Deviations: none. `bbrlab-oracle` replays the kernel's traces of all forms
+//! (`crates/bbrlab-oracle/tests/all/golden.rs`): 505,030 rows of `bbr2`, 52,383 of its form of 2020, 104,000 of
 //! `bbr2_exp` and 452,856 of `bbr3`, without any difference.
 
 mod ack_aggregation;
@@ -74,7 +74,7 @@ use round::Round;
 use state::{AckPhase, State};
 pub(crate) use state::{Mode, Phase};
 
-use crate::given::Given;
+use crate::runtime_params::RuntimeParams;
 use crate::{Conn, Control, PacingStatus};
 
 /// A bound that is not set. The kernel's `~0U`.
@@ -93,7 +93,7 @@ pub(crate) struct Sock<'a> {
 }
 
 impl<'a> Sock<'a> {
-    /// At the beginning of a callback.
+    /// The connection at the beginning of a callback.
     pub(crate) fn new(conn: &'a Conn) -> Self {
         Self { conn, ctl: conn.ctl }
     }
@@ -102,7 +102,7 @@ impl<'a> Sock<'a> {
 /// The state that BBRv2 and BBRv3 share, grouped by idea. Fields and stale values are the kernel's.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "the kernel's independent facts")]
-pub struct Model<N = Given<Params>> {
+pub struct Model<N = RuntimeParams<Params>> {
     /// The numbers that this connection works with.
     pub(crate) params: N,
     /// Whether `init` has run; an ACK can come before it.
@@ -124,7 +124,7 @@ pub struct Model<N = Given<Params>> {
     pub(crate) lower: LowerBounds,
     /// Long-term bound of inflight in packets.
     pub(crate) inflight_hi: u32,
-    /// What this round and this cycle delivered and lost.
+    /// Deliveries and losses of this round and this cycle.
     pub(crate) signals: Signals,
     /// ACK aggregation.
     pub(crate) aggregation: AckAggregation,
@@ -138,10 +138,10 @@ pub struct Model<N = Given<Params>> {
     probe_rtt: ProbeRtt,
     /// The burst that was planned last.
     planned: PlannedBurst,
-    /// What is restored after a loss episode.
+    /// The values restored after a loss episode.
     pub(crate) recovery: Recovery,
 
-    /// The plateau of the bandwidth; v2 and v3 find it in their own ways.
+    /// The plateau of the bandwidth; v2 and v3 find it differently.
     pub(crate) full_bw: u32,
     /// Rounds on the plateau. The kernel's field has two bits.
     pub(crate) full_bw_cnt: u8,
@@ -221,8 +221,8 @@ impl<N: Numbers> Model<N> {
         rate::bdp(bw, self.min_rtt.min_rtt_us, gain)
     }
 
-    /// The same for cwnd. Where cwnd is in bytes and only whole segments leave, a part of one has
-    /// no effect.
+    /// Like [`Self::bdp`], for cwnd. Where cwnd is in bytes and only whole segments are sent, a
+    /// part of a segment has no effect.
     #[inline]
     fn cwnd_bdp(&self, bw: u32, gain: u32) -> u32 {
         if self.params.plans_segments && self.min_rtt.min_rtt_us != u32::MAX {
@@ -237,7 +237,7 @@ impl<N: Numbers> Model<N> {
         self.with_burst_budget(self.bdp(bw, gain), self.tso_segs_goal(sk))
     }
 
-    /// What to have in flight: the BDP, unless congestion has cut cwnd. Linux:
+    /// The inflight to aim at: the BDP, unless congestion has cut cwnd. Linux:
     /// `bbr_target_inflight`.
     pub(crate) fn target_inflight(&self, sk: &Sock<'_>) -> u32 {
         self.inflight(sk, self.bw(), BBR_UNIT).min(sk.ctl.cwnd)

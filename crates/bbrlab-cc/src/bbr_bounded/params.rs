@@ -1,25 +1,24 @@
 //! The numbers that are module parameters in BBRv2 and constants in BBRv3.
 //!
 //! Names and widths are those of the kernel's parameters; gains, thresholds and factors are in
-//! 1/256. A model takes them from its [`Numbers`]: where they are constants, what depends on them
-//! is decided when the algorithm is compiled.
+//! 1/256. A model reads them from its [`Numbers`]; constants are resolved at compile time.
 
 use std::fmt::Debug;
 use std::ops::Deref;
 
-use crate::given::Given;
+use crate::runtime_params::RuntimeParams;
 
 /// Where a model's parameters come from.
 pub trait Numbers: Copy + Debug + Default + PartialEq + Eq + Deref<Target = Params> {
     /// Whether the bandwidth may have a ceiling: only in v2-EXP.
     const HAS_BW_CEILING: bool;
 
-    /// PROBE_RTT was left, with the pipe known to be full.
+    /// Called when PROBE_RTT was left and the pipe is known to be full.
     fn note_probe_rtt_left(&mut self) {}
 }
 
 /// Parameters of the connection: a module's, or a scenario's.
-impl Numbers for Given<Params> {
+impl Numbers for RuntimeParams<Params> {
     const HAS_BW_CEILING: bool = true;
 
     fn note_probe_rtt_left(&mut self) {
@@ -53,10 +52,10 @@ pub struct Params {
     pub(crate) drain_gain: u16,
     /// cwnd gain of PROBE_BW.
     pub(crate) cwnd_gain: u16,
-    /// What `cwnd_gain` becomes when PROBE_RTT is left; 0 means no change. Not in the kernel: the
-    /// thesis's code of BBRv2 sets the gain in STARTUP and PROBE_RTT only ([lanigan]).
+    /// The value of `cwnd_gain` from the end of PROBE_RTT on; 0 means no change. Not in the kernel:
+    /// the thesis's code of BBRv2 sets the gain in STARTUP and PROBE_RTT only ([lanigan]).
     pub(crate) cwnd_gain_after_probe_rtt: u16,
-    /// What PROBE_BW's UP adds to `cwnd_gain`.
+    /// Amount that PROBE_BW's UP adds to `cwnd_gain`.
     pub(crate) bw_probe_cwnd_gain: u16,
     /// Pacing gains of PROBE_BW, by the number of the phase: UP, DOWN, CRUISE, REFILL.
     pub(crate) pacing_gain: [u16; 4],
@@ -77,7 +76,7 @@ pub struct Params {
     /// Whether aggregation counts before the pipe has been found full.
     pub(crate) extra_acked_in_startup: bool,
 
-    /// What a lossy round takes off the lower bounds.
+    /// Share by which a lossy round cuts the lower bounds.
     pub(crate) beta: u8,
     /// Loss above this share of the flight is too much.
     pub(crate) loss_thresh: u8,
@@ -88,7 +87,7 @@ pub struct Params {
     pub(crate) ecn_alpha_gain: u8,
     /// First value of the average.
     pub(crate) ecn_alpha_init: u16,
-    /// What a round with marks takes off `inflight_lo`, times alpha; 0 switches ECN off.
+    /// Share by which a round with marks cuts `inflight_lo`, times alpha; 0 switches ECN off.
     pub(crate) ecn_factor: u8,
     /// Marks on this share of a flight are too many; 0 switches the test off.
     pub(crate) ecn_thresh: u8,
@@ -113,7 +112,7 @@ pub struct Params {
     pub(crate) bw_probe_base_us: u32,
     /// Bound of its random part in microseconds.
     pub(crate) bw_probe_rand_us: u32,
-    /// What REFILL adds to a set `inflight_hi`, in packets.
+    /// Packets that REFILL adds to a set `inflight_hi`.
     pub(crate) refill_add_inc: u8,
     /// Whether probes follow each other after a minimum RTT, not after a time. Not in the kernel.
     pub(crate) probes_each_min_rtt: bool,
@@ -141,7 +140,7 @@ pub struct Params {
     pub(crate) pacing_margin_percent: u8,
     /// Whether the growth of cwnd stops at twice what was in flight.
     pub(crate) usage_based_cwnd: bool,
-    /// Whether application-limited ACKs without news skip the model.
+    /// Whether application-limited ACKs without new information skip the model.
     pub(crate) fast_path: bool,
     /// Whether bounds and cwnd are restored after a spurious loss episode.
     pub(crate) undo: bool,

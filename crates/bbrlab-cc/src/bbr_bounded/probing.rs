@@ -1,7 +1,8 @@
 //! Bandwidth probes: their clock, their bookkeeping, and the entries of PROBE_BW's phases.
 //!
-//! A probe risks loss, so it is made rarely: after two to three seconds, or, for the sake of Reno
-//! flows, after as many rounds as a Reno flow of the same inflight would need between two losses.
+//! A probe risks loss, so it is made rarely: after two to three seconds, or after as many rounds as
+//! a Reno flow with the same inflight has between two losses. The second rule is for the sake of
+//! Reno flows.
 
 use super::congestion::LowerBounds;
 use super::rate::scaled;
@@ -15,7 +16,7 @@ const UP_ROUNDS_MAX: u8 = 30;
 /// The current probe and the wait for the next one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Probing {
-    /// Start of the phase, in microseconds; CRUISE and REFILL keep that of the previous phase.
+    /// Start of the phase, in microseconds; CRUISE and REFILL keep the previous phase's.
     pub(super) cycle_mstamp: u64,
     /// Time between DOWN and the next probe, in microseconds.
     pub(super) probe_wait_us: u32,
@@ -38,7 +39,7 @@ pub(crate) struct Probing {
 }
 
 impl Probing {
-    /// `inflight_hi` does not grow any more.
+    /// Stops the growth of `inflight_hi`.
     pub(super) fn stop_growing(&mut self) {
         self.bw_probe_up_cnt = UNSET;
     }
@@ -54,15 +55,15 @@ impl Probing {
         self.probe_wait_us = base_us.wrapping_add(draw.below(rand_us));
     }
 
-    /// A probe met too much loss or too many marks. Only the first such event of a probe counts.
+    /// Notes too much loss or too many marks in a probe. Only the first such event of a probe
+    /// counts.
     pub(crate) fn note_excess(&mut self) {
         self.prev_probe_too_high = true;
         self.bw_probe_samples = false;
     }
 
-    /// Doubles the growth of `inflight_hi` for the next round: one packet per this many delivered
-    /// ones.
-    /// Linux: `bbr_raise_inflight_hi_slope`.
+    /// Doubles the growth of `inflight_hi` for the next round by lowering the number of packets to
+    /// deliver per packet of growth. Linux: `bbr_raise_inflight_hi_slope`.
     pub(crate) fn raise_slope(&mut self, cwnd: u32) {
         let growth_this_round = 1_u32 << self.bw_probe_up_rounds;
         self.bw_probe_up_rounds = (self.bw_probe_up_rounds + 1).min(UP_ROUNDS_MAX);
@@ -80,9 +81,10 @@ impl Probing {
 }
 
 impl<N: Numbers> Model<N> {
-    /// At the start of a round, moves on in the feedback of the probe. At the end of the feedback
-    /// the cycle's bandwidth is known best, so the previous cycle is forgotten. Returns whether to
-    /// probe again at once: the probe stopped at `inflight_hi` out of caution, but met no excess.
+    /// At the start of a round, advances the phase of the probe's feedback. At the end of the
+    /// feedback the cycle's bandwidth is known best, so the previous cycle is forgotten. Returns
+    /// whether to probe again at once, because the probe stopped at `inflight_hi` out of caution
+    /// but met no excess.
     pub(crate) fn note_ack_phase(&mut self, rs: &RateSample) -> bool {
         let probing = &mut self.probing;
         if probing.ack_phase == AckPhase::ProbeStarting {
@@ -108,7 +110,7 @@ impl<N: Numbers> Model<N> {
         self.try_fast_path = false;
     }
 
-    /// PROBE_BW begins with DOWN.
+    /// Enters PROBE_BW, which begins with DOWN.
     pub(super) fn enter_probe_bw(&mut self, sk: &Sock<'_>, draw: &mut impl Draw) {
         assert!(self.full_bw_reached, "PROBE_BW needs a bandwidth estimate to cycle around");
         self.state.enter_probe_bw();
@@ -170,10 +172,10 @@ impl<N: Numbers> Model<N> {
         stamp_us_delta(sk.conn.tcp_mstamp(), until) > 0
     }
 
-    /// `Some` if it is time to probe: how many rounds of growth to begin with.
+    /// The rounds of growth to begin with, if it is time to probe.
     /// Linux: `bbr_check_time_to_probe_bw`.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "nearly every ACK asks")]
+    #[expect(clippy::inline_always, reason = "called at nearly every ACK")]
     pub(crate) fn time_to_probe(&self, sk: &Sock<'_>) -> Option<u8> {
         if self.marks_have_ceased(sk) {
             let growth =
@@ -205,13 +207,13 @@ impl<N: Numbers> Model<N> {
     /// Whether a Reno flow with this inflight would have met its next loss by now: it adds a packet
     /// per round, so it takes as many rounds as it has packets in flight.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "nearly every ACK asks")]
+    #[expect(clippy::inline_always, reason = "called at nearly every ACK")]
     fn is_reno_coexistence_probe_time(&self, sk: &Sock<'_>) -> bool {
         let mut rounds = u32::from(self.params.bw_probe_max_rounds);
         if self.params.bw_probe_reno_gain != 0 {
             let gain = u32::from(self.params.bw_probe_reno_gain);
-            // What is allowed for bursts only adds to the target, and mostly it is not time even
-            // without it.
+            // The budget for bursts only adds to the target. Usually it is not time even without
+            // it.
             let bdp = self.bdp(self.bw(), BBR_UNIT);
             let least = rounds.min(scaled(bdp.min(sk.ctl.cwnd), gain));
             if bdp < 1 << 31 && u32::from(self.probing.rounds_since_probe) < least {

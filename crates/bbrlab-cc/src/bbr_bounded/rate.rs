@@ -1,7 +1,7 @@
 //! Bandwidth samples, pacing rates and BDP: the fixed-point arithmetic.
 //!
-//! Bandwidth is in packets per microsecond `<< 24`, so that a `u32` holds 0.06 packets a second as
-//! well as 256 packets a microsecond. Products wrap in 64 bits where the kernel's do.
+//! Bandwidth is in packets per microsecond `<< 24`, so that a `u32` covers 0.06 packets per second
+//! to 256 packets per microsecond. Products wrap in 64 bits where the kernel's do.
 
 use crate::linux_int::trunc_u32;
 use crate::{Conn, RateSample};
@@ -39,13 +39,13 @@ pub(super) fn pacing_rate(conn: &Conn, bw: u32, gain: u32, margin_percent: u8) -
     with_margin(bw, gain, conn.mss, margin_percent.into()).min(conn.max_pacing_rate)
 }
 
-/// The bandwidth that a first window in one RTT amounts to.
+/// The bandwidth of one initial window per RTT.
 pub(super) fn initial_bw(cwnd: u32, srtt_us: u32) -> u32 {
     let rtt_us = if srtt_us == 0 { NOMINAL_RTT_US } else { (srtt_us >> 3).max(1) };
     trunc_u32((u64::from(cwnd) << BW_SCALE) / u64::from(rtt_us))
 }
 
-/// What `bw` delivers in `us` microseconds, in packets.
+/// Packets that `bw` delivers in `us` microseconds.
 pub(super) fn delivered_in(bw: u32, us: u64) -> u32 {
     trunc_u32(u64::from(bw).wrapping_mul(us) >> BW_SCALE)
 }
@@ -57,7 +57,7 @@ pub(super) fn bdp(bw: u32, min_rtt_us: u32, gain: u32) -> u32 {
     trunc_u32(volume.wrapping_add(BW_UNIT - 1) >> BW_SCALE)
 }
 
-/// The same, rounded down.
+/// Like [`bdp`], rounded down.
 pub(super) fn whole_bdp(bw: u32, min_rtt_us: u32, gain: u32) -> u32 {
     let volume = u64::from(bw).wrapping_mul(u64::from(min_rtt_us));
     trunc_u32((volume.wrapping_mul(u64::from(gain)) >> BBR_SCALE) >> BW_SCALE)
@@ -80,7 +80,7 @@ fn with_margin(bw: u32, gain: u32, mss: u32, margin_percent: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// 100 Mbit/s in packets of 1250 bytes: 10 packets a millisecond.
+    /// 100 Mbit/s in packets of 1250 bytes: 10 packets per millisecond.
     const BW: u32 = (1 << BW_SCALE) / 100;
 
     #[test]

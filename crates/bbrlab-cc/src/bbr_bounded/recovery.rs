@@ -1,4 +1,4 @@
-//! What is saved before a loss episode, and restored after it.
+//! The values saved before a loss episode and restored after it.
 
 use super::{Mode, Model, Numbers, Sock, UNSET};
 use crate::CaState;
@@ -19,9 +19,8 @@ pub(crate) struct Recovery {
 }
 
 impl<N: Numbers> Model<N> {
-    /// Saves cwnd or, if recovery or PROBE_RTT may have cut it, the larger of it and the one saved
-    /// before.
-    /// Linux: `bbr_save_cwnd`.
+    /// Saves cwnd. If a recovery or PROBE_RTT may have cut it, saves the larger of cwnd and the
+    /// value saved before. Linux: `bbr_save_cwnd`.
     pub(super) fn save_cwnd(&mut self, sk: &Sock<'_>) {
         let is_good =
             self.recovery.prev_ca_state < CaState::Recovery && self.state.mode() != Mode::ProbeRtt;
@@ -29,7 +28,8 @@ impl<N: Numbers> Model<N> {
         self.recovery.prior_cwnd = kept.max(sk.ctl.cwnd);
     }
 
-    /// A loss episode begins: saves what an undo would restore. Linux: `bbr_ssthresh`.
+    /// Saves, when a loss episode begins, the values that an undo would restore. Linux:
+    /// `bbr_ssthresh`.
     pub(crate) fn save_for_undo(&mut self, sk: &Sock<'_>) {
         self.save_cwnd(sk);
         self.recovery.undo_bw_lo = self.lower.bw_lo;
@@ -37,14 +37,14 @@ impl<N: Numbers> Model<N> {
         self.recovery.undo_inflight_hi = self.inflight_hi;
     }
 
-    /// The episode was spurious: restores the bounds.
+    /// Restores the bounds after a spurious episode.
     pub(crate) fn undo_bounds(&mut self) {
         self.lower.bw_lo = self.lower.bw_lo.max(self.recovery.undo_bw_lo);
         self.lower.inflight_lo = self.lower.inflight_lo.max(self.recovery.undo_inflight_lo);
         self.inflight_hi = self.inflight_hi.max(self.recovery.undo_inflight_hi);
     }
 
-    /// A retransmission timeout. Outside probes the flow comes back no higher than `inflight_lo`.
+    /// Handles a retransmission timeout. Outside probes the flow restarts at `inflight_lo` at most.
     pub(crate) fn enter_loss(&mut self, inflight_lo: u32) {
         self.recovery.prev_ca_state = CaState::Loss;
         if !self.is_probing_bandwidth() && self.lower.inflight_lo == UNSET {
@@ -52,7 +52,7 @@ impl<N: Numbers> Model<N> {
         }
     }
 
-    /// The timeout's episode is over: restores cwnd. Linux: `bbr_exit_loss_recovery`.
+    /// Restores cwnd after a timeout's episode. Linux: `bbr_exit_loss_recovery`.
     pub(crate) fn exit_loss(&mut self, sk: &mut Sock<'_>) {
         sk.ctl.cwnd = sk.ctl.cwnd.max(self.recovery.prior_cwnd);
         self.try_fast_path = false;

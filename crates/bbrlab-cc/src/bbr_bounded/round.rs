@@ -3,7 +3,7 @@
 use crate::RateSample;
 use crate::linux_int::before;
 
-/// Where the current round ends.
+/// The end of the current round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Round {
     /// A sample of a packet sent at or after this count of delivered packets begins a new round.

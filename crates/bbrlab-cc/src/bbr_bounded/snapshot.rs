@@ -83,7 +83,7 @@ impl<N: Numbers> Model<N> {
         bytes_per_sec(self.bw(), conn.mss)
     }
 
-    /// What a time series shows.
+    /// The values for a time series.
     pub(crate) fn info(&self, conn: &Conn) -> Info {
         let set = |value: u32| (value != UNSET).then_some(value);
         let rate = |bw: u32| bytes_per_sec(bw, conn.mss);

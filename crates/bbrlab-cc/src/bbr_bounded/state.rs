@@ -62,7 +62,7 @@ impl State {
         self.mode
     }
 
-    /// The phase of PROBE_BW; outside PROBE_BW, the last one there was.
+    /// The phase of PROBE_BW; outside PROBE_BW, the last one.
     #[inline]
     pub(crate) const fn phase(self) -> Phase {
         self.phase
@@ -74,14 +74,14 @@ impl State {
         self.mode == Mode::ProbeBw && self.phase == phase
     }
 
-    /// The pipe is full. Linux: part of `bbr_check_drain`.
+    /// Enters DRAIN because the pipe is full. Linux: part of `bbr_check_drain`.
     pub(super) fn enter_drain(&mut self) {
         assert!(self.mode == Mode::Startup, "DRAIN follows STARTUP only");
         self.mode = Mode::Drain;
     }
 
-    /// STARTUP's queue is drained, or the visit to PROBE_RTT is over. The caller must enter a phase
-    /// next.
+    /// Enters PROBE_BW: STARTUP's queue is drained, or the visit to PROBE_RTT is over. The caller
+    /// must enter a phase next.
     pub(super) fn enter_probe_bw(&mut self) {
         assert!(
             matches!(self.mode, Mode::Drain | Mode::ProbeRtt),
@@ -90,19 +90,19 @@ impl State {
         self.mode = Mode::ProbeBw;
     }
 
-    /// It is time to look for the minimum RTT.
+    /// Enters PROBE_RTT to look for the minimum RTT.
     pub(super) fn enter_probe_rtt(&mut self) {
         assert!(self.mode != Mode::ProbeRtt, "PROBE_RTT is not entered twice");
         self.mode = Mode::ProbeRtt;
     }
 
-    /// PROBE_RTT came before the pipe had been found full.
+    /// Returns to STARTUP: PROBE_RTT came before the pipe had been found full.
     pub(super) fn return_to_startup(&mut self) {
         assert!(self.mode == Mode::ProbeRtt, "only PROBE_RTT returns to STARTUP");
         self.mode = Mode::Startup;
     }
 
-    /// A phase of PROBE_BW begins.
+    /// Enters a phase of PROBE_BW.
     pub(super) fn enter_phase(&mut self, phase: Phase) {
         assert!(self.mode == Mode::ProbeBw, "only PROBE_BW has phases");
         let follows = match phase {

@@ -8,14 +8,14 @@ use expect_test::{Expect, expect};
 use crate::bbr_bounded::{Model, Params as Numbers, Sock};
 use crate::bbr2::{Bbr2, Exp};
 use crate::bbr3::{Bbr3, Constants};
-use crate::given::Given;
+use crate::runtime_params::RuntimeParams;
 use crate::xorshift::Xorshift;
 use crate::{
     Algorithm, CaState, CongestionControl, Conn, Control, Draw, LostSkb, ParamValue, Params,
     RateSample,
 };
 
-/// Always the smallest draw.
+/// Always draws the smallest number.
 struct Least;
 
 impl Draw for Least {
@@ -58,7 +58,7 @@ impl Path {
         Self { conn, rate_pps: 864 }
     }
 
-    /// One round: what the window and the pacing rate allow is sent, and delivered at the
+    /// Simulates a round: sends what the window and the pacing rate allow, and delivers it at the
     /// bottleneck's rate at most.
     fn round(&mut self, cc: &mut impl CongestionControl, losses: u32) {
         let paced = self.conn.ctl.pacing_rate / 1448 * u64::from(RTT_US) / 1_000_000;
@@ -236,9 +236,8 @@ fn parameters_out_of_the_kernels_range_are_refused() {
         .assert_eq(&refusal("form", ParamValue::Int(2020)));
 }
 
-/// Linux: `bbr_packets_in_net_at_edt`. A gain of one is the steady state: PROBE_RTT's gain may
-/// still hold when STARTUP, to which an idle flow has gone back from there, finds the pipe full and
-/// drains.
+/// Linux: `bbr_packets_in_net_at_edt`. A gain of one is the steady state. PROBE_RTT's gain may
+/// still apply when an idle flow, back in STARTUP from there, finds the pipe full and drains.
 #[test]
 fn a_burst_is_added_to_what_is_in_the_network_only_above_a_gain_of_one() {
     const DEPARTURE_MS: u64 = 3;
@@ -248,7 +247,7 @@ fn a_burst_is_added_to_what_is_in_the_network_only_above_a_gain_of_one() {
         ..Path::new().conn
     };
     let mut sk = Sock::new(&conn);
-    let mut model = Model::init(Given::<Numbers>::default(), &mut sk);
+    let mut model = Model::init(RuntimeParams::<Numbers>::default(), &mut sk);
     // 10 Gbit/s: a burst is what is sent in 2^-10 s, here the most that fits into one buffer, 45
     // segments.
     sk.ctl.pacing_rate = 1_250_000_000;
@@ -269,7 +268,7 @@ fn a_burst_is_added_to_what_is_in_the_network_only_above_a_gain_of_one() {
 fn the_target_holds_three_bursts_or_three_segments_more() {
     let conn = Path::new().conn;
     let mut sk = Sock::new(&conn);
-    let mut model = Model::init(Given::<Numbers>::default(), &mut sk);
+    let mut model = Model::init(RuntimeParams::<Numbers>::default(), &mut sk);
     // 8 Mbit/s: bursts of two packets, the least.
     sk.ctl.pacing_rate = 1_000_000;
     model.params.gso_max_size = 65_536;
@@ -285,28 +284,28 @@ fn the_target_holds_three_bursts_or_three_segments_more() {
     assert_eq!([20_000, 1_000].map(|rtt_us| target(rtt_us, true)), [24, 5]);
 }
 
-/// Numbers that the compiler knows, and the same numbers as fields of a connection.
+/// Compares numbers fixed at compile time with the same numbers as fields of a connection.
 #[test]
 fn constants_give_what_parameters_with_the_same_values_give() {
     let mut fixed = Bbr3::with(Constants);
-    let mut given = Bbr3::with(Given(*Constants));
-    let (mut fixed_path, mut given_path) = (Path::new(), Path::new());
+    let mut runtime = Bbr3::with(RuntimeParams(*Constants));
+    let (mut fixed_path, mut runtime_path) = (Path::new(), Path::new());
     fixed_path.conn.ctl = fixed.init(&fixed_path.conn, &mut Least);
-    given_path.conn.ctl = given.init(&given_path.conn, &mut Least);
+    runtime_path.conn.ctl = runtime.init(&runtime_path.conn, &mut Least);
     let mut random = Xorshift::new();
     let mut below = |bound| random.below(bound);
     let mut states = Vec::new();
     for round in 0..2_000 {
         let losses = if below(20) == 0 { below(4) } else { 0 };
         let rate_pps = if below(100) == 0 { 200 + below(2_000) } else { fixed_path.rate_pps };
-        (fixed_path.rate_pps, given_path.rate_pps) = (rate_pps, rate_pps);
+        (fixed_path.rate_pps, runtime_path.rate_pps) = (rate_pps, rate_pps);
         fixed_path.round(&mut fixed, losses);
-        given_path.round(&mut given, losses);
-        assert_eq!(fixed_path.conn, given_path.conn, "round {round}");
-        let (mut of_fixed, mut of_given) = (Vec::new(), Vec::new());
+        runtime_path.round(&mut runtime, losses);
+        assert_eq!(fixed_path.conn, runtime_path.conn, "round {round}");
+        let (mut of_fixed, mut of_runtime) = (Vec::new(), Vec::new());
         fixed.snapshot(&mut |name, value| of_fixed.push((name, value)));
-        given.snapshot(&mut |name, value| of_given.push((name, value)));
-        assert_eq!(of_fixed, of_given, "round {round}");
+        runtime.snapshot(&mut |name, value| of_runtime.push((name, value)));
+        assert_eq!(of_fixed, of_runtime, "round {round}");
         states.push(fixed.info(&fixed_path.conn).state);
     }
     states.sort_unstable();
@@ -314,11 +313,11 @@ fn constants_give_what_parameters_with_the_same_values_give() {
     assert_eq!(states.len(), 6, "all but DRAIN, which is over within a round: {states:?}");
 }
 
-/// A burst that is planned again with the same numbers is the one that they give.
+/// A burst planned again from the same inputs equals one computed from them.
 #[test]
-fn a_planned_burst_follows_from_the_numbers_of_its_day() {
+fn a_planned_burst_follows_from_its_inputs() {
     let mut conn = Path::new().conn;
-    let mut model = Model::init(Given(*Constants), &mut Sock::new(&conn));
+    let mut model = Model::init(RuntimeParams(*Constants), &mut Sock::new(&conn));
     for step in 0..4_u32 {
         for mss in [0, 1, 536, 1448] {
             for min_rtt_us in [0, 100, RTT_US, u32::MAX] {
@@ -341,6 +340,10 @@ fn a_planned_burst_follows_from_the_numbers_of_its_day() {
 #[test]
 fn the_state_is_small() {
     assert!(size_of::<Bbr2<Exp>>() <= 440, "{}", size_of::<Bbr2<Exp>>());
-    assert!(size_of::<Bbr3<Given<Numbers>>>() <= 320, "{}", size_of::<Bbr3<Given<Numbers>>>());
+    assert!(
+        size_of::<Bbr3<RuntimeParams<Numbers>>>() <= 320,
+        "{}",
+        size_of::<Bbr3<RuntimeParams<Numbers>>>()
+    );
     assert!(size_of::<Bbr3<Constants>>() <= 232, "{}", size_of::<Bbr3<Constants>>());
 }

@@ -3,10 +3,10 @@
 //! The result is within a few tenths of a percent, and that error is part of the algorithm: the
 //! window depends on it.
 //!
-//! Sources: [linux] `net/ipv4/tcp_cubic.c`, `cubic_root`: the steps. The table is fitted: from 8
+//! Sources: [linux] `net/ipv4/tcp_cubic.c`, `cubic_root`: the steps. The table is fitted. From 8
 //! on, each entry is the only byte that reproduces the recorded roots (`golden/core/cubicroot`,
-//! 12,500 arguments); below 8, where an entry decides the root of one number only, it is the root
-//! times 64, less 10.
+//! 12,500 arguments). Below 8, an entry decides the root of one number only; it is that root times
+//! 64, less 10.
 //! Deviations: none.
 
 use crate::linux_int::trunc_u32;
@@ -19,7 +19,7 @@ const ROOTS: [u8; 64] = [
     231, 232, 234, 236, 237, 239, 240, 242, 244, 245, 246, 248, 250, 251, 252, 254,
 ];
 
-/// The cube root of `a`, nearly. Linux: `cubic_root`.
+/// The approximate cube root of `a`. Linux: `cubic_root`.
 #[must_use]
 pub fn cube_root(a: u64) -> u32 {
     let bits = u64::BITS - a.leading_zeros();

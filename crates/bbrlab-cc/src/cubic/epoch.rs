@@ -17,7 +17,7 @@ const TIME_SHIFT: u32 = 10;
 /// Upper bound of `cnt` while no loss has set Wmax: growth by at least 5 % per round trip.
 const CNT_WITHOUT_WMAX: u32 = 20;
 
-/// At most half a packet per acknowledged packet.
+/// Lower bound of `cnt`: growth by at most half a packet per acknowledged packet.
 const CNT_MIN: u32 = 2;
 
 /// Fields as in the kernel, stale values included.
@@ -40,7 +40,7 @@ pub(super) struct Epoch {
     epoch_start: u32,
     /// Packets acknowledged that the Reno estimate has not used yet.
     ack_cnt: u32,
-    /// What Reno's cwnd would be.
+    /// The cwnd that Reno would have.
     tcp_cwnd: u32,
 }
 
@@ -66,8 +66,7 @@ impl Epoch {
         self.epoch_start != 0 && age < conn.hz.cast_signed()
     }
 
-    /// Sending resumes after an idle time, in which the curve stands still. Linux:
-    /// `cubictcp_cwnd_event`.
+    /// Leaves an idle time out of the curve when sending resumes. Linux: `cubictcp_cwnd_event`.
     pub(super) fn skip_idle(&mut self, conn: &Conn) {
         let idle = conn.jiffies.wrapping_sub(conn.lsndtime).cast_signed();
         if self.epoch_start != 0 && idle > 0 {
@@ -78,7 +77,7 @@ impl Epoch {
         }
     }
 
-    /// A loss at `cwnd`: records Wmax, ends the epoch, and returns the new ssthresh.
+    /// Handles a loss at `cwnd`: records Wmax, ends the epoch, and returns the new ssthresh.
     /// Linux: `cubictcp_recalc_ssthresh`.
     pub(super) fn end(&mut self, cwnd: u32, params: &CubicParams) -> u32 {
         self.epoch_start = 0;
@@ -120,7 +119,7 @@ impl Epoch {
         params: &CubicParams,
     ) {
         let now = conn.jiffies;
-        // The curve is evaluated once a jiffy, Reno's estimate at every ACK.
+        // The curve is evaluated once per jiffy, Reno's estimate at every ACK.
         if self.epoch_start == 0 || now != self.last_time {
             self.last_cwnd = cwnd;
             self.last_time = now;
@@ -139,7 +138,7 @@ impl Epoch {
         self.cnt = self.cnt.max(CNT_MIN);
     }
 
-    /// The first ACK of an epoch fixes the curve.
+    /// Fixes the curve at the first ACK of an epoch.
     fn begin(&mut self, now: u32, cwnd: u32, acked: u32, params: &CubicParams) {
         self.epoch_start = now;
         self.ack_cnt = acked;
@@ -166,8 +165,8 @@ impl Epoch {
         }
     }
 
-    /// Reno with CUBIC's reduction would gain a packet per `cwnd * beta_scale / 8` acknowledged
-    /// packets.
+    /// Keeps up with Reno, which with CUBIC's reduction gains a packet per `cwnd * beta_scale / 8`
+    /// acknowledged packets.
     fn keep_up_with_reno(&mut self, cwnd: u32, beta_scale: u32) {
         let step = cwnd.wrapping_mul(beta_scale) >> 3;
         if self.ack_cnt > step && step != 0 {
@@ -195,7 +194,7 @@ impl Epoch {
     }
 }
 
-/// Where the curve has its inflection: how long after the start of the epoch, and at which window.
+/// The inflection of the curve: its time after the start of the epoch, and its window.
 pub(super) fn inflection(last_max_cwnd: u32, cwnd: u32, params: &CubicParams) -> (u32, u32) {
     if last_max_cwnd <= cwnd {
         return (0, cwnd);

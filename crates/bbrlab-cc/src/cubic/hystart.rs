@@ -18,10 +18,11 @@ const MIN_SAMPLES: u8 = 8;
 /// Bounds of the delay that counts as a queue, in microseconds. Linux: `HYSTART_DELAY_MIN`, `_MAX`.
 const DELAY_US: (u32, u32) = (4_000, 16_000);
 
-/// The same in ns-3, where the whole minimum is added. ns-3: `HyStartDelayMin`, `HyStartDelayMax`.
+/// Bounds of that delay in ns-3, which adds the whole minimum, not an eighth. ns-3:
+/// `HyStartDelayMin`, `HyStartDelayMax`.
 const NS3_DELAY_US: (u32, u32) = (4_000, 1_000_000);
 
-/// What segmentation offload may add to an ACK train, at most, in microseconds.
+/// The most that segmentation offload may add to an ACK train, in microseconds.
 const ACK_DELAY_US_MAX: u64 = 1_000;
 
 /// Fields as in the kernel, stale values included.
@@ -42,7 +43,7 @@ pub(super) struct HyStart {
 }
 
 impl HyStart {
-    /// A round begins. Linux: `bictcp_hystart_reset`.
+    /// Begins a round. Linux: `bictcp_hystart_reset`.
     pub(super) fn begin_round(&mut self, conn: &Conn) {
         let now_us = trunc_u32(conn.tcp_mstamp());
         self.round_start_us = now_us;
@@ -52,7 +53,7 @@ impl HyStart {
         self.sample_cnt = 0;
     }
 
-    /// Takes a delay sample; `true` if slow start should end here. Linux: `hystart_update`.
+    /// Takes a delay sample; returns whether slow start should end here. Linux: `hystart_update`.
     pub(super) fn update(
         &mut self,
         conn: &Conn,

@@ -1,14 +1,14 @@
-//! CUBIC as ns-2 grows it, and as its port to ns-3 does.
+//! CUBIC's growth as in ns-2 and in its port to ns-3.
 //!
-//! ns-2's code is Linux's of 2006. What a reader of `epoch.rs` finds different:
+//! ns-2's code is Linux's of 2006. It differs from `epoch.rs` in these points:
 //!
-//! - Growth counts ACKs, not segments: slow start adds a segment an ACK, and above ssthresh a
-//!   segment is added by the ACK after `cnt` others. `cnt` is divided by the segments per ACK, a
-//!   moving average over 16 ACKs.
+//! - Growth counts ACKs, not segments: slow start adds a segment per ACK; above ssthresh, the ACK
+//!   after `cnt` others adds a segment. `cnt` is divided by the segments per ACK, a moving average
+//!   over 16 ACKs.
 //! - Beyond the plateau the window grows by 16 segments in 100 ms at most.
 //! - The lowest RTT comes from ACKs above ssthresh alone, and there is no HyStart.
 //! - A timeout is a loss like any other; only a second one in a row forgets the curve.
-//! - Idle time is not left out, and nothing asks whether cwnd was filled.
+//! - Idle time is not left out, and the window also grows when cwnd was not filled.
 //!
 //! Time is in whole milliseconds, whatever `hz` is.
 //!
@@ -66,7 +66,7 @@ pub struct CubicNs2 {
     epoch_start_ms: u32,
     /// ACKs that the Reno estimate has not used yet.
     ack_cnt: u32,
-    /// What Reno's cwnd would be.
+    /// The cwnd that Reno would have.
     tcp_cwnd: u32,
 }
 
@@ -97,14 +97,14 @@ impl CubicNs2 {
         }
     }
 
-    /// What a timeout that follows another forgets. Port: `CubicReset`.
+    /// Forgets the curve at a timeout that follows another. Port: `CubicReset`.
     fn reset(&mut self) {
         let Self { params, acks_needed, cwnd_cnt, delayed_ack, rtt_ms, k, .. } = *self;
         *self = Self { acks_needed, cwnd_cnt, delayed_ack, rtt_ms, k, ..Self::new(params) };
     }
 
-    /// Delays right after a reduction still come from the queue that led to it. Port:
-    /// `measure_delay`.
+    /// Updates the lowest delay, except right after a reduction: delays then still come from the
+    /// queue that led to it. Port: `measure_delay`.
     fn measure_delay(&mut self, now: u32) {
         if now.wrapping_sub(self.epoch_start_ms) < HZ {
             return;
@@ -134,12 +134,12 @@ impl CubicNs2 {
         if self.params.tcp_friendliness {
             cnt = self.keep_up_with_reno(cwnd, cnt);
         }
-        // The average is never 0: it loses one for 16 of its own and gains one at least.
+        // The average is never 0: it loses a sixteenth of itself and gains one at least.
         let acks = (cnt << ACK_RATIO_SHIFT).checked_div(self.delayed_ack);
         self.acks_needed = acks.unwrap_or(0).max(1);
     }
 
-    /// The first ACK of an epoch fixes the curve.
+    /// Fixes the curve at the first ACK of an epoch.
     fn begin(&mut self, now: u32, cwnd: u32) {
         self.epoch_start_ms = now;
         self.ack_cnt = 1;
@@ -176,8 +176,8 @@ impl CubicNs2 {
         cnt
     }
 
-    /// Reno with CUBIC's reduction would gain a packet per `cwnd * beta_scale / 8` ACKs. Port:
-    /// `CubicTcpFriendliness`.
+    /// Keeps up with Reno, which with CUBIC's reduction gains a packet per `cwnd * beta_scale / 8`
+    /// ACKs. Port: `CubicTcpFriendliness`.
     fn keep_up_with_reno(&mut self, cwnd: u32, cnt: u32) -> u32 {
         let step = cwnd.wrapping_mul(self.params.beta_scale) >> 3;
         if self.ack_cnt > step && step != 0 {
@@ -199,7 +199,7 @@ impl CongestionControl for CubicNs2 {
         conn.ctl
     }
 
-    /// A loss: records Wmax, ends the epoch, and returns the new ssthresh. Port: `GetSsThresh`.
+    /// Handles a loss: records Wmax, ends the epoch, returns the new ssthresh. Port: `GetSsThresh`.
     fn ssthresh(&mut self, conn: &Conn) -> u32 {
         if conn.ca_state == CaState::Loss {
             self.reset();
@@ -219,8 +219,9 @@ impl CongestionControl for CubicNs2 {
         reno::undo_cwnd(conn)
     }
 
-    /// An ACK for `acked` segments: one segment more below ssthresh, a step on the curve from there
-    /// on; the ACK that reaches ssthresh counts for both. ns-3: `TcpNewReno::IncreaseWindow`.
+    /// Grows for an ACK of `acked` segments: by one segment below ssthresh, by a step on the curve
+    /// from there on. The ACK that reaches ssthresh counts for both. ns-3:
+    /// `TcpNewReno::IncreaseWindow`.
     fn cong_avoid(&mut self, conn: &Conn, _ack: u32, acked: u32) -> Control {
         let mut ctl = conn.ctl;
         let mut left = acked;
@@ -259,7 +260,7 @@ impl CongestionControl for CubicNs2 {
         conn.ctl.ssthresh
     }
 
-    /// The fields under the names that Linux's have, and the three that only this form has.
+    /// The fields under Linux's names, and the three that only this form has.
     fn snapshot(&self, field: &mut dyn FnMut(&'static str, i64)) {
         field("cnt", i64::from(self.acks_needed));
         field("cwnd_cnt", i64::from(self.cwnd_cnt));

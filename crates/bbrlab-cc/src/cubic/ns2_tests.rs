@@ -1,4 +1,4 @@
-//! `growth = "ns2"` beside the port that the thesis [lanigan] ran, ACK by ACK.
+//! Compares `growth = "ns2"`, ACK by ACK, with the port that the thesis [lanigan] ran.
 
 use super::{Cubic, CubicNs2, CubicParams};
 use crate::no_draw::NoDraw;
@@ -23,7 +23,7 @@ fn conn(cwnd: u32, ssthresh: u32) -> Conn {
     conn
 }
 
-/// Lets the algorithm see what its port saw; the numbers of ACKs and of losses.
+/// Feeds the algorithm the port's inputs; returns the numbers of ACKs and of losses.
 fn replay(cubic: &mut impl CongestionControl) -> (u32, u32) {
     let mut conn = conn(10, u32::MAX);
     let mut count = (0, 0);
@@ -31,7 +31,7 @@ fn replay(cubic: &mut impl CongestionControl) -> (u32, u32) {
         let fields: Vec<&str> = text.split(' ').collect();
         let number = |n: usize| fields[n].parse::<u32>().unwrap();
         let wait = |conn: &mut Conn, ms: u32| conn.clock_ns += u64::from(ms) * 1_000_000;
-        let told = |pkts_acked, rtt_ms: u32| AckSample {
+        let sample = |pkts_acked, rtt_ms: u32| AckSample {
             pkts_acked,
             rtt_us: (rtt_ms * 1000).cast_signed(),
             ..AckSample::default()
@@ -41,13 +41,13 @@ fn replay(cubic: &mut impl CongestionControl) -> (u32, u32) {
             "=" => conn.ctl.cwnd = number(1),
             "L" => {
                 wait(&mut conn, number(1));
-                cubic.pkts_acked(&conn, &told(0, number(2)));
+                cubic.pkts_acked(&conn, &sample(0, number(2)));
                 conn.ctl.ssthresh = cubic.ssthresh(&conn);
                 count.1 += 1;
             }
             _ => {
                 wait(&mut conn, number(0));
-                cubic.pkts_acked(&conn, &told(number(2), number(1)));
+                cubic.pkts_acked(&conn, &sample(number(2), number(1)));
                 if fields.len() == 3 {
                     continue;
                 }

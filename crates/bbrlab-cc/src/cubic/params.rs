@@ -37,7 +37,7 @@ pub const PARAMS: &[ParamSpec] = &[
     ParamSpec {
         name: "growth",
         default: "\"linux\"",
-        summary: "\"ns2\": as ns-2 counts, a segment an ACK in slow start, then a segment after so many ACKs, at most 16 in 100 ms beyond Wmax; no HyStart, and only a second timeout in a row forgets the curve",
+        summary: "\"ns2\": as in ns-2, a segment per ACK in slow start, then one per several ACKs, at most 16 in 100 ms beyond Wmax; no HyStart; only a second timeout in a row forgets the curve",
     },
     ParamSpec {
         name: "wmax_on_rto",
@@ -71,7 +71,7 @@ pub(super) const BETA_SCALE: u32 = 1024;
     reason = "the kernel's switches, independent of each other"
 )]
 pub struct CubicParams {
-    /// What is left of cwnd after a loss, in 1/1024.
+    /// Share of cwnd that a loss leaves, in 1/1024.
     pub beta: u32,
     /// Whether a Wmax below the last one is lowered further.
     pub fast_convergence: bool,
@@ -81,7 +81,7 @@ pub struct CubicParams {
     pub hystart: bool,
     /// Whether HyStart's thresholds are ns-3's.
     pub is_hystart_of_ns3: bool,
-    /// Whether the window grows as ns-2's: [`super::CubicNs2`] in place of [`super::Cubic`].
+    /// Whether the window grows as ns-2's: [`super::CubicNs2`] instead of [`super::Cubic`].
     pub is_of_ns2: bool,
     /// Whether Wmax survives a timeout.
     pub keeps_wmax_on_rto: bool,
@@ -111,7 +111,7 @@ impl Default for CubicParams {
 }
 
 impl CubicParams {
-    /// The parameters of a table.
+    /// Reads the parameters of a table.
     ///
     /// # Errors
     /// If a value is out of range.

@@ -111,7 +111,7 @@ fn wmax_may_survive_a_timeout() {
 
 #[test]
 fn hystart_of_ns3_lets_the_queue_grow_to_another_minimum_rtt() {
-    // Slow start with a minimum of 20 ms: at which RTT of a round it ends.
+    // The RTT of a round, in ms, at which slow start with a minimum RTT of 20 ms ends.
     let end_ms = |hystart: ParamValue| {
         let params = vec![
             ("hystart".to_owned(), hystart),

@@ -42,12 +42,12 @@ pub const PARAMS: &[ParamSpec] = &[
     ParamSpec {
         name: "diff",
         default: "\"base\"",
-        summary: "packets in the queue; \"base\": cwnd (rtt - base_rtt) / base_rtt, \"rtt\": the same over rtt (ns-3)",
+        summary: "packets in the queue; \"base\": cwnd (rtt - base_rtt) / base_rtt, \"rtt\": divided by rtt instead (ns-3)",
     },
     ParamSpec {
         name: "growth",
         default: "\"linux\"",
-        summary: "\"ns3\": slow start adds a segment an ACK, a round ends with the ACK of its last segment, a loss sets ssthresh one segment below cwnd",
+        summary: "\"ns3\": slow start adds a segment per ACK, a round ends with the ACK of its last segment, a loss sets ssthresh one segment below cwnd",
     },
 ];
 
@@ -74,7 +74,7 @@ pub struct RttRound {
 }
 
 impl RttRound {
-    /// Forgets everything and starts afresh. Linux: `tcp_vegas_init`.
+    /// Forgets everything and starts again. Linux: `tcp_vegas_init`.
     pub fn restart(&mut self, conn: &Conn) {
         self.base_rtt_us = NO_RTT_US;
         self.enable(conn);
@@ -104,7 +104,7 @@ impl RttRound {
         self.cnt_rtt = self.cnt_rtt.wrapping_add(1);
     }
 
-    /// Samples count in the Open state only. Linux: `tcp_vegas_state`.
+    /// Counts samples in the Open state only. Linux: `tcp_vegas_state`.
     pub fn set_state(&mut self, conn: &Conn, new: CaState) {
         if new == CaState::Open {
             self.enable(conn);
@@ -113,7 +113,8 @@ impl RttRound {
         }
     }
 
-    /// After an idle time everything learnt is out of date. Linux: `tcp_vegas_cwnd_event`.
+    /// Forgets everything after an idle time, since it is out of date. Linux:
+    /// `tcp_vegas_cwnd_event`.
     pub fn cwnd_event(&mut self, conn: &Conn, event: CwndEvent) {
         if matches!(event, CwndEvent::CwndRestart | CwndEvent::TxStart) {
             self.restart(conn);
@@ -168,7 +169,7 @@ impl Vegas {
         })
     }
 
-    /// Once per round trip: compares the window with what the path holds without a queue.
+    /// Compares the window, once per round trip, with what the path holds without a queue.
     fn adjust(&self, conn: &Conn, acked: u32) -> Control {
         let mut ctl = conn.ctl;
         let RttRound { min_rtt_us, base_rtt_us, .. } = self.round;
@@ -205,7 +206,7 @@ impl Vegas {
         ctl
     }
 
-    /// ssthresh with which the window is not below it. Linux: `tcp_vegas_ssthresh`.
+    /// ssthresh, lowered so that the window is not below it. Linux: `tcp_vegas_ssthresh`.
     fn ssthresh_below(&self, ctl: &Control) -> u32 {
         if self.is_of_ns3 { ns3::ssthresh(ctl) } else { ctl.ssthresh.min(ctl.cwnd) }
     }
@@ -218,7 +219,7 @@ impl Vegas {
         }
     }
 
-    /// Growth without a judgement of the queue.
+    /// Grows without judging the queue.
     fn increase_like_reno(&self, conn: &Conn, acked: u32) -> Control {
         if self.is_of_ns3 {
             ns3::increase_like_reno(conn.ctl, acked)

@@ -1,8 +1,9 @@
-//! What ns-3's `TcpVegas` does differently.
+//! The steps in which ns-3's `TcpVegas` differs.
 //!
-//! - The window grows by one segment an ACK, however many it acknowledges, up to ssthresh and where
-//!   there are too few samples: `TcpNewReno::SlowStart`, `CongestionAvoidance`.
-//! - A round trip ends with the ACK for the last segment of the one before, not with the next one.
+//! - The window grows by one segment per ACK, however many it acknowledges, up to ssthresh and
+//!   where there are too few samples: `TcpNewReno::SlowStart`, `CongestionAvoidance`.
+//! - A round trip ends with the ACK for the last segment of the previous one, not with the next
+//!   ACK.
 //! - ssthresh is at most one segment below cwnd, and a loss sets it to that, not to half.
 //!
 //! Sources: ns-3.27 `tcp-vegas.cc`, `IncreaseWindow`, `GetSsThresh`; `tcp-congestion-ops.cc`.
@@ -17,12 +18,12 @@ pub(super) fn is_round_over(ack: u32, beg_snd_nxt: u32) -> bool {
     !before(ack, beg_snd_nxt)
 }
 
-/// One segment for an ACK. ns-3: `TcpNewReno::SlowStart`.
+/// Adds one segment for an ACK. ns-3: `TcpNewReno::SlowStart`.
 pub(super) fn slow_start(ctl: &mut Control) {
     ctl.cwnd = ctl.cwnd.wrapping_add(1).min(ctl.cwnd_clamp);
 }
 
-/// One segment for an ACK below ssthresh, one for cwnd ACKs from there on; an ACK for several
+/// Adds one segment per ACK below ssthresh, and one per cwnd ACKs from there on. An ACK for several
 /// segments that reaches ssthresh counts for both. ns-3: `TcpNewReno::IncreaseWindow`.
 pub(super) fn increase_like_reno(mut ctl: Control, acked: u32) -> Control {
     let mut left = acked;
@@ -37,8 +38,7 @@ pub(super) fn increase_like_reno(mut ctl: Control, acked: u32) -> Control {
     ctl
 }
 
-/// ssthresh, one segment below cwnd if it was above that; at least two. ns-3:
-/// `TcpVegas::GetSsThresh`.
+/// ssthresh, lowered to one segment below cwnd; at least two. ns-3: `TcpVegas::GetSsThresh`.
 pub(super) fn ssthresh(ctl: &Control) -> u32 {
     ctl.ssthresh.min(ctl.cwnd.saturating_sub(1)).max(2)
 }

@@ -1,15 +1,16 @@
-//! What every congestion control owes its sender, whatever the network does to it.
+//! The properties that every congestion control must have, whatever the network does.
 //!
 //! Every property is tested for every algorithm of `Algorithm::ALL`, so a new algorithm is covered
 //! as soon as it is listed. There are two kinds of test:
 //!
 //! * hostile but legal histories, made by proptest: ACKs for any subset at any time, losses,
-//!   timeouts, spurious reductions, idle times of ten minutes, application limits, marks, rates
-//!   from 1 kbit/s to 100 Gbit/s, counters about to wrap. After every call: cwnd is at least 1 and
-//!   within its clamp, the pacing rate within its bound (and at least 1 B/s for BBRv2 and v3; BBRv1
-//!   may reach 0, which means no pacing), a burst is at least one packet. No panic and no overflow
-//!   anywhere.
-//! * one flow on a clean path after something terrible: it must fill the path again.
+//!   timeouts, spurious reductions, marks. They include idle times of ten minutes, application
+//!   limits, rates from 1 kbit/s to 100 Gbit/s, and counters about to wrap.
+//!
+//!   After every call, cwnd is at least 1 and within its clamp, the pacing rate is within its
+//!   bound, and a burst is at least one packet. The pacing rate of BBRv2 and v3 is at least 1 B/s;
+//!   BBRv1 may reach 0, which means no pacing. Nothing panics or overflows.
+//! * one flow on a clean path after a disruption: it must fill the path again.
 //!
 //! Histories that once failed are kept in [`FORMER_FAILURES`]; proptest saves new ones in
 //! `tests/proptest-regressions/contract.txt` and prints them.
@@ -29,7 +30,7 @@ use proptest::strategy::ValueTree as _;
 use proptest::test_runner::{Config, FileFailurePersistence, RngSeed, TestRunner};
 use sender::{Acked, Sender, Start};
 
-/// What can happen to a connection.
+/// An event of a connection.
 #[derive(Clone, Copy, Debug)]
 enum Op {
     /// Time passes.
@@ -40,7 +41,7 @@ enum Op {
     Ack { packets: u16, ce: bool },
     /// An ACK for every `nth` packet outstanding, as SACK blocks.
     Sack { nth: u8 },
-    /// A duplicate ACK without news.
+    /// A duplicate ACK without new information.
     DupAck,
     /// The oldest packets are marked lost.
     Lose { packets: u16 },
@@ -48,14 +49,14 @@ enum Op {
     Rto,
     /// The last reduction was spurious.
     Undo,
-    /// The application runs dry.
+    /// The application has no more data.
     AppLimit,
     /// A CE-marked packet arrives, or an unmarked one.
     Mark { ce: bool },
     /// For `acks` ACKs: a bottleneck that delivers two packets per `gap_us`, with a queue before it
     /// that holds the rest of the window.
     Bottleneck { acks: u16, gap_us: u64 },
-    /// `rounds` times: a window leaves, and is acknowledged after `rtt_us`.
+    /// A window leaves and is acknowledged after `rtt_us`, `rounds` times.
     Rounds { rounds: u8, rtt_us: u64 },
 }
 
@@ -205,7 +206,7 @@ fn configurations() -> impl Iterator<Item = (Algorithm, Params)> {
     defaults.chain(others)
 }
 
-/// A value as a scenario would read it; what is neither a switch nor a number is a name.
+/// A value as a scenario would read it; a value that is neither a switch nor a number is a name.
 fn setting(value: &str) -> ParamValue {
     if let Ok(switch) = value.parse() {
         return ParamValue::Bool(switch);
@@ -253,8 +254,7 @@ fn contract_holds_under_hostile_but_legal_histories() {
         .unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// The states that 400 histories lead through. A test of the test: tame histories would prove
-/// nothing.
+/// The states that 400 histories reach. This tests the test: tame histories would prove nothing.
 fn states_reached(algorithm: Algorithm) -> Vec<&'static str> {
     let mut runner = TestRunner::new(config());
     let mut states = BTreeSet::new();
@@ -291,7 +291,7 @@ fn histories_reach_every_state_of_bbr2_and_bbr3() {
     }
 }
 
-/// Histories that failed once, each with what it showed.
+/// Histories that failed once, each with the fault that it showed.
 const FORMER_FAILURES: &[(&str, &[Op])] = &[];
 
 #[test]
@@ -323,10 +323,10 @@ fn same_history_gives_the_same_connection() {
     }
 }
 
-/// The file has a line for each configuration: packets delivered in 30 histories, the cwnds at
-/// their ends, summed, and a digest of what the algorithm set and of its state after each
-/// operation. No kernel trace covers the algorithms that are not Linux's, and no commit changes
-/// them unless it means to. `cargo xtask bless` writes the file anew.
+/// The file has a line for each configuration: the packets delivered in 30 histories, the sum of
+/// the cwnds at their ends, and a digest of the algorithm's outputs and state after each operation.
+/// No kernel trace covers the algorithms that are not Linux's, so this file shows unintended
+/// changes of them. `cargo xtask bless` rewrites it.
 #[test]
 fn histories_end_as_they_did() {
     let mut runner = TestRunner::new(config());
@@ -358,8 +358,7 @@ const EASY: Link = Link { rate_bps: 10_000_000, rtt_ns: 20_000_000, buffer_pkts:
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// What a clean path carries in the last 10 of the 30 s after `disruption`, as a share of its
-/// capacity.
+/// The share of a clean path's capacity that is used in the last 10 of the 30 s after `disruption`.
 fn share_after(
     algorithm: Algorithm,
     params: &Params,
@@ -378,8 +377,8 @@ fn share_after(
     f64::from(u32::try_from(delivered).unwrap()) / f64::from(u32::try_from(capacity).unwrap())
 }
 
-/// At least nine tenths: PROBE_RTT costs BBR two hundredths, and Reno loses nothing by halving a
-/// window of three BDPs.
+/// Checks for a share of at least nine tenths: PROBE_RTT costs BBR two hundredths, and Reno loses
+/// nothing by halving a window of three BDPs.
 fn check_fills_the_path(what: &str, disruption: impl Fn(&mut Sender, &mut Path)) {
     let mut failures = Vec::new();
     for (algorithm, params) in configurations() {

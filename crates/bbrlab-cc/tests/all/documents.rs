@@ -1,4 +1,4 @@
-//! The list of algorithms and the pages about them agree.
+//! Tests that the list of algorithms and the pages about them agree.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -35,7 +35,7 @@ fn a_page_has_its_algorithms_name_and_every_parameter() {
             assert!(text.contains(section), "{name}: {section}");
         }
         for parameter in algorithm.params() {
-            // A page may refer to that of the algorithm that it is a variant of.
+            // The page of a variant may refer to the page of its base.
             let is_of = |base: Algorithm| {
                 text.contains(&format!("Parameters are those of `{}`", base.name()))
                     && base.params().contains(parameter)

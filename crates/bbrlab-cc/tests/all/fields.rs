@@ -16,18 +16,18 @@ fn records() -> [Rows; 5] {
 #[test]
 fn the_page_is_the_table() {
     let mut text = String::from(
-        "# What a congestion control sees and sets\n\n\
-         The fields of the records that events hand to a congestion control, built-in or [of one's own](python.md#a-control-of-ones-own).\n\
-         Written by `crates/bbrlab-cc/tests/all/fields.rs` from the table in `crates/bbrlab-cc/src/fields.rs`. The trace column is that of\n\
-         kernel traces; what may be written is there a second time after the call, with `o_` before its name.\n",
+        "# Fields of a congestion control\n\n\
+         The fields of the records that a congestion control receives, built-in or [custom](python.md#a-control-of-ones-own).\n\
+         Written by `crates/bbrlab-cc/tests/all/fields.rs` from the table in `crates/bbrlab-cc/src/fields.rs`. The trace\n\
+         column is the one in kernel traces. These have a second column for each writable field, with the prefix `o_` and\n\
+         the value after the call.\n",
     );
     for rows in records() {
         let Rows { record, meaning, fields, computed } = rows;
         writeln!(text, "\n## {record}\n\n{meaning}.\n").unwrap();
         text += "| name | type | unit | may be set | Linux | trace column | meaning |\n| --- | --- | --- | --- | --- | --- | --- |\n";
         if record == "Conn" {
-            text +=
-                "| `ctl` | Control | | its fields | | | What a congestion control may write |\n";
+            text += "| `ctl` | Control | | its fields | | | The fields that a congestion control may write |\n";
         }
         for field in fields.iter().chain(computed) {
             let set = field.writable.map(|(least, most)| format!("{least} to {most}"));
@@ -82,7 +82,7 @@ fn class(rows: &Rows) -> String {
         writeln!(text, "    \"\"\"{meaning}.\"\"\"\n").unwrap();
     }
     if *record == "Conn" {
-        text += "    @property\n    def ctl(self) -> Control:\n        \"\"\"What a congestion control may write.\"\"\"\n";
+        text += "    @property\n    def ctl(self) -> Control:\n        \"\"\"The fields that a congestion control may write.\"\"\"\n";
     }
     for field in fields.iter().chain(*computed) {
         text += &property(field);
@@ -98,7 +98,7 @@ fn property(field: &About) -> String {
         Kind::PacingStatus => "PacingStatus",
         Kind::U8 | Kind::U32 | Kind::I32 | Kind::U64 | Kind::I64 => "int",
     };
-    // The type says it.
+    // These types need no unit.
     let unit = match *unit {
         "flag" | "state" => String::new(),
         unit => format!(" Unit: {unit}."),

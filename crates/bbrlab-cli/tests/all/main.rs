@@ -9,6 +9,7 @@ mod plot;
 mod run;
 mod shards;
 mod shell;
+mod shell_files;
 mod stories;
 mod texts;
 mod validate;

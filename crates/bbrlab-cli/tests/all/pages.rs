@@ -10,7 +10,9 @@ use expect_test::expect_file;
 
 const PAGES: &[(&str, &str)] = &[
     ("scenario-files.md", include_str!("../../../../docs/scenario-files.md")),
+    ("scenarios.md", include_str!("../../../../docs/scenarios.md")),
     ("results.md", include_str!("../../../../docs/results.md")),
+    ("plots.md", include_str!("../../../../docs/plots.md")),
     ("reproduce.md", include_str!("../../../../docs/reproduce.md")),
     ("clusters", include_str!("../../../../docs/clusters/README.md")),
 ];
@@ -23,6 +25,10 @@ fn the_pages_show_what_the_command_answers() {
         .assert_eq(&answered(include_str!("../../../../README.md")));
     expect_file!["../../../../docs/networks.md"]
         .assert_eq(&answered(include_str!("../../../../docs/networks.md")));
+    expect_file!["../../../../docs/sweeps.md"]
+        .assert_eq(&answered(include_str!("../../../../docs/sweeps.md")));
+    expect_file!["../../../../docs/traffic.md"]
+        .assert_eq(&answered(include_str!("../../../../docs/traffic.md")));
     expect_file!["../../../../docs/queues/README.md"]
         .assert_eq(&answered(include_str!("../../../../docs/queues/README.md")));
 }

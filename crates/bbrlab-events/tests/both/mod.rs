@@ -1,4 +1,4 @@
-//! Two event queues with the same calls: that of the crate, and a plain binary heap.
+//! Two event queues with the same interface: the crate's queue and a plain binary heap.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -6,27 +6,27 @@ use std::collections::{BinaryHeap, VecDeque};
 use bbrlab_events::{Event, EventQueue, Key, Kind, TimerId, id_tie, tie};
 use bbrlab_units::Time;
 
-/// Timers of each end of a flow.
+/// Number of timers of each end of a flow.
 pub(crate) const TIMERS_PER_END: u8 = 2;
 
-/// How many of what there is, and which timers have a structure of their own.
+/// The numbers of flows, links and lanes, and the timers with a structure of their own.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Size {
     pub(crate) flows: u32,
     pub(crate) links: u32,
-    /// With 0, each packet is an event of its own.
+    /// With 0 lanes, each packet is a separate event.
     pub(crate) lanes: u32,
     pub(crate) tournament_timer: Option<TimerId>,
     pub(crate) calendar_timer: Option<TimerId>,
 }
 
-/// What a simulator asks of an event queue.
+/// The calls of a simulator to an event queue.
 pub(crate) trait Queue {
     fn new(size: Size) -> Self;
 
     fn insert(&mut self, key: Key);
 
-    /// A packet enters a lane, and arrives with this key.
+    /// A packet enters a lane. It arrives with this key.
     fn send(&mut self, lane: u32, key: Key);
 
     fn arm(&mut self, flow: u32, timer: TimerId, at: Time, now: Time);
@@ -37,12 +37,12 @@ pub(crate) trait Queue {
 
     fn arm_link(&mut self, link: u32, at: Time);
 
-    /// Ends the current event, if there is one, and takes the next one.
+    /// Ends the current event, if there is one, and takes the next event.
     fn next(&mut self) -> Option<Key>;
 }
 
-/// Every packet, event and timer is an entry of one binary heap. A timer that is armed again gets
-/// another entry; an entry counts only if its time is the timer's deadline.
+/// A queue that keeps every packet, event and timer in one binary heap. A timer that is armed again
+/// gets another entry. An entry counts only if its time is the timer's deadline.
 pub(crate) struct Plain {
     heap: BinaryHeap<Reverse<Key>>,
     deadlines: Vec<Time>,
@@ -116,14 +116,14 @@ impl Queue for Plain {
     }
 }
 
-/// The crate's queue, with the lanes that its caller keeps.
+/// The crate's queue, with the lanes that its caller has to keep.
 pub(crate) struct Structured {
     queue: EventQueue,
     lanes: Vec<VecDeque<Key>>,
     open: Open,
 }
 
-/// What the end of the current event has to close.
+/// The structure that must be closed at the end of the current event.
 #[derive(Clone, Copy)]
 enum Open {
     Nothing,

@@ -1,7 +1,7 @@
 //! The simulator as a back end: it can do all that a scenario can say.
 
+use bbrlab_cost::Estimate;
 use bbrlab_run::Run;
-use bbrlab_scenario::Estimate;
 
 use crate::backend::{Backend, Refusal, Task};
 use crate::calibration::seconds_per_event;

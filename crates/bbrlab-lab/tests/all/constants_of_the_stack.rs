@@ -1,4 +1,4 @@
-//! Compares the list of constants in `docs/fidelity.md` with the code: none may differ, be missing
+//! Compares the list of constants in `docs/constants.md` with the code: none may differ, be missing
 //! or be left over.
 
 use std::collections::BTreeMap;
@@ -17,10 +17,9 @@ fn root() -> PathBuf {
 
 /// Rows `| `NAME` | `VALUE` | `file` | symbol |` of the list.
 fn listed() -> Constants {
-    let text = fs::read_to_string(root().join("docs/fidelity.md")).expect("the document is there");
-    let section = text.split("\n## Constants").nth(1).expect("there is a section `Constants`");
+    let text = fs::read_to_string(root().join("docs/constants.md")).expect("the document is there");
     let mut constants = Constants::new();
-    for line in section.lines().filter(|line| line.starts_with("| `")) {
+    for line in text.lines().filter(|line| line.starts_with("| `")) {
         let cells: Vec<&str> = line.trim_matches('|').split(" | ").map(str::trim).collect();
         let [name, value, file, symbol] = cells.as_slice() else {
             panic!("four cells: {line}");

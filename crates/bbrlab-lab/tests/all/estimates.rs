@@ -9,6 +9,7 @@
 use std::fs;
 use std::path::Path;
 
+use bbrlab_cost::Estimate;
 use bbrlab_lab::{Stop, execute, save_run};
 use bbrlab_run::Controls;
 use bbrlab_scenario::Scenario;
@@ -48,7 +49,7 @@ fn bytes_of(folder: &Path) -> u64 {
 fn compare(name: &str, text: &str) -> Vec<Compared> {
     let scenario = Scenario::parse(name, "s.toml", text, None, &[])
         .unwrap_or_else(|errors| panic!("{name}: {errors}\n{text}"));
-    let estimate = scenario.estimate();
+    let estimate = Estimate::of_scenario(&scenario);
     let executed = execute(&scenario.run(0), 1, &Controls::none(), &Stop::new(), |_| {}).unwrap();
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("estimates-{name}"));
     save_run(&folder, &scenario.run_toml(0), &executed, true).unwrap();

@@ -2,21 +2,21 @@
 
 use bbrlab_units::{BitRate, Bytes, Span};
 
-/// The parameters of `cake`, with `tc`'s names and defaults. The link's buffer is a limit besides
-/// that of memory; `tc` has none.
+/// The parameters of `cake`, with `tc`'s names and defaults. The link's buffer is a limit in
+/// addition to the memory limit; `tc` has only the memory limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CakeParams {
-    /// The rate of its own shaper; without it, packets leave when the link asks for them.
+    /// The rate of `cake`'s own shaper. Without it, packets leave when the link requests them.
     pub bandwidth: Option<BitRate>,
-    /// Into which tins packets are sorted.
+    /// The tins into which packets are sorted.
     pub tins: CakeTins,
-    /// Between whom the link is shared.
+    /// The hosts or flows among which the link is shared.
     pub flows: CakeFlows,
-    /// The RTT for which the control law is tuned; its target is a twentieth.
+    /// The RTT for which the control law is tuned. The target is a twentieth of it.
     pub rtt: Span,
-    /// Memory that packets may take; by default it follows from rate and RTT.
+    /// Memory limit for packets. By default it follows from rate and RTT.
     pub memlimit: Option<Bytes>,
-    /// Whether an ACK is dropped for a newer one of its flow that waits behind it.
+    /// Whether an ACK is dropped if a newer ACK of its flow waits behind it.
     pub ack_filter: CakeAckFilter,
 }
 
@@ -31,29 +31,29 @@ impl CakeParams {
         ack_filter: CakeAckFilter::Off,
     };
 
-    /// Bytes of memory that a packet takes beyond those on the wire. Linux: `truesize`.
+    /// Bytes of memory that a packet takes in addition to its wire bytes. Linux: `truesize`.
     pub const PACKET_OVERHEAD: u64 = 766;
 
-    /// The rate of its shaper in bytes per second, 0 without one.
+    /// Returns the rate of the shaper in bytes per second; 0 without a shaper.
     #[must_use]
     pub fn shaped_rate(&self) -> u64 {
         self.bandwidth.map_or(0, |rate| (rate.0 / 8).max(1))
     }
 
-    /// The interval of the control law in whole microseconds.
+    /// Returns the interval of the control law in whole microseconds.
     #[must_use]
     pub fn interval_us(&self) -> u64 {
         u64::from(u32::try_from(self.rtt.0 / 1000).unwrap_or(u32::MAX)).max(1)
     }
 
-    /// The memory that packets may take. Linux: the end of `cake_reconfigure`.
+    /// Returns the memory limit for packets. Linux: the end of `cake_reconfigure`.
     #[must_use]
     pub fn memory_limit(&self) -> Bytes {
         let configured = self.memlimit.map_or(0, |bytes| bytes.0.min(u32::MAX.into()));
         let own = if configured > 0 {
             configured
         } else if self.shaped_rate() > 0 {
-            // Four intervals at the rate, of which 32 bits count.
+            // Four intervals at the rate, truncated to 32 bits.
             let bytes = self.shaped_rate().wrapping_mul(self.interval_us()) / 250_000;
             (bytes & u64::from(u32::MAX)).max(MEMORY_MIN)
         } else {
@@ -63,14 +63,14 @@ impl CakeParams {
     }
 }
 
-/// The memory that is granted at least if there is a rate.
+/// The minimum memory limit if there is a rate.
 const MEMORY_MIN: u64 = 4 << 20;
 
-/// Without `memlimit` the memory is at most that of so many bytes in full packets. Linux:
-/// `sch->limit` of `psched_mtu`.
+/// Maximum memory limit without `memlimit`: 10,240 full packets. Linux: `sch->limit` of
+/// `psched_mtu`.
 const MEMORY_MAX: u64 = 10_240 * 1514;
 
-/// Which ACKs are dropped for newer ones of their flow that wait behind them.
+/// The ACKs that are dropped because newer ACKs of their flow wait behind them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CakeAckFilter {
     /// None.
@@ -82,7 +82,7 @@ pub enum CakeAckFilter {
 }
 
 impl CakeAckFilter {
-    /// All, with their names in `tc`.
+    /// All values, with their names in `tc`.
     pub const NAMED: &[(&str, Self)] = &[
         ("no-ack-filter", Self::Off),
         ("ack-filter", Self::Conservative),
@@ -90,7 +90,7 @@ impl CakeAckFilter {
     ];
 }
 
-/// How packets are sorted into tins by their DSCP.
+/// The classes into which packets are sorted by their DSCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CakeTins {
     /// One tin.
@@ -106,7 +106,7 @@ pub enum CakeTins {
 }
 
 impl CakeTins {
-    /// All, with their names in `tc`.
+    /// All values, with their names in `tc`.
     pub const NAMED: &[(&str, Self)] = &[
         ("besteffort", Self::Besteffort),
         ("precedence", Self::Precedence),
@@ -116,7 +116,7 @@ impl CakeTins {
     ];
 }
 
-/// Between whom a tin is shared.
+/// The hosts or flows among which a tin is shared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CakeFlows {
     /// All packets are in one queue.
@@ -138,7 +138,7 @@ pub enum CakeFlows {
 }
 
 impl CakeFlows {
-    /// All, with their names in `tc`.
+    /// All values, with their names in `tc`.
     pub const NAMED: &[(&str, Self)] = &[
         ("flowblind", Self::Flowblind),
         ("srchost", Self::Srchost),
@@ -150,13 +150,13 @@ impl CakeFlows {
         ("triple-isolate", Self::TripleIsolate),
     ];
 
-    /// Whether flows of the same sending host share what it gets.
+    /// Whether the flows of a sending host share the host's part.
     #[must_use]
     pub fn by_source(self) -> bool {
         matches!(self, Self::DualSrchost | Self::TripleIsolate)
     }
 
-    /// Whether flows of the same receiving host share what it gets.
+    /// Whether the flows of a receiving host share the host's part.
     #[must_use]
     pub fn by_destination(self) -> bool {
         matches!(self, Self::DualDsthost | Self::TripleIsolate)

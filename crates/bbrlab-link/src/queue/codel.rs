@@ -7,9 +7,9 @@ use bbrlab_units::{Bytes, Span};
 pub struct CodelParams {
     /// The acceptable wait.
     pub target: Span,
-    /// How long the wait may exceed `target` before packets are dropped.
+    /// The time for which the wait may exceed `target` before packets are dropped.
     pub interval: Span,
-    /// Whether ECN-capable packets are marked where others are dropped.
+    /// Whether ECN-capable packets are marked instead of dropped.
     pub ecn: bool,
     /// ECN-capable packets that waited longer are marked at once.
     pub ce_threshold: Option<Span>,
@@ -28,18 +28,19 @@ impl CodelParams {
 /// The parameters of `fq_codel`, with `tc`'s names and defaults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FqCodelParams {
-    /// Each queue's law.
+    /// The control law of each queue.
     pub codel: CodelParams,
-    /// Queues into which flows are hashed.
+    /// Number of queues into which flows are hashed.
     pub flows: u32,
-    /// Bytes that a queue may send in a turn.
+    /// Bytes that a queue may send per round.
     pub quantum: Bytes,
-    /// Packets dropped at most from the fattest queue when the limit is reached, at least 1.
+    /// Maximum number of packets dropped from the fattest queue when the limit is reached; at least
+    /// 1.
     pub drop_batch: u32,
 }
 
 impl FqCodelParams {
-    /// `tc`'s defaults for `fq_codel`: ECN is on.
+    /// `tc`'s defaults for `fq_codel`. ECN is on.
     pub const DEFAULT: Self = Self {
         codel: CodelParams { ecn: true, ..CodelParams::DEFAULT },
         flows: 1024,

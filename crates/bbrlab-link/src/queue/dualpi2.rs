@@ -5,29 +5,30 @@ use bbrlab_units::{Packets, Span};
 /// The parameters of `dualpi2`, with `tc`'s names and defaults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DualPi2Params {
-    /// The wait that the law aims at.
+    /// The wait that the control law aims at.
     pub target: Span,
-    /// How often the probability is computed.
+    /// Interval at which the probability is computed.
     pub tupdate: Span,
     /// Weight of the distance from `target`, in 1/256 Hz (`tc` takes Hz).
     pub alpha: u32,
     /// Weight of the change of the wait, in 1/256 Hz (`tc` takes Hz).
     pub beta: u32,
-    /// The probability of a mark in the L queue is the law's times this. At least 1.
+    /// Factor from the control law's probability to the probability of a mark in the L queue. At
+    /// least 1.
     pub coupling_factor: u8,
-    /// Above this, all packets of the L queue are marked.
+    /// Above this threshold, all packets of the L queue are marked.
     pub step_thresh: StepThreshold,
-    /// Only packets that found at least so many in the L queue are marked by `step_thresh`.
+    /// `step_thresh` marks only packets that found at least this many packets in the L queue.
     pub min_qlen_step: u32,
-    /// The share of the link, in percent, that the classic queue gets at least. At most 100.
+    /// Minimum share of the link for the classic queue, in percent. At most 100.
     pub classic_protection: u8,
-    /// Whether packets of the L queue are dropped, too, when the probability of a mark would exceed
-    /// 1 (`drop_on_overload`). If not, the queue may overflow (`overflow`).
+    /// Whether packets of the L queue are also dropped when the probability of a mark would exceed
+    /// 1 (`drop_on_overload`). Otherwise the queue may overflow (`overflow`).
     pub drop_on_overload: bool,
-    /// Whether packets are dropped and marked on arrival (`drop_enqueue`), not when they leave
+    /// Whether packets are dropped and marked on arrival (`drop_enqueue`), or when they leave
     /// (`drop_dequeue`).
     pub drop_enqueue: bool,
-    /// Whether ECT(0) belongs to the L queue, too (`any_ect`), not only ECT(1) and CE (`l4s_ect`).
+    /// Whether ECT(0) also belongs to the L queue (`any_ect`), or only ECT(1) and CE (`l4s_ect`).
     pub any_ect: bool,
 }
 

@@ -2,15 +2,15 @@
 
 use bbrlab_units::{Bytes, Span};
 
-/// The parameters of `fq` in a router, where it paces nothing, with `tc`'s names and defaults.
-/// `tc`'s `limit` is the link's buffer, by default 10,000 packets of each band.
+/// The parameters of `fq` in a router, where it does not pace, with `tc`'s names and defaults.
+/// `tc`'s `limit` is the link's buffer, by default 10,000 packets per band.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FqParams {
-    /// Packets of one flow that may wait.
+    /// Maximum number of waiting packets per flow.
     pub flow_limit: u32,
-    /// Bytes that a flow may send in a turn: 1 to 2^20.
+    /// Bytes that a flow may send per round: 1 to 2^20.
     pub quantum: Bytes,
-    /// Bytes that a flow may send in its first turn.
+    /// Bytes that a flow may send in its first round.
     pub initial_quantum: Bytes,
     /// ECN-capable packets that waited longer are marked.
     pub ce_threshold: Option<Span>,

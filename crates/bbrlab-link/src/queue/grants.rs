@@ -1,18 +1,19 @@
-//! The parameters of a link whose sender asks before it sends.
+//! The parameters of a link whose sender requests grants before it sends.
 
 use bbrlab_units::{Bytes, Span};
 
-/// A link on which packets wait for grants, as the upstream of DOCSIS and of cellular networks.
+/// A link on which packets wait for grants, like the upstream of DOCSIS and of cellular networks.
 ///
-/// One request at a time is under way. It tells the backlog of the moment at which it is sent; a
-/// grant for that comes `delay` later.
+/// At most one request is outstanding. It reports the backlog at the time at which it is sent; the
+/// grant for this backlog comes `delay` later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GrantParams {
-    /// From a request to its grant.
+    /// Time from a request to its grant.
     pub delay: Span,
-    /// When nothing was under way, requests are sent at multiples of this; zero: at once.
+    /// If no request is outstanding, requests are sent at multiples of this time; if it is 0, at
+    /// once.
     pub every: Span,
-    /// The most that a grant covers; a larger packet has a grant of its own. `None`: all that the
-    /// request told.
+    /// Maximum number of bytes per grant; a larger packet has its own grant. `None`: the whole
+    /// reported backlog.
     pub bytes: Option<Bytes>,
 }

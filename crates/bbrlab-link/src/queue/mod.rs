@@ -1,4 +1,4 @@
-//! The queue of a link: its limit, its discipline, and marking by threshold.
+//! The queue of a link: its limit, its discipline, and threshold marking.
 
 mod cake;
 mod codel;
@@ -36,8 +36,8 @@ pub enum Buffer {
 }
 
 impl Buffer {
-    /// Whether a packet of `wire_bytes` fits into the queue, given the packets and bytes that wait
-    /// already.
+    /// Whether a packet of `wire_bytes` fits into the queue if these packets and bytes already
+    /// wait.
     #[inline]
     #[must_use]
     pub fn admits(self, waiting_packets: u64, waiting_bytes: u64, wire_bytes: u32) -> bool {
@@ -49,49 +49,51 @@ impl Buffer {
     }
 }
 
-/// Queue discipline with its parameters: which packet is dropped, which is sent next.
+/// A queue discipline with its parameters. It selects the packets to drop and the next packet to
+/// send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Queue {
     /// First in, first out. A packet that does not fit is dropped on arrival.
     DropTail,
-    /// `codel`: one queue, whose head is dropped or marked while packets wait too long.
+    /// `codel`: one queue. Its head is dropped or marked while packets wait too long.
     Codel(CodelParams),
-    /// `fq_codel`: a queue for each flow, served in turn, each under `codel`'s law.
+    /// `fq_codel`: one queue per flow, served in rounds, each with `codel`'s control law.
     FqCodel(FqCodelParams),
     /// `pie`: one queue that drops arriving packets with a probability that follows the wait.
     Pie(PieParams),
-    /// `fq_pie`: a queue for each flow, served in turn, each under `pie`'s law.
+    /// `fq_pie`: one queue per flow, served in rounds, each with `pie`'s control law.
     FqPie(FqPieParams),
     /// `red`: one queue that drops arriving packets with a probability that follows its average
     /// length.
     Red(RedParams),
-    /// `dualpi2`: a queue for scalable senders (L4S) and one for all others, under a common law.
+    /// `dualpi2`: one queue for scalable senders (L4S) and one for all others, with a common
+    /// control law.
     DualPi2(DualPi2Params),
-    /// `sfq`: a queue for each flow, served in turn; the longest loses packets when the limit is
-    /// exceeded.
+    /// `sfq`: one queue per flow, served in rounds. When the limit is exceeded, the longest queue
+    /// loses packets.
     Sfq(SfqParams),
-    /// `fq` in a router, which paces nothing: a queue for each flow, served in turn, each with a
+    /// `fq` in a router, where it does not pace: one queue per flow, served in rounds, each with a
     /// limit.
     Fq(FqParams),
-    /// `cake`: a shaper, tins for classes of traffic, in each a queue for each flow with a law of
-    /// its own.
+    /// `cake`: a shaper and tins for classes of traffic. Each tin has one queue per flow, each with
+    /// its own control law.
     Cake(CakeParams),
-    /// `prio`: bands, of which one is served only when those before it are empty.
+    /// `prio`: bands. A band is served only when all bands before it are empty.
     Prio(PrioParams),
-    /// `netem`'s slots: packets wait for a delay and for the next slot, in which all that are due
-    /// leave together.
+    /// `netem`'s slots: packets wait for a delay and then for the next slot, in which all packets
+    /// that are due leave together.
     Slots(SlotParams),
-    /// Packets wait for grants of what was asked for.
+    /// Packets wait for grants of requested bytes.
     Grants(GrantParams),
 }
 
 /// The threshold above which ECN-capable packets are marked `Ce`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EcnThreshold {
-    /// On arrival the packet finds more than this many packets, including the one in service.
+    /// On arrival, the packet finds more than this many packets, including the one in service.
     Packets(Packets),
-    /// On arrival the packet finds more than this many bytes on the wire, including those of the
-    /// packet in service.
+    /// On arrival, the packet finds more than this many wire bytes, including the packet in
+    /// service.
     Bytes(Bytes),
     /// The packet waits longer than this until it is the next to leave. This is the sojourn time to
     /// which `CoDel` applies `ce_threshold`.

@@ -5,20 +5,20 @@ use bbrlab_units::{Bytes, Span};
 /// The parameters of `pie`, with `tc`'s names and defaults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PieParams {
-    /// The wait that the law aims at.
+    /// The wait that the control law aims at.
     pub target: Span,
-    /// How often the probability is computed, rounded up to ticks of 1 ms. 0: never.
+    /// Interval at which the probability is computed, rounded up to ticks of 1 ms. 0: never.
     pub tupdate: Span,
     /// Weight of the distance from `target`, in 1/16 per second. `tc` accepts 0 to 32.
     pub alpha: u32,
     /// Weight of the change of the wait, in 1/16 per second. `tc` accepts 0 to 32.
     pub beta: u32,
-    /// Whether ECN-capable packets are marked where others are dropped, up to a probability of 10
-    /// %.
+    /// Whether ECN-capable packets are marked instead of dropped, up to a probability of 10 %.
     pub ecn: bool,
-    /// Whether small packets are dropped with smaller probability.
+    /// Whether small packets are dropped with a smaller probability.
     pub bytemode: bool,
-    /// Whether the wait is computed from the backlog and a measured rate, not measured itself.
+    /// Whether the wait is computed from the backlog and a measured rate instead of measured
+    /// directly.
     pub dq_rate_estimator: bool,
 }
 
@@ -38,14 +38,14 @@ impl PieParams {
 /// The parameters of `fq_pie`, with `tc`'s names and defaults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FqPieParams {
-    /// Each queue's law.
+    /// The control law of each queue.
     pub pie: PieParams,
-    /// Queues into which flows are hashed.
+    /// Number of queues into which flows are hashed.
     pub flows: u32,
-    /// Bytes that a queue may send in a turn.
+    /// Bytes that a queue may send per round.
     pub quantum: Bytes,
-    /// Up to this probability, in percent, ECN-capable packets are marked and not dropped, with
-    /// `ecn`.
+    /// With `ecn`: up to this probability, in percent, ECN-capable packets are marked instead of
+    /// dropped.
     pub ecn_prob: u32,
 }
 

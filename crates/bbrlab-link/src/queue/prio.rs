@@ -1,10 +1,10 @@
 //! The parameters of `prio`.
 
-/// The parameters of `prio`, with `tc`'s names and defaults. The link's buffer is that of each
-/// band, by default 1,000 packets.
+/// The parameters of `prio`, with `tc`'s names and defaults. The link's buffer limits each band, by
+/// default to 1,000 packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PrioParams {
-    /// Bands, of which the first is served first: 2 to 16.
+    /// Number of bands, 2 to 16. The first band is served first.
     pub bands: u8,
     /// The band of each priority, counted from 0.
     pub priomap: [u8; 16],

@@ -4,40 +4,41 @@ use bbrlab_units::{BitRate, Bytes};
 
 use crate::loss::Probability;
 
-/// The parameters of `red`, with `tc`'s names. `None` is what `tc` computes from the others.
+/// The parameters of `red`, with `tc`'s names. `None` means the value that `tc` computes from the
+/// others.
 ///
-/// `tc` wants a limit and `avpkt`, and takes 10 Mbit/s for `bandwidth` if it is not given. A link's
-/// own are better: its rate for `bandwidth`, and [`Self::limit`] without a `buffer`.
+/// `tc` requires a limit and `avpkt`, and its default for `bandwidth` is 10 Mbit/s. The link
+/// provides better values: its rate for `bandwidth`, and [`Self::limit`] if it has no `buffer`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "flags of `tc`")]
 pub struct RedParams {
-    /// Below this average nothing is dropped. `None`: a third of `max`.
+    /// Below this average, nothing is dropped. `None`: a third of `max`.
     pub min: Option<Bytes>,
-    /// From this average on everything is dropped. `None`: three times `min`, else a quarter of the
-    /// limit.
+    /// From this average on, everything is dropped. `None`: three times `min` if it is given,
+    /// otherwise a quarter of the limit.
     pub max: Option<Bytes>,
-    /// The mean size of packets.
+    /// Mean packet size.
     pub avpkt: Bytes,
-    /// Packets that may arrive at once without a drop: how slowly the average follows.
-    /// `None`: `(2 min + max) / (3 avpkt)`.
+    /// Packets that may arrive at once without a drop; it determines how slowly the average
+    /// follows. `None`: `(2 min + max) / (3 avpkt)`.
     pub burst: Option<u32>,
     /// The probability of a drop when the average reaches `max`.
     pub probability: Probability,
     /// The rate at which the average decays while the link is idle. `None`: 10 Mbit/s.
     pub bandwidth: Option<BitRate>,
-    /// Whether ECN-capable packets are marked where others are dropped.
+    /// Whether ECN-capable packets are marked instead of dropped.
     pub ecn: bool,
-    /// With `ecn`: whether packets are dropped, all the same, above `max`.
+    /// With `ecn`: whether packets are still dropped above `max`.
     pub harddrop: bool,
-    /// With `ecn`: whether packets that cannot be marked are let through.
+    /// With `ecn`: whether packets that cannot be marked pass.
     pub nodrop: bool,
-    /// Whether `probability` is adapted, between 1 and 50 %, so that the average stays in the
-    /// middle between `min` and `max`.
+    /// Whether `probability` is adapted between 1 and 50 % so that the average stays midway between
+    /// `min` and `max`.
     pub adaptive: bool,
 }
 
 impl RedParams {
-    /// `tc`'s defaults, and packets of 1,000 bytes.
+    /// `tc`'s defaults, with packets of 1,000 bytes.
     pub const DEFAULT: Self = Self {
         min: None,
         max: None,
@@ -52,8 +53,8 @@ impl RedParams {
         adaptive: false,
     };
 
-    /// The limit of a link that has no `buffer`: what it sends in 300 ms, at least 60 packets. Then
-    /// `min` is 25 ms and `max` 75 ms, at least 5 and 15 packets.
+    /// Returns the limit for a link without `buffer`: the bytes that it sends in 300 ms, at least
+    /// 60 packets. Then `min` is 25 ms and `max` 75 ms, at least 5 and 15 packets.
     #[must_use]
     pub fn limit(&self, rate: BitRate) -> Bytes {
         let sent = u128::from(rate.0) * 300 / 8000;

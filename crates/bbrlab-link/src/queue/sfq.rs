@@ -6,15 +6,15 @@ use bbrlab_units::{Bytes, Span};
 /// default 127 packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SfqParams {
-    /// Packets that a slot holds at most: 1 to 127.
+    /// Maximum number of packets per slot: 1 to 127.
     pub depth: u32,
-    /// Slots: 1 to 65,408. Not more than `divisor` or the limit are used.
+    /// Number of slots: 1 to 65,408. At most `divisor`, and at most the limit, are used.
     pub flows: u32,
-    /// Values of the hash: a power of two, at most 65,536.
+    /// Number of hash values: a power of two, at most 65,536.
     pub divisor: u32,
-    /// Bytes that a slot may send in a turn.
+    /// Bytes that a slot may send per round.
     pub quantum: Bytes,
-    /// How often the hash changes.
+    /// Interval at which the hash changes.
     pub perturb: Option<Span>,
 }
 

@@ -9,10 +9,10 @@ pub struct SlotParams {
     pub delay: Span,
     /// The shortest time from one slot to the next.
     pub min: Span,
-    /// The longest; the time is uniform between the two.
+    /// The longest time from one slot to the next. The time is uniform between `min` and `max`.
     pub max: Span,
-    /// Packets of a slot at most.
+    /// Maximum number of packets per slot.
     pub packets: Option<Packets>,
-    /// A slot ends with the packet by which this many bytes have left in it.
+    /// A slot ends with the packet by which at least this many bytes have left in it.
     pub bytes: Option<Bytes>,
 }

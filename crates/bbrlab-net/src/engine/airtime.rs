@@ -1,10 +1,10 @@
-//! Links that share a medium take turns.
+//! Links that share a medium take turns: a turn is one transmission opportunity.
 //!
-//! A turn begins when a packet reaches a link while nobody sends, or with the end of another turn,
-//! if packets wait then. Of several links with packets the one after the last sender is next, so
-//! two that always have some alternate. A turn sends what waits at its link when it begins, as far
-//! as its bounds let it; what comes later waits for another turn, although the link may have the
-//! next one.
+//! A turn begins when a packet reaches a link while the medium is idle, or at the end of another
+//! turn if packets wait then. If several links have packets, the next link after the last sender
+//! gets the turn, so two links that always have packets alternate. A turn sends the packets that
+//! wait at its link when it begins, up to its bounds. Packets that arrive later wait for another
+//! turn, even if the same link has the next one.
 
 use bbrlab_link::Airtime;
 use bbrlab_units::Time;
@@ -17,12 +17,12 @@ use crate::packet::{LinkId, Load};
 #[derive(Debug)]
 pub(super) struct Medium {
     airtime: Airtime,
-    /// The links that share it, in the order of their turns.
+    /// The links that share the medium, in the order of their turns.
     links: Vec<LinkId>,
-    /// How many turns each has had.
+    /// Number of turns of each link so far.
     turns: Vec<u64>,
     turn: Option<Turn>,
-    /// When the last packet has departed.
+    /// When the last packet departs.
     free_at: Time,
 }
 
@@ -30,28 +30,28 @@ pub(super) struct Medium {
 #[derive(Clone, Copy, Debug)]
 struct Turn {
     link: LinkId,
-    /// Packets that may still follow.
+    /// Packets that this turn may still send.
     left: u64,
-    /// From here on no packet begins.
+    /// No packet of this turn begins at or after this time.
     ends: Time,
 }
 
 impl Medium {
-    /// Whether a packet that comes now is sent at once.
+    /// Whether a packet that arrives now is sent at once.
     pub(super) fn is_free(&self) -> bool {
         self.turn.is_none()
     }
 }
 
 impl<P: Load> Network<P> {
-    /// The turns that a link has had on the medium that it shares; `None` if it shares none.
+    /// Returns the number of turns that a link has had on its medium; `None` if it shares none.
     pub fn turns(&self, id: LinkId) -> Option<u64> {
         let medium = &self.media[self.links[id.0 as usize].medium? as usize];
         let own = medium.links.iter().position(|&link| link == id)?;
         Some(medium.turns[own])
     }
 
-    /// Adds a link to the medium of that number.
+    /// Adds a link to the medium that `airtime` names.
     pub(super) fn share_medium(&mut self, id: LinkId, airtime: Airtime) {
         let known = self.media.iter().position(|medium| medium.airtime.medium == airtime.medium);
         let place = known.unwrap_or(self.media.len());
@@ -59,15 +59,18 @@ impl<P: Load> Network<P> {
             let (links, turns, turn, free_at) = (Vec::new(), Vec::new(), None, Time::ZERO);
             self.media.push(Medium { airtime, links, turns, turn, free_at });
         }
-        assert_eq!(self.media[place].airtime, airtime, "who shares a medium has the same turns");
+        assert_eq!(
+            self.media[place].airtime, airtime,
+            "links that share a medium have equal airtime parameters"
+        );
         self.media[place].links.push(id);
         self.media[place].turns.push(0);
         let place = u32::try_from(place).expect("not more media than links");
         self.links[id.0 as usize].medium = Some(place);
     }
 
-    /// The next packet of a turn goes into service, or the first one of the next turn. `id` has a
-    /// packet and none in service.
+    /// Puts the next packet of a turn, or the first packet of the next turn, into service. Link
+    /// `id` must have a packet waiting and none in service.
     #[inline(never)]
     pub(super) fn serve_in_turn(&mut self, id: LinkId, place: u32, from: Time) {
         let due = self.due;
@@ -91,8 +94,8 @@ impl<P: Load> Network<P> {
         self.next_turn(id, place, others, start);
     }
 
-    /// The turn of the next link with a packet, of so many others behind `id` and of `id` as the
-    /// last one.
+    /// Starts the turn of the next link with a packet. Tries the `others` links after `id`, then
+    /// `id`.
     fn next_turn(&mut self, id: LinkId, place: u32, others: usize, start: Time) {
         let Medium { airtime, links, .. } = &self.media[place as usize];
         let Airtime { overhead, packets, time, .. } = *airtime;
@@ -120,8 +123,8 @@ impl<P: Load> Network<P> {
         }
     }
 
-    /// Whether a packet goes into service, which then occupies the medium. Otherwise the queue has
-    /// none.
+    /// Puts a packet of a link into service, which then occupies the medium. Returns false if the
+    /// queue releases none.
     fn occupies(&mut self, id: LinkId, place: u32, from: Time) -> bool {
         self.serve_next(id, from);
         let Line::Events { in_service, .. } = &self.links[id.0 as usize].line else {

@@ -11,8 +11,8 @@ use crate::packet::{FlowId, LinkId, Load, Ticket};
 use crate::route::{Leg, NO_LANE, Onward, RouteId, RouteStep, Source, Target};
 
 impl<P: Load> Network<P> {
-    /// Adds a link. `mode` matters only for drop-tail. The link's delay is part of the leg that
-    /// follows it on a route.
+    /// Adds a link. `mode` matters only for drop-tail. The link's delay becomes part of the leg
+    /// after it on a route.
     ///
     /// # Panics
     /// With more than 2^24 links, or a schedule of rates that is empty or does not ascend.
@@ -42,7 +42,7 @@ impl<P: Load> Network<P> {
         self.add_route(hops, Target::Sender)
     }
 
-    /// Gives the packets on a route this DSCP. Without, it is 0.
+    /// Sets the DSCP of the packets on a route. The default is 0.
     pub fn set_dscp(&mut self, route: RouteId, dscp: u8) {
         for leg in &mut self.legs[route.0 as usize..] {
             leg.dscp = dscp;
@@ -52,8 +52,8 @@ impl<P: Load> Network<P> {
         }
     }
 
-    /// Says from which host to which the packets on a route are sent. Without, each flow has hosts
-    /// of its own.
+    /// Sets the hosts between which the packets on a route are sent. By default, each flow has its
+    /// own hosts.
     pub fn set_hosts(&mut self, route: RouteId, hosts: Hosts) {
         for leg in &mut self.legs[route.0 as usize..] {
             leg.hosts = hosts;
@@ -139,7 +139,7 @@ impl<P: Load> Network<P> {
         lane
     }
 
-    /// Says that data packets of a flow may stand for several, as which its losses are counted.
+    /// Declares that data packets of a flow are bursts, whose losses count as several packets.
     ///
     /// # Panics
     /// If there is no such flow.
@@ -150,7 +150,7 @@ impl<P: Load> Network<P> {
         bursts[flow.0 as usize] = Some(size);
     }
 
-    /// Adds a flow on the routes of another.
+    /// Adds a flow on the routes of another flow.
     ///
     /// # Panics
     /// As [`Self::add_flow`].

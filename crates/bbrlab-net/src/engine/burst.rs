@@ -1,4 +1,4 @@
-//! The packets of a burst: one host sends them at one time, so that their way is found once.
+//! Bursts: the route is looked up once for all packets that a host sends at one time.
 
 use bbrlab_events::id_tie;
 
@@ -31,7 +31,7 @@ impl<P: Load> Network<P> {
                 return;
             }
         };
-        // What follows is the way through a plain link, as in `send`.
+        // The path through a plain link, as in `send`.
         let (due, leg) = (self.due, first_leg + 1);
         let Self { flows, links, lanes, way, queue, accounts, asides, .. } = self;
         let Onward { delay, tie_base, lane: next_lane } = onward;

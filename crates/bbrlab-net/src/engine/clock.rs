@@ -1,12 +1,14 @@
-//! The clock of a machine that emulates a network: it is read in steps, and its timers fire between
+//! The clock of a machine that emulates a network. It is read in steps; its timers fire between
 //! them.
 //!
-//! Time passes between two steps too, but no reading shows it. A timer is set for the time that is
-//! left by the reading, so it fires as far behind its due time as the present was past the reading
-//! when it was set: the phase. If the step that is read then is still before the due time, the
-//! timer is set again, for at least [`MIN_DELTA`], and with steps of 256 ns it is mostly noticed a
-//! step later than it could have been. Where a queue is so short that a packet arrives in the same
-//! microsecond in which another departs, these steps decide which comes first.
+//! Time also passes between two steps, but no reading shows it. A timer is set for the time left
+//! according to the reading. It therefore fires late: by as much as the present was past the
+//! reading when the timer was set. This lateness is the phase.
+//!
+//! If the step that is read then is still before the due time, the timer is set again, for at least
+//! [`MIN_DELTA`]. With steps of 256 ns, most timers are noticed one step later than possible. If a
+//! queue is so short that one packet arrives in the microsecond in which another departs, these
+//! steps decide which comes first.
 //!
 //! Sources: [linux] `kernel/time/hrtimer.c`, `hrtimer_interrupt`; `kernel/time/clockevents.c`,
 //! `clockevents_program_event`; `arch/um/kernel/time.c`, `timer_read` and `um_setup_timer`.
@@ -24,22 +26,22 @@ const MIN_DELTA: u64 = 500;
 pub(super) struct StepClock {
     /// Length of a step in nanoseconds.
     step: u64,
-    /// How far the present is past the last reading, in nanoseconds.
+    /// Time from the last reading to the present, in nanoseconds.
     phase: u64,
 }
 
 impl StepClock {
-    /// A clock with steps of `step`, which begins at `phase` between two of them, modulo the step.
+    /// Makes a clock with steps of `step`. It starts at `phase`, modulo the step, after a reading.
     pub(super) fn new(step: Span, phase: u64) -> Self {
         Self { step: step.0, phase: phase % step.0 }
     }
 
-    /// From one step to the next.
+    /// Returns the time from one step to the next.
     pub(super) fn step(&self) -> Span {
         Span(self.step)
     }
 
-    /// What is read when the timer that is due at `due` is noticed.
+    /// Returns the reading at which the timer that is due at `due` is noticed.
     pub(super) fn notice(&mut self, due: Time) -> Time {
         let left = due.0 % self.step;
         if left == 0 || due == Time::NEVER {
@@ -67,11 +69,11 @@ mod tests {
 
     #[test]
     fn a_timer_is_noticed_at_the_next_step_or_one_later() {
-        // Due on a step: noticed at once, whatever the phase.
+        // Due on a step: noticed at once in any phase.
         assert_eq!(notice(256, 200, 512), (512, 200));
         // The present passes the next step before the timer fires.
         assert_eq!(notice(256, 200, 256 + 100), (512, 44));
-        // It does not: the timer is set again for 500 ns.
+        // The present does not pass it: the timer is set again for 500 ns.
         assert_eq!(notice(256, 100, 256 + 100), (256 + 512, 700 - 512));
         // 500 ns later is still before the second step.
         assert_eq!(notice(256, 1, 256 + 10), (256 + 256, 511 - 256));

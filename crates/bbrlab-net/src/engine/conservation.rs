@@ -16,12 +16,12 @@ pub struct Conservation {
     pub delivered: u64,
     /// Dropped at a link.
     pub dropped: u64,
-    /// In the network, counted by walking over it.
+    /// In the network, counted by visiting every queue and lane.
     pub in_network: u64,
 }
 
 impl<P: Load> Network<P> {
-    /// Counts the packets in every queue, in every lane and in events of single packets.
+    /// Counts the packets in all queues, in all lanes and in events of single packets.
     fn count_in_network(&self) -> u64 {
         let lanes: usize = self.lanes.iter().map(|lane| lane.len(&self.way)).sum();
         let is_packet =
@@ -44,12 +44,12 @@ impl<P: Load> Network<P> {
         count
     }
 
-    /// Asserts that each packet sent was delivered, was dropped or is still in the network (counted
-    /// by walking over it), and that each link's counts agree with its contents. Returns the four
-    /// counts.
+    /// Asserts that each packet sent was delivered, was dropped or is still in the network, and
+    /// that each link's counts agree with its contents. Counts the packets in the network by
+    /// visiting every queue and lane. Returns the four counts.
     ///
     /// # Panics
-    /// If a packet is missing or counted twice: a bug in the engine.
+    /// If a packet is missing or counted twice, which is a bug in the engine.
     pub fn check_conservation(&mut self) -> Conservation {
         self.settle_all();
         let dropped = self.links.iter().map(|link| link.stats.drops()).sum();
@@ -57,7 +57,7 @@ impl<P: Load> Network<P> {
         let found =
             Conservation { sent: self.sent, delivered: self.delivered, dropped, in_network };
         assert_eq!(found.sent, found.delivered + dropped + in_network, "{found:?}");
-        assert!(self.asides.len() as u64 <= in_network, "what a packet carries leaves with it");
+        assert!(self.asides.len() as u64 <= in_network, "extra data leaves with its packet");
         for link in &self.links {
             let stats = &link.stats;
             let behind_queue = if link.front.as_ref().is_some_and(|front| front.loss.is_some()) {

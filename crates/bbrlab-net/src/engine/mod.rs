@@ -32,10 +32,10 @@ use clock::StepClock;
 
 pub use conservation::Conservation;
 
-/// The most timers that one end of a flow can have.
+/// The largest number of timers at one end of a flow.
 pub const TIMERS_MAX: u8 = 16;
 
-/// Whether events are left.
+/// Whether future events exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Activity {
     /// There are future events.
@@ -44,19 +44,19 @@ pub enum Activity {
     Quiet,
 }
 
-/// A flow as the engine knows it.
+/// The engine's data about a flow.
 #[derive(Clone, Copy, Debug)]
 struct Flow {
-    /// First leg of the forward and of the reverse route.
+    /// First leg of the forward route and of the reverse route.
     first_leg: [u32; 2],
-    /// Sequence number of the flow's next packet, in either direction.
+    /// Sequence number of the flow's next packet; both directions share the numbers.
     next_sequence: u32,
 }
 
-/// A network with its clock: hosts in pairs (flows), links, routes, timers.
+/// A network with its clock: pairs of hosts (flows), links, routes and timers.
 ///
-/// Built by `add_link`, `add_forward_route`, `add_reverse_route` and `add_flow`, then run by
-/// `advance`. `P` is the payload.
+/// Build it with `add_link`, `add_forward_route`, `add_reverse_route` and `add_flow`, then run it
+/// with `advance`. `P` is the payload.
 #[derive(Debug)]
 pub struct Network<P: Load> {
     /// The time that hosts and queues see: the first step of the clock at or after `due`.
@@ -67,13 +67,13 @@ pub struct Network<P: Load> {
     kind: KindNumber,
     queue: EventQueue,
     lanes: Lanes,
-    /// What is in the lanes.
+    /// The packets in the lanes.
     way: Way<P>,
     legs: Vec<Leg>,
     flows: Vec<Flow>,
     timers_per_end: u8,
     links: Vec<Link>,
-    /// What links share.
+    /// The media that links share.
     media: Vec<Medium>,
     packets: Packets<P>,
     asides: Asides<P>,
@@ -82,15 +82,15 @@ pub struct Network<P: Load> {
     seed: u64,
     /// The clock, if it has steps.
     clock: Option<StepClock>,
-    /// Events that are no arrivals at a host.
+    /// Events other than arrivals at a host.
     events: u64,
     sent: u64,
     delivered: u64,
 }
 
 impl<P: Load> Network<P> {
-    /// An empty network. All random numbers derive from `seed`; each end of a flow has timers
-    /// `0..timers_per_end`.
+    /// Makes an empty network. All random numbers derive from `seed`. Each end of a flow has the
+    /// timers `0..timers_per_end`.
     ///
     /// # Panics
     /// If `timers_per_end` exceeds [`TIMERS_MAX`].
@@ -128,38 +128,39 @@ impl<P: Load> Network<P> {
         }
     }
 
-    /// Makes the clock advance in steps of `step` nanoseconds: a departure, an arrival or a timer
-    /// that is due between two steps happens at the later one, or, with steps below 500 ns, often
-    /// at the one after that. Events keep the order in which they were due, except that what is due
-    /// to leave a queue has left it before anything arrives, and a link still serves at its exact
-    /// rate. This is how a machine behaves that emulates a network with timers of that granularity.
-    /// Call it before links are added.
+    /// Makes the clock advance in steps of `step` nanoseconds, like the clock of a machine that
+    /// emulates a network with timers of this granularity. Call it before links are added.
+    ///
+    /// A departure, arrival or timer that is due between two steps happens at the later one. With
+    /// steps below 500 ns it often happens one step later still. Events keep the order in which
+    /// they were due, with one exception: packets that are due to leave a queue leave it before any
+    /// packet arrives. A link still serves at its exact rate.
     ///
     /// # Panics
-    /// If `step` is 0, or there are links.
+    /// If `step` is 0, or if the network already has links.
     pub fn set_clock_step(&mut self, step: Span) {
         assert!(step.0 > 0, "a clock has steps");
-        assert!(self.links.is_empty(), "links know the steps of the clock");
+        assert!(self.links.is_empty(), "set the clock's step before links are added");
         let phase = Rng::new(self.seed, "clock").next_u64();
         self.clock = (step.0 > 1).then(|| StepClock::new(step, phase));
     }
 
-    /// Says which timer, of one end of every flow, is armed for almost every packet. Its cost then
-    /// does not depend on what else is under way; nothing else does. Call it before the first flow
-    /// is added.
+    /// Selects the timer, at one end of every flow, that is armed for almost every packet. Its cost
+    /// then does not depend on the number of other events. Results do not change. Call it before
+    /// the first flow is added.
     pub fn set_swift_timer(&mut self, side: Side, timer: u8) {
         self.queue.set_tournament_timer(timer_id(side, timer));
     }
 
-    /// Says which timer, of one end of every flow, is armed often, for times that are about as far
-    /// ahead everywhere. Its cost then depends little on what else is under way; nothing else does.
-    /// Call it before the first flow is added.
+    /// Selects the timer, at one end of every flow, that is armed often and about equally far ahead
+    /// in all flows. Its cost then depends little on the number of other events. Results do not
+    /// change. Call it before the first flow is added.
     pub fn set_even_timer(&mut self, side: Side, timer: u8) {
         self.queue.set_calendar_timer(timer_id(side, timer));
     }
 
-    /// Schedules a call of [`Handler::on_application`] with `token` at `at` (now if that has
-    /// passed).
+    /// Schedules a call of [`Handler::on_application`] with `token` at `at`, or now if `at` has
+    /// passed.
     ///
     /// Calls at the same time are ordered by flow, then by token.
     pub fn schedule(&mut self, flow: FlowId, at: Time, token: u32) {
@@ -167,59 +168,59 @@ impl<P: Load> Network<P> {
         self.queue.insert(key, 0);
     }
 
-    /// The current time.
+    /// Returns the current time.
     pub fn now(&self) -> Time {
         self.now
     }
 
-    /// Events handled so far.
+    /// Returns the number of events handled so far.
     pub fn events(&self) -> u64 {
         self.events + self.delivered
     }
 
-    /// Counts events that hosts have handled without the network's help.
+    /// Counts events that hosts handled without the network.
     #[inline]
     pub fn count_events(&mut self, events: u64) {
         self.events += events;
     }
 
-    /// Takes the event that is being handled out of the count: it is a part of one before it.
+    /// Removes the current event from the count because it is part of an earlier one.
     pub(crate) fn uncount_event(&mut self) {
         self.events -= 1;
     }
 
-    /// The digest of all records so far.
+    /// Returns the digest of all records so far.
     pub fn digest(&mut self) -> Digest {
         self.settle_all();
         self.accounts.digest
     }
 
-    /// The statistics of a link up to now.
+    /// Returns the statistics of a link up to now.
     pub fn link_stats(&mut self, id: LinkId) -> &LinkStats {
         let link = &mut self.links[id.0 as usize];
         link.bring_to(self.due, id, &mut self.accounts);
         &link.stats
     }
 
-    /// A link's name.
+    /// Returns a link's name.
     pub fn link_name(&self, id: LinkId) -> &str {
         &self.links[id.0 as usize].name
     }
 
-    /// The names of the tins of a link's queue discipline, in the order of [`LinkStats::tins`];
-    /// none if it has no tins.
+    /// Returns the names of the tins of a link's queue discipline, in the order of
+    /// [`LinkStats::tins`]; empty if it has no tins.
     pub fn tin_names(&self, id: LinkId) -> Vec<String> {
         self.links[id.0 as usize].tins.as_ref().map_or_else(Vec::new, Tins::names)
     }
 
-    /// Bits that a link could have sent between two times, rounded down; `None` for a link without
-    /// a rate.
+    /// Returns the bits that a link could have sent between two times, rounded down; `None` for a
+    /// link without a rate.
     pub fn capacity_bits(&self, id: LinkId, from: Time, to: Time) -> Option<u128> {
         self.links[id.0 as usize].server.capacity_bits(from, to)
     }
 
-    /// Wire bytes of a flow that have departed from the last link with a rate on its forward route
-    /// so far. Zero for a route without such a link. Settles no other link.
+    /// Returns the wire bytes of a flow that have departed so far from the last link with a rate on
+    /// its forward route; 0 for a route without such a link. Settles no other link.
     pub fn flow_wire_bytes(&mut self, flow: FlowId) -> u64 {
         if let Some(id) = self.last_rated_link(flow) {
             let link = &mut self.links[id.0 as usize];
@@ -228,7 +229,7 @@ impl<P: Load> Network<P> {
         self.accounts.wire_bytes[flow.0 as usize]
     }
 
-    /// Data packets that each flow has lost by now.
+    /// Returns the data packets that each flow has lost so far.
     pub fn flow_losses(&mut self) -> &[FlowLosses] {
         self.settle_all();
         &self.accounts.losses
@@ -242,12 +243,12 @@ impl<P: Load> Network<P> {
         }
     }
 
-    /// How many packets a flow has sent, modulo 2^32.
+    /// Returns how many packets a flow has sent, modulo 2^32.
     pub(crate) fn packets_sent(&self, flow: FlowId) -> u32 {
         self.flows[flow.0 as usize].next_sequence
     }
 
-    /// The last link with a rate on a flow's forward route.
+    /// Returns the last link with a rate on a flow's forward route.
     fn last_rated_link(&self, flow: FlowId) -> Option<LinkId> {
         let first = self.flows[flow.0 as usize].first_leg[Side::Sender as usize] as usize;
         self.legs[first..].iter().map_while(Leg::link).find_map(|(id, last)| last.then_some(id))
@@ -259,7 +260,7 @@ impl<P: Load> Network<P> {
         }
     }
 
-    /// Runs every event up to and including `until`, then sets the clock to `until`.
+    /// Handles every event up to and including `until`, then sets the clock to `until`.
     ///
     /// # Panics
     /// If `until` is [`Time::NEVER`], which comes after every event.
@@ -300,28 +301,29 @@ impl<P: Load> Network<P> {
         self.now = if self.clock.is_none() { due } else { self.notice(due, self.now) };
     }
 
-    /// When an event that is due at `due` happens, at `now` or later. Apart from the event loop, of
-    /// which it is no part in most runs.
+    /// Returns when an event that is due at `due` happens: at `now` or later. A separate function
+    /// because most runs do not call it.
     #[cold]
     #[inline(never)]
     fn notice(&mut self, due: Time, now: Time) -> Time {
         match &mut self.clock {
-            // What is due by the time that is read happens together with what was noticed.
+            // An event that is due by this reading happens together with the event that caused the
+            // reading.
             Some(clock) if due > now => clock.notice(due),
             Some(_) => now,
             None => due,
         }
     }
 
-    /// Removes all events, and the packets in lanes with their memory: the run is over, and only
-    /// its statistics are asked for.
+    /// Removes all events, and the packets in lanes with their memory. Call it after the run, when
+    /// only statistics are still needed.
     pub fn end(&mut self) {
         self.queue = EventQueue::new(self.timers_per_end);
         self.lanes = Lanes::new();
         self.way = Way::default();
     }
 
-    /// Advances the clock to `until`, before which no event is due.
+    /// Advances the clock to `until`. No event may be due before.
     fn rest_until(&mut self, until: Time) {
         self.due = self.due.max(until);
         self.now = self.now.max(until);
@@ -345,7 +347,7 @@ impl<P: Load> Network<P> {
                 }
             }
             Kind::Departure => self.departure(LinkId(index), sequence_of(key.tie())),
-            // One that is in no lane.
+            // A packet that is in no lane.
             Kind::LinkArrival | Kind::AtReceiver | Kind::AtSender => {
                 return Some(self.packets.remove(index));
             }
@@ -366,7 +368,7 @@ impl<P: Load> Network<P> {
         None
     }
 
-    /// The swift timer of a flow fires.
+    /// Handles the swift timer of a flow.
     #[inline]
     fn swift_timer_fires<H: Handler<P>>(&mut self, flow: FlowId, handler: &mut H) {
         self.kind = Kind::Timer.into();
@@ -376,7 +378,7 @@ impl<P: Load> Network<P> {
         self.queue.close_timer();
     }
 
-    /// The even timer of a flow fires.
+    /// Handles the even timer of a flow.
     #[inline(never)]
     fn even_timer_fires<H: Handler<P>>(&mut self, flow: FlowId, handler: &mut H) {
         self.kind = Kind::Timer.into();
@@ -385,7 +387,7 @@ impl<P: Load> Network<P> {
         handler.on_even_timer(&mut Port { net: self }, flow, side, id);
     }
 
-    /// Removes the head of lane 0 or 1. The next packet of the lane becomes its head.
+    /// Removes the head of lane 0 or 1. The next packet of the lane becomes the head.
     #[inline]
     fn take_first_head(&mut self, lane: u32) -> Packet<P> {
         let packet = self.lanes.first(lane).pop(&mut self.way, self.queue.first_head_mut(lane));
@@ -393,7 +395,7 @@ impl<P: Load> Network<P> {
         packet
     }
 
-    /// [`Self::take_first_head`] for the other lanes.
+    /// Like [`Self::take_first_head`], for the other lanes.
     #[inline]
     fn take_head(&mut self, lane: u32) -> Packet<P> {
         let mut next = Key::NEVER;
@@ -403,7 +405,7 @@ impl<P: Load> Network<P> {
         packet
     }
 
-    /// A packet reaches the end of its leg.
+    /// Handles a packet that reaches the end of its leg.
     #[inline]
     fn arrives<H: Handler<P>>(&mut self, packet: &Packet<P>, handler: &mut H) {
         let (identity, now) = (packet.identity, self.now);
@@ -439,15 +441,15 @@ impl<P: Load> Network<P> {
         }
     }
 
-    /// Arms a timer. With a clock of steps, events may be to come that are due before `now` but
-    /// not before `due`.
+    /// Arms a timer. A clock with steps may still have to handle events that are due before `now`,
+    /// but none that are due before `due`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "which timer it is, is known where it is armed")]
     pub(crate) fn arm(&mut self, flow: FlowId, side: Side, id: u8, at: Time) {
         self.queue.arm(flow.0, timer_id(side, id), at.max(self.now), self.due);
     }
 
-    /// [`Self::arm`] of the even timer.
+    /// Like [`Self::arm`], for the even timer.
     #[inline]
     pub(crate) fn arm_even(&mut self, flow: FlowId, side: Side, id: u8, at: Time) {
         self.queue.arm_mostly_calendar(flow.0, timer_id(side, id), at.max(self.now), self.due);
@@ -463,13 +465,13 @@ impl<P: Load> Network<P> {
     }
 }
 
-/// A timer as the event queue knows it.
+/// The event queue's id of a timer.
 #[inline]
 const fn timer_id(side: Side, id: u8) -> TimerId {
     TimerId::new(side as u8, id)
 }
 
-/// Side and number of a timer.
+/// Returns the side and number of a timer.
 #[inline]
 fn side_of(timer: TimerId) -> (Side, u8) {
     let side = if timer.end() == 0 { Side::Sender } else { Side::Receiver };

@@ -43,8 +43,7 @@ impl<P: Load> Network<P> {
             self.enter_lane(lane, self.now + delay, packed);
             return;
         }
-        // Handled at once: as an arrival at the current time it would be the next event in any
-        // case.
+        // Handled at once: as an arrival at the current time it would always be the next event.
         let Target::Link(id) = leg.target else { unreachable!("only a link is reached at once") };
         // Few routes have a link where ACKs begin.
         let link = &mut self.links[id.0 as usize];
@@ -61,7 +60,7 @@ impl<P: Load> Network<P> {
             return;
         };
         let Onward { delay, tie_base, lane } = leg.onward;
-        // A clock with longer steps has no plain links.
+        // A network whose clock has steps has no plain links.
         debug_assert!(self.clock.is_none());
         let at = departs + delay;
         let next_leg = first_leg + 1;
@@ -80,7 +79,7 @@ impl<P: Load> Network<P> {
         }
     }
 
-    /// A packet arrives at the link at the end of its leg.
+    /// Handles a packet that arrives at the link at the end of its leg.
     #[inline(never)]
     pub(super) fn arrive_at_link(&mut self, mut packet: Packet<P>) {
         let leg = &self.legs[packet.ticket.leg() as usize];
@@ -92,7 +91,7 @@ impl<P: Load> Network<P> {
         }
     }
 
-    /// A packet arrives at a link that only queues and serves.
+    /// Handles a packet that arrives at a plain link.
     fn arrive_at_plain_link(&mut self, id: LinkId, packet: &Packet<P>, counts_for_flow: bool) {
         let admission = Admission {
             identity: packet.identity,
@@ -111,8 +110,8 @@ impl<P: Load> Network<P> {
         }
     }
 
-    /// A packet arrives at a link by virtual clock, which tells at once whether the packet is
-    /// dropped, and else when it departs.
+    /// Handles a packet that arrives at a link by virtual clock. The link decides at once whether
+    /// the packet is dropped and when it departs.
     fn arrive_at_virtual_link(
         &mut self,
         id: LinkId,
@@ -174,7 +173,8 @@ impl<P: Load> Network<P> {
         }
     }
 
-    /// A packet arrives at a link by departure events, whose queue discipline decides about it.
+    /// Handles a packet that arrives at a link by departure events. The queue discipline decides
+    /// about it.
     fn arrive_at_queue(&mut self, id: LinkId, packet: &mut Packet<P>, (dscp, hosts): (u8, Hosts)) {
         let (due, now) = (self.due_at_link(), self.now);
         let mut link = &mut self.links[id.0 as usize];
@@ -219,23 +219,23 @@ impl<P: Load> Network<P> {
         self.enqueue(id, queued);
     }
 
-    /// Departures that are due by this time happen before an arrival at a link. A clock with steps
-    /// notices what is due by now together, and takes packets from queues before it passes others
-    /// on. Linux: `net_tx_action` runs before `net_rx_action`.
+    /// Returns the time up to which departures happen before an arrival at a link. A clock with
+    /// steps notices everything that is due by `now` together, and packets leave queues before
+    /// others arrive. Linux: `net_tx_action` runs before `net_rx_action`.
     #[inline]
     fn due_at_link(&self) -> Time {
         if self.clock.is_none() { self.due } else { self.now }
     }
 
-    /// Sends a packet that departs from link `id` at `departs` to its next leg, of which the one to
-    /// the link says so much.
+    /// Sends a packet that departs from link `id` at `departs` to its next leg, which `onward`
+    /// describes.
     #[inline]
     fn forward(&mut self, id: LinkId, packet: &Packet<P>, departs: Time, onward: Onward) {
         let departed =
             if self.clock.is_none() { departs } else { self.notice(departs, Time::ZERO) };
         let Onward { delay, tie_base, lane } = onward;
         let mut packet = *packet;
-        // It is sent by a departure, which `tie_base` already contains.
+        // The event that sends it is a departure, which `tie_base` already contains.
         packet.advance(tie_base);
         let impairments = &mut self.links[id.0 as usize].impairments;
         let (mut lane, mut at) = (lane, departed + delay);
@@ -243,7 +243,7 @@ impl<P: Load> Network<P> {
             self.enter_lane(lane, at, packet);
             return;
         }
-        // Packets with delays of their own cannot share a lane.
+        // Packets with individual delays cannot share a lane.
         let mut is_alone = false;
         if let Some(clock) = impairments.delay.as_deref_mut() {
             at = clock.arrival(departed) + delay;
@@ -271,7 +271,7 @@ impl<P: Load> Network<P> {
         }
     }
 
-    /// Passes a packet to the queue discipline of a link with departure events.
+    /// Passes a packet to the queue discipline of a link by departure events.
     fn enqueue(&mut self, id: LinkId, queued: Queued) {
         let (due, now) = (self.due, self.now);
         let link = &mut self.links[id.0 as usize];
@@ -309,7 +309,7 @@ impl<P: Load> Network<P> {
         self.arm_link_timer_if(has_timer, id);
     }
 
-    /// Takes the next packet into service, on a shared medium when the link's turn comes.
+    /// Puts the next packet into service; on a shared medium, only when the link has its turn.
     #[inline]
     fn start_service(&mut self, id: LinkId, from: Time) {
         let medium = self.links[id.0 as usize].medium;
@@ -324,8 +324,8 @@ impl<P: Load> Network<P> {
         }
     }
 
-    /// Takes the next packet into service. Service begins at its arrival, at `from`, or when the
-    /// packet before it has departed, whichever is last.
+    /// Puts the next packet into service. Service begins at the packet's arrival, at `from` or when
+    /// the previous packet has departed, whichever is last.
     pub(super) fn serve_next(&mut self, id: LinkId, from: Time) {
         let (due, now) = (self.due, self.now);
         let link = &mut self.links[id.0 as usize];
@@ -367,8 +367,8 @@ impl<P: Load> Network<P> {
         self.queue.insert(Key::new(departs, tie), id.0);
     }
 
-    /// The packet in service departs, if `sequence` is still its number; the next one goes into
-    /// service.
+    /// Handles the departure of the packet in service and puts the next one into service. Does
+    /// nothing if `sequence` is no longer the number of the packet in service.
     pub(super) fn departure(&mut self, id: LinkId, sequence: u32) {
         let due = self.due;
         let link = &mut self.links[id.0 as usize];
@@ -411,7 +411,7 @@ impl<P: Load> Network<P> {
         self.arm_link_timer_if(has_timer, id);
     }
 
-    /// The timer of a link's queue discipline fires.
+    /// Handles the timer of a link's queue discipline.
     pub(super) fn link_timer(&mut self, id: LinkId) {
         let (due, now) = (self.due, self.now);
         let link = &mut self.links[id.0 as usize];
@@ -438,7 +438,7 @@ impl<P: Load> Network<P> {
         self.arm_link_timer(id);
     }
 
-    /// Arms a link's timer for the time that its queue discipline asks for.
+    /// Arms a link's timer for the time that its queue discipline requests.
     #[inline]
     pub(super) fn arm_link_timer(&mut self, id: LinkId) {
         if let Line::Events { queue, .. } = &self.links[id.0 as usize].line {
@@ -449,7 +449,8 @@ impl<P: Load> Network<P> {
         }
     }
 
-    /// The same where it is known whether the discipline ever asks for a timer.
+    /// Like [`Self::arm_link_timer`], for callers that know whether the discipline ever uses a
+    /// timer.
     #[inline]
     fn arm_link_timer_if(&mut self, has_timer: bool, id: LinkId) {
         if has_timer || cfg!(debug_assertions) {
@@ -463,8 +464,8 @@ impl<P: Load> Network<P> {
             return;
         };
         let asked_for = queue.timer();
-        // While a packet is in service, one that may leave already waits for its departure, which
-        // arms the timer anew.
+        // While a packet is in service, a packet that may already leave waits for the departure,
+        // which arms the timer again.
         let waits_for_departure = asked_for <= self.due && in_service.is_some();
         if asked_for == Time::NEVER || waits_for_departure {
             return;
@@ -473,8 +474,8 @@ impl<P: Load> Network<P> {
     }
 }
 
-/// Counts a packet's arrival at a link; whether the packet passes what is in front of the queue.
-/// If not, it is dropped.
+/// Counts a packet's arrival at a link. Returns whether it passes the elements in front of the
+/// queue; otherwise it is dropped.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "each packet passes here, from one of two functions")]
 fn passes_front<P: Load>(
@@ -491,8 +492,8 @@ fn passes_front<P: Load>(
     link.front.is_none() || !stops_in_front(link, (id, due, now), packet, recorded, accounts)
 }
 
-/// Whether a packet gets no further than to the front of a link: lost at random, above the
-/// policer's rate, or one of several ACKs.
+/// Whether a packet is dropped in front of the queue: lost at random, above the policer's rate, or
+/// a thinned ACK.
 fn stops_in_front<P: Load>(
     Link { front, stats, .. }: &mut Link,
     (id, due, now): (LinkId, Time, Time),
@@ -525,7 +526,7 @@ fn stops_in_front<P: Load>(
     true
 }
 
-/// A lane has a new head.
+/// Puts the key of a lane's new head into the event queue.
 #[cold]
 #[inline(never)]
 pub(super) fn becomes_head<P: Load>(
@@ -537,12 +538,12 @@ pub(super) fn becomes_head<P: Load>(
     queue.head_arrived(lane, lanes.get(lane).head(way));
 }
 
-/// Accounts for the drops of a queue discipline.
+/// The sink for packets that a queue discipline drops.
 struct Drops<'a, P: Load> {
     id: LinkId,
     due: Time,
     rated: bool,
-    /// Whether the link asked for its next packet.
+    /// Whether the link requested its next packet.
     at_dequeue: bool,
     /// The packet that is being passed to the discipline; it does not yet count as queued.
     entering: Option<Handle>,

@@ -1,4 +1,4 @@
-//! Tests of internal state: which links are settled when, and the timer of a link's queue.
+//! Tests of internal state: when each link is settled, and the timer of a link's queue.
 
 use bbrlab_link::{Buffer, Link, Rate};
 use bbrlab_queue::{Discipline, Ticking};
@@ -13,7 +13,7 @@ use crate::route::RouteStep;
 
 const MS: u64 = 1_000_000;
 
-/// Sends as many packets as the application's token says, without ACKs; records which arrive when.
+/// Sends `token` packets without ACKs; records which arrive when.
 #[derive(Default)]
 struct OneWay {
     sent: u32,
@@ -42,7 +42,7 @@ impl Handler<u32> for OneWay {
     }
 }
 
-/// This is why the end of a flow costs the same with one link as with a hundred thousand.
+/// Because only one link is settled, the end of a flow costs the same with 1 or 100,000 links.
 #[test]
 fn a_flows_bytes_are_found_by_settling_its_last_link_with_a_rate_and_no_other() {
     let mut net: Network<u32> = Network::new(1, 1);
@@ -72,7 +72,7 @@ fn a_flows_bytes_are_found_by_settling_its_last_link_with_a_rate_and_no_other() 
     assert_eq!(unsettled(&net), [1, 0, 0]);
 }
 
-/// A link that serves one packet per millisecond and whose queue ticks every millisecond.
+/// Makes a link that serves one packet per millisecond and whose queue ticks every millisecond.
 fn ticking_link() -> (Network<u32>, FlowId) {
     let mut net: Network<u32> = Network::new(7, 1);
     let link = Link::new("l", Rate::Constant(BitRate(12_000_000)), Buffer::Unlimited);
@@ -116,8 +116,8 @@ fn a_links_queue_has_its_own_timer_and_its_own_draws() {
     let mut own = Rng::new(7, "l.queue");
     let mut high_half = || (own.next_u64() >> 32) as u32;
     assert_eq!(ticking.draws, [high_half(), high_half()]);
-    // The application's call, three ticks, and departure and arrival of the packet that no tick
-    // dropped.
+    // The events: the application's call, three ticks, and departure and arrival of the packet that
+    // no tick dropped.
     assert_eq!(net.events(), 6);
 }
 
@@ -128,7 +128,7 @@ struct Alarms {
     fired: Vec<(u64, u32)>,
 }
 
-/// The bits of two flows are one too many for this time.
+/// A time so late that 64 bits do not hold it together with the number of one of two flows.
 const LATE: u64 = u64::MAX / 2;
 
 impl Handler<u32> for Alarms {

@@ -4,8 +4,8 @@ use bbrlab_queue::{Entropy, HostHashes, Queued};
 
 use crate::rng::Rng;
 
-/// A stream of random numbers, and hashes of flows keyed by its first number. Which flows collide
-/// depends on seed and link.
+/// A stream of random numbers, and flow hashes keyed by its first number. Which flows collide
+/// depends on the seed and the link.
 #[derive(Clone, Debug)]
 pub(crate) struct Chance {
     rng: Rng,
@@ -25,9 +25,9 @@ impl Entropy for Chance {
         hash(packet.flow, self.key)
     }
 
-    /// The number of a host is that of the scenario, or, without, that of the flow.
+    /// Uses the scenario's number of a host, or the flow's number if the scenario gives none.
     fn host_hashes(&mut self, packet: &Queued) -> HostHashes {
-        // Numbers of flows have 24 bits.
+        // Flow numbers have 24 bits.
         let host = |number: u32| if number == 0 { packet.flow } else { number | 1 << 31 };
         HostHashes {
             destination: hash(host(packet.hosts.destination), !self.key),
@@ -47,8 +47,8 @@ impl Entropy for Chance {
     }
 }
 
-/// A multiplication spreads the flow's number over the upper half, from which disciplines take the
-/// queue.
+/// Hashes a flow's number. The multiplication spreads the number over the upper half, from which
+/// disciplines select the queue.
 #[inline]
 fn hash(flow: u32, key: u64) -> u32 {
     let mixed = (u64::from(flow) ^ key).wrapping_mul(0x9e37_79b9_7f4a_7c15);

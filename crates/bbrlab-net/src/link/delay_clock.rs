@@ -1,4 +1,4 @@
-//! When a packet reaches the end of a link whose propagation delay changes.
+//! The arrival time at the end of a link whose propagation delay changes.
 
 use bbrlab_link::DelaySteps;
 use bbrlab_units::{Span, Time};
@@ -19,7 +19,8 @@ impl DelayClock {
         Self { delays: Steps::new(steps), keep_order: *keep_order, last: Time::ZERO }
     }
 
-    /// The arrival of a packet that departs at `departs`: not before the one before it.
+    /// Returns the arrival of a packet that departs at `departs`, which must not be before the last
+    /// call's.
     pub(crate) fn arrival(&mut self, departs: Time) -> Time {
         let arrives = departs + self.delays.value(departs);
         self.last = self.last.max(arrives);

@@ -1,5 +1,4 @@
-//! A histogram of delays in the manner of `HdrHistogram`: exact below 128 ns, then 128 buckets per
-//! octave.
+//! A histogram of delays, like `HdrHistogram`: exact below 128 ns, then 128 buckets per octave.
 
 use bbrlab_units::Span;
 
@@ -31,13 +30,13 @@ impl DelayHistogram {
         self.counts[bucket] += 1;
     }
 
-    /// Number of delays.
+    /// Returns the number of delays.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.counts.iter().sum()
     }
 
-    /// Exact mean in nanoseconds.
+    /// Returns the exact mean in nanoseconds.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a mean for display")]
     pub fn mean_ns(&self) -> Option<f64> {
@@ -45,15 +44,15 @@ impl DelayHistogram {
         (count > 0).then(|| self.sum_ns as f64 / count as f64)
     }
 
-    /// The delays in ascending order with their counts. A delay is the middle of its bucket, as in
-    /// [`Self::quantile`].
+    /// Iterates over the delays in ascending order with their counts. A delay is the middle of its
+    /// bucket, as in [`Self::quantile`].
     pub fn buckets(&self) -> impl Iterator<Item = (Span, u64)> {
         let counted = self.counts.iter().enumerate().filter(|&(_, &count)| count > 0);
         counted.map(|(bucket, &count)| (Span(middle(bucket)), count))
     }
 
-    /// The delay that `per_mille` thousandths of the delays do not exceed, within 1/128: the middle
-    /// of its bucket.
+    /// Returns the delay that `per_mille` thousandths of the delays do not exceed: the middle of
+    /// its bucket, within 1/128.
     #[must_use]
     pub fn quantile(&self, per_mille: u32) -> Option<Span> {
         let wanted = u128::from(self.count()) * u128::from(per_mille.min(1000));
@@ -71,7 +70,8 @@ impl DelayHistogram {
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "below 58 * 128")]
 fn bucket(ns: u64) -> usize {
-    // An octave and its 128 steps: 2^shift ns each, of which those below 2^7 are already counted.
+    // Buckets are 2^shift ns wide. From 128 ns on, `ns >> shift` is 128 to 255, so it also counts
+    // the 128 exact buckets.
     let shift = (ns | SUB).ilog2() - SUB.ilog2();
     ((u64::from(shift) << SUB.ilog2()) + (ns >> shift)) as usize
 }

@@ -1,62 +1,62 @@
-//! Room in a drop-tail buffer while all packets in it have one size: the time of the last departure
-//! tells.
+//! Answers whether a drop-tail buffer has room, from the time of the last departure, while all
+//! packets in the buffer have one size.
 //!
-//! At a constant rate, packets of one size that wait for each other depart at equal distances, but
-//! for a fraction of a nanosecond that the serialiser carries over. How many of them are still to
-//! depart then follows from how far ahead the last departure lies; nobody has to look which of them
-//! have departed. Where that is within the fraction, and where a packet of another size is among
-//! them, the entries of the ledger have to tell.
+//! At a constant rate, packets of one size that wait for each other depart at equal intervals,
+//! except for a fraction of a nanosecond that the serialiser carries over. The number of packets
+//! still to depart therefore follows from how far ahead the last departure is; no entry of the
+//! ledger has to be read. The entries decide in two cases: the result is within the fraction, or a
+//! packet of another size is among them.
 
 use bbrlab_link::Buffer;
 use bbrlab_units::Time;
 
 use super::serialiser::WORK_PER_BYTE;
 
-/// From when on all packets in a buffer have one size, and how long as many of them as may wait
-/// take.
+/// The time from which all packets in a buffer have one size, and the time that a full buffer of
+/// them takes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct EvenPackets {
-    /// Their bytes on the wire.
+    /// Bytes of each packet on the wire.
     wire_bytes: u32,
-    /// What departs later has the size of the last packet that entered.
+    /// Every packet that departs later than this has the size of the last packet that entered.
     since: u64,
-    /// How long this can be said from then on; 0 as long as nobody has asked since the size
+    /// How long after `since` the answer can be given; 0 if `ask` was not called since the size
     /// changed.
     lasts: u64,
-    /// A last departure that is this far ahead leaves room for one more, and one that is more than
-    /// a nanosecond farther does not.
+    /// If the last departure is at most this far ahead, there is room for one more packet. If it is
+    /// more than 1 ns farther ahead, there is none.
     reach: i64,
 }
 
-/// Until this time, in nanoseconds, and for so long, 146 years, no sum or difference of two times
-/// is too large.
+/// A bound in nanoseconds (146 years) on `since` and on a duration, so that no sum or difference of
+/// two times overflows.
 const END: u64 = 1 << 62;
 
 impl EvenPackets {
-    /// No packet has entered.
+    /// The state before a packet has entered.
     pub(super) const NONE: Self = Self { wire_bytes: 0, since: 0, lasts: 0, reach: 0 };
 
-    /// Whether there is room for one more packet of `wire_bytes` at `due`, where the last of those
-    /// before departs at `free_at`; `None` if this does not tell.
+    /// Whether there is room for one more packet of `wire_bytes` at `due` if the last packet before
+    /// it departs at `free_at`; `None` if the entries must decide.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "a full buffer asks for each packet")]
     pub(super) fn have_room(&self, wire_bytes: u32, due: Time, free_at: Time) -> Option<bool> {
         if wire_bytes != self.wire_bytes || due.0.wrapping_sub(self.since) >= self.lasts {
             return None;
         }
-        // Below zero where the link is idle.
+        // Negative if the link is idle.
         let ahead = free_at.0.wrapping_sub(due.0).cast_signed();
-        // Of n that are to depart the last is between n - 1 and n times ahead, and those times have
-        // a fraction.
+        // If n packets are to depart, the last one is between n - 1 and n transmission times ahead,
+        // and these times have a fraction.
         if ahead <= self.reach { Some(true) } else { (ahead > self.reach + 1).then_some(false) }
     }
 
-    /// The size changes with a packet that departs at `departs`.
+    /// Notes that the packet that departs at `departs` has another size.
     pub(super) fn end(&mut self, departs: Time) {
         *self = Self { since: departs.0, ..Self::NONE };
     }
 
-    /// Somebody asks for packets of this size, which the last packet had as well.
+    /// Prepares to answer for packets of this size, which the last packet must also have had.
     pub(super) fn ask(&mut self, wire_bytes: u32, buffer: Buffer, rate: u64) {
         if wire_bytes == self.wire_bytes && self.lasts > 0 {
             return;
@@ -66,8 +66,8 @@ impl EvenPackets {
     }
 }
 
-/// How many nanoseconds as many packets of this size as may wait take, rounded down; `None` if
-/// there is no end to them or that is too long.
+/// The nanoseconds that a full buffer of packets of this size takes, rounded down; `None` if the
+/// buffer is unlimited or the time is too long.
 fn reach(wire_bytes: u32, buffer: Buffer, rate: u64) -> Option<i64> {
     let packets = match buffer {
         Buffer::Packets(limit) => limit.0,
@@ -97,7 +97,7 @@ mod tests {
         ]
     }
 
-    /// A packet takes less than a nanosecond, or up to a second.
+    /// Rates at which a packet takes from less than 1 ns to 1 s.
     fn rate() -> impl Strategy<Value = u64> {
         prop_oneof![
             1_000_000u64..1_000_000_000,
@@ -117,7 +117,7 @@ mod tests {
             let mut even = EvenPackets::NONE;
             let mut waiting: VecDeque<(Time, u64)> = VecDeque::new();
             let mut due = Time::ZERO;
-            // On average they come somewhat faster than they depart.
+            // On average, packets arrive somewhat faster than they depart.
             let percent_ns = (1500 * 8 * 10_000_000 / rate).max(1);
             for (gap, is_other) in steps {
                 due.0 += gap * percent_ns / 2;
@@ -161,8 +161,8 @@ mod tests {
                 serialiser.serve_and_tell(1500, |departs| even.end(departs));
             }
         }
-        // The first packet has no size before it, and the second is the first of which one can say
-        // that it is as the others.
+        // The first packet has no size before it. The second is the first for which the size of all
+        // packets is known.
         assert_eq!(told[0] + told[1], 998);
         assert!(told[0] > 0);
     }

@@ -1,4 +1,4 @@
-//! What stands in front of a link's queue: random loss before it, a policer, ACK thinning.
+//! The elements in front of a link's queue: random loss, a policer, ACK thinning.
 
 use bbrlab_link::Link;
 use bbrlab_queue::Police;
@@ -6,7 +6,7 @@ use bbrlab_queue::Police;
 use super::thinning::Thinning;
 use crate::loss::LossProcess;
 
-/// What a packet passes before it reaches the queue, in this order.
+/// The elements that a packet passes before it reaches the queue, in this order.
 #[derive(Debug)]
 pub(crate) struct Front {
     pub(crate) loss: Option<LossProcess>,
@@ -15,7 +15,7 @@ pub(crate) struct Front {
 }
 
 impl Front {
-    /// The front of a link; `None` if packets go straight to its queue, as on most links.
+    /// Makes the front of a link; `None` if packets go straight to its queue, as on most links.
     pub(crate) fn of(link: &Link, loss: Option<LossProcess>) -> Option<Box<Self>> {
         let front = Self {
             loss,

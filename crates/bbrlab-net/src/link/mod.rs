@@ -1,11 +1,12 @@
 //! A link: a queue, a server, and impairments after it (random loss, jitter, reordering).
 //!
-//! There are two implementations. With drop-tail it is known on arrival whether and when a packet
-//! departs, so the departure is computed then and there is no departure event: the *virtual clock*.
-//! Any other discipline has a *departure event* per packet, and so has drop-tail if the caller asks
-//! for it. Both draw, count and record the same at the same times, so that runs with drop-tail have
-//! equal digests. Most links by virtual clock are plain (`plain.rs`): they write down later what
-//! the others write down at once.
+//! There are two implementations. A drop-tail link knows on arrival whether and when a packet
+//! departs. It computes the departure then and needs no departure event: the *virtual clock*. Any
+//! other discipline has a *departure event* per packet; so has drop-tail if the caller requests it.
+//!
+//! Both implementations draw, count and record the same at the same times, so runs with drop-tail
+//! have equal digests. Most links by virtual clock are plain (`plain.rs`): they record later, and
+//! many packets at once, what other links record immediately.
 
 mod chance;
 mod delay_clock;
@@ -38,11 +39,11 @@ pub(crate) use plain::{Admission, Ledger};
 use server::Server;
 use stats::{LinkStats, TinStats};
 
-/// How drop-tail links are computed. The results are the same; tests compare the two. A link with
-/// another queue discipline always has departure events.
+/// How drop-tail links are computed. Both modes give the same results, which tests compare. A link
+/// with another queue discipline always has departure events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LinkMode {
-    /// The departure is known on arrival: no departure event.
+    /// The departure is computed on arrival: no departure event.
     #[default]
     VirtualClock,
     /// One event per departure.
@@ -55,22 +56,22 @@ pub(crate) struct Link {
     pub(crate) line: Line,
     pub(crate) server: Server,
     pub(crate) rated: bool,
-    /// Propagation delay after the departure, unless it changes.
+    /// Propagation delay after the departure, if constant.
     pub(crate) delay: Span,
     pub(crate) ecn_threshold: Option<EcnThreshold>,
     pub(crate) front: Option<Box<Front>>,
     pub(crate) impairments: Impairments,
     pub(crate) tins: Option<Tins>,
-    /// The medium that it shares, by its number in the network.
+    /// The number of the shared medium in the network.
     pub(crate) medium: Option<u32>,
     pub(crate) stats: LinkStats,
     pub(crate) name: String,
 }
 
-/// What happens to a packet after its departure.
+/// The effects on a packet after its departure.
 #[derive(Debug)]
 pub(crate) struct Impairments {
-    /// Whether there is no loss, jitter or reordering, and the delay does not change.
+    /// Whether there is no loss, jitter or reordering, and the delay is constant.
     pub(crate) plain: bool,
     pub(crate) delay: Option<Box<DelayClock>>,
     pub(crate) loss: Option<Box<LossProcess>>,
@@ -78,19 +79,19 @@ pub(crate) struct Impairments {
     pub(crate) reorder: Option<Box<(Reorder, Rng)>>,
 }
 
-/// The packets that have not departed yet.
+/// The backlog: packets that have not departed yet.
 #[derive(Debug)]
 pub(crate) enum Line {
-    /// By virtual clock, and the link only queues and serves.
+    /// By virtual clock, for a link that only queues and serves.
     Plain(Ledger),
-    /// By virtual clock: the packets themselves are already on their next leg; these are their
-    /// shadows.
+    /// By virtual clock. The packets themselves are already on their next leg; these are their
+    /// records.
     Virtual { buffer: Buffer, shadows: chunks::Queue<Shadow> },
     /// By departure events. `chance` belongs to the queue discipline.
     Events { queue: Discipline, chance: Chance, in_service: Option<InService>, served: u32 },
 }
 
-/// The record of an accepted packet until its departure.
+/// The record of an accepted packet until it departs.
 #[derive(Clone, Copy, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "four independent facts")]
 pub(crate) struct Shadow {
@@ -100,7 +101,7 @@ pub(crate) struct Shadow {
     pub(crate) flow: u32,
     pub(crate) wire_bytes: u32,
     pub(crate) is_data: bool,
-    /// Whether it is lost at random after its departure.
+    /// Whether the packet is lost at random after its departure.
     pub(crate) lost: bool,
     pub(crate) marked: bool,
     pub(crate) counts_for_flow: bool,
@@ -139,7 +140,7 @@ impl Link {
             && front.is_none()
             && link.ecn_threshold.is_none()
             && matches!(server, Server::Constant(_));
-        // When a packet departs from a shared medium is known when its turn comes.
+        // When a packet departs from a shared medium is only known at the link's turn.
         let mode = if link.airtime.is_some() { LinkMode::DepartureEvents } else { mode };
         let line = match (link.queue, mode) {
             (Queue::DropTail, LinkMode::VirtualClock) if is_plain => {
@@ -176,9 +177,9 @@ impl Link {
         }
     }
 
-    /// Makes the link one of a network whose clock is read every `step`. A plain link becomes one
-    /// that notes how long a packet waits when it arrives: this does not follow from the times of
-    /// arrivals and departures then.
+    /// Adapts the link to a network whose clock is read every `step`. A plain link becomes a link
+    /// that records on arrival how long a packet waits, because the times of arrivals and
+    /// departures no longer determine it.
     pub(crate) fn set_clock_step(&mut self, step: Span) {
         self.server.set_clock_step(step);
         if let Line::Plain(ledger) = &self.line {
@@ -187,8 +188,8 @@ impl Link {
         }
     }
 
-    /// Whether the link only queues and serves; [`Self::admit_plainly`] is the way into such a
-    /// link.
+    /// Whether the link only queues and serves. Packets enter such a link by
+    /// [`Self::admit_plainly`].
     #[inline]
     pub(crate) fn is_plain(&self) -> bool {
         matches!(self.line, Line::Plain(_))
@@ -236,7 +237,7 @@ impl Link {
     }
 }
 
-/// Whether the buffer has room for a packet. The packet in service is none that waits.
+/// Whether the buffer has room for a packet. The packet in service does not occupy the buffer.
 #[inline]
 pub(crate) fn has_room(
     buffer: &Buffer,
@@ -250,7 +251,7 @@ pub(crate) fn has_room(
     })
 }
 
-/// Whether a packet is marked on arrival, given the backlog that it finds.
+/// Whether a packet is marked on arrival because of the backlog that it finds.
 #[inline]
 pub(crate) fn marks_on_arrival(
     threshold: Option<EcnThreshold>,
@@ -265,7 +266,7 @@ pub(crate) fn marks_on_arrival(
         }
 }
 
-/// Whether a packet that has waited this long when it goes into service is marked.
+/// Whether a packet is marked because of its wait when it goes into service.
 #[inline]
 pub(crate) fn marks_on_wait(threshold: Option<EcnThreshold>, wait: Span, ecn: Ecn) -> bool {
     ecn.is_ect() && matches!(threshold, Some(EcnThreshold::Wait(limit)) if wait > limit)

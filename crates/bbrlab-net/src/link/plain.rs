@@ -1,13 +1,14 @@
 //! A plain link: drop-tail by virtual clock at a constant rate, without marks, losses, jitter or
 //! reordering. Most links are.
 //!
-//! What happens to a packet here is known when it arrives, and nothing else depends on when it is
-//! written down. So its arrival and its departure are entered in a ledger, and the statistics, the
-//! flow's counts and the digest are brought up to date for many packets at once: when somebody
-//! asks, or when the ledger has grown long. Entries are settled in the order of their times,
-//! departures before arrivals of the same time, as at any other link. A packet that finds the
-//! buffer full never enters the ledger: only counts and the digest note it, and neither asks in
-//! which order.
+//! The fate of a packet on a plain link is known when it arrives, and nothing depends on when it is
+//! recorded. Its arrival and departure are therefore entered in a ledger. The statistics, the
+//! flow's counts and the digest are updated for many packets at once: when they are read, or when
+//! the ledger has grown long.
+//!
+//! Entries are settled in the order of their times, departures before arrivals of the same time, as
+//! on any other link. A packet that finds the buffer full never enters the ledger: it affects only
+//! counts and the digest, which do not depend on the order.
 
 use bbrlab_link::Buffer;
 use bbrlab_units::Time;
@@ -24,11 +25,11 @@ use crate::chunks::Queue;
 use crate::digest::{Digest, Record};
 use crate::packet::{FlowId, LinkId};
 
-/// From so many arrivals that wait to be settled, they are, before the next packet or burst. Their
-/// entries stay in the innermost cache.
+/// Number of unsettled arrivals at which the ledger is settled before the next packet or burst.
+/// This many entries stay in the L1 cache.
 const SETTLED_FROM: usize = 128;
 
-/// What a plain link asks of a packet.
+/// The properties of a packet that a plain link needs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Admission {
     pub(crate) identity: u64,
@@ -38,8 +39,8 @@ pub(crate) struct Admission {
     pub(crate) counts_for_flow: bool,
 }
 
-/// An accepted packet, from its arrival until its departure is settled. How long it waits for its
-/// transmission follows from the departure before its own.
+/// An accepted packet, from its arrival until its departure is settled. Its wait follows from the
+/// previous entry's departure.
 #[derive(Clone, Copy, Debug, Default)]
 struct Entry {
     at: Time,
@@ -49,7 +50,7 @@ struct Entry {
     flow: EntryFlow,
 }
 
-/// A flow's number in 24 bits, and two facts about its packet.
+/// A flow's number in 24 bits, and two flags of its packet.
 #[derive(Clone, Copy, Debug, Default)]
 struct EntryFlow(u32);
 
@@ -68,38 +69,37 @@ impl EntryFlow {
         self.0 & Self::DATA != 0
     }
 
-    /// The flow, if its departures from this link are the ones that count.
+    /// Returns the flow if the flow counts its departures from this link.
     #[inline]
     fn that_counts(self) -> Option<u32> {
         (self.0 & Self::COUNTS != 0).then_some(self.0 & !(Self::DATA | Self::COUNTS))
     }
 }
 
-/// The packets of a plain link whose departures are not settled, and how many packets its buffer
-/// takes.
+/// The packets of a plain link whose departures are not settled, and the limit of its buffer.
 #[derive(Debug)]
 pub(crate) struct Ledger {
     buffer: Buffer,
     entries: Queue<Entry>,
-    /// From this number of entries on, arrivals are settled: [`SETTLED_FROM`] beyond those that
-    /// are.
+    /// Number of entries at which arrivals are settled: [`SETTLED_FROM`] more than are settled
+    /// already.
     settled_from: usize,
-    /// The place of the last entry before these.
+    /// The place of the last entry whose arrival is settled.
     settled: Option<usize>,
     /// The departure before that of the first entry.
     free_at: Time,
     /// Bytes on the wire of `entries`.
     bytes: u64,
-    /// From this number of entries on, the buffer may be full.
+    /// Number of entries from which the buffer may be full.
     full_at: usize,
     mark: Mark,
-    /// Bytes of the entries before the mark, if the buffer is counted in bytes.
+    /// Bytes of the entries before the mark, if the buffer's limit is in bytes.
     bytes_before_mark: u64,
     even: EvenPackets,
 }
 
-/// How far the search for room has come in the entries: the number of one of them from the front,
-/// and its place if that is not 0.
+/// The entry that the search for room has reached: its index from the front, and its place if the
+/// index is not 0.
 #[derive(Clone, Copy, Debug, Default)]
 struct Mark {
     index: usize,
@@ -107,10 +107,10 @@ struct Mark {
 }
 
 impl Ledger {
-    /// No packet.
+    /// Makes an empty ledger.
     pub(crate) fn new(buffer: Buffer) -> Self {
         let full_at = match buffer {
-            // The one in service does not wait.
+            // The packet in service does not occupy the buffer.
             Buffer::Packets(limit) => {
                 usize::try_from(limit.0).unwrap_or(usize::MAX).saturating_add(1)
             }
@@ -135,13 +135,13 @@ impl Ledger {
         self.buffer
     }
 
-    /// Packets whose departures are not settled, and their bytes.
+    /// Returns the number of packets whose departures are not settled, and their bytes.
     pub(crate) fn backlog(&self) -> (u64, u64) {
         (self.entries.len() as u64, self.bytes)
     }
 
-    /// Whether the buffer has room at `due` for a packet, after the departures of that time. The
-    /// packet in service is none that waits.
+    /// Whether the buffer has room for a packet at `due`, after the departures of that time. The
+    /// packet in service does not occupy the buffer.
     #[inline]
     fn has_room(&mut self, wire_bytes: u32, due: Time, serialiser: &Serialiser) -> bool {
         self.entries.len() < self.full_at
@@ -151,7 +151,8 @@ impl Ledger {
                 .unwrap_or_else(|| self.has_room_when_long(wire_bytes, due, serialiser))
     }
 
-    /// The same by the entries, where the time of the last departure does not tell.
+    /// Like [`Self::has_room`], from the entries, if the time of the last departure does not
+    /// decide.
     #[cold]
     #[inline(never)]
     fn has_room_when_long(&mut self, wire_bytes: u32, due: Time, serialiser: &Serialiser) -> bool {
@@ -161,8 +162,8 @@ impl Ledger {
         if matches!(self.buffer, Buffer::Bytes(_)) {
             return self.has_room_for_bytes(wire_bytes, due);
         }
-        // There is room for one more if the last but so many has departed: what is behind it are
-        // the one in service and fewer than the buffer takes.
+        // There is room if the entry `full_at` places before the end of the queue has departed. The
+        // entries after it are the packet in service and fewer packets than the buffer holds.
         while self.mark.index < self.entries.len() - self.full_at {
             self.move_mark();
         }
@@ -174,7 +175,7 @@ impl Ledger {
         let mut behind = self.entries.len() - self.mark.index;
         while behind > 0 {
             behind -= 1;
-            // Mostly there is room even if the marked one were still in service.
+            // Usually there is room even if the marked packet were still in service.
             let gone_bytes = self.bytes_before_mark + u64::from(self.marked().wire_bytes);
             if self.buffer.admits(behind as u64, self.bytes - gone_bytes, wire_bytes) {
                 return true;
@@ -190,7 +191,7 @@ impl Ledger {
         true
     }
 
-    /// The entry of the mark.
+    /// Returns the marked entry.
     #[inline]
     fn marked(&self) -> &Entry {
         self.entries.at(self.marked_place())
@@ -201,7 +202,7 @@ impl Ledger {
         if self.mark.index == 0 { self.entries.first() } else { self.mark.place }
     }
 
-    /// Moves the mark on to the next entry.
+    /// Moves the mark to the next entry.
     #[inline]
     fn move_mark(&mut self) {
         self.mark.place = self.entries.after(self.marked_place());
@@ -238,18 +239,18 @@ impl Ledger {
         stats.backlog_bytes = self.bytes;
     }
 
-    /// The arrivals of so many of the last of `entries` are not settled.
+    /// Returns the number of entries whose arrivals are not settled; they are the last ones.
     fn unsettled(&self) -> usize {
         self.entries.len() - self.settled()
     }
 
-    /// Those of so many before them are.
+    /// Returns the number of entries whose arrivals are settled; they are the first ones.
     fn settled(&self) -> usize {
         self.settled_from - SETTLED_FROM
     }
 
-    /// Enters all arrivals, and the departures up to `until`, in the length of the queue; returns
-    /// the number of departures.
+    /// Adds all arrivals, and the departures up to `until`, to the length of the queue. Returns the
+    /// number of departures.
     fn settle_length(&self, until: Time, queue: &mut QueueLength) -> usize {
         let rises = self.unsettled();
         let arrival = self.first_unsettled().map_or(until, |place| self.entries.at(place).at);
@@ -272,7 +273,8 @@ impl Ledger {
             while departed < present && next <= until {
                 walk.falls(next);
                 departed += 1;
-                // Behind the last entry there may be anything; none of those present is meant.
+                // The place after the last entry may hold anything, but `departed < present`
+                // prevents its use.
                 place = self.entries.after(place);
                 next = departure(place);
             }
@@ -288,7 +290,7 @@ impl Ledger {
         departed
     }
 
-    /// The place of the first entry whose arrival is not settled.
+    /// Returns the place of the first entry whose arrival is not settled.
     #[inline]
     fn first_unsettled(&self) -> Option<usize> {
         (self.unsettled() > 0).then(|| {
@@ -296,7 +298,7 @@ impl Ledger {
         })
     }
 
-    /// The entries whose arrivals are not settled, as far as they lie side by side.
+    /// Iterates over the entries whose arrivals are not settled, one slice per chunk.
     #[inline]
     fn arrivals(&self) -> impl Iterator<Item = &[Entry]> {
         let (mut next, mut left) = (self.first_unsettled(), self.unsettled());
@@ -309,7 +311,7 @@ impl Ledger {
         })
     }
 
-    /// The digest with the arrivals that are not settled.
+    /// Returns the digest with the unsettled arrivals added.
     #[inline(never)]
     fn with_arrivals(&self, mut digest: Digest, id: LinkId) -> Digest {
         for part in self.arrivals() {
@@ -323,8 +325,9 @@ impl Ledger {
     }
 }
 
-/// Accounts for the departures of these packets, except in the length of the queue; returns their
-/// bytes on the wire. `free_at` is the departure before them, and then the last of theirs.
+/// Accounts for the departures of these packets, except in the length of the queue. Returns their
+/// bytes on the wire. `free_at` is the departure before them, and becomes the last of their
+/// departures.
 #[inline(never)]
 fn settle_departures(
     entries: &[Entry],
@@ -354,8 +357,7 @@ fn settle_departures(
 }
 
 impl Link {
-    /// Admits a packet to a plain link. Returns when the packet departs; `None` if the buffer is
-    /// full.
+    /// Admits a packet to a plain link. Returns when it departs; `None` if the buffer is full.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once where hosts send, once for other arrivals")]
     pub(crate) fn admit_plainly(
@@ -365,13 +367,13 @@ impl Link {
         packet: Admission,
         accounts: &mut Accounts,
     ) -> Option<Time> {
-        debug_assert!(due == now, "a clock with longer steps has no plain links");
+        debug_assert!(due == now, "a network whose clock has steps has no plain links");
         let mut plain = self.plain();
         plain.settle_if_long(id, due, accounts);
         plain.admit(id, due, packet, accounts)
     }
 
-    /// What is needed of a plain link.
+    /// Borrows the parts of a plain link. The link must be plain.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "parts of what is already found")]
     pub(crate) fn plain(&mut self) -> Plain<'_> {
@@ -384,7 +386,7 @@ impl Link {
     }
 }
 
-/// A plain link.
+/// The parts of a plain link.
 pub(crate) struct Plain<'a> {
     ledger: &'a mut Ledger,
     serialiser: &'a mut Serialiser,
@@ -392,7 +394,7 @@ pub(crate) struct Plain<'a> {
 }
 
 impl Plain<'_> {
-    /// Settles if many arrivals wait for that. Once for a burst is enough.
+    /// Settles if many arrivals are unsettled. One call per burst suffices.
     #[inline]
     pub(crate) fn settle_if_long(&mut self, id: LinkId, due: Time, accounts: &mut Accounts) {
         if self.ledger.entries.len() >= self.ledger.settled_from {
@@ -400,7 +402,7 @@ impl Plain<'_> {
         }
     }
 
-    /// See [`Link::admit_plainly`].
+    /// Like [`Link::admit_plainly`].
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for each way into a plain link")]
     pub(crate) fn admit(
@@ -425,7 +427,7 @@ impl Plain<'_> {
     }
 }
 
-/// The buffer is full.
+/// Counts a packet that finds the buffer full.
 #[cold]
 #[inline(never)]
 fn refuse(

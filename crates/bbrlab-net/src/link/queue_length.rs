@@ -5,21 +5,21 @@ use std::fmt;
 
 use bbrlab_units::Time;
 
-/// Quantiles are exact below this length; from here on lengths are told apart in 64 steps per
-/// octave.
+/// Quantiles are exact below this length. From this length on, 64 steps per octave are
+/// distinguished.
 const EXACT: u64 = 4096;
 
 /// The time that a queue spent at each length.
 #[derive(Clone, Default)]
 pub struct QueueLength {
     place: Place,
-    /// Nanoseconds spent at each length, up to the largest length reached. That is a fraction of
-    /// what so many packets take.
+    /// Nanoseconds spent at each length, up to the largest length reached. This memory is a
+    /// fraction of the memory that the packets themselves take.
     ns: Vec<u64>,
 }
 
 impl fmt::Debug for QueueLength {
-    /// Without the room for lengths that were not reached: two that tell the same look the same.
+    /// Omits the lengths that were not reached, so that equal statistics print equally.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let reached = self.ns.iter().rposition(|&ns| ns > 0).map_or(0, |last| last + 1);
         f.debug_struct("QueueLength")
@@ -29,18 +29,18 @@ impl fmt::Debug for QueueLength {
     }
 }
 
-/// Where a queue's length is on its way up and down.
+/// The current state of a queue's length.
 #[derive(Clone, Copy, Debug, Default)]
 struct Place {
     now: u64,
     since: Time,
     max: u64,
-    /// The integral of the squared length over the time that the queue was not below `EXACT`.
+    /// The integral of the squared length over the time at lengths of at least `EXACT`.
     squares: f64,
 }
 
-/// A way of rises and falls in order of time. An easy one begins in measured time and stays below
-/// `EXACT`.
+/// A sequence of rises and falls in order of time. An easy walk begins after the start of the
+/// measurement and stays below `EXACT`.
 #[derive(Debug)]
 pub(crate) struct Walk<'a, const EASY: bool> {
     place: Place,
@@ -48,7 +48,7 @@ pub(crate) struct Walk<'a, const EASY: bool> {
 }
 
 impl<const EASY: bool> Walk<'_, EASY> {
-    /// At `at`, one packet more.
+    /// Adds one packet at `at`.
     #[inline]
     pub(crate) fn rises(&mut self, at: Time) {
         self.advance(at);
@@ -56,14 +56,14 @@ impl<const EASY: bool> Walk<'_, EASY> {
         self.place.max = self.place.max.max(self.place.now);
     }
 
-    /// At `at`, one packet less.
+    /// Removes one packet at `at`.
     #[inline]
     pub(crate) fn falls(&mut self, at: Time) {
         self.advance(at);
         self.place.now -= 1;
     }
 
-    /// Accounts for the time up to `at`; nothing counts before the start of the measurement.
+    /// Accounts for the time up to `at`. Time before the start of the measurement does not count.
     #[inline]
     fn advance(&mut self, at: Time) {
         let Place { now, since, .. } = self.place;
@@ -81,50 +81,50 @@ impl<const EASY: bool> Walk<'_, EASY> {
     #[inline]
     #[expect(clippy::cast_precision_loss, reason = "a sum of squares for a standard deviation")]
     fn add_square(&mut self, ns: u64) {
-        // Both are far below 2^63; a conversion of signed numbers is one instruction.
+        // Both are far below 2^63, and converting signed numbers takes one instruction.
         let (ns, length) = (ns.cast_signed() as f64, self.place.now.cast_signed() as f64);
         self.place.squares += ns * length * length;
     }
 }
 
 impl QueueLength {
-    /// Starts to measure at `at`, with the current length.
+    /// Starts the measurement at `at`, with the current length.
     pub(crate) fn start(&mut self, at: Time) {
         let now = self.now();
         *self = Self { place: Place { now, since: at, max: now, squares: 0.0 }, ns: Vec::new() };
     }
 
-    /// The current length.
+    /// Returns the current length.
     #[must_use]
     pub fn now(&self) -> u64 {
         self.place.now
     }
 
-    /// The largest length.
+    /// Returns the largest length.
     #[must_use]
     pub fn max(&self) -> u64 {
         self.place.max
     }
 
-    /// At `at`, one packet more.
+    /// Adds one packet at `at`.
     #[inline]
     pub(crate) fn rises(&mut self, at: Time) {
         self.walk(0, |walk| walk.rises(at));
     }
 
-    /// At `at`, one packet less.
+    /// Removes one packet at `at`.
     #[inline]
     pub(crate) fn falls(&mut self, at: Time) {
         self.walk(0, |walk| walk.falls(at));
     }
 
-    /// Accounts for the time up to `at`; nothing counts before the start of the measurement.
+    /// Accounts for the time up to `at`. Time before the start of the measurement does not count.
     #[inline]
     pub(crate) fn advance(&mut self, at: Time) {
         self.walk(0, |walk| walk.advance(at));
     }
 
-    /// Whether a walk that begins at `from` and has so many rises is easy.
+    /// Whether a walk that begins at `from` and has `rises` rises is easy.
     #[inline]
     pub(crate) fn is_easy(&self, from: Time, rises: usize) -> bool {
         self.place.since <= from && self.place.now + (rises as u64) < EXACT
@@ -135,7 +135,7 @@ impl QueueLength {
         self.follow(rises, way);
     }
 
-    /// Goes a way with so many rises.
+    /// Runs a walk with at most `rises` rises.
     #[inline]
     pub(crate) fn follow<const EASY: bool, T>(
         &mut self,
@@ -152,14 +152,15 @@ impl QueueLength {
         result
     }
 
-    /// Makes room for a length.
+    /// Allocates counters up to a length.
     #[cold]
     fn grow(&mut self, longest: usize) {
         let step = self.ns.len().clamp(8, 1 << 12);
         self.ns.resize((longest + 1).next_multiple_of(step), 0);
     }
 
-    /// Nanoseconds spent at lengths below `EXACT`, and from there on with these lengths.
+    /// Returns the nanoseconds spent at lengths below `EXACT`, and at each longer length with the
+    /// length.
     fn parts(&self) -> (&[u64], impl Iterator<Item = (u128, u128)>) {
         let (exact, long) = self.ns.split_at(self.ns.len().min(index(EXACT)));
         (exact, (u128::from(EXACT)..).zip(long.iter().map(|&ns| u128::from(ns))))
@@ -169,7 +170,7 @@ impl QueueLength {
         self.ns.iter().map(|&ns| u128::from(ns)).sum()
     }
 
-    /// Mean length over time; `None` before any time has passed.
+    /// Returns the mean length over time; `None` before any time has passed.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a mean for display")]
     pub fn mean(&self) -> Option<f64> {
@@ -178,7 +179,7 @@ impl QueueLength {
         (total > 0).then(|| sum as f64 / total as f64)
     }
 
-    /// Standard deviation over time.
+    /// Returns the standard deviation over time.
     #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "a deviation for display")]
     pub fn std_dev(&self) -> Option<f64> {
@@ -197,8 +198,8 @@ impl QueueLength {
         Some(((exact + long.max(0.0)) / total).sqrt())
     }
 
-    /// The smallest length that the queue did not exceed for `per_mille` thousandths of the time.
-    /// Exact below 4096 packets; above, rounded up by at most 1/64.
+    /// Returns the smallest length that the queue did not exceed for `per_mille` thousandths of the
+    /// time. Exact below 4096 packets; above, rounded up by at most 1/64.
     #[must_use]
     pub fn quantile(&self, per_mille: u32) -> Option<u64> {
         let total = self.total_ns();
@@ -217,14 +218,14 @@ impl QueueLength {
     }
 }
 
-/// The place of a length.
+/// Returns the index of a length in `ns`.
 #[inline]
 #[expect(clippy::cast_possible_truncation, reason = "a truncated length is beyond every vector")]
 fn index(length: u64) -> usize {
     length as usize
 }
 
-/// The largest length that is not told apart from this one.
+/// Returns the largest length that [`QueueLength::quantile`] does not distinguish from this one.
 fn rounded_up(length: u64) -> u64 {
     if length < EXACT {
         return length;

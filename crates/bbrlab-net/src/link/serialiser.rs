@@ -1,25 +1,25 @@
 //! The exact serialiser, at one rate or on a schedule of rates.
 //!
 //! A packet of S bytes on an idle link of rate R takes exactly ceil(S * 8e9 / R) ns. Within a busy
-//! period the fraction of a nanosecond is carried over, so the n-th packet departs at ceil(start +
-//! n * S * 8e9 / R) and no error accumulates.
+//! period the fraction of a nanosecond is carried over. The n-th packet therefore departs at
+//! ceil(start + n * S * 8e9 / R), and no error accumulates.
 
 use bbrlab_units::{BitRate, NS_PER_S, Time};
 
-/// Work per byte, in bits times nanoseconds per second. In this unit a rate of R bit/s does work R
-/// in one nanosecond.
+/// Work per byte, in bits times nanoseconds per second. In this unit, a rate of R bit/s does work R
+/// per nanosecond.
 pub(super) const WORK_PER_BYTE: u64 = 8 * NS_PER_S;
 
-/// A serialiser at one rate. It is free from `free_ns` less `spare / rate` nanoseconds on, which is
-/// less than one nanosecond.
+/// A serialiser at one rate. It is free from `free_ns - spare / rate` on; `spare / rate` is less
+/// than 1 ns.
 #[derive(Clone, Debug)]
 pub(crate) struct Serialiser {
     rate: u64,
     free_ns: u64,
-    /// The work that the last nanosecond still has room for.
+    /// Work that fits into the rest of the last nanosecond.
     spare: u64,
-    /// Size of the last packet and its exact time. Most packets have the same size, so this saves a
-    /// division.
+    /// Size of the last packet and its exact transmission time. Most packets have the same size, so
+    /// this saves a division.
     last_bytes: u32,
     last_ns: u64,
     last_rem: u64,
@@ -73,7 +73,8 @@ impl Serialiser {
         self.serve_and_tell(wire_bytes, |_| ())
     }
 
-    /// The same; if the packet has another size than the last, tells when it departs at the latest.
+    /// Like [`Self::serve`]. If the packet's size differs from the last one, first calls
+    /// `size_changes` with an upper bound of its departure.
     #[inline]
     pub(super) fn serve_and_tell(
         &mut self,
@@ -86,13 +87,13 @@ impl Serialiser {
         }
         let (spare, is_over) = self.spare.overflowing_sub(self.last_rem);
         self.spare = if is_over { spare.wrapping_add(self.rate) } else { spare };
-        // A time that is too long for a number has no remainder, so this sum is none that is.
+        // Does not overflow: a time of `u64::MAX` has remainder 0, so nothing is added.
         let ns = self.last_ns + u64::from(is_over);
         self.free_ns = self.free_ns.saturating_add(ns);
         self.free_at()
     }
 
-    /// On its own, so that the usual way needs no registers for it.
+    /// A separate function, so that the usual path needs no registers for it.
     #[cold]
     #[inline(never)]
     fn learn_size(&mut self, wire_bytes: u32) {
@@ -101,7 +102,7 @@ impl Serialiser {
             divide(u128::from(wire_bytes) * u128::from(WORK_PER_BYTE), self.rate);
     }
 
-    /// Changes the rate; the fraction of a nanosecond is rounded up.
+    /// Changes the rate. The fraction of a nanosecond is rounded up.
     pub(super) fn change_rate(&mut self, rate: u64) {
         if rate != self.rate {
             self.spare = 0;
@@ -111,7 +112,8 @@ impl Serialiser {
     }
 }
 
-/// Quotient and remainder; `u64::MAX` ("never") if the rate is 0 or the quotient is too large.
+/// Returns quotient and remainder; `u64::MAX` ("never") if the rate is 0 or the quotient is too
+/// large.
 fn divide(work: u128, rate: u64) -> (u64, u64) {
     if rate == 0 {
         return (u64::MAX, 0);
@@ -121,7 +123,8 @@ fn divide(work: u128, rate: u64) -> (u64, u64) {
     u64::try_from(work / rate).map_or((u64::MAX, 0), |ns| (ns, (work % rate) as u64))
 }
 
-/// Rates above this count as this rate, so that a rate and a remainder together fit 64 bits.
+/// Rates above this are treated as this rate, so that the sum of a rate and a remainder fits 64
+/// bits.
 const RATE_MAX: u64 = 1 << 62;
 
 /// A rate that changes at known times.
@@ -147,12 +150,12 @@ impl Schedule {
         self.steps[0].1
     }
 
-    /// The end of a period.
+    /// Returns the end of a period.
     fn end(&self, period: usize) -> u64 {
         self.steps.get(period + 1).map_or(u64::MAX, |step| step.0)
     }
 
-    /// The period that contains a time.
+    /// Returns the period that contains a time.
     pub(super) fn period_at(&self, at: Time) -> usize {
         self.steps.partition_point(|step| step.0 <= at.0) - 1
     }
@@ -161,7 +164,7 @@ impl Schedule {
         self.steps[self.period_at(at)].1.0
     }
 
-    /// Work done between two times, in bits times nanoseconds per second.
+    /// Returns the work done between two times, in bits times nanoseconds per second.
     pub(super) fn work(&self, from: Time, to: Time) -> u128 {
         if to <= from {
             return 0;
@@ -179,7 +182,7 @@ impl Schedule {
         work
     }
 
-    /// The first time at or after `from` by which `work` is done.
+    /// Returns the first time at or after `from` by which `work` is done.
     pub(super) fn done_at(&self, from: Time, mut work: u128) -> Time {
         let mut at = from.0;
         for period in self.period_at(from)..self.steps.len() {
@@ -195,7 +198,7 @@ impl Schedule {
         Time::NEVER
     }
 
-    /// Serves a packet; at each change of the rate its remaining bits follow the new rate.
+    /// Serves a packet. At each change of the rate, its remaining bits follow the new rate.
     pub(super) fn follow(
         &mut self,
         serialiser: &mut Serialiser,

@@ -1,5 +1,5 @@
-//! When a packet departs: at once, or by a serialiser (constant rate or schedule), a token bucket
-//! or a trace.
+//! The departure time of a packet: immediate, or by a serialiser (constant rate or schedule), a
+//! token bucket or a trace.
 //!
 //! Packets depart in the order in which they are served.
 
@@ -12,13 +12,13 @@ use super::serialiser::{Schedule, Serialiser};
 use super::token_bucket::TokenBucket;
 use super::trace_clock::TraceClock;
 
-/// A link's server. It knows only the times of the packets that it has served.
+/// A link's server. It stores only the times of the packets that it has served.
 #[derive(Clone, Debug)]
 pub(crate) enum Server {
     Unlimited {
         free_at: Time,
     },
-    /// The queue discipline is a shaper of this rate: what it hands out departs at once.
+    /// The queue discipline is a shaper of this rate: the packets that it releases depart at once.
     Shaped {
         rate: BitRate,
         free_at: Time,
@@ -62,15 +62,15 @@ impl Server {
         Self::Shaped { rate, free_at: Time::ZERO }
     }
 
-    /// The clock is read every `step`. All but a bucket compute when they would have served, and
-    /// the engine when that is noticed.
+    /// Sets how often the clock is read. Only a token bucket uses it. The other servers compute
+    /// when they would have served, and the engine computes when that is noticed.
     pub(crate) fn set_clock_step(&mut self, step: Span) {
         if let Self::Bucket(bucket) = self {
             bucket.set_clock_step(step);
         }
     }
 
-    /// When the last packet served has departed: a packet that arrives earlier must wait.
+    /// Returns when the last packet served has departed. A packet that arrives earlier must wait.
     #[inline]
     pub(crate) fn free_at(&self) -> Time {
         match self {
@@ -83,7 +83,7 @@ impl Server {
         }
     }
 
-    /// Serves the next packet, which reached the link at `arrived`; returns when it has departed.
+    /// Serves the next packet, which reached the link at `arrived`. Returns its departure time.
     #[inline]
     pub(crate) fn serve(&mut self, arrived: Time, wire_bytes: u32) -> Time {
         match self {
@@ -112,13 +112,14 @@ impl Server {
         }
     }
 
-    /// Whether a packet in service counts as queued until it departs: it waits for tokens or for an
-    /// opportunity.
+    /// Whether a packet in service counts as queued until it departs, because it waits for tokens
+    /// or for an opportunity.
     pub(crate) fn queues_until_departure(&self) -> bool {
         matches!(self, Self::Bucket(_) | Self::Trace(_))
     }
 
-    /// Bits that the link could have sent between two times, rounded down; `None` without a rate.
+    /// Returns the bits that the link could have sent between two times, rounded down; `None`
+    /// without a rate.
     pub(crate) fn capacity_bits(&self, from: Time, to: Time) -> Option<u128> {
         match self {
             Self::Unlimited { .. } => None,
@@ -133,7 +134,7 @@ impl Server {
     }
 }
 
-/// Bits of a constant rate between two times, rounded down.
+/// Returns the bits at a constant rate between two times, rounded down.
 fn bits(rate: u64, from: Time, to: Time) -> u128 {
     u128::from(rate) * u128::from(to.since(from).0) / u128::from(NS_PER_S)
 }
@@ -146,8 +147,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// The integral of the schedule gives the departures independently: a packet has departed
-        /// as soon as the work of its busy period up to and including it is done.
+        /// The integral of the schedule gives the departures independently: a packet departs when
+        /// the work of its busy period, up to and including this packet, is done.
         #[test]
         fn departures_of_a_busy_period_are_those_of_the_integral_of_the_rate(
             steps in prop::collection::vec((0u64..3_000_000, 0u64..2_000_000_000), 1..8),

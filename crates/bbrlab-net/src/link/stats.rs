@@ -1,4 +1,4 @@
-//! The statistics of a link. Exact where not stated otherwise, and the same in both
+//! The statistics of a link. They are exact unless stated otherwise, and equal in both
 //! implementations.
 
 use bbrlab_queue::Queued;
@@ -17,14 +17,14 @@ pub struct LinkStats {
     pub drops_full: u64,
     /// Packets that the queue discipline dropped for another reason.
     pub drops_aqm: u64,
-    /// Of both, packets dropped when the link asked for the next packet; the others were dropped
-    /// when one arrived. `None` at a drop-tail link.
+    /// Packets of `drops_full` and `drops_aqm` that were dropped when the link requested its next
+    /// packet; the others were dropped when a packet arrived. `None` for a drop-tail link.
     pub drops_dequeue: Option<u64>,
-    /// Packets lost at random; those lost after the queue count from their departure on.
+    /// Packets lost at random. A packet lost after the queue counts when it departs.
     pub drops_random: u64,
     /// Packets that the policer dropped; `None` without one.
     pub drops_policer: Option<u64>,
-    /// ACKs dropped so that one of several passes.
+    /// ACKs dropped by ACK thinning.
     pub drops_thinned: u64,
     /// Packets marked `Ce` here, counted when they depart.
     pub marks: u64,
@@ -38,11 +38,11 @@ pub struct LinkStats {
     pub backlog_bytes: u64,
     /// The number of packets in the queue and in service over time.
     pub queue: QueueLength,
-    /// Time from arrival to the start of transmission (token bucket and trace: to departure) of
-    /// each packet sent; of slots without the delay inside them.
+    /// Time of each sent packet from arrival to the start of transmission, or to departure with a
+    /// token bucket or a trace. With slots, the delay inside them is excluded.
     pub delay: DelayHistogram,
-    /// Of each tin of the queue discipline, in the order of [`bbrlab_queue::Tins`]; empty if it has
-    /// none.
+    /// Statistics per tin of the queue discipline, in the order of [`bbrlab_queue::Tins`]; empty if
+    /// it has none.
     pub tins: Vec<TinStats>,
 }
 
@@ -57,27 +57,27 @@ pub struct TinStats {
     pub marks: u64,
     /// Packets sent.
     pub sent_packets: u64,
-    /// Their bytes on the wire.
+    /// Bytes on the wire of `sent_packets`.
     pub sent_bytes: u64,
     /// As in [`LinkStats::delay`].
     pub delay: DelayHistogram,
 }
 
 impl LinkStats {
-    /// All drops.
+    /// Returns the number of all drops.
     #[must_use]
     pub fn drops(&self) -> u64 {
         let queue = self.drops_full + self.drops_aqm;
         queue + self.drops_random + self.drops_thinned + self.drops_policer.unwrap_or(0)
     }
 
-    /// Drops by the queue discipline, for whichever reason.
+    /// Returns the number of drops by the queue discipline, for any reason.
     #[must_use]
     pub fn drops_of_queue(&self) -> u64 {
         self.drops_full + self.drops_aqm
     }
 
-    /// Packets in the queue and in service now.
+    /// Returns the number of packets in the queue and in service now.
     #[must_use]
     pub fn backlog_packets(&self) -> u64 {
         self.queue.now()
@@ -102,13 +102,13 @@ impl LinkStats {
         self.delay.add(waited);
     }
 
-    /// Adds a packet of a discipline with tins that was passed to it.
+    /// Counts a packet that was passed to a discipline with tins.
     #[inline]
     pub(crate) fn arrives_in_tin(&mut self, tin: u8) {
         self.tins[usize::from(tin)].arrivals += 1;
     }
 
-    /// Adds a packet that has been sent to the figures of its tin, if it has one.
+    /// Counts a sent packet in its tin, if it has one.
     #[inline]
     pub(crate) fn sent_from_tin(&mut self, packet: &Queued, waited: Span) {
         if let Some(tin) = self.tins.get_mut(usize::from(packet.tin)) {
@@ -119,7 +119,7 @@ impl LinkStats {
         }
     }
 
-    /// Adds a packet that its discipline has dropped to the figures of its tin, if it has one.
+    /// Counts a packet that its discipline dropped in its tin, if it has one.
     #[inline]
     pub(crate) fn dropped_from_tin(&mut self, tin: u8) {
         if let Some(tin) = self.tins.get_mut(usize::from(tin)) {

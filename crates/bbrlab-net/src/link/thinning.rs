@@ -1,14 +1,14 @@
-//! ACK thinning: of a flow's ACKs in a row that say nothing but how far data arrived, one of N
-//! passes.
+//! ACK thinning: forwards the first of every N consecutive ACKs of a flow that carry only an ACK
+//! number, and drops the others.
 
 use crate::packet::{Load, Packet};
 
-/// Drops ACKs. Other packets pass, and the count of their flow begins anew behind them.
+/// Drops ACKs. Other packets pass, and reset the count of their flow.
 #[derive(Clone, Debug)]
 pub(crate) struct Thinning {
-    /// One of so many passes.
+    /// N: one of N consecutive ACKs passes. At least 1.
     of: u32,
-    /// By flow: how many of them have come since one passed.
+    /// By flow: position in the current group of N ACKs; 0 if the next ACK passes.
     counts: Vec<u32>,
 }
 

@@ -1,8 +1,8 @@
-//! A token bucket: a packet departs as soon as there are tokens for all of it.
+//! A token bucket: a packet departs as soon as there are enough tokens for the whole packet.
 //!
-//! As Linux's `tbf`: tokens accrue at the rate up to `burst` bytes, and with a peak rate in a
-//! second bucket of a full packet at that rate. Only the packet at the head waits for tokens, and
-//! it departs at once when both buckets have them.
+//! As in Linux's `tbf`, tokens accrue at the rate, up to `burst` bytes. A peak rate adds a second
+//! bucket that holds one full packet and fills at the peak rate. Only the packet at the head waits
+//! for tokens. It departs when both buckets have enough.
 //!
 //! Sources: [linux] `net/sched/sch_tbf.c`, `tbf_dequeue`.
 //! Deviations:
@@ -19,10 +19,10 @@ use super::serialiser::{Schedule, WORK_PER_BYTE};
 pub(crate) struct TokenBucket {
     rate: Bucket,
     peak: Option<Box<Bucket>>,
-    /// The time of the levels: that of the last departure.
+    /// The time at which the levels hold: the last departure.
     at: Time,
-    /// Nanoseconds between two readings of the clock. A packet that waits for tokens departs when
-    /// one is read at which it has them, and what has flowed over the bucket's brim by then is
+    /// Nanoseconds between two readings of the clock. A packet that waits for tokens departs at the
+    /// first reading at which there are enough. Tokens that overflow the bucket until then are
     /// lost.
     step: u64,
 }
@@ -45,12 +45,12 @@ impl Bucket {
         self.level = (self.level + self.schedule.work(from, to)).min(self.size);
     }
 
-    /// When there are tokens for a packet, if the level is that of `now`.
+    /// Returns when there are enough tokens for a packet. The level must be that of `now`.
     fn has(&self, now: Time, need: u128) -> Time {
         self.schedule.done_at(now, need.saturating_sub(self.level))
     }
 
-    /// A packet departs at `departs`; the level is that of `now`.
+    /// Takes the tokens of a packet that departs at `departs`. The level must be that of `now`.
     fn pay(&mut self, now: Time, departs: Time, need: u128) {
         self.fill(now, departs);
         self.level = self.level.saturating_sub(need);
@@ -113,7 +113,7 @@ mod tests {
     use bbrlab_units::{BitRate, Bytes, Span, Time};
     use proptest::prelude::*;
 
-    /// A byte takes a microsecond.
+    /// A byte takes 1 us.
     fn at_8_mbps() -> Schedule {
         Schedule::new(&[(Time(0), BitRate(8_000_000))])
     }
@@ -129,8 +129,8 @@ mod tests {
         assert!(!bucket.admits(1601));
     }
 
-    /// A clock that is read every 2 ms: in each a packet departs, though there are tokens for one
-    /// and a third.
+    /// The clock is read every 2 ms. One packet departs per reading, although 2 ms bring tokens for
+    /// 1 1/3 packets.
     #[test]
     fn with_a_coarse_clock_tokens_flow_over_the_brim() {
         let mut bucket = TokenBucket::new(at_8_mbps(), Bytes(1600), None);
@@ -139,8 +139,8 @@ mod tests {
         assert_eq!(departures, [0, 2, 4, 6]);
     }
 
-    /// 5 times the rate: 300 us a packet, while the large bucket lasts; the sixth packet and those
-    /// behind it wait for that.
+    /// The peak rate is 5 times the rate: 300 us per packet while the large bucket has tokens. The
+    /// sixth and later packets wait for tokens of the large bucket.
     #[test]
     fn a_burst_leaves_at_the_peak_rate_and_then_at_the_rate() {
         let peak = PeakRate { rate: BitRate(40_000_000), mtu: Bytes(1500) };
@@ -159,7 +159,7 @@ mod tests {
     }
 
     impl Kernel {
-        /// When the packet at the head leaves, if it is asked for at `now`.
+        /// Returns when the packet at the head leaves if it is requested at `now`.
         fn dequeue(&mut self, mut now: i64, bytes: u32) -> i64 {
             loop {
                 let since = (now - self.checked).min(self.bucket_ns[0]);
@@ -176,7 +176,7 @@ mod tests {
         }
     }
 
-    /// Rates at which a byte takes whole nanoseconds, so that nothing is rounded.
+    /// Rates at which a byte takes a whole number of nanoseconds, so that nothing is rounded.
     const BYTES_NS: [i64; 9] = [1, 8, 40, 80, 200, 500, 800, 1000, 8000];
 
     proptest! {

@@ -8,7 +8,7 @@ use bbrlab_units::{NS_PER_MS, Time};
 #[derive(Clone, Debug)]
 pub(crate) struct TraceClock {
     trace: Arc<Trace>,
-    /// The next opportunity, counted from the start of the run, and the bytes left of it.
+    /// The next opportunity, counted from the start of the run, and its remaining bytes.
     opportunity: u64,
     left_bytes: u32,
     free_at: Time,
@@ -37,7 +37,7 @@ impl TraceClock {
             let rest = wire_bytes - self.left_bytes;
             let more = rest.div_ceil(per);
             self.opportunity += u64::from(more);
-            // In u64: `more * per` may exceed 32 bits.
+            // In u64, because `more * per` may exceed 32 bits.
             #[expect(clippy::cast_possible_truncation, reason = "below one opportunity")]
             let left = (u64::from(more) * u64::from(per) - u64::from(rest)) as u32;
             self.left_bytes = left;
@@ -64,7 +64,7 @@ impl TraceClock {
         Time(u64::try_from(ms * u128::from(NS_PER_MS)).unwrap_or(u64::MAX))
     }
 
-    /// The number of opportunities at or before a time.
+    /// Returns the number of opportunities at or before a time.
     fn opportunities_by(&self, at: Time) -> u64 {
         let stamps = self.trace.opportunities_ms();
         let ms = at.0 / NS_PER_MS;

@@ -1,5 +1,5 @@
-//! Two links that share a medium: what a turn costs, who is next, and that nobody sends while the
-//! other does.
+//! Two links that share a medium: the cost of a turn, the order of turns, and that only one link
+//! sends at a time.
 
 use crate::fixed_window::{ACK_BYTES, Hosts, Seen, Toy, ToyFlow};
 use bbrlab_link::{Airtime, Buffer, Link, Rate};
@@ -20,8 +20,8 @@ fn airtime(overhead_us: u64, packets: u64, time_us: Option<u64>) -> Airtime {
     }
 }
 
-/// Two links, there and back, and flows whose data cross the first or, if `is_back`, the second
-/// one; ACKs the other.
+/// Two links, one per direction, and flows. The data of a flow cross the first link, or the second
+/// one if `is_back`; its ACKs cross the other link.
 fn shared(airtime: Airtime, rates: [u64; 2], is_back: &[bool]) -> (Network<Toy>, [LinkId; 2]) {
     let mut net = Network::new(1, 1);
     let mut add = |name: &str, rate| {
@@ -39,7 +39,7 @@ fn shared(airtime: Airtime, rates: [u64; 2], is_back: &[bool]) -> (Network<Toy>,
     (net, [there, back])
 }
 
-/// A window of 1,500 B that never ends.
+/// A flow with a window of `window` packets of 1,500 B that never ends.
 fn bulk(window: u64) -> ToyFlow {
     let mut flow = ToyFlow::new(window, 1500, u64::MAX);
     flow.idle_timeout = Span::from_secs(100);
@@ -48,12 +48,12 @@ fn bulk(window: u64) -> ToyFlow {
 
 #[test]
 fn without_aggregation_each_packet_and_each_ack_pays_for_a_turn() {
-    // 1 ms for a packet, 44 us for an ACK, 100 us for a turn.
+    // 1 ms per packet, 44 us per ACK, 100 us per turn.
     let (mut net, [there, back]) = shared(airtime(100, 1, None), [12 * MBIT; 2], &[false]);
     let mut hosts = Hosts::new(vec![bulk(50)]);
     net.advance(Time(1000 * MS), &mut hosts);
     let (data, ack) = (1100 * US, 144 * US);
-    // The first ACK comes when the second packet's turn has begun; from there on they alternate.
+    // The first ACK arrives when the second packet's turn has begun. From then on, turns alternate.
     for (n, at) in (1u64..).zip(hosts.data_times()) {
         assert_eq!(at, n * data + n.saturating_sub(2) * ack, "packet {n}");
     }
@@ -64,14 +64,14 @@ fn without_aggregation_each_packet_and_each_ack_pays_for_a_turn() {
 
 #[test]
 fn a_turn_sends_what_waits_when_it_begins_up_to_its_bound() {
-    // 16 packets, 100 us: 16.1 ms for the data of a turn, 0.804 ms for its ACKs.
+    // 16 packets, 100 us: 16.1 ms for a turn of data, 0.804 ms for a turn of ACKs.
     let (mut net, _) = shared(airtime(100, 16, None), [12 * MBIT; 2], &[false]);
     let mut hosts = Hosts::new(vec![bulk(200)]);
     net.advance(Time(1000 * MS), &mut hosts);
     let times = hosts.data_times();
     let gaps: Vec<u64> = times.windows(2).map(|two| two[1] - two[0]).collect();
-    // The first packet finds the medium free, and has a turn of its own; the next turn begins
-    // before its ACK comes, which waits for the others.
+    // The first packet finds the medium free and has its own turn. The next turn begins before the
+    // ACK of this packet arrives, so the ACK waits for it.
     assert_eq!(&gaps[..3], &[1100 * US, 1000 * US, 1000 * US]);
     for turn in gaps[1..].chunks(16).filter(|turn| turn.len() == 16) {
         assert_eq!(turn[..15], [1000 * US; 15]);
@@ -93,8 +93,8 @@ fn no_packet_of_a_turn_begins_after_its_time() {
     }
 }
 
-/// A packet that waits for the other direction's turn is in the queue like those that wait for
-/// their own.
+/// A packet that waits for the turn of the other direction counts as queued, like a packet that
+/// waits for its own link's turn.
 #[test]
 fn a_buffer_bounds_what_waits_for_the_medium() {
     let mut net: Network<Toy> = Network::new(1, 1);
@@ -129,8 +129,8 @@ fn two_directions_that_always_have_packets_alternate() {
     assert!(there > 1000 && there.abs_diff(back) <= 2, "{there} and {back} turns");
 }
 
-/// What happened on the medium, in order: when a packet's last bit had left, in which direction,
-/// after how long.
+/// The departures on the medium in order: when a packet's last bit had left, in which direction,
+/// after which duration.
 fn departures(
     hosts: &Hosts,
     is_back: &[bool],
@@ -154,9 +154,10 @@ fn departures(
 }
 
 proptest! {
-    /// Between two departures there is room for the later packet, and with another direction for
-    /// the overhead of its turn: nothing is sent twice at a time. All packets and turns together
-    /// take no longer than the run, and no turn has more packets than it may.
+    /// The interval between two departures is long enough for the later packet, and after a change
+    /// of direction also for the overhead of its turn: the medium carries one packet at a time. All
+    /// packets and turns together take no longer than the run. No turn has more packets than its
+    /// bound.
     #[test]
     fn the_medium_carries_one_packet_at_a_time_and_each_turn_pays(
         (overhead_us, packets, time_us) in (0u64..500, 1u64..20, prop::option::of(1u64..5000)),

@@ -38,7 +38,7 @@ fn a_lone_packet_takes_serialisation_and_delays_to_the_nanosecond() {
     net.schedule(flow, Time(5), 0);
     let mut hosts = Hosts::new(vec![ToyFlow::new(1, 1514, 1)]);
     net.advance(Time(60 * MS), &mut hosts);
-    // 1514 * 8e9 / 12e6 = 1,009,333.3: rounded up.
+    // 1514 * 8e9 / 12e6 = 1,009,333.3, rounded up.
     assert_eq!(acks(&hosts), [(21_009_339, 21_009_334)]);
     let stats = net.link_stats(link);
     assert_eq!((stats.sent_bytes, stats.queue.max(), stats.delay.mean_ns()), (1514, 1, Some(0.0)));
@@ -62,16 +62,16 @@ fn serialisation_accumulates_no_error_over_a_busy_period() {
 
 #[test]
 fn a_window_above_the_bdp_queues_exactly_the_excess() {
-    // The RTT is 21 ms with the serialisation of one packet. A window of 30 takes 30 ms to send: 9
-    // ms of queue.
+    // The RTT is 21 ms, including the serialisation of one packet. A window of 30 packets takes 30
+    // ms to send, so 9 ms of it are queue.
     let (mut net, link, flow) = dumbbell(&twelve_mbit(Buffer::Packets(Packets(100))));
     net.measure_from(Time(4 * MS));
     net.schedule(flow, Time(0), 0);
     let mut hosts = Hosts::new(vec![ToyFlow::new(30, 1500, u64::MAX)]);
     net.advance(Time(4 * MS + 30 * MS), &mut hosts);
-    // Of the burst of 30, one departs every millisecond, so there are 30 packets in the first, 29
-    // in the second, and so on. From 21 ms on every departure coincides with an arrival: 9 packets
-    // wait and one is in service.
+    // One packet of the burst of 30 departs per millisecond: 30 packets are present in the first
+    // millisecond, 29 in the second, and so on. From 21 ms on, every departure coincides with an
+    // arrival: 9 packets wait and one is in service.
     let mean = net.link_stats(link).queue.mean().unwrap();
     let falling: u32 = (10..=30).rev().sum();
     assert!((mean - (f64::from(falling) + 9.0 * 10.0) / 30.0).abs() < 1e-9, "{mean}");
@@ -90,7 +90,7 @@ fn a_window_above_the_bdp_queues_exactly_the_excess() {
     net.check_conservation();
 }
 
-/// The number of packets of a burst of 10 that are not dropped: those in the buffer, and one in
+/// Returns how many packets of a burst of 10 are not dropped: those in the buffer, and one in
 /// service.
 fn survivors(limit: Buffer) -> usize {
     let (mut net, link, flow) = dumbbell(&twelve_mbit(limit));
@@ -132,9 +132,9 @@ fn step(change: RateChange) -> Vec<u64> {
 fn packets_already_accepted_keep_their_departure_or_follow_the_new_rate() {
     let kept = [5_000_000, 6_000_000, 7_000_000, 8_000_000, 9_000_000, 10_000_000];
     assert_eq!(step(RateChange::Keep), kept);
-    // At the change the second packet has half a millisecond left, which now takes a quarter. The
-    // remaining 1.25 ms at 24 Mbit/s send two more packets and half of the fifth, which resumes
-    // after the pause.
+    // At the change, the second packet has 0.5 ms left, which now takes 0.25 ms. The remaining 1.25
+    // ms at 24 Mbit/s send two more packets and half of the fifth. Its rest follows after the
+    // pause.
     let followed = [5_000_000, 5_750_000, 6_250_000, 6_750_000, 9_500_000, 10_500_000];
     assert_eq!(step(RateChange::Follow), followed);
 }

@@ -5,8 +5,8 @@ use bbrlab_link::{Buffer, CodelParams, Link, Queue, Rate};
 use bbrlab_net::{LinkId, LinkMode, LinkStats, Network, RouteStep};
 use bbrlab_units::{BitRate, Ecn, Packets, Span, Time};
 
-/// A fixed window over 12 Mbit/s and 20 ms for ten seconds: of 200 packets, without CoDel, a
-/// standing queue of about 180 ms.
+/// A fixed window over 12 Mbit/s and 20 ms for 10 s. Without CoDel, a window of 200 packets causes
+/// a standing queue of about 180 ms.
 fn run(window: u64, ecn: Ecn) -> (Network<Toy>, LinkId) {
     let mut net: Network<Toy> = Network::new(1, 1);
     let rate = Rate::Constant(BitRate(12_000_000));
@@ -33,8 +33,8 @@ fn run(window: u64, ecn: Ecn) -> (Network<Toy>, LinkId) {
 fn codel_starts_to_drop_an_interval_after_the_target_is_exceeded_and_empties_the_standing_queue() {
     let (mut net, link) = run(200, Ecn::NotEct);
     let stats: &LinkStats = net.link_stats(link);
-    // The toy host does not retransmit, so each drop removes a packet from flight for good. The
-    // standing queue is gone after about 178 drops.
+    // The toy host does not retransmit, so each drop removes a packet from flight permanently.
+    // After about 178 drops there is no standing queue.
     assert!((170..=190).contains(&stats.drops_aqm), "{}", stats.drops_aqm);
     assert_eq!((stats.drops_full, stats.drops_random, stats.marks), (0, 0, 0));
     assert!(stats.backlog_packets() < 10, "{}", stats.backlog_packets());
@@ -45,13 +45,13 @@ fn codel_marks_instead_of_dropping_where_the_packet_allows_it() {
     let (mut net, link) = run(200, Ecn::Ect0);
     let stats = net.link_stats(link);
     assert_eq!(stats.drops(), 0);
-    // The hosts do not react to marks, so the control law continues: count grows like (t / 2
+    // The hosts do not react to marks, so the control law continues: the count grows like (t / 2
     // interval)^2.
     assert!((1_500..3_000).contains(&stats.marks), "{}", stats.marks);
 }
 
-/// The target is 5 ms. A queue of 3 packets and 3 ms stands below it, although there is always more
-/// than a packet.
+/// The target is 5 ms. A queue of 3 packets, or 3 ms, is below it, although more than one packet is
+/// always present.
 #[test]
 fn codel_leaves_a_standing_queue_below_its_target_alone() {
     let (mut net, link) = run(24, Ecn::NotEct);

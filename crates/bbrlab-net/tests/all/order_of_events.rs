@@ -7,7 +7,7 @@ use bbrlab_units::{BitRate, Ecn, Span, Time};
 use expect_test::{Expect, expect};
 use std::fmt::Write as _;
 
-/// Hosts that log their events. The application's token says what to do: send a packet, or arm
+/// Hosts that log their events. The application's token selects the action: send a packet, or arm
 /// timers.
 #[derive(Default)]
 struct Scripted {
@@ -27,7 +27,7 @@ fn packet(payload: u32) -> Outgoing<'static, u32> {
     }
 }
 
-/// From this token on, the application arms timers instead of sending.
+/// Tokens from this value on arm timers; smaller tokens send.
 const ARM: u32 = 1000;
 
 impl Handler<u32> for Scripted {
@@ -64,7 +64,7 @@ fn check(net: &mut Net, expected: &Expect) {
     expected.assert_eq(&hosts.log);
 }
 
-/// Two flows without a link, with these delays in nanoseconds on the forward and the reverse route.
+/// Two flows without links, with these delays in nanoseconds on the forward and the reverse route.
 fn two_flows(delays: [(u64, u64); 2]) -> Net {
     let mut net = Net::new(1, 2);
     for (there, back) in delays {
@@ -146,7 +146,7 @@ fn packets_that_reach_a_link_together_are_taken_by_kind_of_sender_then_flow_then
     net.schedule(FlowId(2), Time(1000), 1);
     net.schedule(FlowId(1), Time(500), 2);
     net.schedule(FlowId(1), Time(500), 1);
-    // Timers send before applications do, whatever the flow.
+    // Timers send before applications do, for any flows.
     net.schedule(FlowId(2), Time(0), ARM);
     net.schedule(FlowId(0), Time(0), 5);
     check(
@@ -173,8 +173,8 @@ fn packets_that_reach_a_link_together_are_taken_by_kind_of_sender_then_flow_then
 
 #[test]
 fn a_path_without_delay_does_not_let_insertion_decide() {
-    // Without any delay the ACK arrives at the time of sending, before the next call of an
-    // application.
+    // Without any delay, the ACK arrives at the time of sending, before the application's next
+    // call.
     let mut net = two_flows([(0, 0), (0, 0)]);
     net.schedule(FlowId(1), Time(10), 1);
     net.schedule(FlowId(0), Time(10), 2);

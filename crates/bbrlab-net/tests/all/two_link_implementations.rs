@@ -1,6 +1,6 @@
-//! Links by virtual clock and by departure events give equal digests, statistics and host logs; and
-//! these are what they were: `random_networks.txt` has a line for ten networks. `cargo xtask bless`
-//! writes it anew.
+//! Compares links by virtual clock and by departure events: digests, statistics and host logs are
+//! equal. They also equal the stored ones: `random_networks.txt` has a line per ten networks.
+//! `cargo xtask bless` rewrites it.
 
 use std::fmt::Write as _;
 
@@ -37,7 +37,7 @@ struct FlowPlan {
     ecn: Ecn,
 }
 
-/// Everything that must be equal.
+/// The results that must be equal.
 #[derive(Debug, PartialEq)]
 struct Outcome {
     digests: Vec<Digest>,
@@ -52,7 +52,7 @@ impl Plan {
         self.run_in(Network::new(self.seed, 1), by_events)
     }
 
-    /// Runs it in `net`, which is empty.
+    /// Runs the plan in `net`, which must be empty.
     fn run_in(&self, mut net: Network<Toy>, by_events: bool) -> Outcome {
         let mut ids = Vec::new();
         for (n, link) in self.links.iter().enumerate() {
@@ -105,7 +105,7 @@ impl Plan {
         Outcome { digests, links, flow_bytes, flow_losses, log: hosts.log }
     }
 
-    /// The bytes sent by a link are at most its capacity up to now plus the bucket and one packet.
+    /// Checks that a link has sent at most its capacity up to now plus the bucket and one packet.
     fn check_capacity(&self, net: &mut Network<Toy>, id: LinkId, link: &Link) {
         let Some(capacity) = net.capacity_bits(id, Time::ZERO, net.now()) else { return };
         if link.rate_change == RateChange::Keep {
@@ -145,7 +145,7 @@ fn rate() -> impl Strategy<Value = (Rate, RateChange)> {
     prop_oneof![2 => steady.prop_map(|rate| (rate, RateChange::Follow)), 1 => schedule]
 }
 
-/// Steps at rising times.
+/// Sorts steps by time.
 fn rising<T>(mut steps: Vec<(u64, T)>) -> Vec<(Time, T)> {
     steps.sort_by_key(|step| step.0);
     steps.into_iter().map(|(at, value)| (Time(at), value)).collect()
@@ -226,7 +226,7 @@ fn flow() -> impl Strategy<Value = FlowPlan> {
     let ecn = prop_oneof![Just(Ecn::NotEct), Just(Ecn::Ect0), Just(Ecn::Ect1), Just(Ecn::Ce)];
     let bytes = prop_oneof![3 => Just(1514u32), 1 => 1u32..70_000, 1 => Just(u32::MAX)];
     let start = prop_oneof![2 => Just(0u64), 1 => 0u64..5_000_000];
-    // A round trip must take time: with a flow without any delay or rate the clock would never
+    // A round trip must take time: a flow without any delay or rate would never let the clock
     // advance.
     (hops(), hops(), (delay(), 1u64..3_000_000), start, 1u64..60, bytes, ecn).prop_map(
         |(forward, reverse, last_delays_ns, start_ns, window, wire_bytes, ecn)| FlowPlan {
@@ -288,7 +288,7 @@ proptest! {
     }
 }
 
-/// What was printed, without the figures that came after the file of digests.
+/// Removes from `printed` the values that were added after the file of digests was written.
 fn without_later_figures(printed: &str) -> String {
     let printed = printed.replace(", tins: []", "");
     let mut parts = printed.split(", policer: ");
@@ -297,7 +297,7 @@ fn without_later_figures(printed: &str) -> String {
     std::iter::once(first).chain(rest).collect()
 }
 
-/// A digest of what can be printed.
+/// Returns a digest of the debug output of a value.
 fn digest_of(value: &impl std::fmt::Debug) -> u64 {
     let fold = |digest: u64, byte: u8| {
         (digest.rotate_left(5) ^ u64::from(byte)).wrapping_mul(0x517c_c1b7_2722_0a95)

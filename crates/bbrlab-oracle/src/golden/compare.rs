@@ -1,4 +1,4 @@
-//! Compares a row's columns with what our code gave, and counts rows that differ.
+//! Compares a row's columns with our code's results, and counts rows that differ.
 
 use super::csv::{Table, i128_of};
 use super::report::{Mismatch, Tally};
@@ -13,7 +13,7 @@ pub(super) struct Counter<'t> {
 }
 
 impl<'t> Counter<'t> {
-    /// A count for `file`, in which the columns `compared` (by position) are compared.
+    /// A counter for `file`, which compares the columns `compared` (by position).
     pub(super) fn new(file: &'t str, table: &'t Table, compared: &[usize]) -> Self {
         let mut compared = compared.to_vec();
         compared.sort_unstable();
@@ -22,7 +22,7 @@ impl<'t> Counter<'t> {
         Self { file, table, tally: Tally { columns, ..Tally::default() }, row: 0, is_wrong: false }
     }
 
-    /// Row number `row` comes next.
+    /// Begins row number `row`.
     pub(super) fn begin(&mut self, row: u64) {
         self.row = row;
         self.tally.rows += 1;

@@ -38,7 +38,7 @@ impl Table {
         &self.columns
     }
 
-    /// Where the column `name` is.
+    /// Position of the column `name`.
     pub(super) fn position(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| column.name == name)
     }
@@ -57,8 +57,8 @@ impl Table {
 
 /// Reads a trace row by row.
 ///
-/// Values are kept as 64 bits whose meaning depends on the column: [`i128_of`] knows which columns
-/// are unsigned.
+/// Values are kept as 64 bits whose meaning depends on the column: [`i128_of`] defines which
+/// columns are unsigned.
 pub(super) struct Rows<'t> {
     columns: &'t [Column],
     rest: &'t [u8],

@@ -1,5 +1,4 @@
-//! What can be wrong with a folder of traces. Every message says what was found and what was
-//! expected.
+//! Errors in a folder of traces. Every message contains the value found and the value expected.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -34,14 +33,14 @@ pub enum GoldenError {
         path: PathBuf,
         /// Its line, from 1.
         line: usize,
-        /// What is wrong.
+        /// The fault.
         reason: String,
     },
     /// A file or folder cannot be read.
     Unreadable {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         reason: String,
     },
     /// A file that the manifest lists is not there.
@@ -71,7 +70,7 @@ pub enum GoldenError {
     BadGzip {
         /// The file as listed.
         file: String,
-        /// What the decoder says.
+        /// The decoder's error.
         reason: String,
     },
     /// A file has a different number of rows than the manifest says.
@@ -89,16 +88,16 @@ pub enum GoldenError {
         file: String,
         /// The row, from 1; 0 is the header.
         row: u64,
-        /// What is wrong.
+        /// The fault.
         reason: String,
     },
-    /// A file has a column that this replay does not know, or lacks one that it needs.
+    /// A file has a column that this replay does not support, or lacks one that it needs.
     BadColumn {
         /// The file as listed.
         file: String,
         /// The column.
         column: String,
-        /// What is wrong.
+        /// The fault.
         reason: String,
     },
     /// The algorithm refuses the trace's parameters.
@@ -126,7 +125,7 @@ impl fmt::Display for GoldenError {
                 write!(f, "{}:{line}: {reason}", path.display())
             }
             Self::Unreadable { path, reason } => write!(f, "{}: {reason}", path.display()),
-            Self::Missing { file } => write!(f, "{file}: listed in the manifest, but not there"),
+            Self::Missing { file } => write!(f, "{file}: listed in the manifest, but missing"),
             Self::Truncated { file, expected, found } => {
                 write!(f, "{file}: truncated: {found} bytes, the manifest says {expected}")
             }

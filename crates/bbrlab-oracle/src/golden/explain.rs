@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use super::csv::i128_of;
 use super::{GoldenError, GoldenTrace, file};
 
-/// The columns of row `row` (from 1), one per line; where the value differs from that of the row
-/// before, the line shows both.
+/// The columns of row `row` (from 1), one per line. If the value differs from the previous row's,
+/// the line shows both.
 ///
 /// # Errors
 /// If the trace cannot be read.

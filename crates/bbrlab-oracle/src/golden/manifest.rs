@@ -1,4 +1,4 @@
-//! `MANIFEST.csv`: which traces there are, and which of them a replay was asked for.
+//! `MANIFEST.csv`: the list of traces, and the choice of those to replay.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ const HEADER: &str =
 pub struct GoldenTrace {
     /// The file as the manifest lists it, relative to the manifest's folder.
     pub file: String,
-    /// Where the file is.
+    /// The file's path.
     pub path: PathBuf,
     /// `cc` for a congestion control, `core` for a service of the stack.
     pub kind: String,

@@ -1,9 +1,9 @@
 //! Call-by-call traces of the kernel's congestion controls and of the services that they rely on.
 //!
 //! A folder of traces holds `MANIFEST.csv`, which lists every file with its checksum, and gzipped
-//! CSV files. Each row is one call of one callback of the unmodified kernel code: every value that
-//! the call could read, every random number that it drew, what it returned or wrote, and the
-//! module's private state afterwards. [`replay`] makes the same calls to our code and compares;
+//! CSV files. Each row is one call of one callback of the unmodified kernel code. It has every
+//! value that the call could read, every random number that it drew, what it returned or wrote, and
+//! the module's private state afterwards. [`replay`] makes the same calls to our code and compares;
 //! there is no tolerance.
 //!
 //! ```text
@@ -43,9 +43,8 @@ pub fn replay(trace: &GoldenTrace) -> Result<Outcome, GoldenError> {
     Ok(Outcome { file: trace.file.clone(), algorithm: trace.algorithm.clone(), verdict })
 }
 
-/// Replays a congestion control's trace with the caller's own algorithm: `fresh` is an instance
-/// whose private block is all zero. For algorithms outside the list, and for tests with altered
-/// ones.
+/// Replays a congestion control's trace with the caller's own algorithm, for algorithms outside the
+/// list and for tests with altered ones. `fresh` is an instance whose private block is all zero.
 ///
 /// # Errors
 /// As [`replay`].

@@ -1,8 +1,8 @@
 //! Replays the trace of a congestion control through the [`CongestionControl`] trait.
 //!
-//! The input columns become a [`Conn`] and the arguments of the event; `rnd*` is what the algorithm
-//! may draw; `ret`, `o_*`, the draws and `s_*` are compared. Only the algorithm's own state
-//! persists from row to row.
+//! The input columns become a [`Conn`] and the arguments of the event. `rnd*` are the numbers that
+//! the algorithm may draw. `ret`, `o_*`, the draws and `s_*` are compared. Only the algorithm's own
+//! state persists from row to row.
 
 mod call;
 mod draws;
@@ -60,7 +60,7 @@ pub(super) fn replay_with<C: CongestionControl + Clone>(
     Ok(replay.counter.finish())
 }
 
-/// Which of our algorithms, with which parameters, a trace is for.
+/// The algorithm and the parameters of a trace; `None` if the algorithm is not built.
 fn recipe(trace: &GoldenTrace) -> Result<Option<(Algorithm, Params)>, GoldenError> {
     let mut params = Params::new();
     let name = match trace.algorithm.as_str() {
@@ -90,12 +90,12 @@ fn recipe(trace: &GoldenTrace) -> Result<Option<(Algorithm, Params)>, GoldenErro
     Ok(Some((algorithm, params)))
 }
 
-/// What each column of a file is for.
+/// The use of each column of a file.
 struct Plan {
     /// By position: how the column enters the call.
     inputs: Vec<Option<call::Input>>,
     ret: usize,
-    /// Columns of what the call writes.
+    /// Columns of the fields that the call writes.
     outputs: Vec<(usize, &'static Field<Control>)>,
     /// Columns of the random draws, in order.
     draws: Vec<usize>,
@@ -157,7 +157,7 @@ fn is_exempt(algorithm: &str, state: &str) -> bool {
     algorithm.starts_with("bbr2") && (state.starts_with("dbg_") || state == "packet_conservation")
 }
 
-/// A replay under way.
+/// A replay in progress.
 struct Replay<'t, C> {
     plan: &'t Plan,
     counter: Counter<'t>,
@@ -171,7 +171,7 @@ struct Replay<'t, C> {
 }
 
 impl<C: CongestionControl + Clone> Replay<'_, C> {
-    /// Whether the snapshot has given the state of column `at`.
+    /// Whether the snapshot contains the state of column `at`.
     fn gives_state(&self, at: usize) -> bool {
         self.state_order.iter().any(|&(_, column)| column == Some(at))
     }

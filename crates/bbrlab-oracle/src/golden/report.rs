@@ -1,4 +1,4 @@
-//! What replays found: plain records, for the caller to print or keep.
+//! The results of replays: plain records, for the caller to print or keep.
 
 /// The first difference of a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -9,13 +9,13 @@ pub struct Mismatch {
     pub row: u64,
     /// The column; `rnd<i>` for a wrong draw.
     pub field: String,
-    /// What the kernel did; -1 in a draw's column means that it drew nothing.
+    /// The kernel's value; -1 in a draw's column means that it drew nothing.
     pub expected: i128,
-    /// What we did.
+    /// Our value.
     pub got: i128,
 }
 
-/// What a replay counted.
+/// The counts of a replay.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Rows replayed.
@@ -31,7 +31,7 @@ pub struct Tally {
 /// Whether a trace could be replayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It was.
+    /// It was replayed.
     Replayed(Tally),
     /// Its algorithm or service is not built yet.
     Unsupported,
@@ -74,7 +74,7 @@ pub struct Report {
     pub mismatches: u64,
     /// Algorithms and services of the plan that are not built yet.
     pub unsupported: Vec<String>,
-    /// What was replayed, by name, in the order of the outcomes.
+    /// Results by name, in the order of the outcomes.
     pub by_algorithm: Vec<ByAlgorithm>,
     /// The first difference, in the order of the outcomes.
     pub first: Option<Mismatch>,

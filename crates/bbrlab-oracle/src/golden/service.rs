@@ -22,11 +22,11 @@ use super::{GoldenError, GoldenTrace};
 trait Service {
     /// Columns that a step reads.
     const INPUTS: &'static [&'static str];
-    /// Columns that hold what the service made of them.
+    /// Columns with the results of the service.
     const COMPARED: &'static [&'static str];
 
-    /// One row. `input` has the values of [`Self::INPUTS`], in order; `output` receives what is to
-    /// be compared, by name.
+    /// Processes one row. `input` has the values of [`Self::INPUTS`], in order; `output` receives
+    /// the values to compare, by name.
     fn step(
         &mut self,
         input: &[i64],

@@ -1,4 +1,4 @@
-//! A host for one end of a connection: keeps its timers and what it sends.
+//! A host for one end of a connection: keeps its timers and the packets that it sends.
 
 use bbrlab_cc::Draw;
 use bbrlab_tcp::{Host, TimerId, Transmission};
@@ -6,7 +6,7 @@ use bbrlab_units::{Span, Time};
 
 use super::compare::Sent;
 
-/// One step of the reference host's clock: what reading a buffer costs.
+/// One step of the reference host's clock: the time that reading a buffer takes.
 pub(super) const CLOCK_STEP: Span = Span(256);
 
 /// The timers, in the order in which they go off if several are due at the same moment.
@@ -16,16 +16,16 @@ const TIMERS: [TimerId; TimerId::COUNT] =
 /// Timers and output of one end.
 #[derive(Debug)]
 pub(super) struct Bench {
-    /// The present.
+    /// The current time.
     pub(super) now: Time,
-    /// What was sent.
+    /// Packets sent.
     pub(super) sent: Vec<Sent>,
     timers: [Time; TimerId::COUNT],
-    /// The source of random integers: the log shows what the kernel drew.
+    /// The source of random integers: the kernel's draws, as the log shows them.
     draws: Draws,
 }
 
-/// What the kernel drew: whenever `BBR` chose a phase, the phase that it was in afterwards.
+/// The kernel's draws: whenever `BBR` chose a phase, the phase that it was in afterwards.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Draws {
     /// Times and phases of the sender's states in `PROBE_BW`.
@@ -33,7 +33,7 @@ pub(super) struct Draws {
 }
 
 impl Draws {
-    /// These before `split`, `later` from then on.
+    /// These draws before `split`, those of `later` from then on.
     pub(super) fn until(mut self, split: Time, later: Self) -> Self {
         self.phases.retain(|&(time, _)| time < split);
         self.phases.extend(later.phases);
@@ -65,7 +65,7 @@ impl Bench {
         self.timers[timer as usize]
     }
 
-    /// The timer goes off and is no longer armed.
+    /// Disarms a timer that goes off.
     pub(super) fn fire(&mut self, timer: TimerId) {
         self.timers[timer as usize] = Time::NEVER;
     }
@@ -84,7 +84,7 @@ impl Host for Bench {
 
     fn arm(&mut self, timer: TimerId, at: Time) {
         self.timers[timer as usize] = match timer {
-            // A timer of high resolution goes off at a step of the rig's clock.
+            // A timer of high resolution goes off at a step of the reference host's clock.
             TimerId::Pacing => Time(at.0.next_multiple_of(CLOCK_STEP.0)),
             TimerId::Retransmit | TimerId::DelayedAck | TimerId::CompressedAck => at,
         };

@@ -1,18 +1,19 @@
-//! Runs an episode that has no logged beginning from the connect on, in a simulated path.
+//! Runs an episode whose log lacks the beginning, from the connect on, on a simulated path.
 //!
 //! The path is the reference's own: a rate with a queue in front of it, half of the round trip
-//! behind it, and half of the round trip back. What makes the run hard to follow is the machine's
-//! clock. It is read in steps of 256 ns, but a timer goes off between two steps, at a phase that
-//! depends on all timers before it; if the step that is read then lies before the timer's time, the
-//! kernel sets the timer again and is a step late. One step can change an RTT sample by a
-//! microsecond and with it BBR's bandwidth by a unit, which shifts every burst of the next ten
-//! rounds.
+//! behind it, and half of the round trip back.
+//!
+//! The machine's clock makes the run hard to follow. It is read in steps of 256 ns, but a timer
+//! goes off between two steps, at a phase that depends on all timers before it. If the step that is
+//! read is then before the timer's time, the kernel sets the timer again and is a step late. One
+//! step can change an RTT sample by a microsecond and with it BBR's bandwidth by a unit, which
+//! shifts every burst of the next ten rounds.
 //!
 //! This rule is known and simulated here. The phase is not known: timers that are not in the log
 //! (the sampler's, the kernel's own) change it. So it is drawn again at every tick of the sampler,
-//! and of [`SEQUENCES`] sequences of draws the one nearest to the log counts. The question is
-//! whether the log is among the runs that our stack can produce, ten seconds after the connect;
-//! most sequences differ from it by several packets.
+//! for [`SEQUENCES`] sequences of draws, and the sequence nearest to the log counts. The question
+//! is whether the log is among the runs that our stack can produce, ten seconds after the connect.
+//! Most sequences differ from it by several packets.
 //!
 //! Sources: the folder's README ("Forced events", "Clock and timers"); [linux]
 //! `net/sched/sch_netem.c`, `kernel/time/hrtimer.c` (`hrtimer_interrupt`),
@@ -56,12 +57,11 @@ const SAMPLER: Span = Span::from_millis(10);
 struct Clock {
     /// The last reading.
     now: Time,
-    /// How far the present is past it, in nanoseconds.
+    /// Time since that reading, in nanoseconds.
     phase: u64,
-    /// What the clock event is set for: the earliest timer, and when it really goes off.
+    /// The clock event: the earliest timer, for which it is set, and when it really goes off.
     set: Option<(Time, u64)>,
-    /// State of the generator: linear congruential (Knuth's constants), of which the upper bits are
-    /// used.
+    /// State of the generator: linear congruential (Knuth's constants); its upper bits are used.
     chance: u64,
 }
 
@@ -80,12 +80,12 @@ impl Clock {
         at
     }
 
-    /// What is read at the hidden time `at`.
+    /// The reading of the clock at the hidden time `at`.
     fn reading(at: u64) -> Time {
         Time(at - at % CLOCK_STEP.0)
     }
 
-    /// Timers that are not simulated have changed the phase.
+    /// Changes the phase, as timers do that are not simulated.
     fn disturb(&mut self) {
         const MULTIPLIER: u64 = 6_364_136_223_846_793_005;
         const INCREMENT: u64 = 1_442_695_040_888_963_407;
@@ -93,7 +93,7 @@ impl Clock {
         self.phase = (self.chance >> 33) % CLOCK_STEP.0;
     }
 
-    /// The clock event goes off.
+    /// Handles the clock event.
     fn interrupt(&mut self, at: u64) {
         self.now = Self::reading(at);
         self.phase = at % CLOCK_STEP.0;
@@ -101,7 +101,7 @@ impl Clock {
     }
 }
 
-/// Packets and when they arrive, in that order.
+/// Packets with their arrival times, in order of arrival.
 type InTransit = VecDeque<(Time, Segment)>;
 
 /// The path between the hosts. Packets wait in it until a timer of their queue goes off.
@@ -130,7 +130,7 @@ impl Path {
         }
     }
 
-    /// The sender's packets enter.
+    /// Takes the sender's packets.
     fn carry(&mut self, sent: &[Sent]) {
         for &(at, segment) in sent {
             if self.link.len() > self.buffer_pkts {
@@ -142,12 +142,12 @@ impl Path {
         }
     }
 
-    /// The receiver's packets enter.
+    /// Takes the receiver's packets.
     fn carry_back(&mut self, sent: &[Sent]) {
         self.to_sender.extend(sent.iter().map(|&(at, segment)| (at + self.half, segment)));
     }
 
-    /// Sends on to the receiver what has left the link by `now`.
+    /// Forwards to the receiver the packets that have left the link by `now`.
     fn forward(&mut self, now: Time) {
         while self.link.front().is_some_and(|&(at, _)| at <= now) {
             let (_, segment) = self.link.pop_front().expect("looked at");
@@ -161,13 +161,13 @@ fn next_arrival(packets: &InTransit) -> Time {
     packets.front().map_or(Time::NEVER, |&(at, _)| at)
 }
 
-/// The sender's host. Its pacing timer, too, is noticed late.
+/// The sender's host. Its pacing timer is also noticed late.
 struct SenderHost {
     sender: Sender,
     bench: Bench,
-    /// How much of `bench.sent` the path has taken.
+    /// Packets of `bench.sent` that the path has taken.
     taken: usize,
-    /// When the application writes, and how much.
+    /// Times and sizes of the application's writes.
     writes: VecDeque<(Time, u64)>,
     /// When it finds the socket writable.
     wake: Time,
@@ -202,7 +202,7 @@ impl SenderHost {
         self.writes.front().map_or(Time::NEVER, |&(at, _)| at).min(self.wake)
     }
 
-    /// The application runs.
+    /// Runs the application.
     fn call(&mut self, now: Time) {
         if self.wake == now {
             self.wake = Time::NEVER;
@@ -212,7 +212,7 @@ impl SenderHost {
         }
     }
 
-    /// To be called after each event: wakes the application if it can write again.
+    /// Wakes the application if it can write again. To be called after each event.
     fn wake_if_ready(&mut self, now: Time) {
         if self.wake == Time::NEVER && self.sender.app_is_ready() {
             self.wake = now + WAKE_DELAY;
@@ -224,7 +224,7 @@ impl SenderHost {
 struct ReceiverHost {
     receiver: Receiver,
     bench: Bench,
-    /// How much of `bench.sent` the path has taken.
+    /// Packets of `bench.sent` that the path has taken.
     taken: usize,
 }
 
@@ -241,10 +241,10 @@ impl ReceiverHost {
     }
 }
 
-/// How many sequences of phases are tried.
+/// Number of sequences of phases that are tried.
 pub(super) const SEQUENCES: u64 = 256;
 
-/// What both hosts send under one of the [`SEQUENCES`].
+/// The packets that both hosts send under one of the [`SEQUENCES`].
 pub(super) fn run(
     episode: &Episode,
     draws: Draws,
@@ -281,7 +281,7 @@ pub(super) fn run(
         if due > clock.now {
             let event = clock.event(due);
             if call <= Clock::reading(event) {
-                // An application runs; that is no interrupt.
+                // An application runs, without an interrupt.
                 clock.now = clock.now.max(call);
                 tx.bench.now = clock.now;
                 tx.call(call);

@@ -1,8 +1,8 @@
-//! Compares what our stack sent with what Linux sent.
+//! Compares the packets that our stack sent with those that Linux sent.
 //!
-//! Both lists are in order of time. After a difference the two are brought back into step at the
-//! nearest place where a packet of one equals a packet of the other, so one missing packet counts
-//! once and not as a shift of all that follow.
+//! Both lists are in order of time. After a difference, the comparison resumes at the nearest place
+//! where a packet of one list equals a packet of the other. So one missing packet counts once and
+//! not as a shift of all that follow.
 
 use bbrlab_tcp::Segment;
 use bbrlab_units::Time;
@@ -10,22 +10,22 @@ use bbrlab_units::Time;
 use super::report::FirstMismatch;
 use super::row::{flags_text, sack_text};
 
-/// The largest difference in time that is no mismatch, in nanoseconds.
+/// The largest difference in time that does not count, in nanoseconds.
 const TIME_TOLERANCE_NS: u64 = 1_000;
-/// How far to look for a place where both are in step again.
+/// Packets to look ahead for a place where both lists agree again.
 const LOOK_AHEAD: usize = 64;
 
 /// A packet and when it left.
 pub(super) type Sent = (Time, Segment);
 
-/// How many differ, and the first difference.
+/// The number of packets that differ, and the first difference.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Comparison {
     pub(super) mismatches: u64,
     pub(super) first: Option<FirstMismatch>,
 }
 
-/// The first field in which the packets differ: its name, what was expected, what came.
+/// The first field in which the packets differ: its name, the expected value, our value.
 fn difference(expected: &Sent, got: &Sent) -> Option<(&'static str, String, String)> {
     let (time_e, e) = expected;
     let (time_g, g) = got;

@@ -14,10 +14,10 @@ use super::row::{Row, SeenAt};
 use super::sender::{self, CONNECT_DELAY, FIRST_CONNECT, WRITE_DELAY};
 use crate::error::LogError;
 
-/// How long after a read the application replies.
+/// Time from a read to the application's reply.
 const REPLY_DELAY: Span = Span(256);
 
-/// What the two ends send: the sender's packets, then the receiver's.
+/// The packets that the two ends send: the sender's, then the receiver's.
 pub(super) fn replay(
     episode: &Episode,
     rows: &[Row],
@@ -79,7 +79,7 @@ enum Call {
 struct End {
     socket: Socket,
     bench: Bench,
-    /// What the application writes back after each read.
+    /// Bytes that the application writes back after each read.
     reply_bytes: u64,
     calls: Vec<(Time, Call)>,
 }
@@ -115,7 +115,7 @@ impl End {
         }
     }
 
-    /// The application reads all there is and replies.
+    /// Lets the application read everything and reply.
     fn read(&mut self, now: Time) {
         if !self.socket.halves().wants_read() {
             return;

@@ -1,4 +1,4 @@
-//! What an episode is: the network's and the hosts' settings, the application, the expected counts.
+//! An episode: settings of the network and the hosts, the application, the expected counts.
 
 use std::path::{Path, PathBuf};
 
@@ -10,12 +10,12 @@ use crate::table::Table;
 /// The columns of `episodes.csv`.
 const COLUMNS: &str = "name,cc,rate_mbps,rtt_ms,buffer_pkts,forced,forced_resolved,app,settings,from_s,to_s,wscale,jiffies0,data_out,retrans,lost_data,lost_acks,see";
 
-/// What the sending application does.
+/// The behaviour of the sending application.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum App {
     /// Writes without end.
     Unlimited,
-    /// At each of these times, one `send()` of so many bytes.
+    /// One `send()` of this many bytes at each of these times.
     Script(Vec<(Time, u64)>),
     /// The same number of bytes on each of several connections, one after the other; both ends
     /// close 100 ms after the receiver has read the last byte.
@@ -41,11 +41,11 @@ pub struct Episode {
     pub rtt: Span,
     /// Packets that the bottleneck's queue holds besides the one in service.
     pub buffer_pkts: u64,
-    /// What the sending application does.
+    /// The behaviour of the sending application.
     pub app: App,
     /// Bytes that the receiving application writes back after each read; 0 for none.
     pub reply_bytes: u64,
-    /// When the receiving application does not read.
+    /// Time in which the receiving application does not read.
     pub no_read: Option<(Time, Time)>,
     /// Whether bursts cross the network whole.
     pub tso_whole: bool,
@@ -55,7 +55,7 @@ pub struct Episode {
     pub nodelay: bool,
     /// Whether timestamps are on.
     pub timestamps: bool,
-    /// `SO_RCVBUF` as asked for at the receiver.
+    /// `SO_RCVBUF` as requested at the receiver.
     pub so_rcvbuf: Option<u32>,
     /// `SO_RCVLOWAT` at the receiver.
     pub rcvlowat: Option<u32>,
@@ -102,12 +102,12 @@ impl Episode {
     }
 }
 
-/// What `DIR/episodes.csv` lists.
+/// The contents of `DIR/episodes.csv`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Episodes {
     /// The episodes that can be replayed.
     pub known: Vec<Episode>,
-    /// Those that are left out because of their settings or their application.
+    /// Episodes that are left out because of their settings or their application.
     pub unsupported: Vec<Unsupported>,
 }
 

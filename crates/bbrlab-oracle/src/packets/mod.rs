@@ -1,13 +1,18 @@
-//! Feeds our sender and our receiver what a real Linux host received, packet by packet, and
+//! Feeds our sender and our receiver the packets that a real Linux host received, one by one, and
 //! compares what they send.
 //!
 //! A folder of packet logs holds short episodes: each packet at the sender and at the receiver,
 //! with the hosts' own time stamps. Each `s,in` row goes to our sender at its time and each `d,in`
-//! row to our receiver, and the application's calls are made at theirs; what they send must be the
-//! `s,out` and `d,out` rows. No window and no rate is supplied. Three things are, because the
-//! packets that a host received do not determine them: BBR's random phase, the clock step at which
-//! a paced burst leaves (with the qdisc `fq`, the moment within its timer's slack), and, to the
-//! receiver, the expiries of our sender's pacing timer, since both hosts share a kernel.
+//! row to our receiver. The application's calls are made at their times. The packets sent must be
+//! the `s,out` and `d,out` rows.
+//!
+//! No window and no rate is supplied. Three things are, because the packets that a host received do
+//! not determine them:
+//!
+//! - BBR's random phase
+//! - the clock step at which a paced burst leaves (with the qdisc `fq`, the moment within its
+//!   timer's slack)
+//! - for the receiver, the expiries of our sender's pacing timer, since both hosts share a kernel
 
 mod bench;
 mod closed;
@@ -78,8 +83,8 @@ pub fn packets(episode: &Episode) -> Result<Vec<Row>, LogError> {
     Ok(rows)
 }
 
-/// Replays the episodes `only` (all, if empty) of a folder. Episodes that ask for something unknown
-/// are left out, and the report says so.
+/// Replays the episodes `only` (all, if empty) of a folder. Episodes with unsupported settings are
+/// left out, and the report lists them.
 ///
 /// # Errors
 /// If the folder is damaged.
@@ -105,7 +110,7 @@ pub fn validate(dir: &Path, only: &[String]) -> Result<PacketsReport, LogError> 
 /// Replays one episode; `all` are those of its folder, one of which may lead up to it.
 ///
 /// # Errors
-/// If a file is damaged or the episode asks for something unknown.
+/// If a file is damaged or the episode has unsupported settings.
 pub fn validate_episode(episode: &Episode, all: &[Episode]) -> Result<EpisodeReport, LogError> {
     let rows = packets(episode)?;
     if episode.is_from_connect() {
@@ -173,7 +178,7 @@ fn lead_up<'a>(
     Ok(None)
 }
 
-/// What one host sent.
+/// The packets that one host sent.
 fn sent(rows: &[Row], seen_at: SeenAt) -> Vec<Sent> {
     let out = rows.iter().filter(|row| row.is_out && row.seen_at == seen_at);
     out.map(|row| (row.time, row.segment)).collect()

@@ -1,4 +1,4 @@
-//! Replay of the receiver: fed with what a Linux receiver received, does ours send the same?
+//! Replay of the receiver: whether ours sends what a Linux receiver sent for the same input.
 
 use bbrlab_stack::{SocketBuffer, Stack};
 use bbrlab_tcp::receiver::EcnEcho;
@@ -10,7 +10,7 @@ use super::compare::Sent;
 use super::episode::{App, Episode};
 use super::row::Row;
 
-/// How long after its cue an application closes.
+/// Time from its cue until an application closes.
 const CLOSE_DELAY: Span = Span(1_024);
 
 /// The receiver's configuration in an episode.
@@ -40,7 +40,7 @@ pub fn receiver_config(episode: &Episode) -> ReceiverConfig {
     }
 }
 
-/// The offset that makes timestamps relative to that at the time `first`.
+/// The offset that makes timestamps relative to the one at the time `first`.
 pub(super) fn ts_offset(first: Time) -> u32 {
     let ms = u32::try_from(first.0 / 1_000_000 % (1 << 32)).expect("reduced to 32 bits");
     ms.wrapping_neg()
@@ -127,7 +127,7 @@ pub(super) fn replay(
     (bench.sent, used)
 }
 
-/// What happens besides segments and the receiver's own timers.
+/// Events other than segments and the receiver's own timers.
 #[derive(Clone, Copy)]
 enum Call {
     Interrupt,
@@ -143,7 +143,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Reads all there is, if the application would wake up now.
+    /// Reads everything, if the application would wake up now.
     fn read(&mut self, now: Time) {
         if self.episode.no_read.is_some_and(|(from, to)| now >= from && now < to)
             || !self.receiver.wants_read()
@@ -154,7 +154,7 @@ impl Reader<'_> {
         loop {
             let before = self.bench.sent.len();
             let read = self.receiver.recv(at, self.bench);
-            // What a read sends leaves when the read is done.
+            // Packets that a read sends leave when the read is done.
             for sent in &mut self.bench.sent[before..] {
                 sent.0 = read.until;
             }

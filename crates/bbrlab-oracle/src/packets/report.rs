@@ -1,4 +1,4 @@
-//! The result: what `validate packets --json` prints.
+//! The result that `validate packets --json` prints.
 
 use crate::error::Unsupported;
 
@@ -55,7 +55,7 @@ impl EpisodeReport {
 /// A folder of episodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PacketsReport {
-    /// What was left out: episodes, or their senders.
+    /// Episodes, or their senders, that were left out.
     pub unsupported: Vec<Unsupported>,
     /// The episodes, in the order of `episodes.csv`.
     pub episodes: Vec<EpisodeReport>,

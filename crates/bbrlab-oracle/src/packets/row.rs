@@ -26,7 +26,7 @@ const FLAG_LETTERS: [(char, u8); 7] = [
     ('C', flag::CWR),
 ];
 
-/// Which host saw the packet.
+/// The host that saw the packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SeenAt {
     /// The sender of the data.
@@ -40,7 +40,7 @@ pub enum SeenAt {
 pub struct Row {
     /// When it was sent or received.
     pub time: Time,
-    /// At which host.
+    /// The host.
     pub seen_at: SeenAt,
     /// Whether that host sent it.
     pub is_out: bool,

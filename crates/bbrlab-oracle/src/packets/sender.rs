@@ -1,4 +1,4 @@
-//! Replay of the sender: fed with the ACKs that a Linux sender received, does ours send the same?
+//! Replay of the sender: whether ours sends what a Linux sender sent for the same ACKs.
 
 use bbrlab_cc::{Algorithm, Cc, Params};
 use bbrlab_stack::{EcnMode, SenderQdisc, Stack, Tso};
@@ -14,13 +14,13 @@ use super::row::{Row, SeenAt};
 use crate::error::{LogError, Unsupported};
 use crate::table::Table;
 
-/// How long after its cue an application calls `connect()`, `send()`, `close()`.
+/// Time from its cue until an application calls `connect()`, `send()`, `close()`.
 pub(super) const CONNECT_DELAY: Span = Span(512);
 pub(super) const WRITE_DELAY: Span = Span(256);
 const CLOSE_DELAY: Span = Span(768);
-/// How long after a socket has become writable the application writes.
+/// Time until the application writes to a socket that has become writable.
 pub(super) const WAKE_DELAY: Span = Span(256);
-/// How long after the end of a transfer the next connection is opened.
+/// Time from the end of a transfer until the next connection is opened.
 const NEXT_DELAY: Span = Span(1_792);
 /// The first `connect()`.
 pub(super) const FIRST_CONNECT: Time = Time(100_000_000);
@@ -28,8 +28,8 @@ pub(super) const FIRST_CONNECT: Time = Time(100_000_000);
 /// the burst.
 const PACING_LATENESS: Span = Span(520);
 
-/// How long before the timer of the qdisc `fq` is due another timer of the machine may set it off.
-/// Linux: `timer_slack`.
+/// The most time by which another timer of the machine may set off the timer of the qdisc `fq`
+/// early. Linux: `timer_slack`.
 const FQ_SLACK: Span = Span::from_micros(10);
 
 /// The columns with which a file of sender states begins.
@@ -41,13 +41,13 @@ pub(super) fn algorithm(episode: &Episode) -> Option<Algorithm> {
     Algorithm::from_name(name)
 }
 
-/// An instance of it.
+/// An instance of the episode's congestion control.
 pub(super) fn build(episode: &Episode, params: &Params) -> Result<Cc, LogError> {
     let cc = algorithm(episode).and_then(|algorithm| algorithm.build(params).ok());
     cc.ok_or_else(|| LogError::Unsupported(unsupported(episode)))
 }
 
-/// What an episode is told whose congestion control is none of ours.
+/// The error for an episode whose congestion control is none of ours.
 pub(super) fn unsupported(episode: &Episode) -> Unsupported {
     Unsupported {
         episode: episode.name.clone(),
@@ -75,7 +75,7 @@ pub fn sender_config(episode: &Episode) -> SenderConfig {
     }
 }
 
-/// What the kernel drew in the episode: BBR's phases, from the sender's states.
+/// The kernel's draws in the episode: BBR's phases, from the sender's states.
 pub(super) fn draws(episode: &Episode) -> Result<Draws, LogError> {
     if episode.cc != "bbr" {
         return Ok(Draws::default());
@@ -107,14 +107,14 @@ pub(super) fn draws(episode: &Episode) -> Result<Draws, LogError> {
     Ok(Draws { phases })
 }
 
-/// What the replay of a sender gives.
+/// The result of a sender's replay.
 #[derive(Debug, Default)]
 pub(super) struct Replayed {
     pub(super) sent: Vec<Sent>,
     /// Paced bursts whose logged time was used.
     pub(super) handed: u64,
-    /// When TCP's own pacing timer went off. The one of `fq` is no occasion for timers with a
-    /// tolerance: it does not run the soft interrupt in which they go off.
+    /// When TCP's own pacing timer went off. The timer of `fq` does not count: it does not run the
+    /// soft interrupt in which timers with a tolerance go off.
     pub(super) pacing: Vec<Time>,
 }
 
@@ -174,8 +174,8 @@ pub(super) fn replay(
         let timer = next_timer(&bench, &logged, slack);
         let timer_at = timer.map_or(Time::NEVER, |timer| timer.at);
         // At the same moment a segment comes before a timer, unless the log shows the burst first.
-        // What `fq` lets go is first in the log too, but TCP is called for it in a tasklet, which
-        // runs after the soft interrupt that brings segments.
+        // Packets that `fq` releases are first in the log too, but TCP is called for them in a
+        // tasklet, which runs after the soft interrupt that brings segments.
         let is_burst_first =
             !episode.fq && timer.is_some_and(|timer| timer.burst.is_some_and(|at| at < place));
         let call = calls.peek().map_or(Time::NEVER, |&(at, _)| at);
@@ -237,9 +237,9 @@ struct Due {
 
 /// The next timer.
 ///
-/// A paced burst leaves at one of the clock's steps after its time; only the burst itself shows in
-/// the log which one. `fq` may be called up to `slack` before its timer is due. All other timers go
-/// off when they are due.
+/// A paced burst leaves at one of the clock's steps after its time, and only the burst in the log
+/// shows which. `fq` may be called up to `slack` before its timer is due. All other timers go off
+/// when they are due.
 fn next_timer(bench: &Bench, logged: &[(Time, usize)], slack: Span) -> Option<Due> {
     let mut next: Option<Due> = None;
     let pacing = bench.armed(TimerId::Pacing);

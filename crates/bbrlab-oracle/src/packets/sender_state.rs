@@ -1,8 +1,8 @@
 //! Compares the sender's internal state with the kernel's, ACK by ACK.
 //!
 //! The packets show what a sender did; the logs also have its socket just before each ACK is
-//! processed. Every field that both have is compared; of the algorithm's state that is only what
-//! the socket holds.
+//! processed. Every field that both have is compared. The algorithm's state is compared only as far
+//! as the socket holds it.
 
 use bbrlab_tcp::Sender;
 

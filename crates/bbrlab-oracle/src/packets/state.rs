@@ -1,8 +1,8 @@
 //! Compares the receiver's internal state with the kernel's, segment by segment.
 //!
-//! What a receiver sends shows little of what it knows; the logs have the socket's fields just
-//! before each segment is processed. A difference here is one that some other episode would show on
-//! the wire.
+//! The packets that a receiver sends show little of its state; the logs have the socket's fields
+//! just before each segment is processed. A difference here would show on the wire in some other
+//! episode.
 
 use bbrlab_units::Time;
 
@@ -17,7 +17,7 @@ use crate::table::Table;
 const COLUMNS: &str = "time_ns,ev,flow,seq,len";
 
 /// Compares the receiver's state before each segment of the episode, one of `all` in its folder.
-/// Counts the rows in which any field differs; of an episode without a logged beginning, none are
+/// Counts the rows in which any field differs. No rows of an episode without a logged beginning are
 /// compared.
 ///
 /// # Errors

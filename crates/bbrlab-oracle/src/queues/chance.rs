@@ -11,7 +11,7 @@ use crate::table::Table;
 
 const COLUMNS: &str = "time_ns,point,ev,n,during,v1";
 
-/// A number that a discipline got, or an instant of its timer.
+/// A number that a discipline received, or an instant of its timer.
 #[derive(Clone, Debug)]
 pub(super) struct Event {
     pub(super) time_ns: u64,
@@ -20,7 +20,7 @@ pub(super) struct Event {
     pub(super) value: u64,
 }
 
-/// What an event is.
+/// The kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Any of `get_random_u16`, `get_random_u32`, `get_random_bytes`.
@@ -33,7 +33,7 @@ pub(super) enum Kind {
     PieTimer,
 }
 
-/// The events that a replay is supplied with.
+/// The events with which a replay is supplied.
 pub(super) fn load(path: &Path) -> Result<Vec<Event>, LogError> {
     let table = Table::load(path, COLUMNS)?;
     let mut events = Vec::new();
@@ -46,7 +46,7 @@ pub(super) fn load(path: &Path) -> Result<Vec<Event>, LogError> {
             "pie_timer" => Kind::PieTimer,
             _ => continue,
         };
-        // What a timer did before the log began concerns an empty queue.
+        // Timer events before the log began concern an empty queue.
         if cells[0].starts_with('-') {
             continue;
         }
@@ -60,7 +60,7 @@ pub(super) fn load(path: &Path) -> Result<Vec<Event>, LogError> {
     Ok(events)
 }
 
-/// What the kernel drew at one point, handed out in order.
+/// The kernel's draws at one point, returned in order.
 #[derive(Debug)]
 pub(super) struct Chance<'a> {
     rows: &'a [Row],
@@ -94,7 +94,7 @@ impl Entropy for Chance<'_> {
     }
 
     fn next_u32(&mut self) -> u32 {
-        // A discipline that draws more often than the kernel's differs in what it then does.
+        // A discipline that draws more often than the kernel's then differs in its results.
         truncated(self.random.pop_front().unwrap_or(0))
     }
 

@@ -15,10 +15,9 @@ const COLUMNS: &str = "name,qdisc,rate_mbps,rtt_ms,ccs,starts_s,settings,t0_ns";
 pub struct Point {
     /// Its name in the log: `bn`, `data`, `ack` or `police`.
     pub name: &'static str,
-    /// What handles the packets.
+    /// The component that handles the packets.
     pub child: Child,
-    /// Bit/s of the link that serves it; `None` if a packet leaves when the discipline hands it
-    /// out.
+    /// Bit/s of the link that serves it; `None` if a packet leaves when the discipline releases it.
     pub rate_bps: Option<u64>,
 }
 
@@ -81,7 +80,7 @@ fn points(qdisc: &str, rate: &str, rtt: &str, settings: &str) -> Result<Vec<Poin
             .split_once('=')
             .ok_or_else(|| format!("settings: found `{setting}`, expected key=value pairs"))?;
         let (name, child) = match key {
-            // What the hosts negotiated; packets have their ECN field in the log.
+            // The hosts' negotiation; packets have their ECN field in the log.
             "ecn" => match value {
                 "True" | "1" | "False" | "0" => continue,
                 _ => {

@@ -1,10 +1,15 @@
 //! Replays packet logs of Linux queue disciplines: our discipline gets each packet at the time at
 //! which the kernel's got it, and must send, drop and mark as the kernel's did.
 //!
-//! Supplied are the arrivals, the hashes of flows, the random numbers that the kernel drew, the
-//! order of calls at one instant, the instants of `pie`'s timer, and the clock step (at most 1 µs
-//! late) at which the link's timer fires. All else is computed: whether and when each packet
-//! departs, is dropped or marked.
+//! A replay is supplied with these data:
+//!
+//! - the arrivals, and the hashes of flows
+//! - the random numbers that the kernel drew
+//! - the order of calls at one instant
+//! - the instants of `pie`'s timer
+//! - the clock step (at most 1 µs late) at which the link's timer fires
+//!
+//! All else is computed: whether and when each packet departs, is dropped or marked.
 
 mod chance;
 mod episode;
@@ -25,7 +30,7 @@ use crate::error::LogError;
 /// The episodes of a folder.
 ///
 /// # Errors
-/// If `episodes.csv` is missing or damaged, or asks for a discipline that is not known.
+/// If `episodes.csv` is missing or damaged, or names an unknown discipline.
 pub fn episodes(dir: &Path) -> Result<Vec<Episode>, LogError> {
     episode::load(dir)
 }
@@ -50,8 +55,8 @@ pub fn validate_episode(episode: &Episode) -> Result<EpisodeReport, LogError> {
 }
 
 /// Replays one episode and compares the discipline's inner state with the kernel's at each call
-/// that the log shows: `codel` and `fq_codel` after each dequeue, `pie` before each enqueue and
-/// after each update, `red` at each enqueue.
+/// that the log shows. These are `codel` and `fq_codel` after each dequeue, `pie` before each
+/// enqueue and after each update, `red` at each enqueue.
 ///
 /// # Errors
 /// If a file is missing or damaged.

@@ -1,7 +1,7 @@
-//! Hands a discipline the packets of a log as a link does, and keeps what becomes of each.
+//! Gives a discipline the packets of a log as a link does, and records the fate of each.
 //!
-//! The link is an exact serialiser: it asks for a packet when it becomes free, or when a packet
-//! arrives at an idle link, and while it is busy the next service begins at the computed end of the
+//! The link is an exact serialiser: it requests a packet when it becomes free, or when a packet
+//! arrives at an idle link. While it is busy, the next service begins at the computed end of the
 //! last, not when the timer fired.
 
 use std::collections::VecDeque;
@@ -14,17 +14,17 @@ use super::episode::{Episode, Point};
 use super::row::{Call, Fate, Row};
 use super::tc::Child;
 
-/// A timer fires this long after its computed instant at most.
+/// The most time from a timer's computed instant until it fires.
 const LATE_NS: u64 = 1000;
 
 /// A call to a discipline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Moment {
-    /// A packet is about to be handed in.
+    /// A packet is about to be enqueued.
     BeforeEnqueue,
-    /// A packet has been handed in.
+    /// A packet has been enqueued.
     AfterEnqueue,
-    /// A packet has been asked for.
+    /// A packet has been requested.
     Dequeued {
         /// Whether there was one.
         is_some: bool,
@@ -33,7 +33,7 @@ pub(super) enum Moment {
     Timer,
 }
 
-/// What became of each packet of `rows`, which are those of `point`. `watch` sees the discipline at
+/// The fate of each packet of `rows`, which are those of `point`. `watch` sees the discipline at
 /// each call.
 pub(super) fn replay(
     episode: &Episode,
@@ -76,7 +76,7 @@ pub(super) fn replay(
 }
 
 /// The instants at which the link's timer fired, as far as a packet shows them: departures of a
-/// serialiser, else the instants at which packets were handed out.
+/// serialiser, else the instants at which packets were released.
 fn fired(rows: &[Row], is_serialised: bool) -> VecDeque<Call> {
     let mut calls: Vec<Call> =
         rows.iter().filter_map(|row| if is_serialised { row.departs } else { row.taken }).collect();
@@ -102,7 +102,7 @@ struct Link<'a, W> {
     watch: W,
 }
 
-/// What happens next.
+/// The next event.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Step {
     Timer,
@@ -188,7 +188,7 @@ impl<W: FnMut(Moment, u64, &Discipline)> Link<'_, W> {
         self.discipline.enqueue(now, packet, idle, &mut self.chance, drop);
         (self.watch)(Moment::AfterEnqueue, drop_ns, &self.discipline);
         if idle {
-            // A packet that arrives at the very clock step of a departure counts as queued before
+            // A packet that arrives at the same clock step as a departure counts as queued before
             // it.
             let (fired, ended) = self.last_service;
             let from = if row.arrives.ns == fired { ended } else { row.arrives.ns };
@@ -216,7 +216,7 @@ impl<W: FnMut(Moment, u64, &Discipline)> Link<'_, W> {
         }
     }
 
-    /// Asks for the next packet at `now_ns`; its service begins at `from_ns`.
+    /// Requests the next packet at `now_ns`; its service begins at `from_ns`.
     fn serve(&mut self, now_ns: u64, from_ns: u64) {
         let now = self.time(now_ns);
         loop {

@@ -1,4 +1,4 @@
-//! The result: what `validate queues --json` prints.
+//! The result that `validate queues --json` prints.
 
 use super::row::{Fate, Row};
 

@@ -1,4 +1,4 @@
-//! One row of a packet log: what a packet met at one point.
+//! One row of a packet log: a packet at one point.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ pub(super) struct Call {
     pub(super) number: u64,
 }
 
-/// What became of a packet. Times in nanoseconds from the start of the log.
+/// The fate of a packet. Times in nanoseconds from the start of the log.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Fate {
     /// When it was dropped.
@@ -43,11 +43,11 @@ pub(super) struct Row {
     pub(super) ecn: Ecn,
     /// `skb_get_hash`.
     pub(super) hash: u32,
-    /// The link took it.
+    /// When the link took it, if it did.
     pub(super) taken: Option<Call>,
-    /// Its last bit left.
+    /// When its last bit left, if it did.
     pub(super) departs: Option<Call>,
-    /// What Linux did with it.
+    /// Its fate in Linux.
     pub(super) fate: Fate,
 }
 

@@ -1,4 +1,4 @@
-//! Compares the inner state of a discipline with the kernel's, call by call: where the fates of
+//! Compares the inner state of a discipline with the kernel's, call by call. If the fates of
 //! packets agree, this shows that they agree for the right reasons.
 
 use std::collections::VecDeque;
@@ -14,7 +14,7 @@ use crate::table::Table;
 
 const COLUMNS: &str = "time_ns,point,ev,n,during,v1,v2,v3,v4,v5,v6,v7";
 
-/// A kind of states, and the names of what is compared.
+/// A kind of logged state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Codel,
@@ -26,7 +26,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// The event's name, and what its columns hold. What we do not keep is `-`.
+    /// The event's name, and the names of its columns; `-` for values that we do not keep.
     fn columns(self) -> (&'static str, &'static [&'static str]) {
         const CODEL: &[&str] = &[
             "count",
@@ -60,7 +60,7 @@ struct Logged {
     values: Vec<i64>,
 }
 
-/// The states of one point that are still to come.
+/// The logged states of one point that have not been compared yet, and the counts so far.
 #[derive(Debug)]
 pub(super) struct States {
     logged: VecDeque<Logged>,
@@ -96,7 +96,7 @@ impl States {
         Ok(Self { logged, red_before: [0; 2], compared: 0, mismatches: 0, first: None })
     }
 
-    /// States up to `end_ns` that the replay did not come to.
+    /// Number of states up to `end_ns` that the replay did not reach.
     pub(super) fn left(&self, end_ns: u64) -> u64 {
         self.logged.iter().filter(|state| state.time_ns <= end_ns).count() as u64
     }

@@ -8,12 +8,12 @@ use bbrlab_link::{
 };
 use bbrlab_units::{BitRate, Bytes, Packets, Span};
 
-/// What handles packets at a point.
+/// A component that handles packets at a point.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Child {
     /// A queue discipline.
     Queue {
-        /// Which, with its parameters.
+        /// The discipline with its parameters.
         queue: Queue,
         /// The limit of waiting packets.
         limit: Buffer,
@@ -25,7 +25,7 @@ pub enum Child {
 /// A discipline from its words: `codel limit 1000 target 5ms interval 100ms noecn`.
 ///
 /// # Errors
-/// If a word is not known, says what was found and expected.
+/// If a word is unknown; the text has the word and what was expected.
 pub fn qdisc(text: &str) -> Result<Child, String> {
     let mut words = Words::new(text);
     match words.next().unwrap_or_default() {
@@ -117,7 +117,7 @@ pub fn qdisc(text: &str) -> Result<Child, String> {
 /// A policer: `rate 10mbit burst 32k conform-exceed drop`.
 ///
 /// # Errors
-/// If a word is not known, says what was found and expected.
+/// If a word is unknown; the text has the word and what was expected.
 pub fn police(text: &str) -> Result<Child, String> {
     let mut words = Words::new(text);
     let (mut rate, mut burst) = (None, None);
@@ -138,11 +138,11 @@ pub fn police(text: &str) -> Result<Child, String> {
     }
 }
 
-/// `netem`'s slots behind a delay: `5ms 5ms`, the shortest and the longest time between two, and
-/// perhaps what ends a slot: `packets 4 bytes 5000`, of which 0 means nothing.
+/// `netem`'s slots after a delay: `5ms 5ms`, the shortest and the longest time between two. They
+/// may be followed by the ends of a slot, `packets 4 bytes 5000`, where 0 means no end.
 ///
 /// # Errors
-/// If a word is not known, says what was found and expected.
+/// If a word is unknown; the text has the word and what was expected.
 pub fn slot(text: &str, delay: Span) -> Result<Child, String> {
     let mut words = Words::new(text);
     let (min, max) = (words.span("slot")?, words.span("slot")?);
@@ -167,7 +167,7 @@ fn unknown(found: &str, expected: &str) -> String {
     format!("found `{found}`, expected {expected}")
 }
 
-/// The words that are left.
+/// The remaining words.
 struct Words<'a>(std::str::SplitWhitespace<'a>);
 
 impl<'a> Words<'a> {
@@ -467,7 +467,7 @@ mod tests {
         check_error(
             "fq_codel limit 1000 memory_limit 100k",
             &expect![
-                "memory_limit: found 102400 bytes, expected room for 1000 packets: it is left out"
+                "memory_limit: found 102400 bytes, expected enough for 1000 packets: smaller limits are not supported"
             ],
         );
         check_error(

@@ -1,5 +1,4 @@
-//! Folders of traces with something wrong: each fault is reported exactly, and never counts as a
-//! pass.
+//! Tests of faulty folders of traces: each fault is reported exactly, and never counts as a pass.
 
 use std::fs;
 use std::io::Write as _;
@@ -95,7 +94,7 @@ fn good_trace_has_no_mismatch() {
 fn missing_file_is_reported() {
     let folder = Folder::new("missing");
     fs::remove_file(folder.trace()).unwrap();
-    folder.check(&expect!["reno/t.csv.gz: listed in the manifest, but not there"]);
+    folder.check(&expect!["reno/t.csv.gz: listed in the manifest, but missing"]);
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! All tests of this crate from outside: one program, because each would be linked with all that
-//! the crate uses.
+//! All integration tests of this crate in one program: each program would link everything that the
+//! crate uses.
 
 mod golden;
 mod golden_excerpts;

@@ -94,7 +94,7 @@ fn copy_of(name: &str, test: &str) -> PathBuf {
     dir
 }
 
-/// The error that the folder gives, without its own path.
+/// Compares the folder's error, without its own path.
 fn check(dir: &Path, expected: &Expect) {
     let error = packets::validate(dir, &[]).unwrap_err();
     expected.assert_eq(&error.to_string().replace(&format!("{}/", dir.display()), ""));
@@ -168,7 +168,7 @@ fn cells_that_make_no_sense_are_named() {
     );
 }
 
-/// What is left out, and the names of the episodes that are replayed nevertheless.
+/// Compares the list of episodes left out and of those that are replayed nevertheless.
 fn check_left_out(dir: &Path, expected: &Expect) {
     let report = packets::validate(dir, &[]).unwrap();
     assert_eq!(report.mismatches, 0);
@@ -235,7 +235,7 @@ fn the_qdisc_fq_and_nodelay_are_known() {
 #[test]
 fn an_episode_that_is_not_there_is_bad_input() {
     let error = packets::validate(&selection(), &["d_tail9".to_owned()]).unwrap_err();
-    assert!(error.to_string().starts_with("no episode `d_tail9`; there are: "), "{error}");
+    assert!(error.to_string().starts_with("no episode `d_tail9`; the folder has: "), "{error}");
 }
 
 #[test]

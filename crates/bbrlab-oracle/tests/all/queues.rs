@@ -13,7 +13,7 @@ fn excerpts() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/queues")
 }
 
-/// Every episode of `dir`, one line each, and what differs: packets and inner states.
+/// Every episode of `dir`, one line each, with its differences: packets and inner states.
 fn table(dir: &Path) -> (String, u64) {
     let mut lines = String::new();
     let mut mismatches = 0;
@@ -49,8 +49,8 @@ fn every_episode_of_the_reference_is_reproduced_packet_by_packet() {
     }
 }
 
-/// What hosts negotiated is no setting of a queue: an episode with ECN is read like another, and a
-/// setting that is not known is named.
+/// ECN between hosts is not a setting of a queue: an episode with it is read like any other. The
+/// error for an unknown setting names it.
 #[test]
 fn ecn_of_the_hosts_is_accepted_and_other_settings_are_named() {
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("settings");
@@ -90,9 +90,9 @@ fn the_excerpts_are_reproduced_packet_by_packet() {
     assert_eq!(lines.lines().count(), fs::read_dir(excerpts()).unwrap().count() / 2 - 1, "{lines}");
 }
 
-/// A flow alone in a discipline with a queue for each flow meets what it meets in a single queue:
-/// the kernel's logs of `codel` and `pie` with one flow are reproduced by `fq_codel` and `fq_pie`
-/// with the same parameters.
+/// A flow alone in a discipline with a queue for each flow is treated as in a single queue. So
+/// `fq_codel` and `fq_pie` reproduce the kernel's logs of `codel` and `pie` with one flow and the
+/// same parameters.
 #[test]
 fn a_lone_flow_in_fq_codel_and_fq_pie_is_that_in_codel_and_pie() {
     let mut dirs = vec![excerpts()];

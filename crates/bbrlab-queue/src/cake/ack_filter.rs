@@ -1,18 +1,22 @@
-//! The filter of ACKs: an ACK is dropped for a newer one of its flow that waits behind it.
+//! The ACK filter: drops an ACK if a newer one of its flow waits behind it.
 //!
-//! It looks when a packet with an ACK has joined its queue. An older pure ACK may go if it says
-//! nothing that the new packet does not say: no flags but ACK, ECE and CWR, no later timestamps, no
-//! bytes that only it selectively acknowledges, no duplicate SACK, and not the same as the new one
-//! (a duplicate ACK counts). The oldest such ACK goes if there is another one, so that two stay;
-//! the aggressive filter also takes a single one, if it is the last before the new packet and has
-//! the same ECN flags. ACKs whose ECN flags another one ends stay, for the change says how far
-//! marks reached.
+//! It runs when a packet with an ACK has joined its queue. An older pure ACK may be dropped if it
+//! carries no information that the new packet lacks:
+//!
+//! - no flags but ACK, ECE and CWR
+//! - no later timestamps
+//! - no bytes that only it selectively acknowledges, and no duplicate SACK
+//! - not the same ACK as the new one, because a duplicate ACK counts
+//!
+//! The oldest such ACK is dropped if there is another one, so that two stay. The aggressive filter
+//! also drops a single one, if it is the last before the new packet and has the same ECN flags. The
+//! last ACK before a change of the ECN flags stays, because the change shows how far marks reached.
 //!
 //! Sources: [linux] `net/sched/sch_cake.c`, `cake_ack_filter`, `cake_tcph_may_drop`,
 //! `cake_tcph_sack_compare`.
 //! Deviations:
-//! 1. Segments of one flow in both directions through one link count as one connection's; addresses
-//!    tell the kernel which way they go.
+//! 1. Segments of one flow in both directions through one link count as one connection's. The
+//!    kernel separates the directions by address.
 
 use std::cmp::Ordering;
 
@@ -30,9 +34,9 @@ const ECE_CWR: u8 = 0xc0;
 #[derive(Debug)]
 pub(super) struct AckFilter {
     is_aggressive: bool,
-    /// Of the packet that arrives.
+    /// Header of the packet that arrives.
     arriving: Option<TcpHeader>,
-    /// By place in the store.
+    /// Headers of the waiting packets, by place in the store.
     waiting: Vec<Option<TcpHeader>>,
 }
 
@@ -44,7 +48,7 @@ struct Found {
 }
 
 impl AckFilter {
-    /// `None` if nothing is filtered.
+    /// Builds the filter; `None` if nothing is filtered.
     pub(super) fn new(filter: CakeAckFilter) -> Option<Self> {
         let is_aggressive = match filter {
             CakeAckFilter::Off => return None,
@@ -54,13 +58,13 @@ impl AckFilter {
         Some(Self { is_aggressive, arriving: None, waiting: Vec::new() })
     }
 
-    /// The header of the packet that arrives next; `None` if it is not TCP's.
+    /// Stores the header of the packet that arrives next; `None` if it is not TCP's.
     pub(super) fn read(&mut self, header: Option<TcpHeader>) {
         self.arriving = header;
     }
 
-    /// The packet that has arrived is the last of `list`, at `place`. Takes an older ACK out, if
-    /// one may go.
+    /// Removes an older ACK, if one may be dropped. The packet that has arrived is the last of
+    /// `list`, at `place`.
     pub(super) fn filter(
         &mut self,
         store: &mut Store,
@@ -94,7 +98,7 @@ impl AckFilter {
             }
             let ecn = old.flags & ECE_CWR;
             found = found.filter(|found| found.ecn == ecn);
-            if !says_less(old, new) {
+            if !is_redundant(old, new) {
                 continue;
             }
             if found.is_some() {
@@ -107,8 +111,8 @@ impl AckFilter {
     }
 }
 
-/// Whether an ACK says nothing that a newer one does not say.
-fn says_less(old: &TcpHeader, new: &TcpHeader) -> bool {
+/// Whether an ACK carries no information that a newer one lacks.
+fn is_redundant(old: &TcpHeader, new: &TcpHeader) -> bool {
     let (tsval, tsecr) = new.timestamps.unwrap_or_default();
     let is_later = old.timestamps.is_some_and(|old| after(old.0, tsval) || after(old.1, tsecr));
     if old.flags & !ECE_CWR != ACK || is_later || old.len != 0 || after(old.ack, new.ack) {
@@ -121,8 +125,8 @@ fn says_less(old: &TcpHeader, new: &TcpHeader) -> bool {
     }
 }
 
-/// Whether the newer ACK's blocks say less than those of the older one, the same, or more. Linux:
-/// `cake_tcph_sack_compare`.
+/// Whether the newer ACK's blocks carry less information than the older one's, the same, or more.
+/// Linux: `cake_tcph_sack_compare`.
 fn compare_blocks(old: &TcpHeader, new: &TcpHeader) -> Ordering {
     match (old.blocks(), new.blocks()) {
         ([], []) => return Ordering::Equal,
@@ -136,7 +140,7 @@ fn compare_blocks(old: &TcpHeader, new: &TcpHeader) -> Ordering {
     };
     for &(start, end) in old.blocks() {
         let covers = |&(from, to): &(u32, u32)| !after(from, start) && !after(end, to);
-        // A duplicate SACK is never given up.
+        // An ACK with a duplicate SACK is never dropped.
         if after(old.ack, start) || !new.blocks().iter().any(covers) {
             return Ordering::Less;
         }
@@ -198,7 +202,7 @@ mod tests {
         gone
     }
 
-    /// One flow's ACKs: those that the conservative and the aggressive filter drop.
+    /// The ACKs of one flow that the conservative and the aggressive filter drop.
     fn of_one(headers: &[TcpHeader]) -> [Vec<u32>; 2] {
         let packets: Vec<_> = headers.iter().map(|&header| (0, Some(header))).collect();
         [CakeAckFilter::Conservative, CakeAckFilter::Aggressive]
@@ -239,7 +243,7 @@ mod tests {
     fn other_flows_are_passed_over() {
         let packets = [(0, Some(ack(1))), (1, Some(ack(1))), (0, Some(ack(2))), (0, Some(ack(3)))];
         assert_eq!(dropped(CakeAckFilter::Conservative, &packets), [0]);
-        // Another flow's packet stands between a single ACK and the new one.
+        // Another flow's packet is between a single ACK and the new one.
         let packets = [(0, Some(ack(1))), (1, None), (0, Some(ack(2)))];
         assert_eq!(dropped(CakeAckFilter::Aggressive, &packets), [0; 0]);
         assert_eq!(

@@ -7,9 +7,9 @@ use super::hosts::QUEUES;
 pub(super) enum Chain {
     /// Flows that have just become busy.
     New,
-    /// Those that have had their turn.
+    /// Flows that have had their turn.
     Old,
-    /// Empty ones whose control law is not at rest.
+    /// Empty flows whose control law is not at rest.
     Decaying,
 }
 

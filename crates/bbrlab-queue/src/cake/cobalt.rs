@@ -1,10 +1,10 @@
 //! COBALT: `CoDel`'s law and BLUE side by side, for one queue.
 //!
-//! CoDel answers flows that yield, BLUE those that do not: each time the queues overflow, BLUE
-//! drops a larger share of the fattest. In contrast to `codel` the last packet of a queue is never
+//! CoDel controls flows that yield, BLUE those that do not: each time the queues overflow, BLUE
+//! drops a larger share of the longest. In contrast to `codel` the last packet of a queue is never
 //! dropped, the roots are exact to 32 bits, times are nanoseconds, and `count` falls while the
-//! queue behaves. The reciprocal root is 0 at first, so the first signal comes with the first
-//! packet after the target is exceeded, not an interval later.
+//! queue is short enough. The reciprocal root is 0 at first, so the first signal comes with the
+//! first packet after the target is exceeded, not an interval later.
 //!
 //! Sources: [linux] `net/sched/sch_cake.c`, `cobalt_should_drop`, `cobalt_queue_full`,
 //! `cobalt_queue_empty`.
@@ -36,7 +36,7 @@ const INV_SQRT: [u32; 16] = [
     1_108_955_788,
 ];
 
-/// By how much BLUE's probability, of 2^32, rises and falls. Linux: `p_inc`, `p_dec`.
+/// Steps by which BLUE's probability rises and falls, in 1/2^32. Linux: `p_inc`, `p_dec`.
 const P_INC: u32 = 1 << 24;
 const P_DEC: u32 = 1 << 20;
 
@@ -45,7 +45,7 @@ const P_DEC: u32 = 1 << 20;
 pub(super) struct Settings {
     pub(super) interval: u64,
     pub(super) target: u64,
-    /// What a full packet takes at the rate of the tin.
+    /// Time that a full packet takes at the rate of the tin.
     pub(super) mtu_time: u64,
 }
 
@@ -62,7 +62,7 @@ pub(super) struct Cobalt {
 }
 
 impl Cobalt {
-    /// A packet of this queue was dropped because the queues overflow. Linux: `cobalt_queue_full`.
+    /// Called when a packet of this queue was dropped on overflow. Linux: `cobalt_queue_full`.
     pub(super) fn queue_full(&mut self, settings: &Settings, now: Ktime) {
         if now.wrapping_sub(self.blue_timer).cast_unsigned() > settings.target {
             self.p_drop = self.p_drop.saturating_add(P_INC);
@@ -73,7 +73,7 @@ impl Cobalt {
         self.count = self.count.max(1);
     }
 
-    /// The queue was to be served and is empty. Linux: `cobalt_queue_empty`.
+    /// Called when the queue is to be served but is empty. Linux: `cobalt_queue_empty`.
     pub(super) fn queue_empty(&mut self, settings: &Settings, now: Ktime) {
         let since = now.wrapping_sub(self.blue_timer).cast_unsigned();
         if self.p_drop > 0 && since > settings.target {
@@ -87,7 +87,7 @@ impl Cobalt {
         }
     }
 
-    /// Whether its state is that of a queue which never was too long.
+    /// Whether the state is that of a queue that never was too long.
     pub(super) fn is_at_rest(&self, now: Ktime) -> bool {
         self.p_drop == 0 && self.count == 0 && now >= self.drop_next
     }
@@ -130,7 +130,7 @@ impl Cobalt {
             }
         }
 
-        // BLUE is for those who do not respond, so it never marks.
+        // BLUE is for flows that do not respond, so it never marks.
         if self.p_drop > 0 {
             drops |= entropy.next_u32() < self.p_drop;
         }
@@ -143,7 +143,7 @@ impl Cobalt {
         drops
     }
 
-    /// Moves the date of the next drop on, after `count` has changed.
+    /// Moves the time of the next drop on, after `count` has changed.
     fn next_date(&mut self, settings: &Settings) {
         match INV_SQRT.get(self.count as usize) {
             Some(&exact) => self.rec_inv_sqrt = exact,
@@ -160,7 +160,7 @@ impl Cobalt {
         self.rec_inv_sqrt = ((rest >> 2).wrapping_mul(inverse) >> (32 - 2 + 1)) as u32;
     }
 
-    /// `interval / sqrt(count)` after `from`; of the interval 32 bits count. Linux:
+    /// `interval / sqrt(count)` after `from`; only 32 bits of the interval count. Linux:
     /// `cobalt_control`.
     fn control(&self, settings: &Settings, from: Ktime) -> Ktime {
         let interval = u64::from(settings.interval as u32);
@@ -220,7 +220,7 @@ mod tests {
         assert!(!drops(4, 0));
         assert!(!drops(106, 100));
         assert!(drops(107, 100));
-        // Then `interval / sqrt(2)` after the date of the last, which was 106 ms.
+        // The next is `interval / sqrt(2)` after the time of the last, 106 ms.
         assert!(!drops(176, 170));
         assert!(drops(177, 170));
     }

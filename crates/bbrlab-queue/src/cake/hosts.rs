@@ -3,8 +3,8 @@
 //! A host with many such flows gets smaller quanta for each, so that hosts share the link, not
 //! flows.
 //!
-//! Sources: [linux] `net/sched/sch_cake.c`, `cake_hash`, `cake_inc_srchost_bulk_flow_count` and its
-//! sisters.
+//! Sources: [linux] `net/sched/sch_cake.c`, `cake_hash`, `cake_inc_srchost_bulk_flow_count` and
+//! similar.
 //! Deviations: none.
 
 /// Queues of a tin, and places for hosts. Linux: `CAKE_QUEUES`.
@@ -20,7 +20,7 @@ pub(super) fn ways(hash: u32) -> impl Iterator<Item = u16> {
     (0..WAYS).map(move |way| own - first + (first + way) % WAYS)
 }
 
-/// The place that a hash takes if it can.
+/// The preferred place of a hash.
 pub(super) fn own_place(hash: u32) -> u16 {
     u16::try_from(hash % u32::from(QUEUES)).expect("less than `QUEUES`")
 }
@@ -42,8 +42,8 @@ impl Hosts {
         Self { places: vec![Host::default(); usize::from(QUEUES)] }
     }
 
-    /// The place of the host with this hash. If all of its set are taken by others with a backlog,
-    /// it shares one.
+    /// The place of the host with this hash. If other hosts with a backlog hold all places of its
+    /// set, it shares one.
     pub(super) fn place(&mut self, hash: u32) -> u16 {
         let tagged = ways(hash).find(|&at| self.at(at).tag == hash);
         let place = tagged
@@ -84,7 +84,7 @@ mod tests {
         hosts.flow_became_bulk(5);
         assert_eq!(hosts.place(b), 6);
         assert_eq!(hosts.place(a), 5);
-        // Without a backlog it loses its place to the next that comes.
+        // Without a backlog it loses its place to the next host that comes.
         hosts.flow_is_no_longer_bulk(5);
         assert_eq!(hosts.place(5 + 2048), 5);
     }

@@ -1,9 +1,9 @@
-//! The queues of all tins as a heap: the one with most bytes is dropped from when memory is used
+//! A heap of the queues of all tins: the queue with most bytes loses packets when memory is used
 //! up.
 //!
-//! The heap is built when it is first needed, kept up to date while it is needed, and built anew if
-//! it has not been needed for long. Which of equally long queues is on top depends on that, so it
-//! is done as the kernel does it.
+//! The heap is built when it is first needed, kept up to date while it is needed, and rebuilt if it
+//! has not been needed for long. The choice among equally long queues depends on this, so it
+//! follows the kernel.
 //!
 //! Sources: [linux] `net/sched/sch_cake.c`, `cake_heapify`, `cake_heapify_up`, `cake_drop`.
 //! Deviations: none.
@@ -13,7 +13,7 @@ use super::hosts::QUEUES;
 /// Linux: `CAKE_MAX_TINS`.
 const TINS: u16 = 8;
 
-/// Dequeued packets after which the heap is not kept any more.
+/// Dequeued packets after which the heap is no longer kept up to date.
 const TIMEOUT: u16 = 65535;
 
 /// The tin and the number of a queue.
@@ -23,14 +23,14 @@ pub(super) type Queue = (u16, u16);
 #[derive(Debug, Default)]
 pub(super) struct Longest {
     heap: Vec<Queue>,
-    /// Where each queue is in the heap, tin by tin.
+    /// Position of each queue in the heap, tin by tin.
     places: Vec<u16>,
     /// Linux: `overflow_timeout`.
     timeout: u16,
 }
 
 impl Longest {
-    /// The queue on top, which has the largest backlog unless the heap has gone wrong.
+    /// The queue on top, which has the largest backlog unless the heap order is broken.
     pub(super) fn top(&mut self, backlog: &impl Fn(Queue) -> u64) -> Queue {
         if self.heap.is_empty() {
             self.heap = (0..TINS * QUEUES).map(|at| (at % TINS, at / TINS)).collect();
@@ -46,17 +46,17 @@ impl Longest {
         self.heap[0]
     }
 
-    /// The heap has gone wrong.
+    /// Makes the next use rebuild the heap, because its order is broken.
     pub(super) fn rebuild_next(&mut self) {
         self.timeout = 0;
     }
 
-    /// The queue on top has lost a packet.
+    /// Restores the order after the queue on top has lost a packet.
     pub(super) fn top_shrank(&mut self, backlog: &impl Fn(Queue) -> u64) {
         self.sink(0, backlog);
     }
 
-    /// A packet was added.
+    /// Restores the order after a packet was added.
     pub(super) fn grew(&mut self, queue: Queue, backlog: &impl Fn(Queue) -> u64) {
         if self.timeout == 0 {
             return;
@@ -72,14 +72,14 @@ impl Longest {
         }
     }
 
-    /// A packet was taken.
+    /// Restores the order after a packet was removed.
     pub(super) fn shrank(&mut self, queue: Queue, backlog: &impl Fn(Queue) -> u64) {
         if self.timeout > 0 {
             self.sink(self.place(queue), backlog);
         }
     }
 
-    /// A packet has left.
+    /// Counts a packet that has left.
     pub(super) fn count_down(&mut self) {
         self.timeout = self.timeout.saturating_sub(1);
     }
@@ -100,9 +100,9 @@ impl Longest {
         }
     }
 
-    /// Moves a queue down. After the first step the kernel goes on comparing with the backlog of
-    /// the queue that has come up, so in a valid heap no second step follows, and the heap becomes
-    /// a little wrong.
+    /// Moves a queue down. After the first step the kernel compares with the backlog of the queue
+    /// that has moved up. So in a valid heap no second step follows, and its order may break
+    /// slightly.
     fn sink(&mut self, mut at: u16, backlog: &impl Fn(Queue) -> u64) {
         let mut most = backlog(self.at(at));
         loop {

@@ -10,19 +10,19 @@
 //!           COBALT drops or marks its head
 //! ```
 //!
-//! With its own shaper a packet leaves at the start of its time: the shaper says when the next one
-//! may.
+//! With its own shaper, a packet leaves at the start of its time; the shaper determines when the
+//! next one may leave.
 //!
 //! Sources: [linux] `net/sched/sch_cake.c`.
 //! Deviations:
-//! 1. A packet takes the memory that one of TCP takes at its sender, 766 B more than its bytes on
-//!    the wire; in the kernel that depends on the driver.
+//! 1. A packet takes as much memory as a TCP packet at its sender, 766 B more than its bytes on the
+//!    wire. In the kernel this depends on the driver.
 //! 2. There may be a limit in packets or bytes on the wire, besides that of memory. A packet that
 //!    goes into service at once needs no space.
 //! 3. Wake-ups that find nothing to do, because nothing waits, are left out.
 //! 4. After 256 zero quanta in a row within one call a flow gets one byte: the kernel's loop ends
 //!    only because its draws vary.
-//! 5. The filter of ACKs has one of its own: see `ack_filter.rs`.
+//! 5. The ACK filter has a deviation of its own: see `ack_filter.rs`.
 
 mod ack_filter;
 mod chains;
@@ -74,10 +74,10 @@ pub struct Cake {
 struct Shaper {
     pace: Pace,
     next_packet: Ktime,
-    /// The same at two thirds of the rate, in case dropped packets have used up all of it. Linux:
-    /// `failsafe_next_packet`.
+    /// The same time at two thirds of the rate, in case dropped packets have used up all of it.
+    /// Linux: `failsafe_next_packet`.
     failsafe: Ktime,
-    /// When to ask again.
+    /// Time of the next wake-up.
     wake: Time,
 }
 
@@ -124,13 +124,13 @@ impl Cake {
         }
     }
 
-    /// Whether [`Self::read`] is to be called for each packet that arrives.
+    /// Whether the caller has to call [`Self::read`] for each packet that arrives.
     #[inline]
     pub(crate) fn filters_acks(&self) -> bool {
         self.ack_filter.is_some()
     }
 
-    /// The header of the packet that is enqueued next.
+    /// Stores the header of the packet that is enqueued next.
     pub(crate) fn read(&mut self, header: Option<TcpHeader>) {
         if let Some(filter) = &mut self.ack_filter {
             filter.read(header);
@@ -306,7 +306,7 @@ impl Cake {
     }
 }
 
-/// What a call to `dequeue` remembers from queue to queue.
+/// State that a call to `dequeue` keeps from queue to queue.
 #[derive(Debug, Default)]
 struct Visit {
     has_looked: bool,

@@ -5,10 +5,10 @@
 
 use bbrlab_units::NS_PER_S;
 
-/// Bytes a second below which no rate falls.
+/// The lowest rate, in bytes per second.
 const RATE_MIN: u64 = 64;
 
-/// Nanoseconds a byte, `ns_scaled >> shift`; 0 if the rate is unlimited. Linux: `rate_ns`,
+/// Nanoseconds per byte, `ns_scaled >> shift`; 0 if the rate is unlimited. Linux: `rate_ns`,
 /// `rate_shft`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Pace {
@@ -17,7 +17,7 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// The pace of a rate in bytes a second; 0 is unlimited.
+    /// The pace of a rate in bytes per second; 0 is unlimited.
     pub(super) fn new(rate: u64) -> Self {
         if rate == 0 {
             return Self::default();
@@ -35,7 +35,7 @@ impl Pace {
         self.ns_scaled > 0
     }
 
-    /// What a packet takes.
+    /// Nanoseconds that a packet takes.
     pub(super) fn ns(self, wire_bytes: u32) -> u64 {
         u64::from(wire_bytes).wrapping_mul(self.ns_scaled) >> self.shift
     }

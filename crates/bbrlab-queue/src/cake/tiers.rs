@@ -1,10 +1,10 @@
 //! The tins of each mode: which packets they hold, their share, their weight.
 //!
-//! Tin 0 of `diffserv3` and `diffserv4` is best effort, and it is bulk that is tin 1; `tc` lists
-//! them the other way round.
+//! Tin 0 of `diffserv3` and `diffserv4` is best effort and tin 1 is bulk; `tc` lists them the other
+//! way round.
 //!
 //! Sources: [linux] `net/sched/sch_cake.c`, `diffserv8`, `diffserv4`, `diffserv3`, `precedence`,
-//! `cake_config_diffserv3` and its sisters.
+//! `cake_config_diffserv3` and similar.
 //! Deviations: none.
 
 use bbrlab_link::CakeTins;
@@ -12,7 +12,7 @@ use bbrlab_link::CakeTins;
 /// Codepoints.
 mod dscp {
     pub(super) const LE: u8 = 1;
-    /// Of the old type of service: throughput, and low delay.
+    /// The old type of service: throughput, and low delay.
     pub(super) const TOS2: u8 = 2;
     pub(super) const TOS4: u8 = 4;
     pub(super) const CS1: u8 = 8;
@@ -26,7 +26,7 @@ mod dscp {
     pub(super) const CS7: u8 = 56;
 }
 
-/// Whether the codepoint is of the class `af`, 1 to 4, of assured forwarding.
+/// Whether the codepoint is in class `af`, 1 to 4, of assured forwarding.
 fn is_af(codepoint: u8, af: u8) -> bool {
     (1..=3).any(|drop_precedence| codepoint == af * 8 + drop_precedence * 2)
 }
@@ -65,8 +65,8 @@ pub(crate) fn tin(mode: CakeTins, codepoint: u8) -> usize {
     }
 }
 
-/// What a tin may send before others come first, of a rate in bytes a second, and its weight where
-/// there is no rate.
+/// The rate in bytes per second up to which a tin comes before others, and its weight where there
+/// is no rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Tier {
     pub(super) rate: u64,

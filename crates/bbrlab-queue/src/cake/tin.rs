@@ -26,9 +26,9 @@ pub(super) struct Tin {
     pub(super) bulk_flows: u16,
     pub(super) settings: Settings,
     pub(super) pace: Pace,
-    /// When it may send its next packet as one within its share.
+    /// When its next packet is within its share.
     pub(super) next_packet: Ktime,
-    /// Bytes of its turn, where there is no rate.
+    /// Bytes per turn, where there is no rate.
     pub(super) quantum: u16,
     pub(super) deficit: i32,
     /// Waiting packets.
@@ -45,31 +45,32 @@ pub(super) struct Tin {
 pub(super) struct Flow {
     pub(super) queue: List,
     pub(super) set: Set,
-    /// Bytes that it may send before the next has its turn.
+    /// Bytes that it may send before the next flow has its turn.
     pub(super) deficit: i32,
     pub(super) cobalt: Cobalt,
     source: u16,
     destination: u16,
 }
 
-/// What kind of flow a queue holds.
+/// The kind of flow that a queue holds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Set {
-    /// None.
+    /// No flow.
     #[default]
     Free,
-    /// One that has not used up its first quantum.
+    /// A flow that has not used up its first quantum.
     Sparse,
-    /// One that did so with its last packet: served with the old ones, but counted as sparse.
+    /// A flow that used it up with its last packet: served with the old ones, but counted as
+    /// sparse.
     SparseWait,
-    /// One with a backlog.
+    /// A flow with a backlog.
     Bulk,
-    /// An empty one whose control law is not at rest.
+    /// An empty flow whose control law is not at rest.
     Decaying,
 }
 
 impl Tin {
-    /// A tin with this rate in bytes a second (0: unlimited); `target` and `interval` in
+    /// A tin with this rate in bytes per second (0: unlimited); `target` and `interval` in
     /// nanoseconds. Linux: `cake_set_rate`.
     pub(super) fn new(
         rate: u64,
@@ -109,8 +110,8 @@ impl Tin {
         self.sparse_flows > 0 || self.bulk_flows > 0
     }
 
-    /// The queue for a packet: that of its flow, or a free one of the eight that its hash may take;
-    /// else it shares the one that is its own. Linux: `cake_hash`.
+    /// The queue for a packet: that of its flow, or a free one of the eight that its hash may take.
+    /// Otherwise the flow shares the preferred queue of its hash. Linux: `cake_hash`.
     pub(super) fn queue_for(&mut self, isolation: CakeFlows, hashes: &HostHashes) -> u16 {
         if isolation == CakeFlows::Flowblind {
             return 0;
@@ -133,7 +134,7 @@ impl Tin {
         at
     }
 
-    /// Makes a queue one of the hosts of a new flow.
+    /// Assigns a queue to the hosts of a new flow.
     fn move_to_hosts(&mut self, at: u16, hashes: &HostHashes) {
         let flow = &mut self.flows[usize::from(at)];
         // Two flows share the queue if it is a bulk one already.
@@ -154,7 +155,7 @@ impl Tin {
         }
     }
 
-    /// A flow has a backlog now.
+    /// Marks a flow that has a backlog now.
     pub(super) fn becomes_bulk(&mut self, at: u16) {
         let flow = &mut self.flows[usize::from(at)];
         flow.set = Set::Bulk;
@@ -164,7 +165,7 @@ impl Tin {
         enter(self.destinations.as_mut(), flow.destination);
     }
 
-    /// A flow is empty: it decays, or its queue becomes free.
+    /// Handles a flow that has become empty: it decays, or its queue becomes free.
     pub(super) fn becomes_empty(&mut self, at: u16, now: Ktime) {
         let flow = &mut self.flows[usize::from(at)];
         match flow.set {
@@ -185,8 +186,8 @@ impl Tin {
         }
     }
 
-    /// The bytes that a flow may send in a turn: less if its hosts have many. A random number makes
-    /// up for what is rounded down. Linux: `cake_get_flow_quantum`.
+    /// The bytes that a flow may send per turn: fewer if its hosts have many flows. A random number
+    /// makes up for the rounding. Linux: `cake_get_flow_quantum`.
     pub(super) fn flow_quantum(&self, at: u16, entropy: &mut impl Entropy) -> i32 {
         let flow = &self.flows[usize::from(at)];
         let load = |hosts: &Option<Hosts>, place| {
@@ -198,8 +199,7 @@ impl Tin {
     }
 }
 
-/// Replaces zero quanta when there have been too many in a row: no draws shall keep a call from
-/// returning.
+/// Replaces zero quanta after too many in a row, so that a call returns whatever the draws.
 #[derive(Debug, Default)]
 pub(super) struct Patience {
     zeros: u32,

@@ -2,8 +2,8 @@
 //!
 //! A packet is dropped when packets have waited longer than a target for an interval. While that
 //! goes on, the next drops follow at `interval / sqrt(count)`, so that their rate rises until a
-//! loss-based sender yields. The kernel divides and takes roots by one Newton step a drop on a
-//! reciprocal of 16 bits; the dates of drops depend on it.
+//! loss-based sender yields. The kernel divides and takes roots by one Newton step per drop on a
+//! reciprocal of 16 bits; the times of drops depend on it.
 //!
 //! Sources: [linux] `include/net/codel.h`, `codel_impl.h`; [rfc8289] 5.
 //! Deviations:
@@ -42,7 +42,7 @@ fn is_before(a: Ticks, b: Ticks) -> bool {
     a.wrapping_sub(b).cast_signed() < 0
 }
 
-/// A parameter in ticks: `tc` hands whole microseconds to the kernel.
+/// A parameter in ticks: `tc` passes whole microseconds to the kernel.
 fn whole_ticks(span: Span) -> Ticks {
     let us = span.0 / 1000;
     ((us * 1000) >> SHIFT) as u32
@@ -176,8 +176,7 @@ impl Control {
             next
         };
         self.dropping = true;
-        // Where the last dropping state ended not long ago, its rate of drops is the one to begin
-        // with.
+        // If the last dropping state ended recently, drops continue at its rate.
         let drops_last = self.count.wrapping_sub(self.lastcount);
         let since = now.wrapping_sub(self.drop_next);
         if drops_last > 1 && is_before(since, settings.interval.wrapping_mul(16)) {

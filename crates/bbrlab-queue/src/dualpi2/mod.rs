@@ -1,19 +1,19 @@
 //! DualPI2: a queue for scalable senders (L4S) with a very short wait, and one for all others,
 //! under a common law.
 //!
-//! Packets with ECT(1) or CE go to the L queue. There they are marked above a threshold of wait,
-//! and with a probability that is coupled to that of the classic queue, so that scalable senders
-//! make room for the others. The L queue is served first, but a weighted round robin by credit
-//! leaves the classic queue its share.
+//! Packets with ECT(1) or CE go to the L queue. There they are marked if they waited longer than a
+//! threshold, and with a probability coupled to the classic queue's, so that scalable senders make
+//! room for the others. The L queue is served first, but a weighted round robin by credit leaves
+//! the classic queue its share.
 //!
 //! Sources: [linux-dualpi2] `net/sched/sch_dualpi2.c`; [rfc9332].
 //! Deviations:
 //! 1. A packet that goes into service at once needs no space. The limit may be in bytes, too.
 //! 2. No `memlimit`: with `tc`'s default, 10,000 packets of Ethernet stay below it. No `split_gso`:
 //!    there are no packets to split.
-//! 3. Packets are classified by the ECN field only; so all of the L queue can be marked, and its
-//!    drops of others are left out.
-//! 4. The timer fires at the very nanosecond.
+//! 3. Packets are classified by the ECN field only. So all packets of the L queue can be marked,
+//!    and drops of others there are left out.
+//! 4. The timer fires at the exact nanosecond.
 
 mod pi2;
 
@@ -47,8 +47,8 @@ pub struct DualPi2 {
     timer: Time,
 }
 
-/// Whose turn it is: above 0 the classic queue's, else the L queue's. Linux: `c_protection_credit`
-/// and so on.
+/// The credit that decides which queue is served: above 0 the classic queue, else the L queue.
+/// Linux: `c_protection_credit` and so on.
 #[derive(Clone, Copy, Debug)]
 struct Credit {
     now: i32,
@@ -82,7 +82,7 @@ impl Credit {
         Self { now: init, init, weight_classic }
     }
 
-    /// The change when a packet leaves while the other queue waits.
+    /// The change of the credit when a packet leaves while the other queue waits.
     fn change(self, is_scalable: bool, packet: &Queued) -> i32 {
         let bytes = i32::try_from(packet.wire_bytes).unwrap_or(i32::MAX);
         let weight = if is_scalable { self.weight_classic } else { self.weight_classic - WEIGHTS };
@@ -256,12 +256,12 @@ mod tests {
     use bbrlab_units::{Ecn, NS_PER_MS, Packets, Span, Time};
     use expect_test::{Expect, expect};
 
-    /// Draws, all the same.
+    /// A source that always draws the same number.
     struct Draw(u32);
 
     impl Entropy for Draw {
         fn flow_hash(&mut self, _: &Queued) -> u32 {
-            unreachable!("DualPI2 does not ask")
+            unreachable!("DualPI2 does not use this")
         }
 
         fn next_u32(&mut self) -> u32 {
@@ -269,14 +269,14 @@ mod tests {
         }
 
         fn next_u64(&mut self) -> u64 {
-            unreachable!("DualPI2 does not ask")
+            unreachable!("DualPI2 does not use this")
         }
     }
 
-    /// No draw drops or marks.
+    /// A draw that drops and marks nothing.
     const NEVER: Draw = Draw(u32::MAX);
 
-    /// A queue into which packets with these ECN fields have come at t = 0.
+    /// A queue that has received packets with these ECN fields at t = 0.
     fn queue(params: DualPi2Params, packets: &[Ecn]) -> DualPi2 {
         let mut queue = DualPi2::new(&params, Buffer::Packets(Packets(10_000)));
         for (handle, &ecn) in (0..).zip(packets) {
@@ -297,8 +297,7 @@ mod tests {
         queue
     }
 
-    /// Serves all packets at a time: number, ECN field before, and what became of it, or `-` if
-    /// nothing.
+    /// Serves all packets at one time, and compares their numbers and fates in order.
     fn check(queue: &mut DualPi2, at_ns: u64, mut draw: Draw, expected: &Expect) {
         let mut text = String::new();
         loop {
@@ -337,7 +336,7 @@ mod tests {
     fn the_threshold_can_be_in_packets_and_spare_short_queues() {
         let step_thresh = StepThreshold::Packets(Packets(2));
         let params = DualPi2Params { step_thresh, ..DualPi2Params::DEFAULT };
-        // Marked while more than two are left behind.
+        // Packets are marked while more than two remain.
         let five = [Ecn::Ect1; 5];
         check(
             &mut queue(params, &five),
@@ -364,7 +363,7 @@ mod tests {
             let sent = (0..1000)
                 .filter_map(|_| queue.dequeue(Time::ZERO, &mut Draw(u32::MAX), &mut |_, _| {}));
             let classic = sent.filter(|packet| packet.ecn == Ecn::NotEct).count();
-            // The first credit is worth about a packet's hundredths.
+            // The initial credit is worth about a packet.
             assert!(classic.abs_diff(expected * 10) <= 2, "{classic_protection}: {classic}");
         }
     }

@@ -1,9 +1,9 @@
-//! PI2: a probability that follows the wait, from which those of both queues are made.
+//! The PI2 law: a probability that follows the wait and gives those of both queues.
 //!
-//! Where a classic sender answers with the square root of a probability, and a scalable one in
-//! proportion, the law controls the root: `p'`. A classic packet is dropped with `p'` squared, a
-//! scalable one marked with `k p'`. So both kinds of senders have about the same rate, and the law
-//! needs no table of steps as PIE does.
+//! A classic sender responds to the square root of a probability, a scalable one in proportion. So
+//! the law controls the root, `p'`. A classic packet is dropped with `p'` squared, a scalable one
+//! marked with `k p'`. Both kinds of senders then have about the same rate, and the law needs no
+//! table of steps as PIE does.
 //!
 //! Sources: [linux-dualpi2] `net/sched/sch_dualpi2.c`: `calculate_probability`, `dualpi2_roll`;
 //! [rfc9332] 2.1, A.1.
@@ -32,12 +32,12 @@ pub(super) struct Pi2 {
     beta: u32,
     coupling_factor: u8,
     drop_on_overload: bool,
-    /// `p'`, of [`MAX_PROB`].
+    /// `p'`, as a share of [`MAX_PROB`].
     prob: u32,
     last_qdelay_ns: i64,
 }
 
-/// What is to become of a packet.
+/// The fate of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Pass,
@@ -45,7 +45,7 @@ pub(super) enum Verdict {
     Drop,
 }
 
-/// A parameter in nanoseconds: `tc` hands whole microseconds in 32 bits to the kernel.
+/// A parameter in nanoseconds: `tc` passes whole microseconds in 32 bits to the kernel.
 pub(super) fn whole_us(span: Span) -> Span {
     Span((span.0 / NS_PER_US).min(u64::from(u32::MAX)) * NS_PER_US)
 }
@@ -63,7 +63,7 @@ impl Pi2 {
         }
     }
 
-    /// Computes `p'` anew from the longer wait of the two queues. Linux: `calculate_probability`.
+    /// Recomputes `p'` from the longer wait of the two queues. Linux: `calculate_probability`.
     pub(super) fn update(&mut self, qdelay: Span) {
         let qdelay_ns = i64::try_from(qdelay.0).unwrap_or(i64::MAX);
         let integral = qdelay_ns.wrapping_sub(self.target_ns).wrapping_mul(self.alpha.into());
@@ -96,7 +96,7 @@ impl Pi2 {
         self.coupled() > u64::from(MAX_PROB)
     }
 
-    /// What becomes of a packet of the classic queue: with `p'` squared a drop, or a mark. Linux:
+    /// The fate of a packet of the classic queue: with `p'` squared a drop, or a mark. Linux:
     /// `dualpi2_classic_marking`.
     pub(super) fn classic(&self, is_ect: bool, entropy: &mut impl Entropy) -> Verdict {
         if !self.squared(entropy) {
@@ -108,8 +108,7 @@ impl Pi2 {
         }
     }
 
-    /// What becomes of a packet of the L queue: with `k p'` a mark. Linux:
-    /// `dualpi2_scalable_marking`.
+    /// The fate of a packet of the L queue: with `k p'` a mark. Linux: `dualpi2_scalable_marking`.
     pub(super) fn scalable(&self, entropy: &mut impl Entropy) -> Verdict {
         if self.is_overloaded() {
             return if self.drop_on_overload && self.squared(entropy) {
@@ -121,13 +120,14 @@ impl Pi2 {
         if roll(self.coupled() as u32, entropy) { Verdict::Mark } else { Verdict::Pass }
     }
 
-    /// An event of the probability `p'` squared: two draws, the second only if the first says so.
+    /// Draws an event of probability `p'` squared: two draws, the second only if the first
+    /// succeeds.
     fn squared(&self, entropy: &mut impl Entropy) -> bool {
         roll(self.prob, entropy) && roll(self.prob, entropy)
     }
 }
 
-/// A weight for nanoseconds, of [`MAX_PROB`]. Linux: `dualpi2_scale_alpha_beta`.
+/// A weight per nanosecond, as a share of [`MAX_PROB`]. Linux: `dualpi2_scale_alpha_beta`.
 fn scaled(weight: u32) -> u32 {
     (((u64::from(weight) * u64::from(MAX_PROB)) >> SCALING) / NS_PER_S) as u32
 }
@@ -151,7 +151,7 @@ mod tests {
 
     impl Entropy for Uniform {
         fn flow_hash(&mut self, _: &Queued) -> u32 {
-            unreachable!("PI2 does not ask")
+            unreachable!("PI2 does not use this")
         }
 
         fn next_u32(&mut self) -> u32 {
@@ -162,7 +162,7 @@ mod tests {
         }
 
         fn next_u64(&mut self) -> u64 {
-            unreachable!("PI2 does not ask")
+            unreachable!("PI2 does not use this")
         }
     }
 

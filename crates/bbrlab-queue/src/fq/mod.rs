@@ -1,7 +1,7 @@
 //! `fq` as a router's scheduler: a queue for each flow, served in turn, within three bands.
 //!
 //! In a host `fq` paces what its sockets send. A router's packets have no socket: nothing is paced,
-//! and what is left is deficit round robin, new flows first, with a limit for each flow.
+//! and the rest is deficit round robin, new flows first, with a limit for each flow.
 //!
 //! ```text
 //! enqueue   nothing waits, or only a few packets that met an idle link: fast path, first in, first out
@@ -10,9 +10,9 @@
 //!           in a band the new flows, then the old ones
 //! ```
 //!
-//! The band of a flow is set when it has joined the list, so a flow that has just been made joins
-//! band 0, while its packets count for their own: its first packet waits until the others' band has
-//! used up its credit, 192 KiB for best effort.
+//! The band of a flow is set after the flow has joined a list. So a new flow joins band 0, while
+//! its packets count for their own band. Its first packet waits until the band of the other flows
+//! has used up its credit, 192 KiB for best effort.
 //!
 //! Sources: [linux] `net/sched/sch_fq.c`.
 //! Deviations:
@@ -40,10 +40,10 @@ const BANDS: u8 = 3;
 /// Bytes that each band may send in a turn.
 const WEIGHTS: [i32; BANDS as usize] = [9 << 16, 3 << 16, 1 << 16];
 
-/// Packets on the fast path at most while none is in a flow.
+/// The most packets on the fast path while none is in a flow.
 const FAST_MAX: u32 = 8;
 
-/// A flow that has been idle for longer, in jiffies, has a full turn. Linux: `flow_refill_delay`.
+/// A flow that has been idle for longer, in jiffies, gets a full turn. Linux: `flow_refill_delay`.
 const REFILL_AFTER: u64 = 40;
 
 /// Linux: the largest quantum that `fq_change` accepts.
@@ -80,9 +80,9 @@ struct Settings {
 struct Band {
     new_flows: VecDeque<Key>,
     old_flows: VecDeque<Key>,
-    /// Bytes that it may send before the next has its turn.
+    /// Bytes that it may send before the next band has its turn.
     credit: i32,
-    /// Of its packets that wait in flows.
+    /// Packets of the band that wait in flows.
     packets: u64,
     bytes: u64,
 }
@@ -113,7 +113,7 @@ impl Fq {
         }
     }
 
-    /// Whether a packet passes the flows by. Linux: `fq_fastpath_check`.
+    /// Whether a packet takes the fast path. Linux: `fq_fastpath_check`.
     fn is_fast(&self) -> bool {
         self.packets == 0 || self.busy_flows == 0 && self.fast_length < FAST_MAX
     }
@@ -159,8 +159,7 @@ impl Fq {
                     return Some((key, false));
                 }
             }
-            // Each band has its turn; one in debt earns its way out while the others are asked
-            // again.
+            // Each band has its turn; a band in debt earns credit while the others are tried again.
             retry += 1;
             loop {
                 if retry > BANDS {
@@ -242,8 +241,8 @@ impl Rule for Fq {
         drop: &mut impl FnMut(Queued, Cause),
     ) {
         let band = &self.bands[usize::from(band_of(&packet))];
-        let has_room = self.settings.limit.admits(band.packets, band.bytes, packet.wire_bytes);
-        if !has_room && (!idle || self.packets > 0) {
+        let fits = self.settings.limit.admits(band.packets, band.bytes, packet.wire_bytes);
+        if !fits && (!idle || self.packets > 0) {
             drop(packet, Cause::Full);
             return;
         }

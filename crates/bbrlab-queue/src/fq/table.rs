@@ -1,10 +1,11 @@
-//! The flows that `fq` knows, found by their hash, and forgotten after a while.
+//! The table of flows of `fq`: found by their hash, and forgotten after a while.
 //!
-//! A flow has ten bits of its packets' hash as key. The kernel keeps the flows of equal buckets in
-//! a tree, and with its 1,024 buckets no two keys have more than one other key in theirs: so a tree
-//! is a root and at most one child. On its way to a flow the kernel forgets flows that have been
-//! empty for three seconds; on the way to the root there is none, and on the way to the child, or
-//! to a place for one, it meets the root.
+//! The key of a flow is ten bits of its packets' hash. The kernel keeps the flows of equal buckets
+//! in a tree. With its 1,024 buckets at most two keys share one, so a tree is a root and at most
+//! one child.
+//!
+//! On its way to a flow the kernel forgets flows that have been empty for three seconds. On the way
+//! to the root there is none; on the way to the child, or to a place for one, it passes the root.
 //!
 //! Sources: [linux] `net/sched/sch_fq.c`, `fq_classify`, `fq_gc`; `include/linux/hash.h`,
 //! `hash_64`.
@@ -25,7 +26,7 @@ const FORGET_AFTER: u64 = 3000;
 /// No flow.
 const NONE: u16 = u16::MAX;
 
-/// The name of a flow.
+/// Identifies a flow.
 pub(super) type Key = u16;
 
 /// A flow. Linux: `struct fq_flow`.
@@ -33,7 +34,7 @@ pub(super) type Key = u16;
 pub(super) struct Flow {
     pub(super) queue: List,
     pub(super) length: u32,
-    /// Bytes that it may send before the next has its turn.
+    /// Bytes that it may send before the next flow has its turn.
     pub(super) credit: i32,
     pub(super) band: u8,
     /// The jiffies when it left the lists; `None` while it is in one.
@@ -80,8 +81,8 @@ impl Table {
         Key::try_from(hash % u32::from(KEYS)).expect("less than `KEYS`")
     }
 
-    /// Makes a flow known if it is not yet; it then has `credit`. Forgets another one that lies on
-    /// the way to it.
+    /// Adds a flow with `credit`, unless it is known. Forgets another flow that is on the way to
+    /// it.
     pub(super) fn meet(&mut self, key: Key, jiffies: u64, credit: i32) {
         let Flow { is_known, is_child, other, .. } = self.flows[usize::from(key)];
         let mut has_other = other != NONE && self.flows[usize::from(other)].is_known;
@@ -111,8 +112,8 @@ impl Table {
     }
 }
 
-/// The age of a flow that leaves the lists. The kernel tells it from a pointer by its last bit.
-/// Linux: `fq_flow_set_detached`.
+/// The age of a flow that leaves the lists. Its last bit distinguishes it from a pointer in the
+/// kernel. Linux: `fq_flow_set_detached`.
 pub(super) fn detached_at(jiffies: u64) -> u64 {
     jiffies | 1
 }

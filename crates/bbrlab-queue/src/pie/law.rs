@@ -1,10 +1,10 @@
-//! PIE's law: a probability of drops that rises and falls with the wait, and who is dropped by it.
+//! PIE's law: a drop probability that follows the wait, and the choice of the packets to drop.
 //!
-//! At each update the probability changes by a share of the distance of the wait from its target
-//! and a share of the wait's change since the last update (a proportional-integral controller). The
-//! smaller the probability, the smaller the steps. Arriving packets add the probability up until
-//! the sum is 0.85; only then do draws decide, so that drops are spaced. A burst after an idle time
-//! is let through.
+//! At each update the probability changes by a share of the wait's distance from its target, and by
+//! a share of the wait's change since the last update (a proportional-integral controller). The
+//! smaller the probability, the smaller the steps. Arriving packets add up the probability; draws
+//! decide only once the sum is 0.85, so that drops are spaced. A burst after an idle time is let
+//! through.
 //!
 //! Sources: [linux] `net/sched/sch_pie.c`, `include/net/pie.h`; [rfc8033].
 //! Deviations:
@@ -30,7 +30,7 @@ const TICKS_PER_S: u64 = NS_PER_S >> SHIFT;
 /// The first update, in jiffies. Linux: `HZ / 2`.
 const FIRST_UPDATE: u32 = 500;
 
-/// Packets are let through for so long after an idle time: 150 ms.
+/// Time for which packets are let through after an idle time: 150 ms.
 const BURST_ALLOWANCE: Ticks = 150_000_000 >> SHIFT;
 
 /// A longer wait than this raises the probability by 2 % more: 250 ms.
@@ -81,7 +81,7 @@ impl Settings {
         }
     }
 
-    /// When the timer fires first. The law is at rest before the run, so that earlier calls change
+    /// When the timer first fires. The law is at rest before the run, so that earlier calls change
     /// nothing.
     pub(crate) fn first_update(&self) -> Time {
         if self.tupdate == 0 {
@@ -90,7 +90,8 @@ impl Settings {
         jiffies::first_call_in_run(FIRST_UPDATE, self.tupdate)
     }
 
-    /// When the timer that now runs fires next; with `is_unfinished` for the rest of its work.
+    /// When the timer fires next after the call that now runs; with `is_unfinished`, for the rest
+    /// of its work.
     pub(crate) fn next_update(&self, now: Time, is_unfinished: bool) -> Time {
         if self.tupdate == 0 {
             return Time::NEVER;
@@ -99,12 +100,12 @@ impl Settings {
     }
 }
 
-/// A parameter in ticks: `tc` hands whole microseconds in 32 bits to the kernel.
+/// A parameter in ticks: `tc` passes whole microseconds in 32 bits to the kernel.
 fn whole_ticks(span: Span) -> Ticks {
     ((span.0 / NS_PER_US).min(u64::from(u32::MAX)) * NS_PER_US) >> SHIFT
 }
 
-/// A weight per tick, before it is made smaller with the probability.
+/// A weight per tick, before it is reduced with the probability.
 fn scaled(weight: u32) -> u64 {
     u64::from(weight).wrapping_mul(MAX_PROB / TICKS_PER_S) >> 4
 }
@@ -146,7 +147,7 @@ impl Law {
         PieInfo { qdelay, burst_time, prob, accu_prob }
     }
 
-    /// Begins anew, with the delays and the probability that there are. Linux: `pie_vars_init`.
+    /// Restarts with the present delays and probability. Linux: `pie_vars_init`.
     fn restart(&mut self) {
         self.burst_time = BURST_ALLOWANCE;
         self.dq_tstamp = DTIME_INVALID;
@@ -155,7 +156,7 @@ impl Law {
         self.avg_dq_rate = 0;
     }
 
-    /// A packet was dropped on arrival, for whichever reason.
+    /// Notes that a packet was dropped on arrival, for whichever reason.
     pub(crate) fn dropped(&mut self) {
         self.accu_prob = 0;
     }
@@ -199,7 +200,8 @@ impl Law {
         settings.ecn && self.prob <= prob_max && packet.set_ce()
     }
 
-    /// A packet leaves, and `backlog` bytes remain. Linux: `pie_process_dequeue`.
+    /// Updates the measurements when a packet leaves and `backlog` bytes remain. Linux:
+    /// `pie_process_dequeue`.
     pub(crate) fn dequeued(
         &mut self,
         settings: &Settings,
@@ -216,14 +218,15 @@ impl Law {
         self.burst_time = self.burst_time.saturating_sub(u64::from(took));
     }
 
-    /// The time since the packet before it left.
+    /// Measures the wait; returns the time since the previous packet left.
     fn measure_wait(&mut self, now: Ticks, packet: &Queued, backlog: u64) -> u32 {
         self.qdelay = if backlog == 0 { 0 } else { now.wrapping_sub(ticks(packet.arrived_at)) };
         let last = std::mem::replace(&mut self.dq_tstamp, now);
         if last == DTIME_INVALID { 0 } else { now.wrapping_sub(last) as u32 }
     }
 
-    /// The time that the bytes of a measurement took which ends with this packet; 0 if none does.
+    /// Measures the drain rate; returns the time of the measurement that ends with this packet, or
+    /// 0.
     fn measure_rate(&mut self, now: Ticks, packet: &Queued, backlog: u64) -> u32 {
         if backlog >= QUEUE_THRESHOLD && self.dq_count == DQCOUNT_INVALID {
             self.dq_tstamp = now;
@@ -255,7 +258,7 @@ impl Law {
         took
     }
 
-    /// Computes the probability anew. Linux: `pie_calculate_probability`.
+    /// Recomputes the probability. Linux: `pie_calculate_probability`.
     pub(crate) fn update(&mut self, settings: &Settings, backlog: u64) {
         let (qdelay, qdelay_old) = if settings.dq_rate_estimator {
             self.qdelay_old = self.qdelay;
@@ -294,7 +297,7 @@ impl Law {
         }
     }
 
-    /// By how much the probability changes.
+    /// The change of the probability.
     fn step(&self, settings: &Settings, qdelay: Ticks, qdelay_old: Ticks) -> i64 {
         let (mut alpha, mut beta) = (settings.alpha, settings.beta);
         if self.prob < MAX_PROB / 10 {
@@ -342,16 +345,16 @@ mod tests {
         u64::try_from(u128::from(prob) * 1_000_000 / u128::from(MAX_PROB)).unwrap()
     }
 
-    /// Packets' draws, all the same.
+    /// A source in which all draws are the same.
     struct Draw(u64);
 
     impl Entropy for Draw {
         fn flow_hash(&mut self, _: &Queued) -> u32 {
-            unreachable!("PIE does not ask")
+            unreachable!("PIE does not use this")
         }
 
         fn next_u32(&mut self) -> u32 {
-            unreachable!("PIE does not ask")
+            unreachable!("PIE does not use this")
         }
 
         fn next_u64(&mut self) -> u64 {
@@ -466,7 +469,7 @@ mod tests {
         let mut law = law(640_000, 0);
         law.update(&settings, 0);
         assert_eq!(millionths(law.prob), 629_999);
-        // Packets wait, too short to measure.
+        // Packets wait, but too briefly to measure.
         law.update(&settings, 1514);
         assert_eq!(millionths(law.prob), 629_999);
     }
@@ -531,7 +534,7 @@ mod tests {
     fn the_drain_rate_is_measured_over_16_kilobytes() {
         let settings = Settings::new(&PieParams { dq_rate_estimator: true, ..PieParams::DEFAULT });
         let mut law = Law::default();
-        // 1,514 B each 1.2112 ms, which is 10 Mbit/s.
+        // 1,514 B every 1.2112 ms, which is 10 Mbit/s.
         for n in 0..20 {
             law.dequeued(&settings, Time(n * 1_211_200), &packet(Ecn::NotEct), 30_280);
         }

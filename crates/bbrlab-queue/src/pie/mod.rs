@@ -4,7 +4,7 @@
 //! Sources: [linux] `net/sched/sch_pie.c`; [rfc8033].
 //! Deviations:
 //! 1. A packet that goes into service at once needs no space.
-//! 2. It was set up two seconds before the run.
+//! 2. The discipline is set up two seconds before the run.
 
 mod law;
 
@@ -19,7 +19,7 @@ use crate::info::Info;
 use crate::packet::Queued;
 use crate::rule::{Cause, Rule};
 
-/// Up to this probability packets are marked, and not dropped.
+/// Packets are marked, not dropped, up to this probability.
 const MARK_PROB_MAX: u64 = MAX_PROB / 10;
 
 /// A queue with a limit, and the law on arrival.
@@ -56,7 +56,7 @@ impl Rule for Pie {
         entropy: &mut impl Entropy,
         drop: &mut impl FnMut(Queued, Cause),
     ) {
-        let cause = if !idle && !self.queue.has_room(&packet) {
+        let cause = if !idle && !self.queue.fits(&packet) {
             Cause::Full
         } else if !self.law.drops_early(&self.settings, self.queue.bytes(), &packet, entropy)
             || self.law.marks(&self.settings, MARK_PROB_MAX, &mut packet)

@@ -2,8 +2,9 @@
 //! length.
 //!
 //! Between two thresholds the probability rises with the average, and the drops are spaced: a draw
-//! says how far away the next is. Above the upper threshold every packet is dropped; there is no
-//! gentle mode in Linux. The average follows the queue slowly, and decays while the link is idle.
+//! determines the distance to the next. Above the upper threshold every packet is dropped; there is
+//! no gentle mode in Linux. The average follows the queue slowly, and decays while the link is
+//! idle.
 //!
 //! Sources: [linux] `net/sched/sch_red.c`, `include/net/red.h`; [red]; [adaptive-red].
 //! Deviations:
@@ -25,7 +26,7 @@ use crate::packet::Queued;
 use crate::rule::{Cause, Rule};
 use tc::{Qopt, STAB_SIZE};
 
-/// How often `adaptive` looks at the average, in jiffies. Linux: `HZ / 2`.
+/// Interval at which `adaptive` checks the average, in jiffies. Linux: `HZ / 2`.
 const HALF_SECOND: u32 = 500;
 
 /// Linux: `RED_ONE_PERCENT`.
@@ -49,7 +50,7 @@ pub struct Red {
     timer: Time,
 }
 
-/// What becomes of a packet. Linux: `RED_DONT_MARK`, `RED_PROB_MARK`, `RED_HARD_MARK`.
+/// The fate of a packet. Linux: `RED_DONT_MARK`, `RED_PROB_MARK`, `RED_HARD_MARK`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Action {
     Pass,
@@ -64,29 +65,29 @@ struct Law {
     qth_min: u64,
     qth_max: u64,
     wlog: u32,
-    /// The probability at `qth_max`, of 2^32.
+    /// The probability at `qth_max`, in 1/2^32.
     max_p: u32,
-    /// `max_p` for each byte between the thresholds, at least 1.
+    /// `max_p` per byte between the thresholds, at least 1.
     max_p_delta: u32,
     /// Bytes between the thresholds.
     qth_delta: u32,
-    /// Between these averages `adaptive` leaves the probability alone. Not scaled.
+    /// Between these averages `adaptive` does not change the probability. Not scaled.
     target_min: u64,
     target_max: u64,
     scell_log: u32,
     stab: Box<[u8; STAB_SIZE]>,
 }
 
-/// The average, and the way to the next drop. Linux: `struct red_vars`.
+/// The average, and the progress to the next drop. Linux: `struct red_vars`.
 #[derive(Clone, Copy, Debug)]
 struct Average {
-    /// Packets since a number was drawn; -1 if none holds.
+    /// Packets since a number was drawn; -1 if no number holds.
     qcount: i32,
     /// The number drawn.
     qr: u32,
     /// The average in bytes, scaled by `2^wlog`.
     qavg: u64,
-    /// Since when the queue is idle.
+    /// Start of the idle time, if the queue is idle.
     qidlestart: Option<Time>,
 }
 
@@ -140,7 +141,7 @@ impl Law {
         }
     }
 
-    /// Makes the probability larger or smaller. Linux: `red_adaptative_algo`.
+    /// Raises or lowers the probability. Linux: `red_adaptative_algo`.
     fn adapt(&mut self, qavg: u64) {
         let qavg = qavg >> self.wlog;
         if qavg > self.target_max && self.max_p <= MAX_P_MAX {
@@ -148,7 +149,7 @@ impl Law {
         } else if qavg < self.target_min && self.max_p >= MAX_P_MIN {
             self.max_p = self.max_p / 10 * 9;
         }
-        // To the nearest. Linux: `DIV_ROUND_CLOSEST`, in 32 bits.
+        // Rounded to the nearest. Linux: `DIV_ROUND_CLOSEST`, in 32 bits.
         let rounded = self.max_p.wrapping_add(self.qth_delta / 2) / self.qth_delta;
         self.max_p_delta = rounded.max(1);
     }
@@ -214,7 +215,7 @@ impl Rule for Red {
         let action = self.average.action(&self.law, entropy);
         if self.drops(action, &mut packet) {
             drop(packet, Cause::Early);
-        } else if idle || self.queue.has_room(&packet) {
+        } else if idle || self.queue.fits(&packet) {
             self.queue.push(packet);
         } else {
             drop(packet, Cause::Full);
@@ -264,12 +265,12 @@ mod tests {
     use bbrlab_units::{BitRate, Bytes, Ecn, NS_PER_MS, NS_PER_US, Time};
     use expect_test::{Expect, expect};
 
-    /// Draws, all the same.
+    /// A source that always draws the same number.
     struct Draw(u32);
 
     impl Entropy for Draw {
         fn flow_hash(&mut self, _: &Queued) -> u32 {
-            unreachable!("RED does not ask")
+            unreachable!("RED does not use this")
         }
 
         fn next_u32(&mut self) -> u32 {
@@ -277,7 +278,7 @@ mod tests {
         }
 
         fn next_u64(&mut self) -> u64 {
-            unreachable!("RED does not ask")
+            unreachable!("RED does not use this")
         }
     }
 
@@ -341,8 +342,8 @@ mod tests {
 
     #[test]
     fn drops_are_spaced_by_a_draw_over_the_probability() {
-        // At 60,000 B the probability is half of 0.1: with a draw of just below 0.5 a drop after
-        // 0.5 / 0.05 = 10 packets.
+        // At 60,000 B the probability is half of 0.1. With a draw just below 0.5, a drop comes
+        // after 0.5 / 0.05 = 10 packets.
         let law = Law::new(&super::Qopt::new(&PARAMS, Buffer::Unlimited));
         let mut average = Average { qcount: -1, qr: 0, qavg: 60_000 << law.wlog, qidlestart: None };
         let drops: Vec<bool> = (0..31)
@@ -358,7 +359,7 @@ mod tests {
         for (name, qavg) in [("between", 60_000), ("above", 90_000)] {
             for ecn in [Ecn::NotEct, Ecn::Ect0] {
                 let mut red = red(params, qavg);
-                // The draw is made by the first packet; it says that the second is dropped.
+                // The first packet makes the draw, by which the second is dropped.
                 fate(&mut red, Ecn::NotEct);
                 let fate = fate(&mut red, ecn);
                 writeln!(lines, "{name} {ecn:?} {fate}").unwrap();
@@ -425,7 +426,7 @@ mod tests {
         let average =
             Average { qcount: -1, qr: 0, qavg: 30_000 << 5, qidlestart: Some(Time::ZERO) };
         let after = |us| average.at_arrival(&law, Time(us * NS_PER_US), 0) >> 5;
-        // A line for the first 2^15 us until half is left; then by a bit each 12,500 / 0.03175 us.
+        // A line for the first 2^15 us until half is left; then one bit per 12,500 / 0.03175 us.
         assert_eq!(after(0), 30_000);
         assert_eq!(after(8192), 22_500);
         assert_eq!(after(16_384), 15_000);

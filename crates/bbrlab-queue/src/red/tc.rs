@@ -1,13 +1,13 @@
-//! What `tc` makes of RED's parameters: the weight of the average, and how fast the average decays
-//! while the link is idle.
+//! RED's parameters as `tc` computes them: the weight of the average, and how fast the average
+//! decays while the link is idle.
 //!
 //! Sources: [iproute2] `tc/q_red.c`, `tc/tc_red.c`: `tc_red_eval_ewma`, `tc_red_eval_idle_damping`;
 //! `tc/tc_core.c`: `tc_calc_xmittime`.
 //! Deviations:
 //! 1. Fixed point, exact to 2^-50, where `tc` has binary floating point. Times and powers that
 //!    should be whole numbers are.
-//! 2. What `tc` refuses is computed with all the same: a burst too small gets the fastest average,
-//!    one too large the slowest, a packet's time below one tick counts as one tick.
+//! 2. Values that `tc` refuses are computed with: a burst too small gets the fastest average, one
+//!    too large the slowest; a packet's time below one tick counts as one tick.
 
 use bbrlab_link::{Buffer, RedParams};
 use bbrlab_units::BitRate;
@@ -26,22 +26,22 @@ const POWER_BITS: u32 = 62;
 /// Fraction bits of a logarithm.
 const LOG_BITS: u32 = 80;
 
-/// What `tc` takes for `bandwidth`.
+/// `tc`'s default for `bandwidth`.
 const BANDWIDTH: BitRate = BitRate(10_000_000);
 
-/// The parameters as `tc` hands them to the kernel. Linux: `struct tc_red_qopt`, and what goes with
-/// it.
+/// The parameters as `tc` passes them to the kernel. Linux: `struct tc_red_qopt` and what belongs
+/// to it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Qopt {
     pub(super) qth_min: u32,
     pub(super) qth_max: u32,
-    /// A queue counts 2^-Wlog in the average.
+    /// The weight of the queue in the average is 2^-Wlog.
     pub(super) wlog: u32,
     /// Microseconds of idle time are shifted by this to look up the decay.
     pub(super) scell_log: u32,
-    /// By how many bits the average decays.
+    /// Number of bits by which the average decays.
     pub(super) stab: [u8; STAB_SIZE],
-    /// Of 2^32.
+    /// In 1/2^32.
     pub(super) max_p: u32,
 }
 
@@ -75,8 +75,7 @@ fn saturated(value: u64) -> u32 {
     u32::try_from(value).unwrap_or(u32::MAX)
 }
 
-/// The fastest average that lets a burst through that begins in an empty queue. Linux:
-/// `tc_red_eval_ewma`.
+/// The fastest average that lets a burst into an empty queue through. Linux: `tc_red_eval_ewma`.
 ///
 /// After `burst` packets that all stay in the queue the average must be below `min`:
 /// `burst + 1 - min / avpkt <= (1 - (1 - W)^burst) / W`, where `W` is `2^-Wlog`.
@@ -104,17 +103,17 @@ fn power(mut base: u64, mut exponent: u32) -> u64 {
     result
 }
 
-/// How long a packet takes, in ticks of 64 ns: of whole microseconds. Linux: `tc_calc_xmittime`.
+/// Ticks of 64 ns that a packet takes, from whole microseconds. Linux: `tc_calc_xmittime`.
 fn packet_ticks(bandwidth: BitRate, bytes: u32) -> u32 {
     let bytes_per_s = u128::from((bandwidth.0 / 8).max(1));
     let us = u128::from(bytes) * 1_000_000 / bytes_per_s;
     u32::try_from(us * 1000 / 64).unwrap_or(u32::MAX).max(1)
 }
 
-/// The table of decays, and what an idle time is shifted by to look it up. Linux:
+/// The table of decays, and the shift of an idle time for a look-up. Linux:
 /// `tc_red_eval_idle_damping`.
-///
-/// The kernel counts an idle time in microseconds, `tc` in ticks of 64 ns: the decay is slower than
+/// The kernel counts an idle time in microseconds, `tc` in ticks of 64 ns. So the decay is slower
+/// than meant, here as in Linux.
 /// meant. That is as in Linux.
 fn idle_damping(wlog: u32, packet_ticks: u32) -> (u32, [u8; STAB_SIZE]) {
     let log = minus_log_of_1_minus(wlog);

@@ -1,8 +1,8 @@
-//! Slots by their length: the longest is found at once.
+//! Slots sorted by length, so that the longest is found at once.
 //!
-//! Slots of equal length are a ring. A slot that reaches a length becomes the first of its ring, so
-//! of equally long slots the one that got there last is the longest, and the free slot that became
-//! free last is used first.
+//! Slots of equal length form a ring, and a slot that reaches a length becomes the first of its
+//! ring. So the last of equally long slots to reach its length is the longest, and the slot that
+//! became free last is used first.
 //!
 //! Sources: [linux] `net/sched/sch_sfq.c`, `sfq_link`, `sfq_inc`, `sfq_dec`.
 
@@ -44,14 +44,14 @@ impl Depths {
         (self.deepest > 0).then_some((slot, self.deepest))
     }
 
-    /// The slot has grown by one to `depth`.
+    /// Records that the slot has grown by one to `depth`.
     pub(super) fn grew(&mut self, slot: u32, depth: u32) {
         self.unlink(slot);
         self.deepest = self.deepest.max(depth);
         self.link(slot, depth);
     }
 
-    /// The slot has shrunk by one to `depth`.
+    /// Records that the slot has shrunk by one to `depth`.
     pub(super) fn shrank(&mut self, slot: u32, depth: u32) {
         let was_alone = self.unlink(slot);
         if was_alone && self.deepest == depth + 1 {
@@ -73,7 +73,7 @@ impl Depths {
         self.links[next as usize].prev = slot;
     }
 
-    /// Takes the slot out of its ring; whether it was alone there.
+    /// Takes the slot out of its ring; returns whether it was alone there.
     fn unlink(&mut self, slot: u32) -> bool {
         let Link { next, prev } = self.links[slot as usize];
         self.links[prev as usize].next = next;

@@ -1,18 +1,18 @@
 //! SFQ, "stochastic fairness queueing": flows are hashed into slots that are served in turn; when
 //! the limit is exceeded, the longest slot loses the packet at its tail.
 //!
-//! The name has "stochastic" from flows that share a slot. `perturb` changes the hash now and then,
-//! so that they do not share it for long; the packets that wait are then hashed again.
+//! It is "stochastic" because flows may share a slot. `perturb` changes the hash now and then, so
+//! that they do not share it for long; the packets that wait are then hashed again.
 //!
 //! Sources: [linux] `net/sched/sch_sfq.c`.
 //! Deviations:
 //! 1. The limit may be in bytes, too: then the longest slots lose packets until the others fit.
-//! 2. The perturbation is a random number of 32 bits; in the kernel it is the key of a hash, 128
-//!    bits. What hashes a packet is the engine's, anyway. The first perturbation is 0.
-//! 3. The first period of `perturb` begins with the first packet, and the timer fires on time; the
+//! 2. The perturbation is a random number of 32 bits; in the kernel it is a hash key of 128 bits.
+//!    The engine computes the hash in any case. The first perturbation is 0.
+//! 3. The first period of `perturb` begins with the first packet, and the timer fires on time. The
 //!    kernel's begins with the set-up, and an idle processor may defer it. Packets are hashed again
-//!    when the next one arrives or is asked for, which only dates their drops: one that finds its
-//!    slot full then.
+//!    when the next one arrives or is requested. This affects only the times at which packets that
+//!    then find their slot full are dropped.
 
 mod depths;
 
@@ -26,13 +26,13 @@ use crate::packet::Queued;
 use crate::rule::{Cause, Rule};
 use depths::Depths;
 
-/// Packets in a slot at most. Linux: `SFQ_MAX_DEPTH`.
+/// The most packets in a slot. Linux: `SFQ_MAX_DEPTH`.
 const DEPTH_MAX: u32 = 127;
 
-/// Slots at most. Linux: `SFQ_MAX_FLOWS`.
+/// The most slots. Linux: `SFQ_MAX_FLOWS`.
 const FLOWS_MAX: u32 = 0x10000 - DEPTH_MAX - 1;
 
-/// Values of the hash at most.
+/// The most values of the hash.
 const DIVISOR_MAX: u32 = 1 << 16;
 
 /// No slot. Linux: `SFQ_EMPTY_SLOT`.
@@ -117,8 +117,8 @@ impl Sfq {
         }
     }
 
-    /// The slot of a packet, a free one if none has its hash yet; `None` if the packet has no room
-    /// in it.
+    /// The slot of a packet, a free one if none has its hash yet; `None` if the slot has no space
+    /// for the packet.
     fn slot_for(&mut self, packet: &Queued, entropy: &mut impl Entropy) -> Option<u32> {
         let hash = entropy.perturbed_hash(packet, self.perturb.perturbation);
         let bucket = hash & self.mask;
@@ -132,7 +132,7 @@ impl Sfq {
         Some(free)
     }
 
-    /// Adds the packet to its slot, which has room for it.
+    /// Adds the packet to its slot, which must have space for it.
     fn push(&mut self, at: u32, packet: Queued) {
         self.packets += 1;
         self.bytes += u64::from(packet.wire_bytes);
@@ -204,7 +204,7 @@ impl Sfq {
         }
     }
 
-    /// Hashes the packets that wait anew, slot by slot. Linux: `sfq_rehash`.
+    /// Hashes the waiting packets again, slot by slot. Linux: `sfq_rehash`.
     fn rehash(&mut self, entropy: &mut impl Entropy, drop: &mut impl FnMut(Queued, Cause)) {
         let mut all = List::default();
         for at in (0..).take(self.slots.len()) {
@@ -347,7 +347,7 @@ mod tests {
 
     #[test]
     fn flows_that_shared_a_slot_part_when_the_hash_changes() {
-        // Of the flow's number, the last bit counts at first, then the one before it.
+        // The slot follows the last bit of the flow's number at first, then the bit before it.
         let perturb = Some(Span::from_secs(10));
         let params = SfqParams { divisor: 2, perturb, ..SfqParams::DEFAULT };
         check(&mut sfq(127, params), "a3 c2 +10239 1 +1 4", &expect!["a0-1 c0 a2 c1"]);

@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
+use bbrlab_cost::Estimate;
 use bbrlab_scenario::{BUILTINS, STARTER, Scenario};
 use expect_test::expect;
 
@@ -38,7 +39,7 @@ fn every_built_in_scenario_can_be_run() {
     for builtin in BUILTINS {
         match Scenario::builtin(builtin.id, &[]) {
             Ok(scenario) => {
-                let estimate = scenario.estimate();
+                let estimate = Estimate::of_scenario(&scenario);
                 lines.push_str(&format!(
                     "{}: {} runs, {} flows, {} packets\n",
                     builtin.id,

@@ -1,8 +1,8 @@
 //! How much work an input makes: CPU time, which other programs on the machine hardly change.
 
-use rustix::time::{ClockId, clock_gettime};
+use cpu_time::ThreadTime;
 
 /// CPU seconds that this thread has used.
-pub(crate) fn cpu_s() -> i64 {
-    clock_gettime(ClockId::ThreadCPUTime).tv_sec
+pub(crate) fn cpu_s() -> u64 {
+    ThreadTime::now().as_duration().as_secs()
 }

@@ -1,5 +1,5 @@
-//! `docs/scenario-files.md` has the tables of keys that are made from their rows, and its examples
-//! are right. The JSON Schema is right, too.
+//! Checks the tables of keys in `docs/scenario-files.md`, the scenarios that pages show, and the
+//! JSON Schema.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,6 +9,19 @@ use expect_test::expect_file;
 use serde_json::Value;
 
 const DOCUMENT: &str = include_str!("../../../../docs/scenario-files.md");
+
+/// Pages with scenarios, and how many each shows.
+const PAGES: [(&str, &str, usize); 4] = [
+    ("docs/scenarios.md", include_str!("../../../../docs/scenarios.md"), 1),
+    ("docs/traffic.md", include_str!("../../../../docs/traffic.md"), 1),
+    ("docs/sweeps.md", include_str!("../../../../docs/sweeps.md"), 1),
+    ("docs/networks.md", include_str!("../../../../docs/networks.md"), 2),
+];
+
+/// The scenarios that a page shows.
+fn examples(page: &str) -> Vec<&str> {
+    page.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect()
+}
 
 /// The text at which a table of the page begins, up to the name of its section.
 const BEGINNING: &str = "`cargo xtask bless` writes it anew: ";
@@ -41,24 +54,15 @@ fn the_tables_of_the_page_are_those_of_the_rows() {
 }
 
 #[test]
-fn the_examples_of_the_document_are_right() {
-    let blocks: Vec<&str> =
-        DOCUMENT.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
-    assert_eq!(blocks.len(), 3);
-    for block in blocks {
-        if let Err(errors) = Scenario::parse("s", "docs/scenario-files.md", block, None, &[]) {
-            panic!("{errors}");
+fn the_scenarios_on_the_pages_are_right() {
+    for (page, text, count) in PAGES {
+        let blocks = examples(text);
+        assert_eq!(blocks.len(), count, "{page}");
+        for block in blocks {
+            if let Err(errors) = Scenario::parse("s", page, block, None, &[]) {
+                panic!("{errors}");
+            }
         }
-    }
-}
-
-#[test]
-fn the_example_of_the_page_on_networks_is_right() {
-    let page = include_str!("../../../../docs/networks.md");
-    let example = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next());
-    let example = example.expect("the page has an example");
-    if let Err(errors) = Scenario::parse("s", "docs/networks.md", example, None, &[]) {
-        panic!("{errors}");
     }
 }
 
@@ -69,10 +73,23 @@ fn as_json(toml: &str) -> Value {
 #[test]
 fn the_schema_knows_every_scenario() {
     let schema = schema();
-    let examples = DOCUMENT.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next());
+    let examples = PAGES.iter().flat_map(|(_, page, _)| examples(page));
     for text in BUILTINS.iter().map(|builtin| builtin.text).chain(examples) {
         assert_eq!(mistakes(&schema, &as_json(text)), Vec::<String>::new(), "{text}");
     }
+}
+
+/// The entry of SchemaStore's catalog, which editors read. It has four keys, and the schema is
+/// where SchemaStore keeps schemas.
+#[test]
+fn the_entry_of_the_catalog_of_schemas_is_whole() {
+    let entry: Value =
+        serde_json::from_str(include_str!("../../../../editors/schemastore.json")).expect("JSON");
+    let keys: Vec<&str> = entry.as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(keys, ["name", "description", "fileMatch", "url"]);
+    assert_eq!(entry["url"], "https://json.schemastore.org/bbrlab-scenario.json");
+    // A pattern that other programs' files do not have.
+    assert_eq!(entry["fileMatch"], serde_json::json!(["*.bbrlab.toml"]));
 }
 
 #[test]

@@ -4,7 +4,6 @@
 mod builtins;
 mod cpu_time;
 mod document;
-mod estimates;
 mod idle_keys;
 mod json_schema;
 mod keys;

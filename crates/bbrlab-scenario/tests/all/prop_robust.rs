@@ -1,20 +1,24 @@
 //! No text and no setting makes the reader panic, hang, or take too long.
 
 use crate::cpu_time::cpu_s;
+use bbrlab_cost::Estimate;
 use bbrlab_scenario::{BUILTINS, Scenario};
 use proptest::prelude::*;
 
 /// On an idle machine each input takes less than a second. The limit leaves time on a shared
 /// machine, but is exceeded if the time grows with the square of the input.
-const SECONDS: i64 = 15;
+const SECONDS: u64 = 15;
 
 /// Reads, and resolves what was read.
 fn read(text: &str, sets: &[String]) {
     let began = cpu_s();
     match Scenario::parse("s", "s.toml", text, None, sets) {
         Ok(scenario) => {
-            let _ =
-                (scenario.run(scenario.runs() - 1), scenario.run_toml(0), scenario.estimate_run(0));
+            let _ = (
+                scenario.run(scenario.runs() - 1),
+                scenario.run_toml(0),
+                Estimate::of_run(&scenario, 0),
+            );
         }
         Err(errors) => {
             let told = errors.render(true);

@@ -392,42 +392,6 @@ fn a_folder_keeps_a_text_that_reads_back_as_the_same_run() {
 }
 
 #[test]
-fn what_a_run_takes_is_told_beforehand() {
-    let mut lines = String::new();
-    for (what, sets) in [
-        ("a link shared by two", vec![]),
-        ("one that stops half way", vec!["flows.stop=5s"]),
-        ("a few bytes", vec!["flows.bytes=1448000B"]),
-        ("a constant rate", vec!["flows.rate=1448kbit/s"]),
-        ("every ACK", vec!["sample=ack"]),
-        ("a million flows", vec!["flows[0].count=1000000"]),
-        ("10^11 packets", vec!["bottleneck.rate=10Tbit/s", "duration=200s"]),
-        ("no rate at all", vec!["bottleneck={ delay = \"10ms\" }"]),
-    ] {
-        let estimate = scenario(BASE, &sets).estimate();
-        lines.push_str(&format!(
-            "{what}: {} flows, {} packets, {} rows, {} MB, {} KB on disk\n",
-            estimate.flows,
-            estimate.data_packets,
-            estimate.series_rows,
-            estimate.memory_bytes / 1_000_000,
-            estimate.series_bytes / 1000,
-        ));
-    }
-    expect![[r#"
-        a link shared by two: 2 flows, 41281 packets, 3003 rows, 12 MB, 83 KB on disk
-        one that stops half way: 2 flows, 22127 packets, 2003 rows, 11 MB, 50 KB on disk
-        a few bytes: 2 flows, 2000 packets, 1100 rows, 11 MB, 21 KB on disk
-        a constant rate: 2 flows, 2500 packets, 3003 rows, 12 MB, 57 KB on disk
-        every ACK: 2 flows, 41281 packets, 29897 rows, 30 MB, 636 KB on disk
-        a million flows: 1000001 flows, 41281 packets, 1001 rows, 5611 MB, 18 KB on disk
-        10^11 packets: 2 flows, 290377420 packets, 60003 rows, 683 MB, 1515 KB on disk
-        no rate at all: 2 flows, 13877777 packets, 2002 rows, 12 MB, 75 KB on disk
-    "#]]
-    .assert_eq(&lines);
-}
-
-#[test]
 fn a_parameter_of_a_discipline_can_be_set_and_swept_where_the_scenario_only_names_it() {
     let text = BASE.replace("buffer =", "queue = \"codel\"\nbuffer =");
     let set = scenario(&text, &["bottleneck.queue.target=7ms"]);

@@ -65,7 +65,7 @@ fn every_algorithm_does_the_same_from_outside() {
 #[test]
 fn nobody_who_brings_it_is_told() {
     let error = simulate(&run("outside")).unwrap_err();
-    assert!(error.starts_with("`controls.outside`: expected who brings"), "{error}");
+    assert!(error.starts_with("`controls.outside`: expected a program that provides"), "{error}");
 }
 
 /// Reno, until its maker fails.

@@ -46,7 +46,7 @@ impl Aggregation {
         *slot = (*slot).max(u16::try_from(extra).unwrap_or(u16::MAX));
     }
 
-    /// What the window gets on top of the BDP after [`Self::on_ack_in_ns3`], in packets.
+    /// Packets that the window gets on top of the BDP after [`Self::on_ack_in_ns3`].
     #[cold]
     pub(super) fn allowance_in_ns3(&self, conn: &Conn, bw: u32) -> u32 {
         let [a, b] = self.extra_acked;

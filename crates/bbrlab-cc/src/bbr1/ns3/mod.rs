@@ -1,8 +1,8 @@
 //! BBR v1 and its variants on ns-3: each step in which its implementations differ from Linux's is a
 //! parameter.
 //!
-//! The defaults are Linux's, so that a variant of which a scenario says nothing more runs as on
-//! Linux. Every value is valid beside any other.
+//! The defaults are Linux's, so a variant runs as on Linux unless a scenario sets one of these
+//! parameters. All combinations of values are valid.
 //!
 //! Sources: [ns3] `tcp-bbr.cc` of 3.40 and 3.44; [lanigan-code] `tcp-bbr.cc`, a port of 2018 to
 //! 3.27.
@@ -40,7 +40,7 @@ enum ExtraAcked {
     Off,
 }
 
-/// What losses and timeouts do to window and rounds.
+/// How losses and timeouts affect the window and the rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Losses {
     Linux,
@@ -71,7 +71,7 @@ pub struct Ns3Steps {
     losses: Losses,
 }
 
-/// Linux's.
+/// The steps of Linux.
 impl Default for Ns3Steps {
     fn default() -> Self {
         Self {
@@ -104,7 +104,7 @@ impl<V: Variant<Steps = Ns3Steps>> Bbr<V> {
     }
 }
 
-/// Where a switch is as on Linux, the step is Linux's.
+/// A switch with Linux's value selects Linux's step.
 impl Steps for Ns3Steps {
     fn paced_ppm(&self) -> u32 {
         self.paced_ppm
@@ -148,7 +148,7 @@ impl Steps for Ns3Steps {
         bbr.on_ack(conn, rs, draw)
     }
 
-    /// Without a valid sample the beginning of a round goes on in the port of 2018.
+    /// In the port of 2018, the start of a round lasts until the next valid sample.
     fn update_round<V: Variant<Steps = Self>>(
         bbr: &mut Bbr<V>,
         conn: &Conn,
@@ -194,7 +194,8 @@ impl Steps for Ns3Steps {
         }
     }
 
-    /// An equal sample is enough, and a delayed ACK no obstacle. ns-3: `UpdateRTprop`.
+    /// Also accepts an equal sample and, once the minimum has expired, one from a delayed ACK.
+    /// ns-3: `UpdateRTprop`.
     fn is_new_min_rtt<V: Variant<Steps = Self>>(
         bbr: &Bbr<V>,
         rs: &RateSample,

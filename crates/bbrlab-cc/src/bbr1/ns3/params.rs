@@ -1,12 +1,12 @@
-//! The steps in which ns-3 differs from Linux: one parameter a difference. A variant has these
-//! parameters beside its own.
+//! The steps in which ns-3 differs from Linux, with one parameter per difference. A variant has
+//! these parameters after its own.
 
 use crate::{ParamError, ParamSpec, ParamTable, Params};
 
 use super::super::{BbrAcd, BbrHsr, BbrPlus, DelayBbr};
 use super::{ExtraAcked, Losses, Ns3Steps};
 
-/// Parts of a million, as which the margin of pacing is kept.
+/// The pacing margin is kept in millionths.
 const MILLION: u32 = 1_000_000;
 
 /// The parameters of all variants.
@@ -14,7 +14,7 @@ pub const STEPS: &[ParamSpec] = &[
     spec(
         "min_rtt",
         "\"sample\"",
-        "the RTT that the model takes; \"sample\": that of the ACK, \"srtt\": the smoothed RTT (ns-3 up to 3.42)",
+        "the RTT that the model uses; \"sample\": that of the ACK, \"srtt\": the smoothed RTT (ns-3 up to 3.42)",
     ),
     spec(
         "min_rtt_renew",
@@ -31,11 +31,7 @@ pub const STEPS: &[ParamSpec] = &[
         "false",
         "whether the bandwidth filter starts with a window per minimum RTT, 1 ms if none is known (ns-3)",
     ),
-    spec(
-        "cycle_rand",
-        "7",
-        "the first phase of the gain cycle is one of the last so many (1 to 8); ns-3: 6",
-    ),
+    spec("cycle_rand", "7", "number of phases at which a gain cycle may start (1 to 8); ns-3: 6"),
     spec(
         "extra_acked",
         "\"linux\"",
@@ -49,24 +45,24 @@ pub const STEPS: &[ParamSpec] = &[
     spec(
         "quantum",
         "\"tso\"",
-        "the burst of which the window holds three; \"tso\": what the rate sends in a millisecond, \"segment\": one segment (ns-3)",
+        "size of the three bursts that the window allows for; \"tso\": what the rate sends in a millisecond, \"segment\": one segment (ns-3)",
     ),
-    spec("probe_extra", "2", "packets that the target gets on top in the probing phase (0 to 2)"),
+    spec("probe_extra", "2", "packets added to the target in the probing phase (0 to 2)"),
     spec(
         "edt",
         "true",
-        "whether inflight is that at the next packet's departure time; ns-3: false, it is what is in flight now",
+        "whether inflight is that at the next packet's departure time; false: inflight now (ns-3)",
     ),
-    spec("policer", "true", "whether a policed path is looked for; ns-3: false"),
+    spec("policer", "true", "whether to look for a policer on the path; ns-3: false"),
     spec(
         "losses",
         "\"linux\"",
-        "what losses and timeouts do to window and rounds; \"linux\", \"ns3\": a recovery begins no round, and losses matter only in it, \"port\": as in a port of 2018 to ns-3",
+        "effect of losses and timeouts on the window and the rounds; \"linux\", \"ns3\": a recovery begins no round, and losses matter only in it, \"port\": as in a port of 2018 to ns-3",
     ),
     spec(
         "rto_resets_full_bw",
         "true",
-        "whether a timeout makes STARTUP look for its plateau anew; ns-3: false",
+        "whether a timeout makes STARTUP search for its plateau again; ns-3: false",
     ),
 ];
 
@@ -74,13 +70,13 @@ pub const STEPS: &[ParamSpec] = &[
 const PROBE_PHASE: ParamSpec = spec(
     "probe_phase",
     "\"full\"",
-    "the phase with gain 1.25 ends; \"full\": when losses or 1.25 BDP in flight show that the path is full, \"timed\": after a minimum RTT",
+    "when the phase with gain 1.25 ends; \"full\": once losses or 1.25 BDP in flight show that the path is full, \"timed\": after a minimum RTT",
 );
-/// Another.
+/// The other parameter of plain BBR v1 only.
 const DRAIN_PHASE: ParamSpec = spec(
     "drain_phase",
     "\"early\"",
-    "the phase with gain 0.75 ends; \"early\": when inflight is down to the BDP, \"full\": after a minimum RTT (port of 2018)",
+    "when the phase with gain 0.75 ends; \"early\": once inflight is down to the BDP, \"full\": after a minimum RTT (port of 2018)",
 );
 
 const fn spec(name: &'static str, default: &'static str, summary: &'static str) -> ParamSpec {

@@ -1,7 +1,7 @@
 //! Loss recovery as in ns-3 and in the port of 2018.
 //!
 //! Sources: [ns3] `tcp-bbr.cc`, `ModulateCwndForRecovery`, `CongestionStateSet`, `SaveCwnd`; for
-//! `losses = "port"` the same of [lanigan-code] `tcp-bbr.cc`.
+//! `losses = "port"` the same functions of [lanigan-code] `tcp-bbr.cc`.
 //! Deviations: none but those of the folder.
 
 use crate::{CaState, Conn, RateSample};
@@ -10,8 +10,8 @@ use super::super::Bbr;
 use super::super::variant::{Recovered, Variant};
 
 impl<V: Variant> Bbr<V> {
-    /// ns-3's `TcpBbr` beside fast recovery, after a timeout as well: losses subtract nothing,
-    /// packets are not conserved.
+    /// Follows ns-3's `TcpBbr` outside fast recovery, also after a timeout: losses subtract
+    /// nothing, packets are not conserved.
     #[cold]
     pub(super) fn restore_only(&mut self, conn: &Conn, cwnd: u32) -> Recovered {
         let was_recovery = self.recovery.prev_ca_state == CaState::Recovery;
@@ -23,9 +23,9 @@ impl<V: Variant> Bbr<V> {
         Recovered::Grow(cwnd.max(self.recovery.prior_cwnd))
     }
 
-    /// The port of 2018: only the first ACK of a recovery conserves packets; each ACK of a recovery
-    /// subtracts the losses of its sample, and a window that is smaller than them becomes the
-    /// largest; nothing is restored after a timeout.
+    /// The port of 2018. Only the first ACK of a recovery conserves packets. Each ACK of a recovery
+    /// subtracts the losses of its sample; a window smaller than them becomes the largest possible.
+    /// Nothing is restored after a timeout.
     #[cold]
     pub(super) fn recover_as_port(&mut self, conn: &Conn, rs: &RateSample, cwnd: u32) -> Recovered {
         let is_starting = self.recovery.is_starting(conn);

@@ -1,5 +1,5 @@
 //! One flow over one bottleneck with a drop-tail queue: the simplest network in which a congestion
-//! control can show that it recovers from what was done to it.
+//! control can show that it recovers from a disruption.
 
 use std::collections::VecDeque;
 
@@ -13,14 +13,14 @@ pub(crate) struct Link {
     pub(crate) buffer_pkts: usize,
 }
 
-/// The path and what is in transit on it.
+/// The path and the packets in transit on it.
 #[derive(Debug)]
 pub(crate) struct Path {
     link: Link,
     service_ns: u64,
     /// When the link has sent everything that it accepted.
     free_at_ns: u64,
-    /// Number, and when its ACK comes.
+    /// The number of each packet, and the time of its ACK.
     acks: VecDeque<(u64, u64)>,
     dropped: Vec<u64>,
     next_send_ns: u64,

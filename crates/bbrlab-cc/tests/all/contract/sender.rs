@@ -26,7 +26,7 @@ impl Draw for Xorshift {
     }
 }
 
-/// What is recorded when a packet is sent.
+/// The record of a packet that was sent.
 #[derive(Clone, Copy, Debug)]
 struct Packet {
     number: u64,
@@ -40,7 +40,7 @@ struct Packet {
     is_app_limited: bool,
 }
 
-/// The state in which a connection starts, with its counters where a test wants them.
+/// The initial state of a connection, with the counter values that a test chooses.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Start {
     pub(crate) mss: u32,
@@ -68,10 +68,10 @@ impl Default for Start {
     }
 }
 
-/// Which packets an ACK is for.
+/// The packets that an ACK is for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Acked {
-    /// That many of the oldest; none for a duplicate ACK without news.
+    /// This many of the oldest; none for a duplicate ACK without new information.
     Oldest(usize),
     /// The one with this number.
     Number(u64),
@@ -163,8 +163,8 @@ impl Sender {
         let name = self.algorithm.name();
         assert!(ctl.cwnd >= 1, "{name}: cwnd is 0 after {call}: {:?}", self.conn);
         // Only ACKs apply the clamp; the core itself exceeds it after a timeout. Window-based
-        // algorithms do not shrink to it (Westwood sets cwnd without regard to it), they only do
-        // not grow beyond it, and Vegas and Veno keep two packets even where the clamp is one.
+        // algorithms do not grow beyond it, but do not shrink to it either (Westwood sets cwnd
+        // without regard to it). Vegas and Veno keep two packets even where the clamp is one.
         let bound = match call {
             "cong_control" => ctl.cwnd_clamp,
             "cong_avoid" => ctl.cwnd_clamp.max(before.cwnd).max(2),
@@ -184,7 +184,7 @@ impl Sender {
         self.check_reports(call);
     }
 
-    /// The calls that change nothing give sane results at any time.
+    /// Checks the results of the calls that change nothing.
     fn check_reports(&self, call: &str) {
         let name = self.algorithm.name();
         let hooks = self.cc.hooks();
@@ -207,7 +207,7 @@ impl Sender {
         self.cc.info(&self.conn).state
     }
 
-    /// Adds what the algorithm has set, and its whole private state, to a digest.
+    /// Adds the algorithm's outputs and its whole private state to a digest.
     pub(crate) fn add_to(&self, digest: &mut u64) {
         let mut add = |value: u64| {
             *digest = (digest.rotate_left(5) ^ value).wrapping_mul(0x517c_c1b7_2722_0a95);
@@ -251,7 +251,7 @@ impl Sender {
         self.conn.ctl.cwnd.saturating_sub(self.conn.inflight)
     }
 
-    /// Nanoseconds that the pacer wants between two packets; 0 where nobody paces.
+    /// Nanoseconds between two paced packets; 0 without pacing.
     pub(crate) fn pacing_gap_ns(&self) -> u64 {
         let ctl = self.conn.ctl;
         // As in the kernel, a rate of zero means no pacing.
@@ -295,15 +295,15 @@ impl Sender {
         number
     }
 
-    /// The application has nothing more to send for now.
+    /// Notes that the application has nothing more to send for now.
     pub(crate) fn app_limit(&mut self) {
         let mark = self.conn.delivered.wrapping_add(self.conn.inflight);
         self.conn.ctl.app_limited = mark.max(1);
         self.conn.is_cwnd_limited = false;
     }
 
-    /// Marks up to `count` of the oldest packets lost. The algorithm learns of the episode at once,
-    /// of the number with the next ACK.
+    /// Marks up to `count` of the oldest packets lost. The algorithm is called for the episode at
+    /// once, and receives the number with the next ACK.
     pub(crate) fn lose(&mut self, count: usize) {
         let count = count.min(self.outstanding.len());
         if count == 0 {
@@ -365,7 +365,7 @@ impl Sender {
         self.conn.ca_state = new;
     }
 
-    /// A retransmission timeout: everything outstanding is lost.
+    /// Times out: everything outstanding is lost.
     pub(crate) fn rto(&mut self) {
         while !self.outstanding.is_empty() {
             self.mark_oldest_lost();
@@ -378,7 +378,7 @@ impl Sender {
         self.enter(CaState::Loss);
     }
 
-    /// The episode was spurious.
+    /// Undoes the episode, which was spurious.
     pub(crate) fn undo(&mut self) {
         if self.conn.ca_state < CaState::Cwr {
             return;
@@ -390,7 +390,7 @@ impl Sender {
         self.enter(CaState::Open);
     }
 
-    /// An ACK for some packets outstanding; `is_ce` says that they were marked.
+    /// Acknowledges some packets outstanding; `is_ce` means that they were marked.
     pub(crate) fn ack(&mut self, is_ce: bool, acked: Acked) {
         let now_us = self.now_us();
         let before = self.outstanding.len();
@@ -459,7 +459,7 @@ impl Sender {
         }
     }
 
-    /// A recovery without a loss, as reordering causes it.
+    /// Begins a recovery without a loss, as reordering causes it.
     pub(crate) fn pretend_recovery(&mut self) {
         if self.conn.ca_state < CaState::Recovery {
             self.begin_episode(CaState::Recovery);
@@ -537,7 +537,7 @@ impl Sender {
         }
     }
 
-    /// A packet arrives, marked or unmarked.
+    /// Receives a packet, marked or unmarked.
     pub(crate) fn receive_mark(&mut self, is_ce: bool) {
         if self.conn.ctl.ecn_flags & ecn_flags::OK == 0 {
             return;

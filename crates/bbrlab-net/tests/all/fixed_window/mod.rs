@@ -7,7 +7,7 @@
 use bbrlab_net::{Arrival, FlowId, Handler, Load, Outgoing, Port, Side};
 use bbrlab_units::{Ecn, Span, Time};
 
-/// What the toy hosts exchange.
+/// The payload that toy hosts exchange.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Toy {
     pub(crate) seq: u64,
@@ -18,12 +18,12 @@ impl Load for Toy {
     type Aside = u64;
 }
 
-/// What a packet carries beside: some have nothing.
+/// Extra data of a packet: every third packet has some.
 fn beside(seq: u64) -> Option<u64> {
     seq.is_multiple_of(3).then_some(!seq)
 }
 
-/// One flow's hosts.
+/// The two hosts of a flow.
 #[derive(Clone, Debug)]
 pub(crate) struct ToyFlow {
     pub(crate) window: u64,
@@ -59,7 +59,7 @@ pub(crate) enum Seen {
     Application { at: Time, flow: u32, token: u32 },
 }
 
-/// The hosts of all flows, and a log of what they saw.
+/// The hosts of all flows, with a log of events.
 #[derive(Debug, Default)]
 pub(crate) struct Hosts {
     pub(crate) flows: Vec<ToyFlow>,
@@ -74,7 +74,7 @@ impl Hosts {
         Self { flows, log: Vec::new(), keep_log: true }
     }
 
-    /// When data reached a receiver.
+    /// Returns when data reached a receiver.
     pub(crate) fn data_times(&self) -> Vec<u64> {
         let data = |seen: &Seen| match seen {
             Seen::Data { at, .. } => Some(at.0),

@@ -1,4 +1,4 @@
-//! One row as a call: which column is which value, and which event is which method.
+//! One row as a call: maps columns to values, and events to methods.
 
 use bbrlab_cc::fields::Field;
 use bbrlab_cc::linux_int::trunc_u32;
@@ -84,7 +84,7 @@ pub(in crate::golden) fn ca_state(value: i64) -> Result<CaState, String> {
     CaState::from_number(value).ok_or_else(|| format!("state {value} is not known"))
 }
 
-/// Where an input column goes.
+/// The destination of an input column.
 #[derive(Clone, Copy)]
 pub(super) enum Input {
     Event,
@@ -99,8 +99,8 @@ pub(super) enum Input {
 }
 
 impl Input {
-    /// The one of the column `name`. Beside the arguments of calls these are the columns of the
-    /// core's own table.
+    /// The destination of the column `name`: an argument of calls, or a field in the core's own
+    /// table.
     pub(super) fn of(name: &str) -> Option<Self> {
         Some(match name {
             "event" => Self::Event,
@@ -116,7 +116,7 @@ impl Input {
         })
     }
 
-    /// Puts a column's value where the call will find it.
+    /// Stores a column's value for the call.
     pub(super) fn put(self, call: &mut Call, value: i64) -> Result<(), String> {
         match self {
             Self::Event => call.event = value,
@@ -146,7 +146,7 @@ fn store<R>(field: &Field<R>, record: &mut R, value: i64) -> Result<(), String> 
     }
 }
 
-/// What the output column `name`, without its `o_`, is compared with.
+/// The field with which the output column `name`, without its `o_`, is compared.
 pub(super) fn output(name: &str) -> Option<&'static Field<Control>> {
     field(Control::FIELDS, name)
 }
@@ -165,7 +165,7 @@ mod tests {
             let Some(column) = field.column else { continue };
             assert!(Input::of(column).is_some(), "{column}");
             assert_eq!(output(column).is_some(), field.writable.is_some(), "{column}");
-            assert!(!seen.contains(&column), "{column} is of two fields");
+            assert!(!seen.contains(&column), "{column} belongs to two fields");
             seen.push(column);
         }
         assert_eq!(seen.len(), 54);

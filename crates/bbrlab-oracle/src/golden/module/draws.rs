@@ -5,7 +5,7 @@ use bbrlab_cc::Draw;
 /// The most draws in one call.
 const CAPACITY: usize = 8;
 
-/// The kernel's draws, and whether ours were the same.
+/// The kernel's draws, and the first of ours that differed.
 pub(super) struct RecordedDraws {
     recorded: [i64; CAPACITY],
     used: usize,
@@ -19,7 +19,7 @@ pub(super) struct WrongDraw {
     pub(super) index: usize,
     /// The recorded integer, -1 for none.
     pub(super) expected: i128,
-    /// What we drew, -1 for none.
+    /// Our integer, -1 for none.
     pub(super) got: i128,
 }
 
@@ -33,7 +33,7 @@ impl RecordedDraws {
         Self { recorded, used: 0, wrong: None }
     }
 
-    /// The first difference between the recorded draws and ours. Ask after the call.
+    /// The first difference between the recorded draws and ours; to be read after the call.
     pub(super) fn first_wrong(&self) -> Option<WrongDraw> {
         if self.wrong.is_some() {
             return self.wrong;
@@ -55,8 +55,8 @@ impl Draw for RecordedDraws {
         if let Some(draw) = u32::try_from(recorded).ok().filter(|&draw| draw < bound) {
             return draw;
         }
-        // One draw too many, or one from a smaller range than the kernel's: go on with something
-        // legal.
+        // One draw too many, or one from a smaller range than the kernel's: continues with a legal
+        // value.
         let got = u32::try_from(recorded).unwrap_or(0).checked_rem(bound).unwrap_or(0);
         let wrong = WrongDraw { index, expected: i128::from(recorded), got: i128::from(got) };
         self.wrong.get_or_insert(wrong);

@@ -31,7 +31,7 @@ pub(super) fn fq_codel(words: &mut Words<'_>) -> Result<Child, String> {
         && memory.0 < limit.0.saturating_mul(PACKET_MEMORY)
     {
         return Err(format!(
-            "memory_limit: found {} bytes, expected room for {} packets: it is left out",
+            "memory_limit: found {} bytes, expected enough for {} packets: smaller limits are not supported",
             memory.0, limit.0
         ));
     }
@@ -127,8 +127,7 @@ fn cake_word(words: &mut Words<'_>, word: &str, params: &mut CakeParams) -> Resu
         "unlimited" => params.bandwidth = None,
         "rtt" => params.rtt = words.span(word)?,
         "memlimit" => params.memlimit = Some(Bytes(words.number(word)?)),
-        // As if they were not there: no packet is larger than the MTU, and sizes are those on the
-        // wire.
+        // These have no effect: no packet is larger than the MTU, and sizes are those on the wire.
         "nonat" | "nowash" | "no-ack-filter" | "split-gso" | "no-split-gso" | "raw" | "noatm"
         | "egress" => {}
         "nat"
@@ -141,7 +140,7 @@ fn cake_word(words: &mut Words<'_>, word: &str, params: &mut CakeParams) -> Resu
         | "mpu"
         | "atm"
         | "ptm"
-        | "fwmark" => return Err(format!("`{word}` of cake is left out")),
+        | "fwmark" => return Err(format!("`{word}` of cake is not supported")),
         _ => {
             let expected = "bandwidth, unlimited, besteffort to diffserv8, flowblind to triple-isolate, \
                             rtt, memlimit";
@@ -210,7 +209,7 @@ mod tests {
         check_error(
             "sfq headdrop",
             &expect![
-                "found `headdrop`, expected limit, depth, flows, divisor, quantum, perturb; headdrop and the words of red are left out"
+                "found `headdrop`, expected limit, depth, flows, divisor, quantum, perturb; headdrop and the words of red are not supported"
             ],
         );
         check_error(
@@ -219,8 +218,8 @@ mod tests {
                 "found `maxrate`, expected limit, flow_limit, quantum, initial_quantum, ce_threshold"
             ],
         );
-        check_error("cake wash", &expect!["`wash` of cake is left out"]);
-        check_error("cake overhead 18", &expect!["`overhead` of cake is left out"]);
+        check_error("cake wash", &expect!["`wash` of cake is not supported"]);
+        check_error("cake overhead 18", &expect!["`overhead` of cake is not supported"]);
         check_error(
             "cake bandwidth fast",
             &expect!["bandwidth: found `fast`, expected a rate such as 10mbit"],

@@ -188,8 +188,8 @@ fn sizes_of_flows() {
                 help: quantities are strings with their unit, so that no reader has to guess
             + arrivals = { rate = "5/s" }; sizes = { distribution = "cdf", points = [["9GB", 0], ["9000000GB", 1]] } | 12:56-66 | found "9000000GB", more than the largest, 1PiB
         `flows[0].sizes.points`: expected points that rise up to a share of 1
-            + arrivals = { rate = "5/s" }; sizes = { distribution = "cdf", points = [["1KB", 0.5], ["2KB", 0.9]] } | 12:42-69 | found a distribution that does not end with all of the draws
-            + arrivals = { rate = "5/s" }; sizes = { distribution = "cdf", points = [["2KB", 0.5], ["1KB", 1]] }   | 12:42-67 | found a distribution that has values that fall
+            + arrivals = { rate = "5/s" }; sizes = { distribution = "cdf", points = [["1KB", 0.5], ["2KB", 0.9]] } | 12:42-69 | found a distribution that does not end with a share of 1
+            + arrivals = { rate = "5/s" }; sizes = { distribution = "cdf", points = [["2KB", 0.5], ["1KB", 1]] }   | 12:42-67 | found a distribution that has descending values
         `flows[0].sizes.points`: expected the path of a file with bytes and a share a line
             + arrivals = { rate = "5/s" }; sizes = { distribution = "cdf", points = "no-such.txt" } | 12:42-54 | found "no-such.txt"; as a distribution it cannot be read: No such file or directory (os error 2)
         `flows[0].sizes.points.no`: expected a key of `flows[0].sizes.points`
@@ -214,7 +214,7 @@ fn sizes_of_flows() {
             + arrivals = { rate = "5/s" }; sizes = { distribution = "lognormal", mean = "1KB", shape = 2 } | 12:53-57 | found an unknown key
         `flows[0].sizes.points`: expected points that rise up to a share of 1
             + arrivals = { rate = "5/s" }; sizes = { distribution = "cdf", points = [] }                           | 12:42-43 | found a distribution that has no points
-            + arrivals = { rate = "5/s" }; sizes = { distribution = "cdf", points = [["1KB", 0.9], ["2KB", 0.1]] } | 12:42-69 | found a distribution that has shares that fall
+            + arrivals = { rate = "5/s" }; sizes = { distribution = "cdf", points = [["1KB", 0.9], ["2KB", 0.1]] } | 12:42-69 | found a distribution that has descending shares
         `flows[0].sizes.points`: expected the path of a file with bytes and a share a line
             + arrivals = { rate = "5/s" }; sizes = { distribution = "cdf", points = "/dev/null" } | 12:42-52 | found "/dev/null"; as a distribution it is not a regular file
         `flows[0].sizes.max`: expected a number of bytes above zero such as "131072B"
@@ -275,7 +275,7 @@ fn requests_videos_and_random_bursts() {
         `flows[0].off.mean`: expected a time above zero such as "30ms"
             + on = "1s"; off = { distribution = "exponential", mean = "0s" } | 12:46-49 | found "0s", which is zero
         `flows[0]`: expected one source
-            + on = "1s"; off = "1s"; bytes = "1KB" | 13:1-5 | found `bytes` and `on` and `off`
+            + on = "1s"; off = "1s"; bytes = "1KB" | 13:1-5 | found `on` and `off` and `bytes`
         `flows[0].rate`: expected a rate above zero such as "50Mbit/s"
             + rate = "0Mbit/s"           | 11:8-16 | found "0Mbit/s", which is zero
             + rate = [["0s", "1Mbit/s"]] | 11:8-26 | found a list

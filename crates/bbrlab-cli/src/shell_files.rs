@@ -1,0 +1,44 @@
+//! Files that a package of the command installs besides it: completion scripts and manual pages.
+//!
+//! They are made from the definition of the command line, like `--help`, so they agree with it.
+
+use clap::{CommandFactory as _, ValueEnum as _};
+use clap_complete::{Generator as _, Shell};
+use clap_mangen::Man;
+
+use crate::args::Cli;
+
+const NAME: &str = "bbrlab";
+
+/// Returns completion scripts for all shells and a manual page for each command, as pairs of path
+/// and content. Paths are `completions/FILE` and `man/FILE`.
+///
+/// # Panics
+/// Never: memory can be written to.
+#[must_use]
+pub fn shell_files() -> Vec<(String, Vec<u8>)> {
+    let scripts = Shell::value_variants().iter().map(|&shell| {
+        let file = shell.file_name(NAME);
+        (format!("completions/{file}"), completions(shell))
+    });
+    let mut command = Cli::command();
+    // Names the pages of subcommands `bbrlab-run` and so on, and adds the command `help`.
+    command.build();
+    let shown = command.get_subcommands().filter(|one| !one.is_hide_set());
+    let pages = std::iter::once(&command).chain(shown.filter(|one| one.get_name() != "help"));
+    let pages = pages.map(|one| {
+        // The name of the program at the foot of each page; subcommands have no version.
+        let man = Man::new(one.clone()).source(concat!("bbrlab ", env!("CARGO_PKG_VERSION")));
+        let mut page = Vec::new();
+        man.render(&mut page).expect("memory can be written to");
+        (format!("man/{}", man.get_filename()), page)
+    });
+    scripts.chain(pages).collect()
+}
+
+/// Returns the completion script for a shell.
+pub(crate) fn completions(shell: Shell) -> Vec<u8> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), NAME, &mut script);
+    script
+}

@@ -1,0 +1,519 @@
+//! Estimates the cost of a run before it is run: packets, events, memory, rows, bytes on disk,
+//! work.
+//!
+//! Nothing is simulated. [`demand`](crate::demand) says how much a flow can send at most,
+//! [`fluid`](crate::fluid) how the flows share the links. Where flows fill a link or send what
+//! their source says, the figures are right within a factor of two. Where losses, short queues or
+//! short runs keep flows from it, they are upper bounds: see [`Estimate::at_most`].
+//!
+//! `crates/bbrlab-lab/tests/all/estimates.rs` compares estimates with runs.
+
+#![expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "an estimate; no figure of a run depends on it"
+)]
+
+use bbrlab_link::{Link, Queue};
+use bbrlab_run::{Bursts, FlowClass, Hop, Sample, Source};
+use bbrlab_scenario::Outline;
+use bbrlab_units::{BitRate, Span};
+
+use crate::demand::{AROUND_PAYLOAD, seconds};
+use crate::fluid::{Activity, activities};
+
+/// The estimated cost of runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Estimate {
+    /// Number of runs.
+    pub runs: u64,
+    /// Flows of the largest run.
+    pub flows: u64,
+    /// Simulated seconds, of all runs.
+    pub sim_s: f64,
+    /// Data packets, of all runs.
+    pub data_packets: u64,
+    /// Events, of all runs.
+    pub events: u64,
+    /// Peak memory of the largest run, including its series.
+    pub memory_bytes: u64,
+    /// Rows of the time series, of all runs: per flow and per link.
+    pub series_rows: u64,
+    /// Bytes of the time series on disk, of all runs.
+    pub series_bytes: u64,
+    /// Memory for the records of all runs of a sweep, where somebody needs them all at once.
+    pub records_bytes: u64,
+    /// Memory for the summary and the table of a sweep beside its runs, where nobody does.
+    pub sweep_bytes: u64,
+    /// Bytes of the folders on disk, of all runs, without pictures.
+    pub disk_bytes: u64,
+    /// What computing all runs takes, in events of a run of one flow.
+    pub work: f64,
+    /// Those of `data_packets` that are only an upper bound.
+    pub data_packets_unsure: u64,
+    /// Those of `series_rows` that are only an upper bound.
+    pub series_rows_unsure: u64,
+    /// Whether `memory_bytes` is only an upper bound.
+    pub is_memory_at_most: bool,
+}
+
+#[expect(clippy::struct_excessive_bools, reason = "one for each kind of figure")]
+/// Which figures of an estimate are upper bounds; the others are right within a factor of two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AtMost {
+    /// Data packets, events and time.
+    pub packets: bool,
+    /// Memory.
+    pub memory: bool,
+    /// Rows of the time series.
+    pub rows: bool,
+    /// Bytes of the time series, and bytes on disk.
+    pub disk: bool,
+}
+
+/// Bytes of memory for a flow with its scoreboard, receiver, timers and record.
+const FLOW_BYTES: f64 = 5600.0;
+
+/// Bytes of memory for the timers and counts of a place that a flow may take.
+const PLACE_BYTES: f64 = 250.0;
+
+/// Bytes of memory for a packet in the network.
+const PACKET_BYTES: f64 = 64.0;
+
+/// Bytes of memory for a link.
+const LINK_BYTES: f64 = 512.0;
+
+/// Bytes of memory for the program itself.
+const BASE_BYTES: f64 = 11e6;
+
+/// Bytes of memory for the record of a run in a sweep with what names the run, and for that of each
+/// of its flows.
+const RUN_RECORD_BYTES: f64 = 3500.0;
+const FLOW_RECORD_BYTES: f64 = 700.0;
+
+/// Bytes of memory for what a sweep keeps of its runs: records up to so many, rows of the summary
+/// that are written together, a few bytes a run, and the means of each point with a row of the
+/// table.
+const HELD_BYTES: f64 = (8 << 20) as f64;
+const ROWS_TOGETHER: f64 = 4096.0;
+const SUMMARY_ROW_BYTES: f64 = 3500.0;
+const RUN_BYTES: f64 = 35.0;
+const POINT_BYTES: f64 = 2800.0;
+
+/// Bytes of memory for a row of a flow and of a queue, where pointers have 64 bits: an estimate is
+/// the same on all machines.
+const SERIES_ROW_MEMORY_BYTES: f64 = 312.0;
+const QUEUE_ROW_MEMORY_BYTES: f64 = 120.0;
+
+/// Bytes of memory for a value of a row when the rows are written as columns: most are optional, so
+/// twice eight bytes.
+const COLUMN_BYTES: f64 = 16.0;
+
+/// Columns of the series of flows and of the queues.
+const SERIES_COLUMNS: f64 = 23.0;
+const QUEUE_COLUMNS: f64 = 9.0;
+
+/// Bytes of a run's folder that do not depend on the run: schemas, names of figures, hashes; and
+/// those of them that are in the files of its series.
+const FOLDER_BYTES: f64 = 24e3;
+const SERIES_FILES_BYTES: f64 = 9e3;
+
+/// Bytes that each run adds to the records of its sweep.
+const SWEEP_BYTES: f64 = 9e3;
+
+/// Bytes of the records of a flow, with and without indentation.
+const RECORD_BYTES: f64 = 1240.0;
+const COMPACT_RECORD_BYTES: f64 = 820.0;
+
+/// Bytes of a transfer in the table of transfers, and how many flows that come and go have a row
+/// there.
+const TRANSFER_BYTES: f64 = 16.0;
+const TRANSFERS_MAX: f64 = 10_000.0;
+
+/// With more flows the records are written without indentation.
+const FLOWS_INDENTED: u64 = 1000;
+
+/// Bytes of a compressed row of a queue on disk, without its time.
+const QUEUE_ROW_BYTES: f64 = 2.7;
+
+/// Bytes of the time of a row on disk, which the rows of all flows or links share.
+const TIME_BYTES: f64 = 6.3;
+
+/// Bytes of a compressed row of a flow on disk if nothing happened since the row before, and if
+/// much did.
+const QUIET_ROW_BYTES: f64 = 1.5;
+const BUSY_ROW_BYTES: f64 = 30.0;
+
+// Work is counted in events of a run of one flow, which took 34 ns where these figures were
+// measured: user and system time of `bbrlab run --no-pictures --jobs 1` on a Xeon at 2.9 GHz, the
+// fastest of two runs, less the time of the same run without what is measured. `cpu_s` in the
+// results is that of the events, of setting up flows and of taking rows; the rest is writing files.
+
+/// The work of a row: of a flow 0.15 us to take and 0.5 to 1.2 us to write; of a queue 0.2 us and
+/// 0.4 us for two.
+const WORK_PER_FLOW_ROW: f64 = 27.0;
+const WORK_PER_QUEUE_ROW: f64 = 9.0;
+
+/// The work of setting up a run, of writing its files and of the system's part in that: 1.75 ms, in
+/// a sweep of 1000 runs.
+const WORK_PER_RUN: f64 = 50_000.0;
+
+/// The work of a flow, or of a place of flows that come and go: to set it up, to find its memory
+/// and to sum it up, 6 to 10 us.
+const WORK_PER_FLOW: f64 = 220.0;
+
+/// The work of the records of a flow in files: 10 us with 1000 and 10,000 flows, 14 us with
+/// 100,000.
+const WORK_PER_RECORD: f64 = 350.0;
+
+/// The work of a connection besides its events, where another one was at its place before: 1.1 us.
+const WORK_PER_CONNECTION: f64 = 32.0;
+
+/// The work per event by number of flows that are under way at once: state that is not in the
+/// processor's cache makes an event slower. Bulk flows of CUBIC at 10 Gbit/s and 100 ms took 34,
+/// 41, 73, 145 and 210 ns an event with 1, 16, 1000, 10,000 and 100,000 flows; a million flows that
+/// wait on a full link of 100 Mbit/s, 225 ns.
+const SLOWDOWN: [(f64, f64); 5] = [(1.0, 1.0), (16.0, 1.2), (1e3, 2.1), (1e4, 4.2), (1e5, 6.2)];
+
+/// The work of an event of a datagram flow, which has no connection to keep: 20 ns.
+const WORK_PER_DATAGRAM_EVENT: f64 = 0.6;
+
+/// So many packets of a connection are acknowledged one by one, while the receiver's window grows:
+/// CUBIC, transfers of 1 to 20,000 packets at 20 Mbit/s and 1 Gbit/s. From then on every other one
+/// is.
+const ACKED_ONE_BY_ONE: f64 = 200.0;
+
+impl Estimate {
+    /// The estimated cost of a run with this outline.
+    #[must_use]
+    pub fn of(outline: &Outline) -> Self {
+        let activities = activities(outline);
+        let mut estimate = Self { runs: 1, flows: outline.flow_count(), ..Self::default() };
+        estimate.sim_s = seconds(outline.duration);
+        let flows = estimate.flows as f64;
+        let (mut packets, mut unsure, mut events, mut work) = (0.0, 0.0, 0.0, 0.0);
+        let (mut flow_rows, mut rows_unsure, mut flow_bytes) = (0.0, 0.0, 0.0);
+        let (mut private, mut private_s) = (0.0, 0.0);
+        let (mut places, mut under_way, mut connections, mut flow_s) = (0.0, 0.0, 0.0, 0.0);
+        let mut transfers = 0.0;
+        for (table, active) in outline.tables.iter().zip(&activities) {
+            let class = &table.class;
+            let count = table.count as f64;
+            if is_counted(class, outline) {
+                packets += active.packets;
+                unsure += if active.is_sure { 0.0 } else { active.packets };
+            }
+            let own = events_of(class, outline, active);
+            events += own;
+            work += own * if class.is_udp { WORK_PER_DATAGRAM_EVENT } else { 1.0 };
+            flow_s += active.flow_s;
+            let rows = match outline.sample {
+                // Flows that come and go have rows in the table of transfers, which is in no
+                // series.
+                _ if class.source.arrivals().is_some() => 0.0,
+                Sample::Every(period) => active.active_s / seconds(period) + count,
+                // Every other packet has an ACK of its own, or each if packets are rare.
+                Sample::Ack => active.packets * 0.7,
+                Sample::Off => 0.0,
+            };
+            if outline.flow_series {
+                flow_rows += rows;
+                rows_unsure +=
+                    if active.is_sure || !ends(class, outline.sample) { 0.0 } else { rows };
+                let per_row = active.packets / rows.max(1.0);
+                let busy = per_row.powf(1.5) / (per_row.powf(1.5) + 1.2);
+                // An upper bound must hold for the rows that can be compressed least.
+                let least = if active.is_sure { 1.0 } else { 1.6 };
+                // The parts of a train resemble each other.
+                let is_train = matches!(class.source, Source::Train { .. });
+                let busy = if is_train { 0.4 * busy } else { busy };
+                flow_bytes += least
+                    * rows
+                    * (QUIET_ROW_BYTES
+                        + (BUSY_ROW_BYTES - QUIET_ROW_BYTES) * busy
+                        + TIME_BYTES / flows);
+            }
+            transfers += transfers_of(class, count, active);
+            if let Some(arrivals) = class.source.arrivals() {
+                places += f64::from(arrivals.at_most);
+                under_way += active.under_way;
+                connections += active.connections + active.waiting;
+            } else if let Source::Train { .. } = class.source {
+                connections += active.connections;
+            }
+            let own = class.private_links.len() as f64;
+            private += own * count;
+            private_s += own * active.active_s;
+        }
+        let limited = outline.links.iter().filter(|link| link.rate.is_limited()).count() as f64;
+        let queue_rows = match outline.sample {
+            Sample::Every(period) => {
+                (limited * estimate.sim_s + private_s) / seconds(period) + limited + private
+            }
+            Sample::Ack => (limited * estimate.sim_s + private_s) * 100.0,
+            Sample::Off => 0.0,
+        };
+        let mss = outline.tables.first().map_or(1448, |table| table.class.mss);
+        let wire_bytes = f64::from(mss) + AROUND_PAYLOAD;
+        let waiting: f64 = outline.links.iter().map(|link| waiting(link, wire_bytes)).sum();
+        let row_bytes = SERIES_ROW_MEMORY_BYTES + COLUMN_BYTES * SERIES_COLUMNS;
+        let queue_row_bytes = QUEUE_ROW_MEMORY_BYTES + COLUMN_BYTES * QUEUE_COLUMNS;
+        let memory = BASE_BYTES
+            + (flows + under_way) * FLOW_BYTES
+            + places * PLACE_BYTES
+            + waiting * PACKET_BYTES
+            + (limited + private) * LINK_BYTES
+            + flow_rows * row_bytes
+            + queue_rows * queue_row_bytes;
+        let is_large = estimate.flows > FLOWS_INDENTED;
+        let record_bytes = if is_large { COMPACT_RECORD_BYTES } else { RECORD_BYTES };
+        let series_bytes = SERIES_FILES_BYTES
+            + flow_bytes
+            + queue_rows * (QUEUE_ROW_BYTES + TIME_BYTES / (limited + private).max(1.0));
+        let rows = flow_rows + queue_rows;
+        estimate.data_packets = whole(packets);
+        estimate.data_packets_unsure = whole(unsure);
+        estimate.events = whole(events);
+        estimate.memory_bytes = whole(memory);
+        estimate.series_rows = whole(rows);
+        estimate.series_rows_unsure = whole(rows_unsure);
+        estimate.is_memory_at_most = rows_unsure * row_bytes > memory / 2.0;
+        estimate.series_bytes = whole(series_bytes);
+        estimate.disk_bytes =
+            whole(FOLDER_BYTES + flows * record_bytes + transfers * TRANSFER_BYTES + series_bytes);
+        estimate.work = work * slowdown(flow_s / estimate.sim_s.max(1e-9))
+            + flow_rows * WORK_PER_FLOW_ROW
+            + queue_rows * WORK_PER_QUEUE_ROW
+            + (flows + under_way) * WORK_PER_FLOW
+            + flows * WORK_PER_RECORD
+            + connections * WORK_PER_CONNECTION
+            + WORK_PER_RUN;
+        estimate
+    }
+
+    /// Which figures are upper bounds. A sum of which at least half is an estimate is an estimate.
+    #[must_use]
+    pub fn at_most(&self) -> AtMost {
+        let packets = self.data_packets_unsure > self.data_packets / 2;
+        let rows = self.series_rows_unsure > self.series_rows / 2;
+        // The more packets pass between two rows, the less the rows can be compressed.
+        AtMost { packets, memory: self.is_memory_at_most, rows, disk: rows || packets }
+    }
+
+    /// The cost of this many runs like this one.
+    pub(crate) fn times(self, runs: u64) -> Self {
+        Self {
+            runs: self.runs.saturating_mul(runs),
+            sim_s: self.sim_s * runs as f64,
+            data_packets: self.data_packets.saturating_mul(runs),
+            events: self.events.saturating_mul(runs),
+            series_rows: self.series_rows.saturating_mul(runs),
+            series_bytes: self.series_bytes.saturating_mul(runs),
+            disk_bytes: self.disk_bytes.saturating_mul(runs),
+            work: self.work * runs as f64,
+            data_packets_unsure: self.data_packets_unsure.saturating_mul(runs),
+            series_rows_unsure: self.series_rows_unsure.saturating_mul(runs),
+            ..self
+        }
+    }
+
+    /// The cost of both, one after the other.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        let is_larger = self.memory_bytes > other.memory_bytes;
+        let largest = if is_larger { self } else { other };
+        Self {
+            runs: self.runs.saturating_add(other.runs),
+            flows: self.flows.max(other.flows),
+            sim_s: self.sim_s + other.sim_s,
+            data_packets: self.data_packets.saturating_add(other.data_packets),
+            events: self.events.saturating_add(other.events),
+            memory_bytes: largest.memory_bytes,
+            is_memory_at_most: largest.is_memory_at_most,
+            series_rows: self.series_rows.saturating_add(other.series_rows),
+            series_bytes: self.series_bytes.saturating_add(other.series_bytes),
+            records_bytes: self.records_bytes.saturating_add(other.records_bytes),
+            sweep_bytes: self.sweep_bytes.saturating_add(other.sweep_bytes),
+            disk_bytes: self.disk_bytes.saturating_add(other.disk_bytes),
+            work: self.work + other.work,
+            data_packets_unsure: self.data_packets_unsure.saturating_add(other.data_packets_unsure),
+            series_rows_unsure: self.series_rows_unsure.saturating_add(other.series_rows_unsure),
+        }
+    }
+
+    /// The cost of a sweep of so many points: that of its runs, and their records in memory and in
+    /// its own folder.
+    pub(crate) fn with_records_of_sweep(self, points: u64) -> Self {
+        if self.runs < 2 {
+            return self;
+        }
+        let (runs, flows) = (self.runs as f64, self.flows as f64);
+        let records = runs * (RUN_RECORD_BYTES + flows * FLOW_RECORD_BYTES);
+        let sweep = records.min(HELD_BYTES)
+            + (runs * flows).min(ROWS_TOGETHER) * SUMMARY_ROW_BYTES
+            + runs * RUN_BYTES
+            + points as f64 * POINT_BYTES;
+        Self {
+            records_bytes: whole(records),
+            sweep_bytes: whole(sweep),
+            disk_bytes: self.disk_bytes.saturating_add(whole(SWEEP_BYTES * runs)),
+            ..self
+        }
+    }
+}
+
+/// Whether a class's packets are those that a run counts: at the bottleneck, if there is one.
+fn is_counted(class: &FlowClass, outline: &Outline) -> bool {
+    outline.bottleneck.is_none_or(|link| class.forward.contains(&Hop::Link(link)))
+}
+
+/// Whether a flow of this class has rows as long as it needs for its packets, and not from its
+/// start to its stop.
+fn ends(class: &FlowClass, sample: Sample) -> bool {
+    sample == Sample::Ack || matches!(class.source, Source::Bytes(_) | Source::Train { .. })
+}
+
+/// Rows of the table of transfers.
+fn transfers_of(class: &FlowClass, flows: f64, active: &Activity) -> f64 {
+    match class.source {
+        Source::Bytes(_) => flows,
+        Source::Arrivals(_) => (active.connections + active.waiting).min(TRANSFERS_MAX),
+        Source::Train { .. } | Source::Requests(_) => active.packets / active.each,
+        _ => 0.0,
+    }
+}
+
+/// Events of the flows of a class.
+fn events_of(class: &FlowClass, outline: &Outline, active: &Activity) -> f64 {
+    // Repairs of lost packets need more timers and ACKs.
+    let repairs = if active.is_sure { 1.0 } else { 1.3 };
+    active.packets * events_per_packet(class, outline, active) * repairs
+        + active.active_s * events_per_second(class)
+        + events_of_connections(class, outline, active)
+}
+
+/// Events of a packet of this class on its way, at each link but one that the sender is at, and at
+/// the receiver; and of an ACK.
+fn events_on_the_way(class: &FlowClass, outline: &Outline) -> (f64, f64) {
+    let beyond_first = |hops: &[Hop]| {
+        let links = hops.iter().skip(1).filter(|hop| !matches!(hop, Hop::Delay(_)));
+        links.count() as f64
+    };
+    // A discipline other than drop-tail has an event for each departure.
+    let departures = |hops: &[Hop]| {
+        let links = hops.iter().filter(|hop| match **hop {
+            Hop::Link(number) => outline.links[number as usize].queue != Queue::DropTail,
+            Hop::Private(_) | Hop::Delay(_) => false,
+        });
+        links.count() as f64
+    };
+    let events = |hops: &[Hop]| beyond_first(hops) + departures(hops) + 1.0;
+    (events(&class.forward), events(&class.reverse))
+}
+
+/// Events per data packet: on its way, and half as many for its ACKs.
+fn events_per_packet(class: &FlowClass, outline: &Outline, active: &Activity) -> f64 {
+    let (forward, reverse) = events_on_the_way(class, outline);
+    let acks = acks_per_packet(class, active);
+    let pacing = if class.cc.is_paced() { 0.5 } else { 0.0 };
+    let writes = match class.source {
+        _ if class.is_udp => 0.0,
+        Source::Cbr(_)
+        | Source::OnOff { rate: Some(_), .. }
+        | Source::Bursts(Bursts { rate: Some(_), .. }) => 1.5,
+        // A client asks.
+        Source::Requests(_) => 1.0 / active.each,
+        _ => 0.0,
+    };
+    forward + acks * reverse + pacing + writes
+}
+
+fn acks_per_packet(class: &FlowClass, active: &Activity) -> f64 {
+    if class.is_udp {
+        return 0.0;
+    }
+    // With fewer packets a second than these, delayed ACKs do not wait for a second packet, and
+    // timers expire.
+    if active.packets < 50.0 * active.active_s {
+        return 1.0;
+    }
+    let of_connection = active.packets / active.connections.max(1.0);
+    // A flow whose window is a few packets gets an ACK for each.
+    let one_by_one = (ACKED_ONE_BY_ONE / of_connection.max(1.0)).min(1.0)
+        + active.starved_s / active.flow_s.max(1e-9);
+    0.5 + 0.5 * one_by_one.min(1.0)
+}
+
+/// Events of connections besides those of their packets: handshakes, and what becomes of flows that
+/// get nothing through.
+fn events_of_connections(class: &FlowClass, outline: &Outline, active: &Activity) -> f64 {
+    let (forward, reverse) = events_on_the_way(class, outline);
+    // It is told to connect; a SYN, its answer and the ACK of that cross the network.
+    let opening = 1.0 + 2.0 * forward + reverse;
+    // What such a flow sends is dropped at a link.
+    let dropped = (forward - 1.0).max(0.0);
+    let first_window = active.each.min(10.0);
+    active.connections * opening
+        + active.waiting * (1.0 + first_window * dropped)
+        + active.turned_away
+        + active.timeouts * (1.0 + dropped)
+}
+
+/// Events of the application that are there whether or not a packet leaves.
+fn events_per_second(class: &FlowClass) -> f64 {
+    let datagrams = |rate: BitRate| {
+        if class.is_udp { rate.0 as f64 / 8.0 / f64::from(class.mss) } else { 0.0 }
+    };
+    let periods = |on: u64, off: u64, rate: Option<BitRate>| {
+        let both_s = seconds(Span(on)) + seconds(Span(off));
+        2.0 / both_s + rate.map_or(0.0, datagrams) * seconds(Span(on)) / both_s
+    };
+    match class.source {
+        Source::Write { every, .. } => 1.0 / seconds(every),
+        Source::Cbr(rate) => datagrams(rate),
+        Source::OnOff { on, off, rate } => periods(on.0, off.0, rate),
+        Source::Bursts(Bursts { ref on, ref off, rate }) => periods(on.mean, off.mean, rate),
+        _ => 0.0,
+    }
+}
+
+/// Packets that may be on the link: in its queue and propagating.
+fn waiting(link: &Link, wire_bytes: f64) -> f64 {
+    let Some(rate) = link.rate.at_start() else { return 0.0 };
+    let on_the_way = rate.0 as f64 / 8.0 * seconds(link.delay) / wire_bytes;
+    let queue = link.room_packets(wire_bytes).unwrap_or(on_the_way);
+    // A deep buffer is not filled by flows whose windows are bounded.
+    on_the_way + queue.min(1e7)
+}
+
+/// Interpolates between the known numbers of flows on a logarithmic scale.
+fn slowdown(flows: f64) -> f64 {
+    for pair in SLOWDOWN.windows(2) {
+        let ((low, at_low), (high, at_high)) = (pair[0], pair[1]);
+        if flows <= high {
+            let way = (flows.max(low) / low).ln() / (high / low).ln();
+            return at_low + (at_high - at_low) * way;
+        }
+    }
+    SLOWDOWN[SLOWDOWN.len() - 1].1
+}
+
+fn whole(value: f64) -> u64 {
+    // Casts from float to integer saturate.
+    value.round() as u64
+}
+
+#[cfg(all(test, target_pointer_width = "64"))]
+mod tests {
+    use bbrlab_run::{QueueRow, SeriesRow};
+
+    use super::{QUEUE_ROW_MEMORY_BYTES, SERIES_ROW_MEMORY_BYTES};
+
+    #[test]
+    fn rows_in_memory_are_as_large_as_estimated() {
+        let is_right = |bytes: usize, estimate: f64| (bytes as f64 - estimate).abs() < 0.5;
+        assert!(is_right(size_of::<SeriesRow>(), SERIES_ROW_MEMORY_BYTES));
+        assert!(is_right(size_of::<QueueRow>(), QUEUE_ROW_MEMORY_BYTES));
+    }
+}

@@ -1,0 +1,43 @@
+//! The cost of a scenario's runs. Those of a point differ in their seeds only, so a point is
+//! estimated once.
+
+use std::collections::BTreeMap;
+
+use bbrlab_scenario::Scenario;
+
+use crate::estimate::Estimate;
+
+impl Estimate {
+    /// The estimated cost of all runs together; memory is that of the largest one.
+    #[must_use]
+    pub fn of_scenario(scenario: &Scenario) -> Self {
+        let points = (0..scenario.points())
+            .map(|point| Self::of(&scenario.outline(point)).times(scenario.repeat()));
+        points.fold(Self::default(), Self::and).with_records_of_sweep(scenario.points())
+    }
+
+    /// The same for some runs.
+    ///
+    /// # Panics
+    /// If there is no such run.
+    #[must_use]
+    pub fn of_runs(scenario: &Scenario, runs: impl IntoIterator<Item = u64>) -> Self {
+        let mut seeds_at: BTreeMap<u64, u64> = BTreeMap::new();
+        for run in runs {
+            *seeds_at.entry(scenario.point_and_seed(run).0).or_default() += 1;
+        }
+        let points =
+            seeds_at.iter().map(|(&point, &n)| Self::of(&scenario.outline(point)).times(n));
+        let estimate = points.fold(Self::default(), Self::and);
+        estimate.with_records_of_sweep(seeds_at.len() as u64)
+    }
+
+    /// The estimated cost of a run.
+    ///
+    /// # Panics
+    /// If there is no such run.
+    #[must_use]
+    pub fn of_run(scenario: &Scenario, run: u64) -> Self {
+        Self::of(&scenario.outline(scenario.point_and_seed(run).0))
+    }
+}

@@ -1,0 +1,45 @@
+//! `ecn` of a flow: whether it is negotiated, for which kind of route, and with which of the two
+//! code points.
+
+use bbrlab_stack::EcnMode;
+
+use crate::language::canonical::show_text;
+use crate::language::document::Value;
+use crate::language::key::Given;
+
+/// The mode that is given to a flow with the congestion control `cc`, which answers marks by their
+/// share or does not.
+pub(crate) fn read_ecn(
+    given: &mut Given<'_, '_>,
+    cc: &str,
+    answers_share_of_marks: bool,
+) -> Option<EcnMode> {
+    let ecn = match &given.node.value {
+        Value::Bool(false) => EcnMode::Off,
+        Value::Bool(true) => EcnMode::On,
+        Value::Text(text) if text == "low" => EcnMode::Low,
+        Value::Text(text) if text == "l4s" => EcnMode::L4s,
+        _ => {
+            given.reader.wrong(given.node, given.name, "false, true, \"low\" or \"l4s\"");
+            return None;
+        }
+    };
+    if ecn == EcnMode::L4s && !answers_share_of_marks {
+        let title = format!("`{}`: expected a `cc` that answers marks by their share", given.name);
+        let found = format!("found \"l4s\" with `cc = {cc:?}`");
+        let help = "`dctcp`, `bbr3`, or `bbr2` with `cc_params = { ecn_enable = true }`; others: `ecn = true`";
+        given.reader.problem(given.node.at, title, found, vec![help.to_owned()]);
+        return None;
+    }
+    Some(ecn)
+}
+
+/// The mode as a scenario writes it.
+pub(crate) fn show_ecn(ecn: EcnMode) -> Option<String> {
+    match ecn {
+        EcnMode::Off => Some("false".to_owned()),
+        EcnMode::On => Some("true".to_owned()),
+        EcnMode::Low => show_text("low"),
+        EcnMode::L4s => show_text("l4s"),
+    }
+}

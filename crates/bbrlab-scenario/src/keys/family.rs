@@ -1,0 +1,135 @@
+//! `bbr`, `bbr2`, `bbr3`, `cubic` and `vegas` in `[stack]`: parameters of algorithms for all flows
+//! that do not set them in `cc_params`.
+//!
+//! A profile sets them to what the algorithm does there. They apply to the algorithms that have
+//! them, so that `bbr` is for BBR v1 and its variants, and the rest of `cc_params` stays with the
+//! flow.
+
+use std::sync::{Arc, LazyLock};
+
+use bbrlab_cc::{Algorithm, Family, ParamValue, Params};
+
+use crate::keys::params::{read_param, show_params};
+use crate::language::document::Node;
+use crate::language::nearest::nearest;
+use crate::language::reader::Reader;
+
+const FAMILIES: [Family; 5] =
+    [Family::Bbr, Family::Bbr2, Family::Bbr3, Family::Cubic, Family::Vegas];
+
+/// The names in `[stack]` with those of the parameters.
+fn names(family: Family) -> Vec<(&'static str, &'static str)> {
+    match family {
+        Family::Bbr | Family::Bbr2 | Family::Bbr3 => {
+            family.base().params().iter().map(|p| (p.name, p.name)).collect()
+        }
+        Family::Cubic => vec![
+            ("beta", "beta"),
+            ("fast_convergence", "fast_convergence"),
+            ("friendly", "tcp_friendliness"),
+            ("growth", "growth"),
+            ("hystart", "hystart"),
+            ("wmax_on_rto", "wmax_on_rto"),
+        ],
+        Family::Vegas => vec![("diff", "diff"), ("growth", "growth")],
+    }
+}
+
+/// The default of a parameter.
+fn default_of(family: Family, param: &str) -> ParamValue {
+    let spec = family.base().params().iter().find(|spec| spec.name == param);
+    spec.expect("a family's names are its algorithm's parameters").default_value()
+}
+
+/// The values of all families, each under its name in `[stack]`. Runs share those that none of them
+/// sets.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct FamilyParams([Arc<Params>; FAMILIES.len()]);
+
+/// Made once: each run of a sweep begins with them.
+static DEFAULTS: LazyLock<FamilyParams> = LazyLock::new(|| {
+    FamilyParams(FAMILIES.map(|family| {
+        let value = |(name, param): (&str, &str)| (name.to_owned(), default_of(family, param));
+        let mut values: Params = names(family).into_iter().map(value).collect();
+        values.sort_by(|(a, _), (b, _)| a.cmp(b));
+        Arc::new(values)
+    }))
+});
+
+impl Default for FamilyParams {
+    fn default() -> Self {
+        DEFAULTS.clone()
+    }
+}
+
+impl FamilyParams {
+    /// Reads a table; names that it does not have keep their values.
+    pub(crate) fn read(
+        &mut self,
+        family: Family,
+        reader: &mut Reader<'_>,
+        node: &Node,
+        name: &str,
+    ) {
+        let expected = "a table of parameters such as { margin = 0.01 }";
+        let Some(table) = reader.table(node, name, expected) else { return };
+        let names = names(family);
+        for entry in &table.entries {
+            let shown = format!("{name}.{}", entry.key);
+            let Some(&(known, param)) = names.iter().find(|(known, _)| *known == &*entry.key)
+            else {
+                let right = nearest(&entry.key, names.iter().map(|&(known, _)| known));
+                let help = right.map(|right| format!("did you mean `{right}`?"));
+                let title = format!("`{shown}`: expected a key of `{name}`");
+                reader.problem(
+                    entry.key_at,
+                    title,
+                    "found an unknown key",
+                    help.into_iter().collect(),
+                );
+                let known: Vec<&str> = names.iter().map(|&(known, _)| known).collect();
+                reader.note(format!("keys of `{name}`: {}", known.join(", ")));
+                continue;
+            };
+            let Some(value) = read_param(reader, &entry.value, &shown) else { continue };
+            let alone = vec![(param.to_owned(), value.clone())];
+            if let Err(error) = family.base().build(&alone) {
+                let title = format!("`{shown}`: {}", error.reason);
+                let found = format!("found {}", crate::language::reader::found(&entry.value.value));
+                reader.problem(entry.value.at, title, found, Vec::new());
+                continue;
+            }
+            let mut values = Arc::make_mut(&mut self.0[family as usize]).iter_mut();
+            let place = values.find(|(name, _)| name == known).expect("all names are there");
+            place.1 = value;
+        }
+    }
+
+    /// All values of a family, as TOML.
+    pub(crate) fn show(&self, family: Family) -> String {
+        show_params(&self.0[family as usize])
+    }
+
+    /// The parameters of a flow: its own, and those of the family that differ from the algorithm's
+    /// defaults.
+    pub(crate) fn of_flow(&self, cc: Algorithm, own: &Params) -> Params {
+        let mut params = own.clone();
+        let is_set = |family: &Family| {
+            let place = *family as usize;
+            cc.family() == Some(*family) && !Arc::ptr_eq(&self.0[place], &DEFAULTS.0[place])
+        };
+        for family in FAMILIES.into_iter().filter(is_set) {
+            for (name, value) in &*self.0[family as usize] {
+                let names = names(family);
+                let (_, param) = names.iter().find(|(known, _)| known == name).expect("a name");
+                let has_it = cc.params().iter().any(|spec| spec.name == *param);
+                let is_own = own.iter().any(|(own, _)| own == param);
+                if has_it && !is_own && *value != default_of(family, param) {
+                    params.push(((*param).to_owned(), value.clone()));
+                }
+            }
+        }
+        params.sort_by(|(a, _), (b, _)| a.cmp(b));
+        params
+    }
+}

@@ -1,0 +1,110 @@
+//! Who sends: the congestion control of a flow with its parameters, or datagrams.
+
+use std::sync::Arc;
+
+use bbrlab_cc::{Algorithm, Params};
+
+use super::FlowSpec;
+use crate::keys::params::read_param;
+use crate::language::document::{Node, Value};
+use crate::language::nearest::nearest;
+use crate::language::reader::{Reader, found};
+use bbrlab_run::Outside;
+
+/// In place of a congestion control: a flow of datagrams.
+pub(super) const UDP: &str = "udp";
+
+pub(super) fn is_udp(node: &Node) -> bool {
+    matches!(&node.value, Value::Text(text) if text == UDP)
+}
+
+/// The algorithm with this name; some algorithm for datagrams, which use none.
+pub(super) fn algorithm(node: &Node) -> Option<Algorithm> {
+    match &node.value {
+        Value::Text(text) if text == UDP => Some(FlowSpec::default().cc),
+        Value::Text(text) => Algorithm::from_name(text),
+        _ => None,
+    }
+}
+
+/// The congestion control from outside that the scenario declares under this name.
+pub(super) fn outside(reader: &Reader<'_>, node: &Node) -> Option<Arc<Outside>> {
+    let Value::Text(text) = &node.value else { return None };
+    reader.controls.iter().find(|outside| outside.name == *text).map(Arc::clone)
+}
+
+/// Whether an algorithm, or what stands in the place of one, has this name.
+pub(crate) fn is_cc_name(name: &str) -> bool {
+    name == UDP || Algorithm::from_name(name).is_some()
+}
+
+/// The names of all algorithms.
+pub(crate) fn algorithms() -> Vec<&'static str> {
+    Algorithm::ALL.iter().map(|cc| cc.name()).collect()
+}
+
+pub(super) fn read_cc(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Algorithm> {
+    if let Some(cc) = algorithm(node) {
+        return Some(cc);
+    }
+    let controls: Vec<String> = reader.controls.iter().map(|of| of.name.clone()).collect();
+    let names = algorithms().into_iter().chain([UDP]).chain(controls.iter().map(String::as_str));
+    let mut help = Vec::new();
+    if let Value::Text(text) = &node.value
+        && let Some(right) = nearest(text, names)
+    {
+        help.push(format!("did you mean {right:?}?"));
+    }
+    let found = format!("found {}", found(&node.value));
+    reader.problem(node.at, format!("`{name}`: expected a congestion control"), found, help);
+    reader
+        .note(format!("algorithms: {}; {UDP:?}: datagrams, without one", algorithms().join(", ")));
+    reader.note(if controls.is_empty() {
+        "a control of one's own is named by `controls`: see docs/python.md".to_owned()
+    } else {
+        format!("`controls`: {}", controls.join(", "))
+    });
+    None
+}
+
+pub(super) fn read_params(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Params> {
+    let table = reader.table(node, name, "a table such as { lambda = 0.125 }")?;
+    let mut params = Params::new();
+    for entry in &table.entries {
+        let value = read_param(reader, &entry.value, &format!("{name}.{}", entry.key))?;
+        params.push((entry.key.to_string(), value));
+    }
+    // Sorted, since the canonical text has a single order.
+    params.sort_by(|(a, _), (b, _)| a.cmp(b));
+    Some(params)
+}
+
+/// The parameters, if the algorithm accepts them.
+pub(super) fn accepted(
+    reader: &mut Reader<'_>,
+    node: &Node,
+    name: &str,
+    cc: Algorithm,
+    params: Params,
+) -> Option<Params> {
+    if let Err(error) = cc.build(&params) {
+        let entry = match &node.value {
+            Value::Table(table) => table.get(&error.name),
+            _ => None,
+        };
+        let known = cc.params().iter().any(|param| param.name == error.name);
+        let at = entry.map_or(node.at, |entry| if known { entry.value.at } else { entry.key_at });
+        let mut help = Vec::new();
+        if let (false, Some(right)) =
+            (known, nearest(&error.name, cc.params().iter().map(|param| param.name)))
+        {
+            help.push(format!("did you mean `{right}`?"));
+        }
+        let title = format!("`{name}.{}`: {}", error.name, error.reason);
+        let found =
+            entry.map_or_else(String::new, |entry| format!("found {}", found(&entry.value.value)));
+        reader.problem(at, title, found, help);
+        return None;
+    }
+    Some(params)
+}

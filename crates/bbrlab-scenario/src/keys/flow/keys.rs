@@ -1,0 +1,387 @@
+//! The keys of `[[flows]]`.
+
+use bbrlab_units::Span;
+
+use super::cc::{accepted, algorithm, is_udp, outside, read_cc, read_params};
+use super::path::{read_link, read_path, show_path};
+use super::source::{read_train, read_write, show_handed};
+use super::{FLOWS_MAX, FlowSpec};
+use crate::keys::dscp::{dscp_names, read_dscp, show_dscp};
+use crate::keys::ecn::{read_ecn, show_ecn};
+use crate::keys::law;
+use crate::keys::params::show_params;
+use crate::keys::stack::read_mss;
+use crate::keys::traffic::{self, ArrivalsSpec, ClientSpec};
+use crate::language::acts::Acts;
+use crate::language::canonical::{show_bytes, show_text};
+use crate::language::document::Node;
+use crate::language::key::{Form, Given, Key, key, needed, set};
+use crate::language::quantity::{show_rate, show_span};
+use crate::language::reader::{Reader, found};
+
+/// The keys of `[[flows]]` in the order of the canonical text, which must not change because it is
+/// hashed.
+pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
+    // Who sends: the congestion control and the number of flows.
+    key(
+        "cc",
+        "0.1.0",
+        Form::Algorithm,
+        "congestion control: `bbrlab list algorithms`; `\"udp\"`: none, see [Datagrams](#datagrams)",
+        |flow: &mut FlowSpec, given| {
+            flow.is_udp = is_udp(given.node);
+            flow.outside = outside(given.reader, given.node);
+            if flow.outside.is_none() {
+                set(&mut flow.cc, given.value(read_cc));
+            }
+        },
+        |flow| show_text(flow.cc_name()),
+    )
+    .needed("a congestion control such as \"bbr1\""),
+    key(
+        "cc_params",
+        "0.1.0",
+        Form::Params,
+        "its parameters, such as `{ lambda = 0.125 }`: `bbrlab list algorithms`",
+        |flow: &mut FlowSpec, given| {
+            let cc = given.keys.get("cc").filter(|node| !is_udp(node)).and_then(algorithm);
+            let is_outside = flow.outside.is_some();
+            let params = given.value(|reader, node, name| {
+                let params = read_params(reader, node, name)?;
+                if is_outside { Some(params) } else { accepted(reader, node, name, cc?, params) }
+            });
+            set(&mut flow.cc_params, params);
+        },
+        |flow| (!flow.cc_params.is_empty()).then(|| show_params(&flow.cc_params)),
+    )
+    .acts_on(Acts::Connections),
+    key(
+        "count",
+        "0.1.0",
+        Form::Whole(1, FLOWS_MAX),
+        "number of flows like this one",
+        |flow: &mut FlowSpec, given| {
+            let count = given.value(|reader, node, name| reader.integer(node, name, 1, FLOWS_MAX));
+            set(&mut flow.count, count);
+        },
+        |flow| Some(flow.count.to_string()),
+    ),
+    key(
+        "name",
+        "0.1.0",
+        Form::Text,
+        "its name in tables and pictures; of `count` flows the k-th is `name[k]`",
+        |flow: &mut FlowSpec, given| flow.name = given.value(read_label),
+        |flow| flow.name.as_deref().and_then(show_text),
+    ),
+    key(
+        "group",
+        "0.1.0",
+        Form::Text,
+        "flows of one group are summarised together",
+        |flow: &mut FlowSpec, given| flow.group = given.value(read_label),
+        |flow| flow.group.as_deref().and_then(show_text),
+    )
+    .without(
+        "`cc` where the flows differ in it, else the base RTT where they differ in that, else `cc`",
+    ),
+    // Over which links.
+    key(
+        "rtt",
+        "0.1.0",
+        Form::Time,
+        "base RTT, without serialisation: sets equal access delays on both sides",
+        |flow: &mut FlowSpec, given| flow.rtt = given.placed(Reader::span),
+        |flow| flow.rtt.and_then(|rtt| show_text(&show_span(rtt.value))),
+    ),
+    key(
+        "left_delay",
+        "0.1.0",
+        Form::Time,
+        "the sender's access delay, instead of `rtt`",
+        |flow: &mut FlowSpec, given| flow.left_delay = given.placed(Reader::span),
+        |flow| flow.left_delay.and_then(|delay| show_text(&show_span(delay.value))),
+    )
+    .without("that of `[access]`"),
+    key(
+        "right_delay",
+        "0.1.0",
+        Form::Time,
+        "the receiver's access delay, instead of `rtt`",
+        |flow: &mut FlowSpec, given| flow.right_delay = given.placed(Reader::span),
+        |flow| flow.right_delay.and_then(|delay| show_text(&show_span(delay.value))),
+    )
+    .without("that of `[access]`"),
+    key(
+        "left_link",
+        "0.1.0",
+        Form::Text,
+        "the sender's access link, one of `[[links]]`, shared by all flows that name it",
+        |flow: &mut FlowSpec, given| flow.left_link = given.placed(read_link),
+        |flow| flow.left_link.as_ref().and_then(|link| show_text(&link.value)),
+    ),
+    key(
+        "right_link",
+        "0.1.0",
+        Form::Text,
+        "the receiver's access link, likewise",
+        |flow: &mut FlowSpec, given| flow.right_link = given.placed(read_link),
+        |flow| flow.right_link.as_ref().and_then(|link| show_text(&link.value)),
+    ),
+    key(
+        "path",
+        "0.1.0",
+        Form::List(&Form::Text),
+        "names of `[[links]]` (or `\"bottleneck\"`) that the flow crosses instead of the dumbbell",
+        |flow: &mut FlowSpec, given| flow.path = given.value(read_path),
+        |flow| flow.path.as_deref().map(show_path),
+    ),
+    key(
+        "return_path",
+        "0.1.0",
+        Form::List(&Form::Text),
+        "names of the links that its ACKs cross",
+        |flow: &mut FlowSpec, given| flow.return_path = given.value(read_path),
+        |flow| flow.return_path.as_deref().map(show_path),
+    )
+    .without("the links of its data in the reverse direction"),
+    // When.
+    key(
+        "start",
+        "0.1.0",
+        Form::Time,
+        "when the flow connects: before `duration`, with all of `start_step` and `start_jitter`",
+        |flow: &mut FlowSpec, given| set(&mut flow.start, given.value(Reader::span)),
+        |flow| show_text(&show_span(flow.start)),
+    ),
+    key(
+        "start_step",
+        "0.1.0",
+        Form::Time,
+        "the k-th of `count` flows starts k steps later",
+        |flow: &mut FlowSpec, given| set(&mut flow.start_step, given.value(Reader::span)),
+        |flow| show_text(&show_span(flow.start_step)),
+    ),
+    key(
+        "start_jitter",
+        "0.1.0",
+        Form::Time,
+        "a random additional delay of each flow's start, uniform in [0, x)",
+        |flow: &mut FlowSpec, given| set(&mut flow.start_jitter, given.value(Reader::span)),
+        |flow| show_text(&show_span(flow.start_jitter)),
+    ),
+    key(
+        "stop",
+        "0.1.0",
+        Form::Time,
+        "from this time on the application sends nothing",
+        read_stop,
+        |flow| flow.stop.and_then(|stop| show_text(&show_span(stop))),
+    ),
+    // How.
+    key(
+        "ecn",
+        "0.1.0",
+        Form::Any(&[Form::Bool, Form::Choice(|| vec!["low", "l4s"])]),
+        "`true`: ECN is negotiated (for `bbr2` `cc_params = { ecn_enable = true }` as well); `\"low\"`: on a \
+         low-latency route, which `bbr3` needs (it looks at marks where the minimum RTT is 5 ms or less); `\"l4s\"`: the same with ECT(1), for `dctcp`, `bbr2` and `bbr3`. How the \
+         receiver echoes marks depends on `cc`: for these three mark by mark, for all others as in RFC 3168",
+        |flow: &mut FlowSpec, given| {
+            // For datagrams the key is wrong, whatever it says.
+            if !flow.is_udp {
+                let ecn = read_ecn(given, flow.cc_name(), flow.answers_share_of_marks());
+                set(&mut flow.ecn, ecn);
+            }
+        },
+        |flow| show_ecn(flow.ecn),
+    )
+    .acts_on(Acts::Connections),
+    key(
+        "dscp",
+        "0.2.0",
+        Form::Any(&[Form::Choice(dscp_names), Form::Whole(0, 63)]),
+        "the class of its packets and ACKs, by which `cake` takes a tin, `prio` and `fq` a band: a name of the RFCs or the number",
+        |flow: &mut FlowSpec, given| set(&mut flow.dscp, given.value(read_dscp)),
+        |flow| show_dscp(flow.dscp),
+    )
+    .acts_on(Acts::Classes)
+    .without("0, best effort"),
+    key(
+        "host",
+        "0.2.0",
+        Form::Text,
+        "the host that receives its data: flows with one name share it, which `cake`'s `isolation` looks at (see \
+         [its page](queues/cake.md)). Flows to one host come from one, unless `sender_host` says otherwise",
+        |flow: &mut FlowSpec, given| flow.host = given.value(read_label),
+        |flow| flow.host.as_deref().and_then(show_text),
+    )
+    .acts_on(Acts::Hosts)
+    .without("each flow has its own"),
+    key(
+        "sender_host",
+        "0.2.0",
+        Form::Text,
+        "the host that sends its data, likewise",
+        |flow: &mut FlowSpec, given| flow.sender_host = given.value(read_label),
+        |flow| flow.sender_host.as_deref().and_then(show_text),
+    )
+    .acts_on(Acts::Hosts)
+    .without("one for each `host`, without that each flow's own"),
+    key(
+        "mss",
+        "0.1.0",
+        Form::Bytes,
+        "the flow's segment size",
+        |flow: &mut FlowSpec, given| flow.mss = given.value(read_mss),
+        |flow| flow.mss.and_then(|mss| show_bytes(mss.into())),
+    )
+    .without("that of `[stack]`"),
+    key(
+        "rate_samples",
+        "0.1.0",
+        Form::Bool,
+        "whether the delivery rate is sampled. `false`: no sample is valid, and an algorithm that models the path learns nothing \
+         of its rate, as the first flow of [lanigan] did (see [the `ns3` profile](ns3-profile.md))",
+        |flow: &mut FlowSpec, given| set(&mut flow.rate_samples, given.value(Reader::boolean)),
+        |flow| (!flow.rate_samples).then(|| false.to_string()),
+    )
+    .acts_on(Acts::Connections)
+    .without("`true`"),
+    // What: periods of sending.
+    key(
+        "on",
+        "0.1.0",
+        law::TIMES_FORM,
+        "source: on for this long and off for `off` in turn, at `rate` if that is given; random with a law, \
+         `{ distribution = \"exponential\", mean = \"2s\" }`",
+        |flow: &mut FlowSpec, given| flow.source.on = given.value(law::read_times),
+        |flow| flow.source.on.as_ref().map(law::show_times),
+    )
+    .source("rate"),
+    key(
+        "off",
+        "0.1.0",
+        law::TIMES_FORM,
+        "see `on`",
+        |flow: &mut FlowSpec, given| flow.source.off = given.value(law::read_times),
+        |flow| flow.source.off.as_ref().map(law::show_times),
+    )
+    .source("rate"),
+    // A number of bytes, or a rate.
+    key(
+        "bytes",
+        "0.1.0",
+        Form::Bytes,
+        "source: this many bytes, then the flow ends",
+        |flow: &mut FlowSpec, given| flow.source.bytes = given.value(Reader::positive_bytes),
+        |flow| flow.source.bytes.and_then(|bytes| show_bytes(bytes.0)),
+    )
+    .source("bytes")
+    .acts_on(Acts::Connections)
+    .without("always more to send"),
+    key(
+        "rate",
+        "0.1.0",
+        Form::Rate,
+        "source: a constant rate",
+        |flow: &mut FlowSpec, given| flow.source.rate = given.value(Reader::rate),
+        |flow| flow.source.rate.and_then(|rate| show_text(&show_rate(rate))),
+    )
+    .source("rate"),
+    // What the application writes.
+    key(
+        "write",
+        "0.1.0",
+        Form::Table(&[needed("bytes", Form::Bytes), needed("every", Form::Time)]),
+        "source: `{ bytes = \"64KiB\", every = \"50ms\" }`, written at that interval",
+        |flow: &mut FlowSpec, given| flow.source.write = given.value(read_write),
+        |flow| flow.source.write.as_ref().and_then(show_handed),
+    )
+    .source("write")
+    .acts_on(Acts::Connections),
+    key(
+        "train",
+        "0.1.0",
+        Form::Table(&[
+            needed("bytes", Form::Bytes),
+            needed("count", Form::Whole(1, 1_000_000_000)),
+            needed("gap", Form::Time),
+        ]),
+        "source: `{ bytes = \"15KB\", count = 20, gap = \"100ms\" }`, each transfer on a new connection, `gap` after the \
+         receiver has read the last byte",
+        |flow: &mut FlowSpec, given| flow.source.train = given.value(read_train),
+        |flow| flow.source.train.as_ref().and_then(show_handed),
+    )
+    .source("train")
+    .acts_on(Acts::Connections),
+    // Flows that come and go, and clients that ask.
+    key(
+        "arrivals",
+        "0.2.0",
+        traffic::ARRIVALS_FORM,
+        "many flows that come and go, `bytes` or `sizes` each: `{ process = \"poisson\", rate = \"50/s\" }`, or \
+         `load = \"30%\"` of the smallest rate on the way; see [Flows that come and go](#flows-that-come-and-go)",
+        |flow: &mut FlowSpec, given| flow.source.arrivals = given.value(ArrivalsSpec::read),
+        |flow| flow.source.arrivals.as_ref().map(ArrivalsSpec::show),
+    )
+    .source("arrivals")
+    .acts_on(Acts::Connections),
+    key(
+        "requests",
+        "0.2.0",
+        traffic::REQUESTS_FORM,
+        "source: answers of `bytes` or `sizes` each to a client that asks again on the same connection, `think` after it has \
+         read the last byte: `{ think = \"100ms\", count = 50 }`; see [Requests and video](#requests-and-video)",
+        |flow: &mut FlowSpec, given| flow.source.requests = given.value(ClientSpec::read_requests),
+        |flow| flow.source.requests.as_ref().and_then(ClientSpec::show_requests),
+    )
+    .source("requests")
+    .acts_on(Acts::Connections),
+    key(
+        "video",
+        "0.2.0",
+        traffic::VIDEO_FORM,
+        "source: the pieces of a video, asked for as long as a player has room for them: \
+         `{ rate = \"4Mbit/s\", piece = \"4s\", buffer = \"30s\" }`",
+        |flow: &mut FlowSpec, given| flow.source.requests = given.value(ClientSpec::read_video),
+        |flow| flow.source.requests.as_ref().and_then(ClientSpec::show_video),
+    )
+    .source("video")
+    .acts_on(Acts::Connections),
+    key(
+        "sizes",
+        "0.2.0",
+        law::SIZES_FORM,
+        "with `arrivals` or `requests`: payload bytes of a flow or an answer, `{ distribution = \"pareto\", mean = \"30KB\", shape = 1.2 }`",
+        |flow: &mut FlowSpec, given| flow.source.sizes = given.value(law::read_sizes),
+        |flow| flow.source.sizes.as_ref().map(law::show_sizes),
+    )
+    .source("sizes"),
+];
+
+fn read_stop(flow: &mut FlowSpec, given: &mut Given<'_, '_>) {
+    flow.stop = given.value(Reader::positive_span);
+    // The latest time at which the last of `count` flows can start.
+    let steps = u128::from(flow.start_step.0) * u128::from(flow.count - 1);
+    let last = u128::from(flow.start.0) + steps + u128::from(flow.start_jitter.0.saturating_sub(1));
+    if flow.stop.is_some_and(|stop| u128::from(stop.0) <= last) {
+        let title = format!("`{}`: expected a time after the start", given.name);
+        let last = show_span(Span(u64::try_from(last).unwrap_or(u64::MAX)));
+        let found = format!("found {}; the flow starts at {last}", found(&given.node.value));
+        given.reader.problem(given.node.at, title, found, Vec::new());
+    }
+}
+
+/// The longest name of a flow or group.
+const LABEL_MAX: usize = 64;
+
+/// A name that fits a table, a legend and a metric.
+fn read_label(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<String> {
+    let text = reader.text(node, name)?;
+    let fits = !text.trim().is_empty() && text.chars().count() <= LABEL_MAX;
+    if !fits || text.chars().any(char::is_control) {
+        reader.wrong(node, name, "a name of 1 to 64 characters");
+        return None;
+    }
+    Some(text.to_owned())
+}

@@ -1,0 +1,123 @@
+//! `[[flows]]`: which algorithm sends, when, over which path, what and how.
+
+mod cc;
+mod keys;
+mod path;
+mod read;
+mod source;
+
+use std::sync::Arc;
+
+use bbrlab_cc::{Algorithm, Params};
+use bbrlab_units::Span;
+
+use crate::language::canonical::Writer;
+use crate::language::document::At;
+use crate::language::key::write_keys;
+use crate::language::reader::Placed;
+use bbrlab_run::Outside;
+use bbrlab_stack::EcnMode;
+
+use cc::UDP;
+pub(crate) use cc::{algorithms, is_cc_name};
+pub(crate) use keys::FLOW_KEYS;
+use source::SourceSpec;
+
+/// The largest number of flows of one run. Event keys have 24 bits for a flow or a link, and each
+/// flow takes kilobytes.
+pub(crate) const FLOWS_MAX: u64 = 1 << 20;
+
+/// A `[[flows]]` table with the defaults filled in.
+#[derive(Clone, Debug)]
+pub(crate) struct FlowSpec {
+    pub(crate) at: At,
+    pub(crate) cc: Algorithm,
+    pub(crate) cc_params: Params,
+    /// A congestion control from outside instead. Then `cc` means nothing.
+    pub(crate) outside: Option<Arc<Outside>>,
+    /// Datagrams instead: `cc = "udp"`. Then `cc` means nothing.
+    pub(crate) is_udp: bool,
+    pub(crate) name: Option<String>,
+    pub(crate) group: Option<String>,
+    pub(crate) rtt: Option<Placed<Span>>,
+    pub(crate) left_delay: Option<Placed<Span>>,
+    pub(crate) right_delay: Option<Placed<Span>>,
+    pub(crate) left_link: Option<Placed<Arc<str>>>,
+    pub(crate) right_link: Option<Placed<Arc<str>>>,
+    pub(crate) path: Option<Vec<Placed<Arc<str>>>>,
+    pub(crate) return_path: Option<Vec<Placed<Arc<str>>>>,
+    pub(crate) count: u64,
+    pub(crate) start: Span,
+    pub(crate) start_step: Span,
+    pub(crate) start_jitter: Span,
+    pub(crate) stop: Option<Span>,
+    pub(crate) ecn: EcnMode,
+    pub(crate) dscp: u8,
+    pub(crate) host: Option<String>,
+    pub(crate) sender_host: Option<String>,
+    pub(crate) mss: Option<u32>,
+    pub(crate) rate_samples: bool,
+    pub(crate) source: SourceSpec,
+}
+
+impl Default for FlowSpec {
+    fn default() -> Self {
+        Self {
+            at: At::NOWHERE,
+            cc: Algorithm::Reno,
+            cc_params: Params::new(),
+            outside: None,
+            is_udp: false,
+            name: None,
+            group: None,
+            rtt: None,
+            left_delay: None,
+            right_delay: None,
+            left_link: None,
+            right_link: None,
+            path: None,
+            return_path: None,
+            count: 1,
+            start: Span::ZERO,
+            start_step: Span::ZERO,
+            start_jitter: Span::ZERO,
+            stop: None,
+            ecn: EcnMode::Off,
+            dscp: 0,
+            host: None,
+            sender_host: None,
+            mss: None,
+            rate_samples: true,
+            source: SourceSpec::default(),
+        }
+    }
+}
+
+impl FlowSpec {
+    /// The name of its congestion control, or `udp`.
+    pub(crate) fn cc_name(&self) -> &str {
+        match &self.outside {
+            Some(outside) => &outside.name,
+            None if self.is_udp => UDP,
+            None => self.cc.name(),
+        }
+    }
+
+    /// Whether its congestion control answers marks by their share.
+    pub(crate) fn answers_share_of_marks(&self) -> bool {
+        self.outside.as_ref().map_or_else(
+            || self.cc.answers_share_of_marks(&self.cc_params),
+            |outside| outside.answers_share_of_marks,
+        )
+    }
+
+    /// The number of flows that may be under way at once.
+    pub(crate) fn places(&self) -> u64 {
+        self.source.arrivals.as_ref().map_or(self.count, |arrivals| arrivals.at_most().into())
+    }
+
+    pub(crate) fn write(&self, out: &mut Writer) {
+        out.table_always("[[flows]]");
+        write_keys(FLOW_KEYS, self, out);
+    }
+}

@@ -1,0 +1,167 @@
+//! Reads a `[[flows]]` table, and checks what its keys say together.
+
+use std::collections::BTreeSet;
+
+use bbrlab_units::{NS_PER_S, Span};
+
+use super::FlowSpec;
+use super::cc::algorithm;
+use super::keys::FLOW_KEYS;
+use crate::language::acts::Acts;
+use crate::language::document::At;
+use crate::language::key::read_keys;
+use crate::language::quantity::show_span;
+use crate::language::reader::{Keys, Reader, found};
+
+impl FlowSpec {
+    /// A flow of a run that lasts `duration`. `None` only if the algorithm is unknown.
+    pub(crate) fn read(
+        reader: &mut Reader<'_>,
+        mut keys: Keys<'_>,
+        duration: Span,
+    ) -> Option<Self> {
+        let mut flow = Self { at: keys.at, ..Self::default() };
+        let others = FLOW_KEYS.iter().filter(|row| row.source.is_none());
+        read_keys(others, &mut flow, reader, &mut keys);
+        flow.check_start(reader, &keys, duration);
+        flow.check_way(reader, &keys);
+        flow.read_source(reader, &mut keys);
+        let has_cc = flow.outside.is_some() || keys.get("cc").and_then(algorithm).is_some();
+        keys.finish(reader);
+        has_cc.then_some(flow)
+    }
+
+    /// Each flow must start before the run ends, the latest possible start of the last of `count`
+    /// flows included.
+    fn check_start(&self, reader: &mut Reader<'_>, keys: &Keys<'_>, duration: Span) {
+        let first = u128::from(self.start.0);
+        let last = first + u128::from(self.start_step.0) * u128::from(self.count - 1);
+        let latest = last + u128::from(self.start_jitter.0);
+        let causes = [
+            ("start", first, "the flow starts at"),
+            ("start_step", last, "the last flow starts at"),
+            ("start_jitter", latest, "with it the last start can reach"),
+        ];
+        let late = causes.into_iter().find(|&(_, start, _)| start >= u128::from(duration.0));
+        // A key that is missing adds nothing, so the one that goes too far is there, unless the
+        // duration is wrong as well.
+        if let Some((key, start, when)) = late
+            && let Some(node) = keys.get(key)
+        {
+            let whole_seconds = || format!("{}s", start / u128::from(NS_PER_S));
+            let start =
+                u64::try_from(start).map_or_else(|_| whole_seconds(), |ns| show_span(Span(ns)));
+            let end = show_span(duration);
+            let title =
+                format!("`{}`: expected a start before the end of the run, {end}", keys.name(key));
+            let found = format!("found {}; {when} {start}", found(&node.value));
+            reader.problem(node.at, title, found, Vec::new());
+        }
+    }
+
+    fn check_way(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
+        for (key, given) in [("left_delay", &self.left_delay), ("right_delay", &self.right_delay)] {
+            if let (Some(rtt), Some(_)) = (&self.rtt, given) {
+                let title =
+                    format!("`{}`: expected either `rtt` or explicit delays", keys.name("rtt"));
+                let found = format!("found `{key}` as well");
+                reader.problem(rtt.at, title, found, Vec::new());
+                break;
+            }
+        }
+        for key in ["left_link", "right_link"] {
+            if let (true, Some(at)) = (keys.has("path"), keys.key_at(key)) {
+                let title = format!("`{}`: expected either `path` or access links", keys.name(key));
+                let found = "found both; a flow with `path` crosses only the links of the path";
+                reader.problem(at, title, found, Vec::new());
+            }
+        }
+        if let (false, Some(at)) = (keys.has("path"), keys.key_at("return_path")) {
+            let title = format!("`{}`: expected a `path` as well", keys.name("return_path"));
+            reader.problem(at, title, "found a `return_path` without a `path`", Vec::new());
+        }
+    }
+
+    /// What the flow sends: at most one of `bytes`, `rate`, `on` with `off` (and perhaps `rate`),
+    /// `write`, `train`.
+    fn read_source(&mut self, reader: &mut Reader<'_>, keys: &mut Keys<'_>) {
+        let sources = || FLOW_KEYS.iter().filter(|row| row.source.is_some());
+        let has_sizes = keys.has("arrivals") || keys.has("requests");
+        let given = sources().filter(|row| keys.has(row.name)).filter_map(|row| row.source);
+        let kinds: BTreeSet<&str> = given
+            .filter(|&source| source != "sizes" && !(source == "bytes" && has_sizes))
+            .collect();
+        if kinds.len() > 1 {
+            let given: Vec<(&str, At)> = sources()
+                .filter_map(|row| {
+                    keys.take(row.name);
+                    keys.key_at(row.name).map(|at| (row.name, at))
+                })
+                .collect();
+            let named: Vec<String> = given.iter().map(|(key, _)| format!("`{key}`")).collect();
+            if self.is_udp {
+                // What a flow of datagrams has one source too many of is told as what it may not
+                // have.
+                self.check_udp(reader, keys);
+                return;
+            }
+            let last = given.iter().map(|&(_, at)| at).max_by_key(|at| at.start);
+            let title = format!("`{}`: expected one source", keys.path);
+            let found = format!("found {}", named.join(" and "));
+            reader.problem(last.expect("two were given"), title, found, Vec::new());
+            return;
+        }
+        read_keys(sources(), self, reader, keys);
+        self.check_sizes(reader, keys);
+        self.check_udp(reader, keys);
+        for (key, other) in [("on", "off"), ("off", "on")] {
+            if keys.has(other) && !keys.has(key) {
+                reader.missing(keys, key, "the other period, such as \"1s\"");
+            }
+        }
+    }
+
+    /// Datagrams have a rate and none of what a connection has.
+    fn check_udp(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
+        if !self.is_udp {
+            return;
+        }
+        let of_connections = FLOW_KEYS.iter().filter(|row| row.acts == Acts::Connections);
+        for (key, node) in of_connections.filter_map(|row| Some((row.name, keys.get(row.name)?))) {
+            let title = format!("`{}`: expected no such key with `cc = \"udp\"`", keys.name(key));
+            reader.problem(node.at, title, format!("found {}", found(&node.value)), Vec::new());
+        }
+        if !keys.has("rate") {
+            reader.missing(keys, "rate", "the rate of the datagrams, such as \"10Mbit/s\"");
+        }
+    }
+
+    /// Flows that come and answers need sizes, and flows that come are one table of flows.
+    fn check_sizes(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
+        let (bytes, sizes) = (keys.get("bytes"), keys.get("sizes"));
+        if !keys.has("arrivals") && !keys.has("requests") {
+            if let Some(node) = sizes {
+                let title = format!("`{}`: expected `arrivals` or `requests`", keys.path);
+                reader.problem(node.at, title, "found `sizes` without them", Vec::new());
+            }
+            return;
+        }
+        match (bytes, sizes) {
+            (Some(_), Some(node)) => {
+                let title = format!("`{}`: expected either `bytes` or `sizes`", keys.path);
+                reader.problem(node.at, title, "found `sizes` as well", Vec::new());
+            }
+            (None, None) => {
+                reader.missing(keys, "sizes", "the sizes of flows or answers, or `bytes`");
+            }
+            _ => {}
+        }
+        if let Some(node) = keys.get("count")
+            && self.count > 1
+            && keys.has("arrivals")
+        {
+            let title = format!("`{}`: expected 1 with `arrivals`", keys.name("count"));
+            reader.problem(node.at, title, format!("found {}", found(&node.value)), Vec::new());
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! What a flow sends.
+
+use bbrlab_units::{BitRate, Bytes, Span};
+
+use crate::keys::law;
+use crate::keys::traffic::{ArrivalsSpec, ClientSpec};
+use crate::language::document::Node;
+use crate::language::quantity::show_span;
+use crate::language::reader::{Keys, Reader};
+use bbrlab_run::{Bursts, Random, Source};
+
+/// What a flow sends, in the terms of its keys.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SourceSpec {
+    pub(super) bytes: Option<Bytes>,
+    pub(super) rate: Option<BitRate>,
+    pub(super) on: Option<Random>,
+    pub(super) off: Option<Random>,
+    pub(super) write: Option<Source>,
+    pub(super) train: Option<Source>,
+    pub(super) arrivals: Option<ArrivalsSpec>,
+    pub(super) requests: Option<ClientSpec>,
+    pub(super) sizes: Option<Random>,
+}
+
+impl SourceSpec {
+    /// Whether the source depends on the rate of the way.
+    pub(crate) fn needs_rate(&self) -> bool {
+        self.arrivals.as_ref().is_some_and(ArrivalsSpec::needs_rate)
+    }
+
+    /// The source that these keys describe, of a flow whose packets have `mss` bytes of payload and
+    /// cross a link of this rate and framing.
+    pub(crate) fn source(&self, mss: u32, link: (BitRate, Bytes)) -> Source {
+        let sizes = self.sizes.clone().or(self.bytes.map(|bytes| law::constant(bytes.0)));
+        let given = match self {
+            Self { arrivals: Some(arrivals), .. } => {
+                sizes.map(|sizes| Source::Arrivals(arrivals.arrivals(sizes, mss, link)))
+            }
+            Self { requests: Some(client), .. } => client.requests(sizes).map(Source::Requests),
+            &Self { bytes: Some(bytes), .. } => Some(Source::Bytes(bytes)),
+            Self { on: Some(on), off: Some(off), rate, .. } => {
+                let is_plain = |times: &Random| law::constant(times.mean) == *times;
+                Some(if is_plain(on) && is_plain(off) {
+                    Source::OnOff { on: Span(on.mean), off: Span(off.mean), rate: *rate }
+                } else {
+                    Source::Bursts(Bursts { on: on.clone(), off: off.clone(), rate: *rate })
+                })
+            }
+            &Self { rate: Some(rate), .. } => Some(Source::Cbr(rate)),
+            Self { write, train, .. } => write.clone().or(train.clone()),
+        };
+        given.unwrap_or(Source::Unlimited)
+    }
+}
+
+pub(super) fn read_write(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Source> {
+    let table =
+        reader.table(node, name, "a table such as { bytes = \"64KiB\", every = \"50ms\" }")?;
+    let mut keys = Keys::new(table, name, node.at);
+    let bytes = needed_bytes(reader, &mut keys);
+    let every =
+        reader.needed(&mut keys, "every", "the interval, such as \"50ms\"", Reader::positive_span);
+    keys.finish(reader);
+    Some(Source::Write { bytes: bytes?, every: every? })
+}
+
+pub(super) fn read_train(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Source> {
+    let expected = "a table such as { bytes = \"150KB\", count = 20, gap = \"100ms\" }";
+    let table = reader.table(node, name, expected)?;
+    let mut keys = Keys::new(table, name, node.at);
+    let bytes = needed_bytes(reader, &mut keys);
+    let count =
+        reader.needed(&mut keys, "count", "the number of transfers", |reader, node, name| {
+            reader.integer(node, name, 1, 1_000_000_000)
+        });
+    let gap = reader.needed(
+        &mut keys,
+        "gap",
+        "the time between transfers, such as \"100ms\"",
+        Reader::span,
+    );
+    keys.finish(reader);
+    let count = u32::try_from(count?).expect("at most 10^9");
+    Some(Source::Train { bytes: bytes?, count, gap: gap? })
+}
+
+fn needed_bytes(reader: &mut Reader<'_>, keys: &mut Keys<'_>) -> Option<Bytes> {
+    reader.needed(keys, "bytes", "a number of bytes such as \"64KiB\"", |reader, node, name| {
+        reader.positive_bytes(node, name)
+    })
+}
+
+pub(super) fn show_handed(source: &Source) -> Option<String> {
+    match *source {
+        Source::Write { bytes, every } => {
+            let every = show_span(every);
+            Some(format!("{{ bytes = \"{}B\", every = \"{every}\" }}", bytes.0))
+        }
+        Source::Train { bytes, count, gap } => {
+            let gap = show_span(gap);
+            Some(format!("{{ bytes = \"{}B\", count = {count}, gap = \"{gap}\" }}", bytes.0))
+        }
+        Source::Unlimited
+        | Source::Bytes(_)
+        | Source::Cbr(_)
+        | Source::OnOff { .. }
+        | Source::Bursts(_)
+        | Source::Requests(_)
+        | Source::Arrivals(_) => None,
+    }
+}

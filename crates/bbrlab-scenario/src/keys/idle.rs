@@ -1,0 +1,281 @@
+//! Keys that cannot act where they stand: each row of the tables of keys says what its key acts on
+//! ([`Acts`]), and a key whose object is not there is refused.
+//!
+//! Defaults that are spelled out are harmless, and so is what `[access]` says for flows that do not
+//! say it themselves. In a sweep a key is refused only if it acts at no point. Keys of `[stack]`
+//! say what the hosts are, whoever sends, so they act as soon as a flow has a connection; and a
+//! host or a queue that is ready for ECN needs no partner.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::keys::flow::{FLOW_KEYS, FlowSpec};
+use crate::keys::link::{ACCESS_KEYS, LINK_KEYS, LinkSpec};
+use crate::keys::spec::Spec;
+use crate::keys::stack::STACK_KEYS;
+use crate::language::acts::Acts;
+use crate::language::document::{At, Table, Value};
+use crate::language::key::Key;
+use crate::language::reader::Reader;
+use bbrlab_link::{Queue, Rate};
+use bbrlab_stack::EcnMode;
+
+#[expect(clippy::struct_excessive_bools, reason = "each is a question of its own")]
+/// Which packets cross a link.
+#[derive(Clone, Copy, Debug, Default)]
+struct Crossing {
+    data: bool,
+    acks_forward: bool,
+    acks_reverse: bool,
+    ecn_data: bool,
+}
+
+/// A key that cannot act at a point of the sweep.
+struct Idle {
+    at: At,
+    name: String,
+    expected: &'static str,
+    found: &'static str,
+}
+
+/// The keys of all points looked at.
+#[derive(Default)]
+pub(crate) struct IdleKeys {
+    idle: BTreeMap<String, Idle>,
+    acted: BTreeSet<String>,
+}
+
+impl IdleKeys {
+    /// Looks at a point: its tree and what was read from it.
+    pub(crate) fn look(&mut self, spec: &Spec, tree: &Table) {
+        let whole = Whole::of(spec);
+        if let Some(table) = table_of(tree, "stack") {
+            let profile = &spec.of_profile.stack;
+            self.table("stack", table, STACK_KEYS, (&spec.stack, profile), |acts| {
+                whole.of_host(acts)
+            });
+        }
+        if let (Some(table), Some(link)) = (table_of(tree, "bottleneck"), &spec.bottleneck) {
+            self.link("bottleneck", table, ("bottleneck", link), &whole);
+        }
+        if let Some(table) = table_of(tree, "access") {
+            let values = (&spec.access, &spec.of_profile.access);
+            self.table("access", table, ACCESS_KEYS, values, |acts| whole.of_access(acts));
+        }
+        for (index, (table, (name, link))) in tables_of(tree, "links").zip(&spec.links).enumerate()
+        {
+            self.link(&format!("links[{index}]"), table, (name, link), &whole);
+        }
+        let default = FlowSpec::default();
+        for (index, (table, flow)) in tables_of(tree, "flows").zip(&spec.flows).enumerate() {
+            let shown = format!("flows[{index}]");
+            self.table(&shown, table, FLOW_KEYS, (flow, &default), |acts| {
+                whole.of_flow(flow, acts)
+            });
+        }
+    }
+
+    fn link(
+        &mut self,
+        shown: &str,
+        table: &Table,
+        (name, link): (&str, &LinkSpec),
+        whole: &Whole<'_>,
+    ) {
+        let values = (link, &whole.spec.of_profile.link);
+        let crossing = whole.crossing.get(name).copied().unwrap_or_default();
+        let says_loss = ["loss", "reverse_loss"].iter().any(|key| table.get(key).is_some())
+            || link.trace.as_ref().is_some_and(|trace| trace.loss.is_some());
+        self.table(shown, table, LINK_KEYS, values, |acts| {
+            of_link(link, crossing, says_loss, acts)
+        });
+    }
+
+    /// Looks at the keys of a table; `why` says what is expected and was found where one cannot
+    /// act.
+    fn table<S: Default>(
+        &mut self,
+        shown: &str,
+        table: &Table,
+        rows: &[Key<S>],
+        (values, of_profile): (&S, &S),
+        why: impl Fn(Acts) -> Option<(&'static str, &'static str)>,
+    ) {
+        let defaults = S::default();
+        for row in rows.iter().filter(|row| row.acts != Acts::Always) {
+            let Some(entry) = table.get(row.name) else { continue };
+            let value = row.value(values);
+            if value == row.value(&defaults) || value == row.value(of_profile) {
+                continue;
+            }
+            let name = format!("{shown}.{}", row.name);
+            match why(row.acts) {
+                Some((expected, found)) => {
+                    let idle = Idle { at: entry.key_at, name: name.clone(), expected, found };
+                    self.idle.entry(name).or_insert(idle);
+                }
+                None => {
+                    self.acted.insert(name);
+                }
+            }
+        }
+    }
+
+    /// Whether a key cannot act.
+    pub(crate) fn is_any(&self) -> bool {
+        !self.idle.is_empty()
+    }
+
+    /// Refuses the keys that act at no point. Returns whether there are any.
+    pub(crate) fn refuse(self, reader: &mut Reader<'_>) -> bool {
+        for (name, idle) in self.idle {
+            if !self.acted.contains(&name) {
+                let title = format!("`{}`: expected {}", idle.name, idle.expected);
+                let found = format!("found {}, so the key cannot act", idle.found);
+                reader.problem(idle.at, title, found, Vec::new());
+            }
+        }
+        !reader.problems.is_empty()
+    }
+}
+
+/// A scenario, and what crosses its links.
+struct Whole<'s> {
+    spec: &'s Spec,
+    crossing: BTreeMap<&'s str, Crossing>,
+}
+
+impl<'s> Whole<'s> {
+    fn of(spec: &'s Spec) -> Self {
+        let mut crossing: BTreeMap<&str, Crossing> = BTreeMap::new();
+        for flow in &spec.flows {
+            let has_acks = !flow.is_udp;
+            for name in data_links(flow) {
+                let link = crossing.entry(name).or_default();
+                link.data = true;
+                link.ecn_data |= flow.ecn != EcnMode::Off;
+                link.acks_reverse |= has_acks && flow.return_path.is_none();
+            }
+            for name in flow.return_path.iter().flat_map(|path| path.iter()) {
+                crossing.entry(&name.value).or_default().acks_forward |= has_acks;
+            }
+        }
+        Self { spec, crossing }
+    }
+
+    fn of_host(&self, acts: Acts) -> Option<(&'static str, &'static str)> {
+        let is_idle = acts == Acts::Connections && self.spec.flows.iter().all(|flow| flow.is_udp);
+        is_idle.then_some(("a flow with a connection", "only flows of datagrams"))
+    }
+
+    fn of_access(&self, acts: Acts) -> Option<(&'static str, &'static str)> {
+        let is_idle = acts == Acts::AccessRate && !self.spec.access.rate.is_limited();
+        is_idle.then_some(("a `rate` as well", "access links without a rate"))
+    }
+
+    fn of_flow(&self, flow: &FlowSpec, acts: Acts) -> Option<(&'static str, &'static str)> {
+        let crosses =
+            |is_such: fn(&Queue) -> bool| self.queues_of(flow).any(|queue| is_such(&queue));
+        match acts {
+            Acts::Classes
+                if !crosses(|queue| {
+                    matches!(queue, Queue::Cake(_) | Queue::Prio(_) | Queue::Fq(_))
+                }) =>
+            {
+                Some((
+                    "a queue `cake`, `prio` or `fq` on its way",
+                    "none that looks at classes of traffic",
+                ))
+            }
+            Acts::Hosts if !crosses(|queue| matches!(queue, Queue::Cake(_))) => {
+                Some(("a queue `cake` on its way", "none that looks at hosts"))
+            }
+            _ => None,
+        }
+    }
+
+    /// The disciplines that its data or its ACKs meet.
+    fn queues_of<'f>(&'f self, flow: &'f FlowSpec) -> impl Iterator<Item = Queue> + 'f {
+        let back = flow.return_path.iter().flat_map(|path| path.iter().map(|link| &*link.value));
+        let names = data_links(flow).chain(back);
+        let links = names.filter_map(|name| {
+            let mut all = self.spec.named_links();
+            all.find(|(link, ..)| *link == name).map(|(_, _, link)| link)
+        });
+        links.flat_map(|link| [link.queue.queue, link.reverse_queue.unwrap_or(link.queue).queue])
+    }
+}
+
+/// The links that a flow's data crosses.
+fn data_links(flow: &FlowSpec) -> impl Iterator<Item = &str> {
+    let path = flow.path.iter().flat_map(|path| path.iter().map(|link| &*link.value));
+    let sides = [&flow.left_link, &flow.right_link];
+    let sides = sides.into_iter().flatten().map(|link| &*link.value);
+    path.chain(sides).chain(flow.path.is_none().then_some("bottleneck"))
+}
+
+fn of_link(
+    link: &LinkSpec,
+    crossing: Crossing,
+    says_loss: bool,
+    acts: Acts,
+) -> Option<(&'static str, &'static str)> {
+    let forward = crossing.data || crossing.acks_forward;
+    let reverse = crossing.acks_reverse;
+    let reverse_rate = link.reverse_rate.rate(&link.link.rate);
+    let is_limited = link.link.rate.is_limited() || reverse_rate.is_limited();
+    let changes = |rate: &Rate| matches!(rate, Rate::Schedule(_));
+    match acts {
+        // A link that no flow crosses waits for one that does.
+        _ if !forward && !reverse => None,
+        Acts::Forward if !forward => {
+            Some(("packets that cross the link forward", "only ACKs in the reverse direction"))
+        }
+        Acts::Reverse if !reverse && link.airtime.is_none() => Some((
+            "ACKs that cross the link in the reverse direction",
+            "no flow whose ACKs take this way",
+        )),
+        Acts::Acks if !reverse && !crossing.acks_forward => {
+            Some(("ACKs that cross the link", "no flow whose ACKs do"))
+        }
+        Acts::EcnCapable if !crossing.ecn_data => {
+            Some(("a flow with `ecn` that crosses the link", "none"))
+        }
+        Acts::EcnCapable if !link.link.rate.is_limited() => {
+            Some(("a `rate` as well", "a link without a rate, which never has a queue"))
+        }
+        Acts::Sizes if !is_limited && link.police.is_none() && link.reverse_police.is_none() => {
+            Some(("a `rate` as well", "a link without a rate"))
+        }
+        Acts::Buffer if !is_limited => {
+            Some(("a `rate` as well", "a link without a rate, which never has a queue"))
+        }
+        Acts::Bdp if !is_limited || !link.has_buffer_in_bdp() => {
+            Some(("a buffer in `bdp`", "none"))
+        }
+        Acts::RateChanges
+            if link.model.is_none() && !changes(&link.link.rate) && !changes(reverse_rate) =>
+        {
+            Some(("a `rate` that changes", "one that does not"))
+        }
+        Acts::Loss if !says_loss => Some(("a `loss` or `reverse_loss` as well", "neither")),
+        _ => None,
+    }
+}
+
+fn table_of<'t>(tree: &'t Table, name: &str) -> Option<&'t Table> {
+    match &tree.get(name)?.value.value {
+        Value::Table(table) => Some(table),
+        _ => None,
+    }
+}
+
+fn tables_of<'t>(tree: &'t Table, name: &str) -> impl Iterator<Item = &'t Table> {
+    let elements = match tree.get(name).map(|entry| &entry.value.value) {
+        Some(Value::Array(elements)) => &elements[..],
+        _ => &[],
+    };
+    elements.iter().filter_map(|element| match &element.value {
+        Value::Table(table) => Some(table),
+        _ => None,
+    })
+}

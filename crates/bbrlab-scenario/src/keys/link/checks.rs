@@ -1,0 +1,167 @@
+//! Keys of a link that do not go together.
+
+use bbrlab_link::{Queue, Rate, RateChange};
+use bbrlab_units::BitRate;
+
+use super::LinkSpec;
+use super::rate::Reverse;
+use crate::keys::queue::QueueSpec;
+use crate::language::quantity::show_rate;
+use crate::language::reader::{Keys, Reader};
+
+impl LinkSpec {
+    /// Where a discipline has a shaper of its own, its rate is the link's.
+    pub(super) fn take_shapers(&mut self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
+        let mut refuse = |key: &str, besides: &'static str, found: &str| {
+            let title =
+                format!("`{}.bandwidth`: expected no `{besides}` beside it", keys.name(key));
+            let at = keys.key_at(besides).unwrap_or(keys.at);
+            reader.problem(at, title, found.to_owned(), Vec::new());
+        };
+        let both = "found both, and the shaper's is the link's rate";
+        if let Some(rate) = self.queue.shaper() {
+            if keys.has("rate") {
+                refuse("queue", "rate", both);
+            } else if self.link.rate.is_limited() {
+                refuse("queue", "trace", both);
+            }
+            if self.burst.is_some() {
+                refuse("queue", "burst", "found a token bucket behind a shaper of the same rate");
+            }
+            self.link.rate = Rate::Constant(rate);
+        }
+        if let Some(rate) = self.reverse_queue.and_then(|queue| queue.shaper()) {
+            if keys.has("reverse_rate") {
+                refuse("reverse_queue", "reverse_rate", both);
+            }
+            self.reverse_rate = Reverse::Own(Rate::Constant(rate));
+        } else if self.queue.shaper().is_some()
+            && self.reverse_queue.is_none()
+            && matches!(&self.reverse_rate, Reverse::Own(rate) if rate.is_limited())
+        {
+            let found = "found two rates in the reverse direction, whose `reverse_queue` is `queue` if not given";
+            refuse("queue", "reverse_rate", found);
+        }
+    }
+
+    /// Refuses a bucket that nothing fills.
+    pub(super) fn check_burst(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
+        let found = match self.link.rate {
+            Rate::Constant(_) | Rate::Schedule(_) => return,
+            Rate::Unlimited => "found a link without a rate",
+            Rate::Trace(_) => "found a Mahimahi trace, whose opportunities are no tokens",
+        };
+        if let Some(at) = keys.key_at("burst") {
+            let title =
+                format!("`{}`: expected a `rate` or a schedule of rates", keys.name("burst"));
+            reader.problem(at, title, found, Vec::new());
+        }
+    }
+
+    /// Refuses a peak rate that bounds nothing. Linux: `tbf_change`.
+    pub(super) fn check_peak_rate(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
+        let (Some(peak), Some(at)) = (self.peak_rate, keys.key_at("peak_rate")) else { return };
+        let name = keys.name("peak_rate");
+        if self.burst.is_none() {
+            let title = format!("`{name}`: expected a `burst` as well");
+            reader.problem(at, title, "found no bucket to empty", Vec::new());
+            return;
+        }
+        let rate = match (&self.model, &self.link.rate) {
+            (Some(model), _) => Some(model.highest_rate()),
+            (None, Rate::Constant(rate)) => Some(*rate),
+            (None, Rate::Schedule(steps)) => steps.iter().map(|step| step.1).max(),
+            (None, Rate::Unlimited | Rate::Trace(_)) => None,
+        };
+        let Some(rate) = rate else {
+            let title = format!("`{name}`: expected a `rate` or a schedule of rates");
+            reader.problem(at, title, "found a link without tokens", Vec::new());
+            return;
+        };
+        if peak.rate <= rate {
+            let title = format!("`{name}`: expected more than the `rate` of the link");
+            let [peak, rate] = [peak.rate, rate].map(show_rate);
+            reader.problem(at, title, format!("found {peak}, and {rate}"), Vec::new());
+        }
+    }
+
+    /// Refuses what a link whose rate and delay do not change, or stop, does not go with.
+    pub(super) fn check_changes(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
+        let is_still = self.link.delay_steps.is_none() && self.model.is_none();
+        if is_still
+            && !self.keep_order
+            && let Some(at) = keys.key_at("keep_order")
+        {
+            let title = format!("`{}`: expected a `delay` that changes", keys.name("keep_order"));
+            reader.problem(at, title, "found one that does not", Vec::new());
+        }
+        let stops = match &self.link.rate {
+            Rate::Schedule(steps) => steps.iter().any(|step| step.1 == BitRate(0)),
+            _ => self.model.is_some_and(|model| model.has_outages()),
+        };
+        if stops && self.link.rate_change == RateChange::Keep {
+            let title = format!("`{}`: expected \"follow\"", keys.name("rate_change"));
+            let found =
+                "found \"keep\", with which a packet that arrives at a rate of 0 never leaves";
+            let at = keys.key_at("rate_change").unwrap_or(keys.at);
+            reader.problem(at, title, found, Vec::new());
+        }
+    }
+
+    /// Refuses what a discipline's table does not go with.
+    pub(super) fn check_queues(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
+        let reverse = self.reverse_queue.as_ref();
+        let directions = [
+            (Some(&self.queue), ["queue", "rate", "buffer"], self.link.rate.is_limited()),
+            (
+                reverse,
+                ["reverse_queue", "reverse_rate", "reverse_buffer"],
+                self.reverse_rate.rate(&self.link.rate).is_limited(),
+            ),
+        ];
+        for (queue, [key, rate, buffer], is_limited) in directions {
+            let (Some(queue), Some(at)) = (queue, keys.key_at(key)) else { continue };
+            if !is_limited {
+                let title = format!("`{}`: expected a `{rate}` as well", keys.name(key));
+                let found =
+                    "found the discipline of a link without a rate, which never has a queue";
+                reader.problem(at, title, found, Vec::new());
+            }
+            if let (Some(limit), Some(_)) = (queue.limit, keys.get(buffer)) {
+                let title = format!("`{}.limit`: expected no `{buffer}` beside it", keys.name(key));
+                let found = "found both, and they are the same limit";
+                reader.problem(limit.at, title, found, Vec::new());
+            }
+        }
+        let is_droptail = |queue: &QueueSpec| queue.queue == Queue::DropTail;
+        if let Some(device) = self.device_queue
+            && !(is_droptail(&self.queue) && reverse.is_none_or(is_droptail))
+        {
+            let title = format!(
+                "`{}`: expected `queue = \"droptail\"` or `device_queue = \"none\"`",
+                keys.name("device_queue")
+            );
+            let found = if keys.has("device_queue") {
+                "found a queue discipline, below which packets would wait unseen"
+            } else {
+                "found a queue discipline above the device queue of the `profile`, where packets would wait unseen"
+            };
+            reader.problem(device.at, title, found, Vec::new());
+        }
+    }
+}
+
+/// Refuses the buffer of a direction without a rate.
+pub(super) fn check_buffer(
+    reader: &mut Reader<'_>,
+    keys: &Keys<'_>,
+    [buffer, rate_key]: [&str; 2],
+    rate: &Rate,
+) {
+    let Some(node) = keys.get(buffer) else { return };
+    if !rate.is_limited() {
+        let title = format!("`{}`: expected a `{rate_key}` as well", keys.name(buffer));
+        let found = "found a buffer of a link without a rate, which never has a queue";
+        reader.problem(node.at, title, found, Vec::new());
+    }
+}

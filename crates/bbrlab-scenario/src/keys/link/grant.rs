@@ -1,0 +1,96 @@
+//! `grant` and `reverse_grant`: behind its queue a link lets packets pass that it has asked for.
+
+use bbrlab_link::{Buffer, GrantParams, Link, Queue, Rate};
+use bbrlab_units::{Bytes, Packets, Span};
+
+use super::LinkSpec;
+use crate::language::canonical::{inline_table, toml_string};
+use crate::language::document::{Node, Value};
+use crate::language::key::{Form, Part, needed, optional};
+use crate::language::quantity::show_span;
+use crate::language::reader::{Keys, Reader};
+
+/// The most packets that wait.
+const PACKETS_MAX: u64 = 1_000_000_000;
+
+/// Grants as written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct GrantSpec {
+    delay: Span,
+    every: Span,
+    bytes: Option<Bytes>,
+    limit: Option<u64>,
+}
+
+/// The keys of the table form.
+pub(crate) const PARTS: &[Part] = &[
+    needed("delay", Form::Time),
+    optional("every", Form::Time),
+    optional("bytes", Form::Bytes),
+    optional("limit", Form::Whole(1, PACKETS_MAX)),
+];
+
+impl GrantSpec {
+    pub(super) fn read(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Self> {
+        let Value::Table(table) = &node.value else {
+            let such_as = "\"4ms\", or a table such as { delay = \"4ms\", every = \"2ms\" }";
+            let delay = reader.positive_span_such_as(node, name, such_as)?;
+            return Some(Self { delay, every: Span::ZERO, bytes: None, limit: None });
+        };
+        let mut keys = Keys::new(table, name, node.at);
+        let expected = "the time from a request to its grant, such as \"4ms\"";
+        let delay = reader.needed(&mut keys, "delay", expected, Reader::positive_span);
+        let every = keys.take("every");
+        let every =
+            every.map_or(Some(Span::ZERO), |node| reader.positive_span(node, &keys.name("every")));
+        let bytes = keys.take("bytes");
+        let bytes = bytes.and_then(|node| reader.positive_bytes(node, &keys.name("bytes")));
+        let limit = keys.take("limit");
+        let limit =
+            limit.and_then(|node| reader.integer(node, &keys.name("limit"), 1, PACKETS_MAX));
+        keys.finish(reader);
+        Some(Self { delay: delay?, every: every?, bytes, limit })
+    }
+
+    pub(super) fn show(self) -> String {
+        let time = |span: Span| toml_string(&show_span(span));
+        if (self.every, self.bytes, self.limit) == (Span::ZERO, None, None) {
+            return time(self.delay);
+        }
+        let parts = [
+            Some(format!("delay = {}", time(self.delay))),
+            (self.every > Span::ZERO).then(|| format!("every = {}", time(self.every))),
+            self.bytes.map(|Bytes(bytes)| format!("bytes = \"{bytes}B\"")),
+            self.limit.map(|limit| format!("limit = {limit}")),
+        ];
+        inline_table(parts.into_iter().flatten())
+    }
+
+    /// The wait for grants as a link of its own, behind which the delay of the link comes that it
+    /// belongs to.
+    pub(crate) fn link(self, name: String, delay: Span) -> Link {
+        let params = GrantParams { delay: self.delay, every: self.every, bytes: self.bytes };
+        let limit = self.limit.map_or(Buffer::Unlimited, |limit| Buffer::Packets(Packets(limit)));
+        Link { queue: Queue::Grants(params), delay, ..Link::new(name, Rate::Unlimited, limit) }
+    }
+}
+
+impl LinkSpec {
+    /// Refuses two waits in one direction.
+    pub(super) fn check_grants(&self, reader: &mut Reader<'_>, keys: &Keys<'_>) {
+        let directions = [
+            (self.grant.is_some() && self.slot.is_some(), "grant", "slot"),
+            (
+                self.reverse_grant.is_some() && self.reverse_slot.is_some(),
+                "reverse_grant",
+                "reverse_slot",
+            ),
+        ];
+        for (has_both, key, slot) in directions {
+            let Some(at) = keys.key_at(key).filter(|_| has_both) else { continue };
+            let title = format!("`{}`: expected no `{slot}` beside it", keys.name(key));
+            let found = "found both, and packets wait either for slots or for grants";
+            reader.problem(at, title, found, Vec::new());
+        }
+    }
+}

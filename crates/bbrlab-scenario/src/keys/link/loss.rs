@@ -1,0 +1,99 @@
+//! Random loss.
+
+use std::sync::Arc;
+
+use bbrlab_units::Time;
+
+use crate::keys::steps::{Told, read_steps, show_steps};
+use crate::language::decimal::Decimal;
+use crate::language::document::{Node, Value};
+use crate::language::reader::{Keys, Reader};
+
+/// Random loss with its ratios as written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum LossSpec {
+    Bernoulli(Decimal),
+    Steps(Arc<[(Time, Decimal)]>),
+    GilbertElliott { p: Decimal, r: Decimal, loss_bad: Decimal, loss_good: Decimal },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LossModel {
+    Bernoulli,
+    GilbertElliott,
+}
+
+pub(super) const LOSS_MODELS: [(&str, LossModel); 2] =
+    [("bernoulli", LossModel::Bernoulli), ("gilbert-elliott", LossModel::GilbertElliott)];
+
+/// A number that is read as the same decimal. TOML requires digits on both sides of the point.
+pub(super) fn toml_number(value: Decimal) -> String {
+    value.to_string()
+}
+
+pub(super) fn read_loss(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<LossSpec> {
+    let Value::Table(table) = &node.value else {
+        return match node.value {
+            Value::Integer(_) | Value::Float(_) | Value::Text(_) => {
+                reader.ratio(node, name).map(LossSpec::Bernoulli)
+            }
+            Value::Array(_) => {
+                let example = "[[\"0s\", 0], [\"10s\", 0.01]]";
+                let told = Told { example, value: "a ratio" };
+                read_steps(reader, node, name, &told, Reader::ratio).map(LossSpec::Steps)
+            }
+            _ => {
+                reader.wrong(
+                    node,
+                    name,
+                    "a number from 0 to 1, a schedule, or a table with a `model`",
+                );
+                None
+            }
+        };
+    };
+    let mut keys = Keys::new(table, name, node.at);
+    let Some(model) = keys.take("model") else {
+        reader.missing(&keys, "model", "\"bernoulli\" or \"gilbert-elliott\"");
+        return None;
+    };
+    let model = reader.choice(model, &keys.name("model"), &LOSS_MODELS, "")?;
+    let mut ratio = |keys: &mut Keys<'_>, key: &'static str, default: Option<Decimal>| {
+        if default.is_some() && !keys.has(key) {
+            return default.filter(|_| keys.take(key).is_none());
+        }
+        reader.needed(keys, key, "a number from 0 to 1", Reader::ratio)
+    };
+    let loss = match model {
+        LossModel::Bernoulli => ratio(&mut keys, "ratio", None).map(LossSpec::Bernoulli),
+        LossModel::GilbertElliott => {
+            let p = ratio(&mut keys, "p", None);
+            let r = ratio(&mut keys, "r", None);
+            let loss_bad = ratio(&mut keys, "loss_bad", Some(Decimal::from_int(1)));
+            let loss_good = ratio(&mut keys, "loss_good", Some(Decimal::ZERO));
+            (|| {
+                Some(LossSpec::GilbertElliott {
+                    p: p?,
+                    r: r?,
+                    loss_bad: loss_bad?,
+                    loss_good: loss_good?,
+                })
+            })()
+        }
+    };
+    keys.finish(reader);
+    loss
+}
+
+pub(super) fn show_loss(loss: &LossSpec) -> String {
+    match loss {
+        LossSpec::Bernoulli(ratio) => toml_number(*ratio),
+        LossSpec::Steps(steps) => show_steps(steps, |&ratio| toml_number(ratio)),
+        &LossSpec::GilbertElliott { p, r, loss_bad, loss_good } => {
+            let [p, r, bad, good] = [p, r, loss_bad, loss_good].map(toml_number);
+            format!(
+                "{{ model = \"gilbert-elliott\", p = {p}, r = {r}, loss_bad = {bad}, loss_good = {good} }}"
+            )
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! Names that are defined for scenarios but not implemented yet.
+//!
+//! Each list is checked in one place, before the value is looked up among those that are built. No
+//! message offers a name of these lists.
+
+use crate::language::document::At;
+use crate::language::reader::{Keys, Reader};
+
+/// Switches of the `ns3` profile in `[stack]`.
+pub(crate) const STACK_KEYS: &[&str] = &["metrics"];
+
+/// Reports each of `keys` that the table has.
+pub(crate) fn refuse_keys(reader: &mut Reader<'_>, keys: &mut Keys<'_>, unbuilt: &[&'static str]) {
+    for key in unbuilt {
+        if keys.has(key) {
+            keys.excuse(key);
+            let at = keys.key_at(key).expect("the table has it");
+            refuse(
+                reader,
+                at,
+                &keys.name(key),
+                &format!("`{key}`"),
+                "found a key that has no effect yet",
+            );
+        }
+    }
+}
+
+fn refuse(reader: &mut Reader<'_>, at: At, name: &str, what: &str, found: &str) {
+    reader.problem(at, format!("`{name}`: {what} is known but not built yet"), found, Vec::new());
+}

@@ -1,0 +1,291 @@
+//! `queue`: a link's discipline, by its name in `tc` alone or with its parameters.
+
+mod access;
+mod params;
+
+use bbrlab_link::{
+    Buffer, CakeParams, CodelParams, DualPi2Params, FqCodelParams, FqParams, FqPieParams,
+    PieParams, PrioParams, Queue, RedParams, SfqParams,
+};
+use bbrlab_units::BitRate;
+
+use crate::language::canonical::toml_string;
+use crate::language::document::{At, Node, Value};
+use crate::language::key::{Form, Given, Part, optional};
+use crate::language::quantity::{QueueSize, show_queue_size};
+use crate::language::reader::{Keys, Placed, Reader};
+use params::{PARAMS, Param};
+
+/// A discipline with `tc`'s defaults.
+struct Discipline {
+    name: &'static str,
+    /// What it does, for people.
+    summary: &'static str,
+    default: Queue,
+    /// `tc`'s limit in packets, if it has one.
+    limit: Option<u64>,
+}
+
+const fn discipline(
+    name: &'static str,
+    summary: &'static str,
+    default: Queue,
+    limit: Option<u64>,
+) -> Discipline {
+    Discipline { name, summary, default, limit }
+}
+
+const DISCIPLINES: &[Discipline] = &[
+    discipline("droptail", "one queue; what does not fit is dropped", Queue::DropTail, None),
+    discipline(
+        "codel",
+        "one queue; drops or marks at its head while packets wait too long",
+        Queue::Codel(CodelParams::DEFAULT),
+        Some(1000),
+    ),
+    discipline(
+        "fq_codel",
+        "a queue for each flow, served in turn, each under codel's law",
+        Queue::FqCodel(FqCodelParams::DEFAULT),
+        Some(10_240),
+    ),
+    discipline(
+        "pie",
+        "one queue; drops or marks on arrival with a probability that follows the wait",
+        Queue::Pie(PieParams::DEFAULT),
+        Some(1000),
+    ),
+    discipline(
+        "fq_pie",
+        "a queue for each flow, served in turn, each under pie's law",
+        Queue::FqPie(FqPieParams::DEFAULT),
+        Some(10_240),
+    ),
+    discipline(
+        "dualpi2",
+        "a queue for L4S senders and one for all others, under a common law (RFC 9332)",
+        Queue::DualPi2(DualPi2Params::DEFAULT),
+        Some(10_000),
+    ),
+    discipline(
+        "red",
+        "one queue; drops or marks on arrival with a probability that follows its average",
+        Queue::Red(RedParams::DEFAULT),
+        None,
+    ),
+    discipline(
+        "fq",
+        "a queue for each flow, served in turn, each with a limit",
+        Queue::Fq(FqParams::DEFAULT),
+        Some(10_000),
+    ),
+    discipline(
+        "sfq",
+        "a queue for each flow, served in turn; the longest one loses packets",
+        Queue::Sfq(SfqParams::DEFAULT),
+        Some(127),
+    ),
+    discipline(
+        "cake",
+        "a shaper and tins for classes of traffic, in each a queue for each flow",
+        Queue::Cake(CakeParams::DEFAULT),
+        Some(u32::MAX as u64),
+    ),
+    discipline(
+        "prio",
+        "bands, each of which is served when those before it are empty",
+        Queue::Prio(PrioParams::DEFAULT),
+        Some(1000),
+    ),
+];
+
+/// A queue discipline as lists show it.
+#[derive(Clone, Debug)]
+pub struct QueueInfo {
+    /// Its name, that of `tc`.
+    pub name: &'static str,
+    /// What it does, in one line.
+    pub summary: &'static str,
+    /// Packets that may wait if the scenario says nothing, if that does not depend on the link.
+    pub limit: Option<u64>,
+    /// Each parameter with its default, if it has one, and what it means.
+    pub parameters: Vec<(&'static str, Option<String>, &'static str)>,
+}
+
+/// All queue disciplines with their parameters.
+#[must_use]
+pub fn queues() -> Vec<QueueInfo> {
+    let info = |it: &Discipline| QueueInfo {
+        name: it.name,
+        summary: it.summary,
+        limit: it.limit,
+        parameters: params_of(it.default)
+            .map(|param| (param.name, param.access.show(it.default), param.meaning))
+            .collect(),
+    };
+    DISCIPLINES.iter().map(info).collect()
+}
+
+/// A discipline as written: its parameters, and its limit if the table gives one.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct QueueSpec {
+    pub(crate) queue: Queue,
+    pub(crate) limit: Option<Placed<QueueSize>>,
+}
+
+impl Default for QueueSpec {
+    fn default() -> Self {
+        Self { queue: Queue::DropTail, limit: None }
+    }
+}
+
+impl QueueSpec {
+    /// The limit of a discipline for which none is given: `tc`'s, or what its parameters suggest at
+    /// this rate. None for drop-tail.
+    pub(crate) fn default_limit(&self, rate: Option<BitRate>) -> Option<QueueSize> {
+        if let Queue::Red(red) = &self.queue {
+            return Some(QueueSize::Bytes(red.limit(rate?).0));
+        }
+        entry(&self.queue).limit.map(QueueSize::Packets)
+    }
+
+    /// The rate of a shaper that the discipline has itself.
+    pub(crate) fn shaper(&self) -> Option<BitRate> {
+        match &self.queue {
+            Queue::Cake(cake) => cake.bandwidth,
+            _ => None,
+        }
+    }
+
+    pub(crate) fn read(given: &mut Given<'_, '_>) -> Option<Self> {
+        let (node, name) = (given.node, given.name);
+        let reader = &mut *given.reader;
+        let Value::Table(table) = &node.value else {
+            return Some(Self { queue: read_name(reader, node, name)?, limit: None });
+        };
+        let mut keys = Keys::new(table, name, node.at);
+        let Some(of) = keys.take("discipline") else {
+            reader.missing(&keys, "discipline", "the name of a queue discipline");
+            return None;
+        };
+        let mut queue = read_name(reader, of, &keys.name("discipline"))?;
+        let mut limit = None;
+        if let Some(node) = keys.take("limit") {
+            let value = reader.queue_size(node, &keys.name("limit"))?;
+            limit = Some(Placed { value, at: node.at });
+        }
+        for param in params_of(queue) {
+            if let Some(node) = keys.take(param.name) {
+                param.access.read(&mut queue, reader, node, &keys.name(param.name));
+            }
+        }
+        if let Queue::Prio(prio) = queue
+            && let Some(band) = prio.priomap.iter().find(|&&band| band >= prio.bands)
+        {
+            let key = if keys.has("priomap") { "priomap" } else { "bands" };
+            let title =
+                format!("`{}`: expected a `priomap` of bands below `bands`", keys.name(key));
+            let found = format!("found band {band}, counted from 0, of {}", prio.bands);
+            reader.problem(keys.key_at(key).unwrap_or(node.at), title, found, Vec::new());
+        }
+        if let Queue::Red(red) = queue
+            && let (Some(min), Some(max)) = (red.min, red.max)
+            && min >= max
+        {
+            let title = format!("`{}`: expected less than `max`", keys.name("min"));
+            let found = format!("found {} B, and {} B", min.0, max.0);
+            reader.problem(keys.key_at("min").unwrap_or(node.at), title, found, Vec::new());
+        }
+        keys.finish(reader);
+        Some(Self { queue, limit })
+    }
+
+    /// Its name, or a table if something differs from `tc`'s defaults.
+    pub(crate) fn show(&self) -> String {
+        let Discipline { name, default, .. } = entry(&self.queue);
+        let mut parts = Vec::new();
+        if let Some(limit) = self.limit {
+            parts.push(format!("limit = {}", toml_string(&show_queue_size(limit.value))));
+        }
+        for param in params_of(self.queue) {
+            if let Some(value) = param.access.show(self.queue)
+                && param.access.show(*default).as_ref() != Some(&value)
+            {
+                parts.push(format!("{} = {value}", param.name));
+            }
+        }
+        if parts.is_empty() {
+            return toml_string(name);
+        }
+        format!("{{ discipline = {}, {} }}", toml_string(name), parts.join(", "))
+    }
+}
+
+/// The names of all disciplines.
+pub(crate) fn names() -> Vec<&'static str> {
+    DISCIPLINES.iter().map(|discipline| discipline.name).collect()
+}
+
+/// The keys of the table form, of all disciplines.
+pub(crate) fn parts() -> Vec<Part> {
+    let mut parts = vec![
+        Part { name: "discipline", form: Form::Choice(names), is_needed: true },
+        optional("limit", Form::QueueSize),
+    ];
+    parts.extend(PARAMS.iter().map(|param| optional(param.name, param.access.form())));
+    parts
+}
+
+/// A discipline and its limit as the key `queue` has them; without the limit where there is none.
+#[must_use]
+pub fn queue_to_toml(queue: &Queue, limit: Buffer) -> String {
+    let limit = match limit {
+        Buffer::Unlimited => None,
+        Buffer::Packets(packets) => Some(QueueSize::Packets(packets.0)),
+        Buffer::Bytes(bytes) => Some(QueueSize::Bytes(bytes.0)),
+    };
+    let limit = limit.map(|value| Placed { value, at: At::NOWHERE });
+    QueueSpec { queue: *queue, limit }.show()
+}
+
+/// The parameters of the queue disciplines as a table in Markdown.
+#[must_use]
+pub fn queues_to_markdown() -> String {
+    let mut out = "| parameter | of | meaning | default |\n| --- | --- | --- | --- |\n".to_owned();
+    for param in PARAMS {
+        let of = DISCIPLINES.iter().filter(|it| param.access.is_of(it.default));
+        let of: Vec<(&str, String)> = of
+            .map(|it| (it.name, param.access.show(it.default).unwrap_or("none".to_owned())))
+            .collect();
+        let names: Vec<String> = of.iter().map(|(name, _)| format!("`{name}`")).collect();
+        let is_same = of.iter().all(|(_, default)| *default == of[0].1);
+        let default = if is_same {
+            format!("`{}`", of[0].1)
+        } else {
+            let each = of.iter().map(|(name, default)| format!("`{name}`: `{default}`"));
+            each.collect::<Vec<_>>().join(", ")
+        };
+        out += &format!(
+            "| `{}` | {} | {} | {default} |\n",
+            param.name,
+            names.join(", "),
+            param.meaning
+        );
+    }
+    out
+}
+
+fn params_of(queue: Queue) -> impl Iterator<Item = &'static Param> {
+    PARAMS.iter().filter(move |param| param.access.is_of(queue))
+}
+
+fn entry(queue: &Queue) -> &'static Discipline {
+    let kind = std::mem::discriminant(queue);
+    let is_it = |it: &&Discipline| std::mem::discriminant(&it.default) == kind;
+    DISCIPLINES.iter().find(is_it).expect("each discipline has a name")
+}
+
+fn read_name(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Queue> {
+    let choices: Vec<(&str, Queue)> = DISCIPLINES.iter().map(|it| (it.name, it.default)).collect();
+    reader.choice(node, name, &choices, "")
+}

@@ -1,0 +1,741 @@
+//! `[stack]`: the settings that all hosts share.
+
+use bbrlab_cc::Family;
+use bbrlab_run::Profile;
+use bbrlab_stack::{
+    AckInterval, CcRtt, CwndValidation, DelAck, Handshake, InvalidSample, LossCount, Pacing,
+    PartialAck, Recovery, Rto, RtoEstimate, RttClock, Rule3, RwndBounds, SampleBound, SenderQdisc,
+    Sockbuf, SocketBuffer, Stack, TcpOptions, Tso,
+};
+use bbrlab_units::{Bytes, Span};
+
+use crate::keys::family::FamilyParams;
+use crate::keys::not_built;
+use crate::language::acts::Acts;
+use crate::language::canonical::{Writer, show_bytes, show_text, toml_string};
+use crate::language::document::{Node, Table, Value};
+use crate::language::key::{
+    Form, Given, Key, key, name_of, names, needed, optional, read_keys, set, write_keys_unlike,
+};
+use crate::language::quantity::show_span;
+use crate::language::reader::{Keys, Reader};
+
+/// Payload of a full segment with timestamps on Ethernet: 1500 - 20 - 20 - 12.
+const MSS: u32 = 1448;
+
+/// The largest payload that fits into an IP packet with these headers.
+pub(crate) const MSS_MAX: u64 = 65_535 - 52;
+
+/// The largest step of the clocks.
+const CLOCK_STEP_MAX: Span = Span::from_millis(1);
+
+/// `[stack]` with the defaults filled in.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct StackSpec {
+    pub(crate) profile: Profile,
+    pub(crate) mss: u32,
+    pub(crate) stack: Stack,
+    pub(crate) families: FamilyParams,
+}
+
+const QDISCS: [(&str, SenderQdisc); 2] = [("none", SenderQdisc::None), ("fq", SenderQdisc::Fq)];
+const TSOS: [(&str, Tso); 3] = [("cut", Tso::Cut), ("whole", Tso::Whole), ("off", Tso::Off)];
+const SOCKBUFS: [(&str, Sockbuf); 2] = [("memory", Sockbuf::Memory), ("payload", Sockbuf::Payload)];
+const TCP_OPTIONS: [(&str, TcpOptions); 2] =
+    [("aligned", TcpOptions::Aligned), ("packed", TcpOptions::Packed)];
+const HANDSHAKES: [(&str, Handshake); 2] = [("linux", Handshake::Linux), ("ns3", Handshake::Ns3)];
+const RTT_CLOCKS: [(&str, RttClock); 3] = [
+    ("exact", RttClock::Exact),
+    ("1ms", RttClock::Milliseconds),
+    ("1ms-positive", RttClock::PositiveMilliseconds),
+];
+const CC_RTTS: [(&str, CcRtt); 2] = [("sample", CcRtt::Sample), ("srtt", CcRtt::Srtt)];
+const RECOVERIES: [(&str, Recovery); 4] = [
+    ("linux", Recovery::Linux),
+    ("classic", Recovery::Classic),
+    ("prr", Recovery::Prr),
+    ("prr_ssrb", Recovery::PrrSsrb),
+];
+const RULES_3: [(&str, Rule3); 3] =
+    [("off", Rule3::Off), ("below_high_sack", Rule3::BelowHighSack), ("any", Rule3::Any)];
+const RWND_BOUNDS: [(&str, RwndBounds); 3] =
+    [("edge", RwndBounds::Edge), ("pipe", RwndBounds::Pipe), ("both", RwndBounds::Both)];
+const RTOS: [(&str, Rto); 2] =
+    [("linux", Rto::Linux), ("mark_all_keep_sack", Rto::MarkAllKeepSack)];
+const RTO_ESTIMATES: [(&str, RtoEstimate); 2] =
+    [("linux", RtoEstimate::Linux), ("rfc6298", RtoEstimate::Rfc6298)];
+const CWND_VALIDATIONS: [(&str, CwndValidation); 3] = [
+    ("linux", CwndValidation::Linux),
+    ("last_sent", CwndValidation::LastSent),
+    ("off", CwndValidation::Off),
+];
+const ACK_INTERVALS: [(&str, AckInterval); 2] =
+    [("this", AckInterval::This), ("previous", AckInterval::Previous)];
+const INVALID_SAMPLES: [(&str, InvalidSample); 2] =
+    [("drop", InvalidSample::Drop), ("reuse", InvalidSample::Reuse)];
+const SAMPLE_BOUNDS: [(&str, SampleBound); 2] =
+    [("sample", SampleBound::Sample), ("srtt", SampleBound::Srtt)];
+/// Off, on, and a third value with a name.
+type Switch<T> = (T, T, (&'static str, T));
+const PARTIAL_ACKS: Switch<PartialAck> =
+    (PartialAck::Nothing, PartialAck::Segment, ("head", PartialAck::Head));
+const LOSS_COUNTS: Switch<LossCount> =
+    (LossCount::New, LossCount::Change, ("marked", LossCount::Marked));
+const PACINGS: [(&str, Pacing); 2] = [("linux", Pacing::Linux), ("timer", Pacing::Timer)];
+
+/// What `rack`, `tlp` and `undo` are without a value.
+const AS_RECOVERY: &str = "`true` with `recovery = \"linux\"`, else `false`";
+
+impl Default for StackSpec {
+    fn default() -> Self {
+        Self {
+            profile: Profile::Linux,
+            mss: MSS,
+            stack: Stack::default(),
+            families: FamilyParams::default(),
+        }
+    }
+}
+
+const SOCKET_BUFFER: Form = Form::Any(&[Form::Choice(|| vec!["auto"]), Form::Bytes]);
+
+/// The key of a family of algorithms: a table of their parameters. A macro, since readers of keys
+/// are functions, which cannot hold the family.
+macro_rules! family {
+    ($key:literal, $family:ident, $help:literal) => {
+        key(
+            $key,
+            "0.1.0",
+            Form::Params,
+            $help,
+            |spec: &mut StackSpec, given| {
+                spec.families.read(Family::$family, given.reader, given.node, given.name);
+            },
+            |spec| Some(spec.families.show(Family::$family)),
+        )
+        .acts_on(Acts::Connections)
+    };
+}
+
+/// The keys of `[stack]`.
+pub(crate) const STACK_KEYS: &[Key<StackSpec>] = &[
+    key(
+        "profile",
+        "0.1.0",
+        Form::Choice(|| names(Profile::NAMED)),
+        "which TCP is imitated: the values of the keys that are not given, in `[stack]` and of links \
+         (see [the `ns3` profile](ns3-profile.md))",
+        |spec: &mut StackSpec, given| set(&mut spec.profile, given.choice(Profile::NAMED)),
+        |spec| show_text(spec.profile.name()),
+    ),
+    key(
+        "mss",
+        "0.1.0",
+        Form::Bytes,
+        "payload of a full segment",
+        |spec: &mut StackSpec, given| set(&mut spec.mss, given.value(read_mss)),
+        |spec| show_bytes(spec.mss.into()),
+    ),
+    key(
+        "sndbuf",
+        "0.1.0",
+        SOCKET_BUFFER,
+        "send buffer: grows as in Linux, or fixed as with `SO_SNDBUF`",
+        |spec: &mut StackSpec, given| set(&mut spec.stack.sndbuf, given.value(read_socket_buffer)),
+        |spec| show_socket_buffer(spec.stack.sndbuf),
+    )
+    .acts_on(Acts::Connections),
+    key(
+        "rcvbuf",
+        "0.1.0",
+        SOCKET_BUFFER,
+        "receive buffer: grows as in Linux, or fixed as with `SO_RCVBUF`",
+        |spec: &mut StackSpec, given| set(&mut spec.stack.rcvbuf, given.value(read_socket_buffer)),
+        |spec| show_socket_buffer(spec.stack.rcvbuf),
+    )
+    .acts_on(Acts::Connections),
+    key(
+        "rwnd",
+        "0.1.0",
+        Form::Bytes,
+        "upper bound of the advertised window, which grows up to it as usual",
+        |spec: &mut StackSpec, given| spec.stack.rwnd = given.value(Reader::positive_bytes),
+        |spec| spec.stack.rwnd.and_then(|bytes| show_bytes(bytes.0)),
+    )
+    .acts_on(Acts::Connections),
+    key(
+        "rcvlowat",
+        "0.1.0",
+        Form::Bytes,
+        "the receiving application is woken when this much can be read",
+        |spec: &mut StackSpec, given| set(&mut spec.stack.rcvlowat, given.value(Reader::positive_bytes)),
+        |spec| show_bytes(spec.stack.rcvlowat.0),
+    )
+    .acts_on(Acts::Connections),
+    key(
+        "hz",
+        "0.1.0",
+        Form::Whole(100, 1000),
+        "timer ticks per second, a divisor of 1000",
+        |spec: &mut StackSpec, given| set(&mut spec.stack.hz, given.value(read_hz)),
+        |spec| Some(spec.stack.hz.to_string()),
+    ),
+    key(
+        "sender_qdisc",
+        "0.1.0",
+        Form::Choice(|| names(&QDISCS)),
+        "queue discipline on the sender; `\"fq\"` paces instead of TCP's own timer",
+        |spec: &mut StackSpec, given| set(&mut spec.stack.sender_qdisc, given.choice(&QDISCS)),
+        |spec| show_text(name_of(&QDISCS, spec.stack.sender_qdisc)),
+    )
+    .acts_on(Acts::Connections),
+    key(
+        "tso",
+        "0.1.0",
+        Form::Choice(|| names(&TSOS)),
+        "bursts are cut into packets before the first link, cross the network whole, or are never made",
+        |spec: &mut StackSpec, given| set(&mut spec.stack.tso, given.choice(&TSOS)),
+        |spec| show_text(name_of(&TSOS, spec.stack.tso)),
+    )
+    .acts_on(Acts::Connections),
+    key(
+        "sack",
+        "0.1.0",
+        Form::Bool,
+        "selective acknowledgements",
+        |spec: &mut StackSpec, given| set(&mut spec.stack.sack, given.value(Reader::boolean)),
+        |spec| Some(spec.stack.sack.to_string()),
+    )
+    .acts_on(Acts::Connections),
+    key(
+        "recovery",
+        "0.1.0",
+        Form::Choice(|| names(&RECOVERIES)),
+        "how losses are found and repaired: RACK-TLP, undo and PRR as in Linux; or as in ns-3, by three SACKed segments above \
+         and with cwnd = ssthresh at once, PRR since 3.43, or PRR up to 3.42",
+        |spec: &mut StackSpec, given| set(&mut spec.stack.recovery, given.choice(&RECOVERIES)),
+        |spec| show_text(name_of(&RECOVERIES, spec.stack.recovery)),
+    )
+    .acts_on(Acts::Connections),
+    key(
+        "delack",
+        "0.1.0",
+        Form::Any(&[
+            Form::Choice(|| vec!["linux"]),
+            Form::Table(&[needed("every", Form::Whole(1, 1000)), optional("timer", Form::Time)]),
+        ]),
+        "when the receiver acknowledges: as in Linux, or as in `{ every = 2, timer = \"200ms\" }`: after so many segments or \
+         so long, but at once for the first segment, a duplicate, and above or into a gap; `{ every = 1 }` under the profile \
+         `linux` is the route's `quickack 1`",
+        |spec: &mut StackSpec, given| {
+            let profile = spec.profile;
+            let delack = given.value(|reader, node, name| read_delack(reader, node, name, profile));
+            set(&mut spec.stack.delack, delack);
+        },
+        |spec| Some(show_delack(spec.stack.delack)),
+    )
+    .acts_on(Acts::Connections),
+    key(
+        "sockbuf",
+        "0.1.0",
+        Form::Choice(|| names(&SOCKBUFS)),
+        "what `sndbuf` and `rcvbuf` count: memory, twice what is asked for, with a window that grows; or bytes of payload, sent \
+         and unsent, with a window that is the whole buffer from the start (with `auto`, 64 MiB)",
+        |spec: &mut StackSpec, given| set(&mut spec.stack.socket.sockbuf, given.choice(&SOCKBUFS)),
+        |spec| show_text(name_of(&SOCKBUFS, spec.stack.socket.sockbuf)),
+    )
+    .acts_on(Acts::Connections),
+    key(
+        "nagle",
+        "0.1.0",
+        Form::Bool,
+        "Nagle's algorithm may hold a short segment back",
+        |spec: &mut StackSpec, given| set(&mut spec.stack.socket.nagle, given.value(Reader::boolean)),
+        |spec| Some(spec.stack.socket.nagle.to_string()),
+    )
+    .acts_on(Acts::Connections),
+    key(
+        "dsack",
+        "0.1.0",
+        Form::Bool,
+        "the receiver reports duplicates",
+        |spec: &mut StackSpec, given| set(&mut spec.stack.socket.dsack, given.value(Reader::boolean)),
+        |spec| Some(spec.stack.socket.dsack.to_string()),
+    )
+    .acts_on(Acts::Connections),
+    key(
+        "paws",
+        "0.1.0",
+        Form::Bool,
+        "both ends ignore segments whose timestamp is more than 1 ms older than the newest (PAWS)",
+        |spec: &mut StackSpec, given| spec.stack.socket.paws = given.value(Reader::boolean),
+        |spec| spec.stack.socket.paws.map(|paws| paws.to_string()),
+    )
+    .without("`true`; `false` with `handshake = \"ns3\"`")
+    .acts_on(Acts::Connections),
+    key(
+        "tcp_options",
+        "0.1.0",
+        Form::Choice(|| names(&TCP_OPTIONS)),
+        "options of the TCP header are padded one by one, with an MSS on SYNs: 20 bytes on a SYN, 4 + 8 n for n SACK blocks; or \
+         all together: 16 and 8 n",
+        |spec: &mut StackSpec, given| set(&mut spec.stack.socket.tcp_options, given.choice(&TCP_OPTIONS)),
+        |spec| show_text(name_of(&TCP_OPTIONS, spec.stack.socket.tcp_options)),
+    )
+    .acts_on(Acts::Connections),
+    key(
+        "handshake",
+        "0.1.0",
+        Form::Any(&[Form::Choice(|| names(&HANDSHAKES)), Form::Bool]),
+        "first timeout of SYN and SYN-ACK: 1 s as in Linux, or 3 s, doubled each time, as in ns-3 (also `true`)",
+        |spec: &mut StackSpec, given| set(&mut spec.stack.socket.handshake, given.value(read_handshake)),
+        |spec| show_text(name_of(&HANDSHAKES, spec.stack.socket.handshake)),
+    )
+    .acts_on(Acts::Connections),
+    key(
+        "rtt_clock",
+        "0.1.0",
+        Form::Choice(|| names(&RTT_CLOCKS)),
+        "RTT samples: exact, from the sender's records; or from timestamps on ACKs of new data, the difference of two clocks in \
+         whole milliseconds, where zero counts as 1 us, or is no sample (ns-3 up to 3.28)",
+        |spec: &mut StackSpec, given| set(&mut spec.stack.socket.rtt_clock, given.choice(&RTT_CLOCKS)),
+        |spec| show_text(name_of(&RTT_CLOCKS, spec.stack.socket.rtt_clock)),
+    )
+    .acts_on(Acts::Connections),
+    key(
+        "rtt_retrans",
+        "0.1.0",
+        Form::Bool,
+        "an ACK whose first segment was retransmitted gives an RTT sample, by its timestamp",
+        |spec: &mut StackSpec, given| set(&mut spec.stack.socket.rtt_retrans, given.value(Reader::boolean)),
+        |spec| Some(spec.stack.socket.rtt_retrans.to_string()),
+    )
+    .acts_on(Acts::Connections),
+    key(
+        "cc_rtt",
+        "0.1.0",
+        Form::Choice(|| names(&CC_RTTS)),
+        "what algorithms without a rate model, such as Vegas and CUBIC, take as RTT: each sample, or the smoothed RTT",
+        |spec: &mut StackSpec, given| set(&mut spec.stack.socket.cc_rtt, given.choice(&CC_RTTS)),
+        |spec| show_text(name_of(&CC_RTTS, spec.stack.socket.cc_rtt)),
+    )
+    .acts_on(Acts::Connections),
+    key(
+        "min_rto",
+        "0.1.0",
+        Form::Time,
+        "lower bound of the retransmission timeout's variance term, or of the whole timeout: see `rto_estimate`",
+        |spec: &mut StackSpec, given| set(&mut spec.stack.min_rto, given.value(Reader::positive_span)),
+        |spec| show_text(&show_span(spec.stack.min_rto)),
+    )
+    .acts_on(Acts::Connections),
+    key(
+        "initial_cwnd",
+        "0.1.0",
+        Form::Whole(1, 10_000),
+        "initial cwnd in segments",
+        |spec: &mut StackSpec, given| set(&mut spec.stack.initial_cwnd, given.value(read_initial_cwnd)),
+        |spec| Some(spec.stack.initial_cwnd.to_string()),
+    )
+    .acts_on(Acts::Connections),
+    key(
+        "clock_step",
+        "0.1.0",
+        Form::Time,
+        "step of the clocks of all hosts and links: an event due between two steps happens at the later one, with \
+        steps below 500 ns often at the one after that. For imitating a test bed; at most `\"1ms\"`",
+        |spec: &mut StackSpec, given| set(&mut spec.stack.clock_step, given.value(read_clock_step)),
+        |spec| show_text(&show_span(spec.stack.clock_step)),
+    ),
+    key(
+        "rack",
+        "0.1.0",
+        Form::Bool,
+        "loss detection by RACK",
+        |spec: &mut StackSpec, given| spec.stack.loss.rack = given.value(Reader::boolean),
+        |spec: &StackSpec| spec.stack.loss.rack.map(|value| value.to_string()),
+    )
+    .acts_on(Acts::Connections)
+    .without(AS_RECOVERY),
+    key(
+        "tlp",
+        "0.1.0",
+        Form::Bool,
+        "tail loss probes",
+        |spec: &mut StackSpec, given| spec.stack.loss.tlp = given.value(Reader::boolean),
+        |spec: &StackSpec| spec.stack.loss.tlp.map(|value| value.to_string()),
+    )
+    .acts_on(Acts::Connections)
+    .without(AS_RECOVERY),
+    key(
+        "undo",
+        "0.1.0",
+        Form::Bool,
+        "undo of spurious reductions, F-RTO, adaptation to reordering",
+        |spec: &mut StackSpec, given| spec.stack.loss.undo = given.value(Reader::boolean),
+        |spec: &StackSpec| spec.stack.loss.undo.map(|value| value.to_string()),
+    )
+    .acts_on(Acts::Connections)
+    .without(AS_RECOVERY),
+    key(
+        "nextseg_rule3",
+        "0.1.0",
+        Form::Choice(|| names(&RULES_3)),
+        "what recovery sends when no loss is left to repair and no new data waits: nothing, or once each segment that is not SACKed, \
+         below the highest SACK (ns-3 since 3.43) or anywhere (ns-3 up to 3.42)",
+        |spec: &mut StackSpec, given| set(&mut spec.stack.loss.rule3, given.choice(&RULES_3)),
+        |spec| show_text(name_of(&RULES_3, spec.stack.loss.rule3)),
+    )
+    .acts_on(Acts::Connections),
+    key(
+        "rwnd_bounds",
+        "0.1.0",
+        Form::Choice(|| names(&RWND_BOUNDS)),
+        "what the peer's window bounds: the right edge of what is sent, the segments in flight (ns-3 up to 3.30), or both \
+         (ns-3 since 3.31)",
+        |spec: &mut StackSpec, given| set(&mut spec.stack.loss.rwnd_bounds, given.choice(&RWND_BOUNDS)),
+        |spec| show_text(name_of(&RWND_BOUNDS, spec.stack.loss.rwnd_bounds)),
+    )
+    .acts_on(Acts::Connections),
+    key(
+        "pipe_keeps_sacked_retrans",
+        "0.1.0",
+        Form::Bool,
+        "a retransmitted segment that is SACKed counts as in flight until it is acknowledged",
+        |spec: &mut StackSpec, given| {
+            set(&mut spec.stack.loss.pipe_keeps_sacked_retrans, given.value(Reader::boolean));
+        },
+        |spec| Some(spec.stack.loss.pipe_keeps_sacked_retrans.to_string()),
+    )
+    .acts_on(Acts::Connections),
+    key(
+        "partial_ack_sends",
+        "0.1.0",
+        Form::Any(&[Form::Bool, Form::Choice(|| vec!["head"])]),
+        "a partial ACK in recovery sends a segment at once, beyond cwnd and pacing: a lost one, new data or the head; or \
+         always the head (ns-3 3.27); none if that is retransmitted already",
+        |spec: &mut StackSpec, given| {
+            let value =
+                given.value(|reader, node, name| read_switch(reader, node, name, PARTIAL_ACKS));
+            set(&mut spec.stack.loss.partial_ack, value);
+        },
+        |spec| show_switch(PARTIAL_ACKS, spec.stack.loss.partial_ack),
+    )
+    .acts_on(Acts::Connections),
+    key(
+        "rto",
+        "0.1.0",
+        Form::Choice(|| names(&RTOS)),
+        "what a timeout marks lost: as in Linux, or all that is not SACKed",
+        |spec: &mut StackSpec, given| set(&mut spec.stack.loss.rto, given.choice(&RTOS)),
+        |spec| show_text(name_of(&RTOS, spec.stack.loss.rto)),
+    )
+    .acts_on(Acts::Connections),
+    key(
+        "rto_impatient",
+        "0.1.0",
+        Form::Bool,
+        "in recovery only the first partial ACK restarts the timeout",
+        |spec: &mut StackSpec, given| set(&mut spec.stack.loss.rto_impatient, given.value(Reader::boolean)),
+        |spec| Some(spec.stack.loss.rto_impatient.to_string()),
+    )
+    .acts_on(Acts::Connections),
+    key(
+        "rto_estimate",
+        "0.1.0",
+        Form::Choice(|| names(&RTO_ESTIMATES)),
+        "the timeout: as in Linux, with `min_rto` below its variance term, or srtt + max(1 ms, 4 rttvar) with `min_rto` below the \
+         whole",
+        |spec: &mut StackSpec, given| set(&mut spec.stack.loss.rto_estimate, given.choice(&RTO_ESTIMATES)),
+        |spec| show_text(name_of(&RTO_ESTIMATES, spec.stack.loss.rto_estimate)),
+    )
+    .acts_on(Acts::Connections),
+    key(
+        "exit_sets_ssthresh",
+        "0.1.0",
+        Form::Bool,
+        "recovery ends with cwnd = ssthresh for every algorithm, and none restores cwnd after a timeout",
+        |spec: &mut StackSpec, given| set(&mut spec.stack.loss.exit_sets_ssthresh, given.value(Reader::boolean)),
+        |spec| Some(spec.stack.loss.exit_sets_ssthresh.to_string()),
+    )
+    .acts_on(Acts::Connections),
+    key(
+        "cwnd_validation",
+        "0.1.0",
+        Form::Choice(|| names(&CWND_VALIDATIONS)),
+        "a cwnd that is not filled: as in Linux; growth only if the last segment sent filled it (ns-3 since 3.42); or growth always",
+        |spec: &mut StackSpec, given| set(&mut spec.stack.loss.cwnd_validation, given.choice(&CWND_VALIDATIONS)),
+        |spec| show_text(name_of(&CWND_VALIDATIONS, spec.stack.loss.cwnd_validation)),
+    )
+    .acts_on(Acts::Connections),
+    key(
+        "rate_ack_interval",
+        "0.1.0",
+        Form::Choice(|| names(&ACK_INTERVALS)),
+        "the ACK phase of a rate sample begins at the sampled segment's own mark, or at that of the sample before it (ns-3 up to 3.40)",
+        |spec: &mut StackSpec, given| set(&mut spec.stack.rate.ack_interval, given.choice(&ACK_INTERVALS)),
+        |spec| show_text(name_of(&ACK_INTERVALS, spec.stack.rate.ack_interval)),
+    )
+    .acts_on(Acts::Connections),
+    key(
+        "rate_sample_sticky",
+        "0.1.0",
+        Form::Bool,
+        "an ACK without a newer segment keeps the interval of the sample before it",
+        |spec: &mut StackSpec, given| set(&mut spec.stack.rate.is_sticky, given.value(Reader::boolean)),
+        |spec| Some(spec.stack.rate.is_sticky.to_string()),
+    )
+    .acts_on(Acts::Connections),
+    key(
+        "rate_loss_abs",
+        "0.1.0",
+        Form::Any(&[Form::Bool, Form::Choice(|| vec!["marked"])]),
+        "losses of a rate sample are the absolute change of the segments marked lost, or all that are marked (port of 2018)",
+        |spec: &mut StackSpec, given| {
+            let value =
+                given.value(|reader, node, name| read_switch(reader, node, name, LOSS_COUNTS));
+            set(&mut spec.stack.rate.loss, value);
+        },
+        |spec| show_switch(LOSS_COUNTS, spec.stack.rate.loss),
+    )
+    .acts_on(Acts::Connections),
+    key(
+        "rate_invalid",
+        "0.1.0",
+        Form::Choice(|| names(&INVALID_SAMPLES)),
+        "an invalid rate sample is dropped, or the last valid rate is used once more (ns-3 up to 3.41)",
+        |spec: &mut StackSpec, given| set(&mut spec.stack.rate.invalid, given.choice(&INVALID_SAMPLES)),
+        |spec| show_text(name_of(&INVALID_SAMPLES, spec.stack.rate.invalid)),
+    )
+    .acts_on(Acts::Connections),
+    key(
+        "rate_min_rtt",
+        "0.1.0",
+        Form::Choice(|| names(&SAMPLE_BOUNDS)),
+        "a rate sample is invalid below the minimum of the RTT samples, or of the smoothed RTT",
+        |spec: &mut StackSpec, given| set(&mut spec.stack.rate.min_rtt, given.choice(&SAMPLE_BOUNDS)),
+        |spec| show_text(name_of(&SAMPLE_BOUNDS, spec.stack.rate.min_rtt)),
+    )
+    .acts_on(Acts::Connections),
+    key(
+        "pacing",
+        "0.1.0",
+        Form::Choice(|| names(&PACINGS)),
+        "departure times with credit as in Linux, or ns-3's one timer",
+        |spec: &mut StackSpec, given| set(&mut spec.stack.pacing.pacing, given.choice(&PACINGS)),
+        |spec| show_text(name_of(&PACINGS, spec.stack.pacing.pacing)),
+    )
+    .acts_on(Acts::Connections),
+    key(
+        "pacing_counts_headers",
+        "0.1.0",
+        Form::Bool,
+        "the time that a paced segment takes includes its headers; in neither Linux nor ns-3 it does",
+        |spec: &mut StackSpec, given| set(&mut spec.stack.pacing.counts_headers, given.value(Reader::boolean)),
+        |spec| Some(spec.stack.pacing.counts_headers.to_string()),
+    )
+    .acts_on(Acts::Connections),
+    key(
+        "pace_initial_window",
+        "0.1.0",
+        Form::Bool,
+        "the initial window is paced too",
+        |spec: &mut StackSpec, given| set(&mut spec.stack.pacing.pace_initial_window, given.value(Reader::boolean)),
+        |spec| Some(spec.stack.pacing.pace_initial_window.to_string()),
+    )
+    .acts_on(Acts::Connections),
+    key(
+        "app_write",
+        "0.1.0",
+        Form::Any(&[Form::Choice(|| vec!["linux"]), Form::Bytes]),
+        "an unlimited flow writes 1 MiB at a time, and each write is checked for being application-limited before it, as in \
+         Linux; or so much at a time, checked after it",
+        |spec: &mut StackSpec, given| read_app_write(&mut spec.stack.pacing.app_write, given),
+        |spec| match spec.stack.pacing.app_write {
+            None => show_text("linux"),
+            Some(bytes) => show_bytes(bytes.0),
+        },
+    )
+    .acts_on(Acts::Connections),
+    family!(
+        "bbr",
+        Bbr,
+        "parameters of `bbr1` and its variants for flows that do not set them in `cc_params`: see [the `ns3` profile](ns3-profile.md)"
+    ),
+    family!("bbr2", Bbr2, "the same of `bbr2` and `bbr2_exp`"),
+    family!("bbr3", Bbr3, "the same of `bbr3`"),
+    family!(
+        "cubic",
+        Cubic,
+        "the same of `cubic`: `beta`, `fast_convergence`, `friendly` (its `tcp_friendliness`), `growth`, `hystart`, `wmax_on_rto`"
+    ),
+    family!("vegas", Vegas, "the same of `vegas`: `diff`, `growth`"),
+];
+
+impl StackSpec {
+    /// The profile that a `[stack]` names; Linux if it names none.
+    pub(crate) fn profile_of(stack: &Table) -> Profile {
+        let named = stack.get("profile").and_then(|entry| match &entry.value.value {
+            Value::Text(text) => Profile::NAMED.iter().find(|(name, _)| name == text),
+            _ => None,
+        });
+        named.map_or(Profile::Linux, |&(_, profile)| profile)
+    }
+
+    /// Reads `[stack]`; `of_profile` has the values of the keys that are not given.
+    pub(crate) fn read(reader: &mut Reader<'_>, mut keys: Keys<'_>, of_profile: &Self) -> Self {
+        let mut spec = of_profile.clone();
+        read_keys(STACK_KEYS, &mut spec, reader, &mut keys);
+        not_built::refuse_keys(reader, &mut keys, not_built::STACK_KEYS);
+        keys.finish(reader);
+        spec
+    }
+
+    pub(crate) fn write(&self, of_profile: Option<&Self>, out: &mut Writer) {
+        out.table("[stack]");
+        write_keys_unlike(STACK_KEYS, self, of_profile, out);
+    }
+}
+
+fn read_hz(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<u32> {
+    let hz = reader.integer(node, name, 100, 1000)?;
+    if 1000 % hz != 0 {
+        reader.wrong(node, name, "a divisor of 1000, such as 100, 250 or 1000");
+        return None;
+    }
+    u32::try_from(hz).ok()
+}
+
+/// A switch that is off, on, or at its third value.
+fn read_switch<T: Copy + PartialEq>(
+    reader: &mut Reader<'_>,
+    node: &Node,
+    name: &str,
+    (off, on, third): Switch<T>,
+) -> Option<T> {
+    match &node.value {
+        Value::Bool(is_on) => Some(if *is_on { on } else { off }),
+        _ => reader.choice(node, name, &[third], " or true or false"),
+    }
+}
+
+fn show_switch<T: Copy + PartialEq>((off, on, (name, _)): Switch<T>, value: T) -> Option<String> {
+    if value == off || value == on {
+        return Some((value == on).to_string());
+    }
+    show_text(name)
+}
+
+/// `true` stands for the handshake of ns-3.
+fn read_handshake(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Handshake> {
+    match &node.value {
+        Value::Bool(true) => Some(Handshake::Ns3),
+        Value::Bool(false) => {
+            let title =
+                format!("`{name}`: connections without a handshake are known but not built yet");
+            reader.problem(node.at, title, "found false", Vec::new());
+            None
+        }
+        _ => reader.choice(node, name, &HANDSHAKES, ""),
+    }
+}
+
+fn read_initial_cwnd(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<u32> {
+    reader.integer(node, name, 1, 10_000).and_then(|cwnd| u32::try_from(cwnd).ok())
+}
+
+fn read_clock_step(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Span> {
+    let step = reader.positive_span(node, name)?;
+    if step > CLOCK_STEP_MAX {
+        reader.wrong(node, name, "at most \"1ms\"");
+        return None;
+    }
+    Some(step)
+}
+
+/// A segment's payload: a number of bytes that fits into an IP packet.
+pub(crate) fn read_mss(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<u32> {
+    let bytes = reader.positive_bytes(node, name)?;
+    if bytes.0 > MSS_MAX {
+        reader.wrong(node, name, "at most \"65483B\", so that the segment fits into an IP packet");
+        return None;
+    }
+    u32::try_from(bytes.0).ok()
+}
+
+fn read_socket_buffer(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<SocketBuffer> {
+    if matches!(&node.value, Value::Text(text) if text == "auto") {
+        return Some(SocketBuffer::Auto);
+    }
+    if matches!(&node.value, Value::Text(text) if !text.trim_start().starts_with(|c: char| c.is_ascii_digit() || "+-.".contains(c)))
+    {
+        reader.wrong(node, name, "\"auto\" or a number of bytes such as \"131072B\"");
+        return None;
+    }
+    reader.positive_bytes(node, name).map(SocketBuffer::Fixed)
+}
+
+fn read_app_write(place: &mut Option<Bytes>, given: &mut Given<'_, '_>) {
+    if matches!(&given.node.value, Value::Text(text) if text == "linux") {
+        *place = None;
+    } else if let Some(bytes) = given.value(Reader::positive_bytes) {
+        *place = Some(bytes);
+    }
+}
+
+fn show_socket_buffer(buffer: SocketBuffer) -> Option<String> {
+    match buffer {
+        SocketBuffer::Auto => show_text("auto"),
+        SocketBuffer::Fixed(bytes) => show_bytes(bytes.0),
+    }
+}
+
+/// The delay of ns-3's ACKs, where a profile of ns-3 has `every` only.
+const NS3_DELACK: Span = Span::from_millis(200);
+
+fn read_delack(
+    reader: &mut Reader<'_>,
+    node: &Node,
+    name: &str,
+    profile: Profile,
+) -> Option<DelAck> {
+    let Value::Table(table) = &node.value else {
+        return reader.choice(
+            node,
+            name,
+            &[("linux", DelAck::Linux)],
+            " or a table such as { every = 2, timer = \"200ms\" }",
+        );
+    };
+    let mut keys = Keys::new(table, name, node.at);
+    let every = reader.needed(
+        &mut keys,
+        "every",
+        "the number of segments per ACK",
+        |reader, every, name| reader.integer(every, name, 1, 1000),
+    );
+    let timer = keys.take("timer");
+    let timer = timer.and_then(|timer| reader.positive_span(timer, &format!("{name}.timer")));
+    if every.is_some_and(|every| every > 1) && !keys.has("timer") {
+        reader.missing(&keys, "timer", "the longest time that an ACK waits, such as \"200ms\"");
+    }
+    keys.finish(reader);
+    let every = u32::try_from(every?).expect("at most 1000");
+    match timer {
+        Some(timer) => Some(DelAck::Every { every, timer }),
+        None if every > 1 => None,
+        // No ACK waits, so the timer makes no difference.
+        None if profile == Profile::Linux => Some(DelAck::Quick),
+        None => Some(DelAck::Every { every, timer: NS3_DELACK }),
+    }
+}
+
+fn show_delack(delack: DelAck) -> String {
+    match delack {
+        DelAck::Linux => toml_string("linux"),
+        DelAck::Quick => "{ every = 1 }".to_owned(),
+        DelAck::Every { every, timer } => {
+            format!("{{ every = {every}, timer = \"{}\" }}", show_span(timer))
+        }
+    }
+}

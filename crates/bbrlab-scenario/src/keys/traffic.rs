@@ -1,0 +1,267 @@
+//! `arrivals`: flows that come and go. `requests` and `video`: a client that asks again and again.
+
+use bbrlab_run::{Arrivals, Law, Pause, Random, Requests};
+use bbrlab_units::{BitRate, Bytes, NS_PER_S, Span};
+
+use crate::keys::law::{self, DRAWN_MAX, Kind, LARGEST_OVER_MEAN, SHAPE, TIMES_FORM};
+use crate::keys::link::HEADERS;
+use crate::language::decimal::Decimal;
+use crate::language::document::Node;
+use crate::language::key::{Form, name_of, names, needed, optional};
+use crate::language::quantity::{parse_frequency, show_rate, show_span};
+use crate::language::reader::{Keys, Reader};
+
+/// Flows that may be under way at once if the scenario says nothing: with what a flow needs, some
+/// 60 MB.
+const AT_MOST: u32 = 10_000;
+
+/// The highest rate of arrivals, in flows per second.
+const ARRIVALS_MAX: u64 = 1_000_000;
+
+/// How often flows come.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Pace {
+    /// Per second.
+    Rate(Decimal),
+    /// Share of the smallest rate on the way.
+    Load(Decimal),
+}
+
+/// `arrivals` as written.
+#[derive(Clone, Debug)]
+pub(crate) struct ArrivalsSpec {
+    law: Law,
+    pace: Pace,
+    at_most: u32,
+}
+
+const PROCESSES: [(&str, Kind); 3] =
+    [("poisson", Kind::Exponential), ("pareto", Kind::Pareto), ("constant", Kind::Constant)];
+
+pub(crate) const ARRIVALS_FORM: Form = Form::Table(&[
+    optional("process", Form::Choice(|| names(&PROCESSES))),
+    optional("rate", Form::Frequency),
+    optional("load", Form::Ratio),
+    optional("shape", SHAPE),
+    optional("at_most", Form::Whole(1, AT_MOST_MAX)),
+]);
+
+/// The most flows that may be under way at once.
+const AT_MOST_MAX: u64 = 1_000_000;
+
+const ARRIVALS: &str = "a table such as { rate = \"50/s\" } or { load = \"30%\" }";
+
+impl ArrivalsSpec {
+    pub(crate) fn read(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Self> {
+        let table = reader.table(node, name, ARRIVALS)?;
+        let mut keys = Keys::new(table, name, node.at);
+        let kind = match keys.take("process") {
+            Some(node) => reader.choice(node, &keys.name("process"), &PROCESSES, ""),
+            None => Some(Kind::Exponential),
+        };
+        let (rate, load) = (keys.take("rate"), keys.take("load"));
+        let pace = match (rate, load) {
+            (Some(node), None) => read_frequency(reader, node, &keys.name("rate")).map(Pace::Rate),
+            (None, Some(node)) => read_load(reader, node, &keys.name("load")).map(Pace::Load),
+            (Some(_), Some(node)) => {
+                let title = format!("`{name}`: expected either `rate` or `load`");
+                reader.problem(node.at, title, "found `load` as well", Vec::new());
+                None
+            }
+            (None, None) => {
+                let expected = "how many flows come, such as \"50/s\", or `load`";
+                reader.missing(&keys, "rate", expected);
+                None
+            }
+        };
+        let law = kind.and_then(|kind| law::read_law(reader, &mut keys, kind));
+        let at_most = match keys.take("at_most") {
+            Some(node) => reader.integer(node, &keys.name("at_most"), 1, AT_MOST_MAX),
+            None => Some(u64::from(AT_MOST)),
+        };
+        keys.finish(reader);
+        let at_most = u32::try_from(at_most?).expect("at most a million");
+        Some(Self { law: law?, pace: pace?, at_most })
+    }
+
+    /// How many flows may be under way at once.
+    pub(crate) const fn at_most(&self) -> u32 {
+        self.at_most
+    }
+
+    /// Whether the link's rate decides how often flows come.
+    pub(crate) const fn needs_rate(&self) -> bool {
+        matches!(self.pace, Pace::Load(_))
+    }
+
+    /// The process of flows with these sizes, whose packets have `mss` bytes of payload and cross a
+    /// link of this rate.
+    pub(crate) fn arrivals(
+        &self,
+        size: Random,
+        mss: u32,
+        (rate, framing): (BitRate, Bytes),
+    ) -> Arrivals {
+        let per_second = u128::from(NS_PER_S);
+        let gap = match self.pace {
+            Pace::Rate(rate) => {
+                let micro =
+                    rate.times_over_rounded(1_000_000, 1).expect("bounded when it was read");
+                (1_000_000 * per_second + u128::from(micro) / 2) / u128::from(micro)
+            }
+            Pace::Load(load) => {
+                let packets = u128::from(size.mean.div_ceil(u64::from(mss)));
+                let bytes = u128::from(size.mean) + packets * u128::from(HEADERS + framing.0);
+                let load = load.times_over_rounded(1 << 20, 1).expect("a ratio");
+                let full = u128::from(rate.0) * u128::from(load.max(1));
+                ((bytes * 8 * per_second) << 20) / full
+            }
+        };
+        let fastest = per_second / u128::from(ARRIVALS_MAX);
+        let mean = u64::try_from(gap.max(fastest)).unwrap_or(DRAWN_MAX).min(DRAWN_MAX);
+        let max = mean.saturating_mul(LARGEST_OVER_MEAN).min(DRAWN_MAX);
+        Arrivals { gap: Random { law: self.law.clone(), mean, max }, size, at_most: self.at_most }
+    }
+
+    /// As a scenario would write it.
+    pub(crate) fn show(&self) -> String {
+        let process = name_of(&PROCESSES, law::kind(&self.law));
+        let pace = match self.pace {
+            Pace::Rate(rate) => format!("rate = \"{rate}/s\""),
+            Pace::Load(load) => format!("load = {load}"),
+        };
+        let at_most = if self.at_most == AT_MOST {
+            String::new()
+        } else {
+            format!(", at_most = {}", self.at_most)
+        };
+        format!("{{ process = \"{process}\", {pace}{}{at_most} }}", law::show_parameter(&self.law))
+    }
+}
+
+fn read_frequency(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Decimal> {
+    const EXPECTED: &str = "a number of flows per second";
+    let rate = reader.quantity(node, name, EXPECTED, "\"50/s\"", parse_frequency)?;
+    let micro = rate.times(1_000_000);
+    if micro.is_ok_and(|micro| (1..=ARRIVALS_MAX * 1_000_000).contains(&micro)) {
+        return Some(rate);
+    }
+    reader.wrong(node, name, "from \"0.000001/s\" to \"1000000/s\"");
+    None
+}
+
+fn read_load(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Decimal> {
+    let load = reader.ratio(node, name)?;
+    if load.times_over_rounded(1 << 20, 1) == Some(0) {
+        reader.wrong(node, name, "a share above one millionth such as \"30%\"");
+        return None;
+    }
+    Some(load)
+}
+
+/// `requests` as written, or `video`.
+#[derive(Clone, Debug)]
+pub(crate) enum ClientSpec {
+    Requests { think: Option<Random>, count: Option<u32> },
+    Video { rate: BitRate, piece: Span, buffer: Span },
+}
+
+pub(crate) const REQUESTS_FORM: Form =
+    Form::Table(&[optional("think", TIMES_FORM), optional("count", Form::Whole(1, COUNT_MAX))]);
+
+pub(crate) const VIDEO_FORM: Form = Form::Table(&[
+    needed("rate", Form::Rate),
+    optional("piece", Form::Time),
+    optional("buffer", Form::Time),
+]);
+
+/// The most answers of a flow.
+const COUNT_MAX: u64 = 1_000_000_000;
+
+const REQUESTS: &str = "a table such as { think = \"100ms\" }";
+const VIDEO: &str = "a table such as { rate = \"4Mbit/s\" }";
+
+/// What a piece of a video plays for, and what fits into the player, if the scenario says nothing.
+const PIECE: Span = Span::from_secs(4);
+const BUFFER: Span = Span::from_secs(30);
+
+impl ClientSpec {
+    pub(crate) fn read_requests(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Self> {
+        let table = reader.table(node, name, REQUESTS)?;
+        let mut keys = Keys::new(table, name, node.at);
+        let think =
+            keys.take("think").map(|node| law::read_times(reader, node, &keys.name("think")));
+        let count =
+            keys.take("count").map(|node| reader.integer(node, &keys.name("count"), 1, COUNT_MAX));
+        keys.finish(reader);
+        let count = match count {
+            Some(count) => Some(u32::try_from(count?).expect("at most 10^9")),
+            None => None,
+        };
+        let think = match think {
+            Some(think) => Some(think?),
+            None => None,
+        };
+        Some(Self::Requests { think, count })
+    }
+
+    pub(crate) fn read_video(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Self> {
+        let table = reader.table(node, name, VIDEO)?;
+        let mut keys = Keys::new(table, name, node.at);
+        let rate = reader.needed(
+            &mut keys,
+            "rate",
+            "the rate at which it plays, such as \"4Mbit/s\"",
+            Reader::rate,
+        );
+        let mut time = |key: &'static str, default: Span| match keys.take(key) {
+            Some(node) => reader.positive_span(node, &keys.name(key)),
+            None => Some(default),
+        };
+        let (piece, buffer) = (time("piece", PIECE), time("buffer", BUFFER));
+        if let (Some(piece), Some(buffer)) = (piece, buffer)
+            && buffer < piece
+        {
+            let node = keys.get("buffer").or(keys.get("piece")).unwrap_or(node);
+            let title = format!("`{}`: expected room for a piece", keys.name("buffer"));
+            let (piece, buffer) = (show_span(piece), show_span(buffer));
+            let found = format!("found {buffer}; a piece is {piece}");
+            reader.problem(node.at, title, found, Vec::new());
+        }
+        keys.finish(reader);
+        Some(Self::Video { rate: rate?, piece: piece?, buffer: buffer? })
+    }
+
+    /// The requests, with answers of these sizes.
+    pub(crate) fn requests(&self, size: Option<Random>) -> Option<Requests> {
+        match self {
+            Self::Requests { think, count } => {
+                let (think, count) = (think.clone(), *count);
+                let pause = think.map_or(Pause::None, Pause::Think);
+                Some(Requests { size: size?, pause, count })
+            }
+            &Self::Video { rate, piece, buffer } => {
+                let bits = u128::from(rate.0) * u128::from(piece.0) / u128::from(NS_PER_S);
+                let bytes = u64::try_from(bits / 8).unwrap_or(DRAWN_MAX).clamp(1, DRAWN_MAX);
+                let pause = Pause::Player { piece, buffer };
+                Some(Requests { size: law::constant(bytes), pause, count: None })
+            }
+        }
+    }
+
+    /// As a scenario would write `requests`.
+    pub(crate) fn show_requests(&self) -> Option<String> {
+        let Self::Requests { think, count } = self else { return None };
+        let think = think.as_ref().map(|think| format!("think = {}", law::show_times(think)));
+        let count = count.map(|count| format!("count = {count}"));
+        let parts: Vec<String> = think.into_iter().chain(count).collect();
+        Some(if parts.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", parts.join(", ")) })
+    }
+
+    /// As a scenario would write `video`.
+    pub(crate) fn show_video(&self) -> Option<String> {
+        let Self::Video { rate, piece, buffer } = *self else { return None };
+        let (rate, piece, buffer) = (show_rate(rate), show_span(piece), show_span(buffer));
+        Some(format!("{{ rate = \"{rate}\", piece = \"{piece}\", buffer = \"{buffer}\" }}"))
+    }
+}

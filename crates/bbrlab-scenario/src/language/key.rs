@@ -1,0 +1,258 @@
+//! The definition of a scenario's key, in one row: how it is read, how it is written and what it
+//! means.
+//!
+//! The rows of a scenario's table are in the file that has its values (`stack.rs`, `link/keys.rs`,
+//! `flow/keys.rs`, `spec.rs`), in the order in which they are read. The reader, the canonical text,
+//! "did you mean", the tables of `docs/scenario-files.md` and the JSON Schema are made from the
+//! rows. The default of a key is the one of its field, written as the row writes it.
+
+use crate::language::acts::Acts;
+use crate::language::canonical::Writer;
+use crate::language::document::Node;
+use crate::language::reader::{Keys, Placed, Reader};
+
+/// A key of a table whose values are stored in an `S`.
+pub(crate) struct Key<S> {
+    pub(crate) name: &'static str,
+    /// The version that introduced it.
+    pub(crate) since: &'static str,
+    /// What its values look like.
+    pub(crate) form: Form,
+    /// What it means, in Markdown.
+    pub(crate) meaning: &'static str,
+    /// What applies if it is missing, in Markdown, if the default cannot be written as a value.
+    pub(crate) without: &'static str,
+    /// For a required key: what the error message expects if it is missing.
+    pub(crate) needed: Option<&'static str>,
+    /// What it acts on.
+    pub(crate) acts: Acts,
+    /// For a key of `[[flows]]` that says what is sent: the source that it belongs to. A flow has
+    /// one.
+    pub(crate) source: Option<&'static str>,
+    /// Reads the value into the `S`; mistakes are reported to the reader.
+    read: fn(&mut S, &mut Given<'_, '_>),
+    /// The value as canonical TOML; `None` if it has none.
+    show: fn(&S) -> Option<String>,
+}
+
+/// What the values of a key look like.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Form {
+    Text,
+    Bool,
+    /// From 0 to 1.
+    Ratio,
+    /// A whole number from the first to the second.
+    Whole(u64, u64),
+    /// A number with up to three decimals, from the first to the second.
+    Number(f64, u32),
+    /// Times per second.
+    Frequency,
+    Time,
+    Rate,
+    Bytes,
+    /// Size of a queue.
+    QueueSize,
+    /// One of these names.
+    Choice(fn() -> Vec<&'static str>),
+    /// The name of a congestion control.
+    Algorithm,
+    /// A list of values of one form.
+    List(&'static Form),
+    /// A list of two values.
+    Pair(&'static Form, &'static Form),
+    Table(&'static [Part]),
+    /// The same, made from other rows.
+    TableOf(fn() -> Vec<Part>),
+    /// Names, each with a table of these.
+    Named(&'static [Part]),
+    /// Names with numbers, strings, `true` or `false`.
+    Params,
+    /// One of several forms.
+    Any(&'static [Form]),
+}
+
+/// A key of an inline table.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    pub(crate) name: &'static str,
+    pub(crate) form: Form,
+    pub(crate) is_needed: bool,
+}
+
+/// A value to be read, and its context.
+pub(crate) struct Given<'g, 'a> {
+    pub(crate) reader: &'g mut Reader<'a>,
+    /// The table that contains it.
+    pub(crate) keys: &'g Keys<'g>,
+    pub(crate) node: &'g Node,
+    /// Its full name.
+    pub(crate) name: &'g str,
+}
+
+/// A row: name, the version that introduced it, form, meaning, how it is read, how it is written.
+pub(crate) const fn key<S>(
+    name: &'static str,
+    since: &'static str,
+    form: Form,
+    meaning: &'static str,
+    read: fn(&mut S, &mut Given<'_, '_>),
+    show: fn(&S) -> Option<String>,
+) -> Key<S> {
+    let acts = Acts::Always;
+    Key {
+        name,
+        since,
+        form,
+        meaning,
+        without: "none",
+        needed: None,
+        acts,
+        source: None,
+        read,
+        show,
+    }
+}
+
+impl<S> Key<S> {
+    /// Says what applies if the key is missing.
+    pub(crate) const fn without(mut self, without: &'static str) -> Self {
+        self.without = without;
+        self
+    }
+
+    /// Says what the key acts on, if that may not be there.
+    pub(crate) const fn acts_on(mut self, acts: Acts) -> Self {
+        self.acts = acts;
+        self
+    }
+
+    /// Says which source of a flow the key belongs to.
+    pub(crate) const fn source(mut self, source: &'static str) -> Self {
+        self.source = Some(source);
+        self
+    }
+
+    /// Makes the key required.
+    pub(crate) const fn needed(mut self, expected: &'static str) -> Self {
+        self.needed = Some(expected);
+        self
+    }
+
+    /// The value, as TOML.
+    pub(crate) fn value(&self, values: &S) -> Option<String> {
+        (self.show)(values)
+    }
+
+    /// The default value, as TOML.
+    pub(crate) fn default(&self) -> Option<String>
+    where
+        S: Default,
+    {
+        (self.show)(&S::default())
+    }
+}
+
+/// A required part.
+pub(crate) const fn needed(name: &'static str, form: Form) -> Part {
+    Part { name, form, is_needed: true }
+}
+
+/// An optional part.
+pub(crate) const fn optional(name: &'static str, form: Form) -> Part {
+    Part { name, form, is_needed: false }
+}
+
+impl<'a> Given<'_, 'a> {
+    /// Reads the value.
+    pub(crate) fn value<T>(
+        &mut self,
+        read: impl FnOnce(&mut Reader<'a>, &Node, &str) -> Option<T>,
+    ) -> Option<T> {
+        read(self.reader, self.node, self.name)
+    }
+
+    /// Reads the value and keeps its position.
+    pub(crate) fn placed<T>(
+        &mut self,
+        read: impl FnOnce(&mut Reader<'a>, &Node, &str) -> Option<T>,
+    ) -> Option<Placed<T>> {
+        let at = self.node.at;
+        self.value(read).map(|value| Placed { value, at })
+    }
+
+    /// Reads one of a few names.
+    pub(crate) fn choice<T: Copy>(&mut self, choices: &[(&str, T)]) -> Option<T> {
+        self.value(|reader, node, name| reader.choice(node, name, choices, ""))
+    }
+}
+
+/// Replaces the default by a value that was read.
+pub(crate) fn set<T>(place: &mut T, read: Option<T>) {
+    if let Some(value) = read {
+        *place = value;
+    }
+}
+
+/// The names in a list of choices.
+pub(crate) fn names<T>(choices: &[(&'static str, T)]) -> Vec<&'static str> {
+    choices.iter().map(|&(name, _)| name).collect()
+}
+
+/// The name of a value in a list of choices.
+pub(crate) fn name_of<T: Copy + PartialEq>(
+    choices: &[(&'static str, T)],
+    value: T,
+) -> &'static str {
+    choices
+        .iter()
+        .find(|(_, choice)| *choice == value)
+        .map(|&(name, _)| name)
+        .expect("each value has a name")
+}
+
+/// Reads the keys of these rows, in order.
+pub(crate) fn read_keys<S: 'static>(
+    rows: impl IntoIterator<Item = &'static Key<S>>,
+    values: &mut S,
+    reader: &mut Reader<'_>,
+    keys: &mut Keys<'_>,
+) {
+    for row in rows {
+        match (keys.take(row.name), row.needed) {
+            (Some(node), _) => {
+                let name = &keys.name(row.name);
+                (row.read)(values, &mut Given { reader, keys, node, name });
+            }
+            (None, Some(expected)) => reader.missing(keys, row.name, expected),
+            (None, None) => {}
+        }
+    }
+}
+
+/// Writes, in order, the keys of these rows that are required or differ from their defaults.
+pub(crate) fn write_keys<S: Default>(rows: &[Key<S>], values: &S, out: &mut Writer) {
+    write_keys_unlike(rows, values, None, out);
+}
+
+/// The same, and the keys that differ from the values of a profile, which would otherwise be read
+/// in their place.
+pub(crate) fn write_keys_unlike<S: Default>(
+    rows: &[Key<S>],
+    values: &S,
+    of_profile: Option<&S>,
+    out: &mut Writer,
+) {
+    let defaults = S::default();
+    for row in rows {
+        let is_default = |value: &String| {
+            let is_like = |other: &S| (row.show)(other).as_ref() == Some(value);
+            is_like(&defaults) && of_profile.is_none_or(is_like)
+        };
+        if let Some(value) = (row.show)(values)
+            && (row.needed.is_some() || !is_default(&value))
+        {
+            out.raw(row.name, &value);
+        }
+    }
+}

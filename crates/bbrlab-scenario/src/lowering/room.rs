@@ -1,0 +1,133 @@
+//! Whether the largest packet that crosses a link fits into what the link counts in bytes: its
+//! buffer and its buckets. One that does not fit is lost each time it comes, so that its flow would
+//! stand still without a word.
+//!
+//! The size is known when the routes are: payload, headers, and the framing of the first link with
+//! a rate on the way. With `tso = "whole"` bursts are larger than a packet; how large, only the run
+//! tells.
+
+use bbrlab_link::{Buffer, Link, Policer};
+use bbrlab_run::{FlowClass, Hop, Law, Source, framing, headers};
+use bbrlab_stack::Stack;
+use bbrlab_units::Bytes;
+
+use crate::keys::link::{HEADERS, LinkSpec};
+use crate::language::reader::{Placed, Reader};
+use crate::lowering::buffer::BufferSpec;
+use crate::lowering::route::links_on;
+
+/// The largest packets of a class, in bytes on the wire.
+struct Largest {
+    data: u64,
+    /// None of datagrams.
+    ack: Option<u64>,
+}
+
+impl Largest {
+    fn of(class: &FlowClass, links: &[Link], stack: &Stack) -> Self {
+        let [there, back] = [&class.forward, &class.reverse]
+            .map(|way| framing(links_on(way, links, &class.private_links)).0);
+        if class.is_udp {
+            return Self { data: u64::from(class.mss + headers::UDP) + there, ack: None };
+        }
+        let options = stack.socket.tcp_options;
+        let syn = u64::from(headers::syn(options));
+        let sack = u64::from(headers::with_blocks(true, 3, options));
+        Self {
+            data: (largest_payload(class) + HEADERS).max(syn) + there,
+            ack: Some(if stack.sack { sack } else { syn } + back),
+        }
+    }
+}
+
+fn largest_payload(class: &FlowClass) -> u64 {
+    let of_source = match &class.source {
+        Source::Bytes(bytes) | Source::Train { bytes, .. } => bytes.0,
+        Source::Arrivals(arrivals) => match arrivals.size.law {
+            Law::Constant => arrivals.size.mean,
+            _ => arrivals.size.max,
+        },
+        _ => u64::MAX,
+    };
+    of_source.min(class.mss.into())
+}
+
+/// The largest packet that crosses each link, in bytes on the wire; 0 where none does.
+pub(crate) struct Crossing {
+    pub(crate) shared: Vec<u64>,
+    /// Of each class those of its own links, by their numbers.
+    pub(crate) private: Vec<Vec<u64>>,
+}
+
+impl Crossing {
+    pub(crate) fn new(links: &[Link], classes: &[FlowClass], stack: &Stack) -> Self {
+        let mut shared = vec![0; links.len()];
+        let mut private = Vec::with_capacity(classes.len());
+        for class in classes {
+            let Largest { data, ack } = Largest::of(class, links, stack);
+            let mut own = vec![0; class.private_links.len()];
+            for (way, largest) in [(&class.forward, Some(data)), (&class.reverse, ack)] {
+                let Some(largest) = largest else { continue };
+                for hop in way {
+                    let known: &mut u64 = match *hop {
+                        Hop::Delay(_) => continue,
+                        Hop::Link(number) => &mut shared[number as usize],
+                        Hop::Private(number) => &mut own[number as usize],
+                    };
+                    *known = largest.max(*known);
+                }
+            }
+            private.push(own);
+        }
+        Self { shared, private }
+    }
+}
+
+fn on_the_wire(largest: u64) -> String {
+    format!("the largest packet that crosses the link has {largest} B on the wire")
+}
+
+/// Whether a buffer has room for a packet of that size.
+pub(crate) fn has_room(
+    largest: u64,
+    buffer: Buffer,
+    spec: &BufferSpec,
+    reader: &mut Reader<'_>,
+) -> bool {
+    let Buffer::Bytes(bytes) = buffer else { return true };
+    if bytes.0 < largest {
+        let but = format!("{}; {}", spec.in_bytes(bytes), on_the_wire(largest));
+        spec.refuse(reader, "a buffer in which the largest packet fits", &but);
+    }
+    bytes.0 >= largest
+}
+
+/// Whether the buckets at a link have room for a packet of that size; `table` is the name of the
+/// link's table, `police` its policer in this direction with the name of the key.
+pub(crate) fn have_room(
+    largest: u64,
+    link: &Link,
+    police: Option<(&'static str, Placed<Policer>)>,
+    (table, spec): (&str, &LinkSpec),
+    reader: &mut Reader<'_>,
+) -> bool {
+    let burst = spec.burst.filter(|_| link.burst.is_some());
+    let peak = spec.peak_rate.zip(link.peak_rate);
+    let buckets = [
+        police.map(|(key, police)| (key, police.at, police.value.burst)),
+        burst.map(|burst| ("burst", burst.at, burst.value)),
+        peak.map(|(spec, built)| (spec.key(), spec.mtu_at(), built.mtu)),
+    ];
+    let mut fit = true;
+    for (key, at, Bytes(bytes)) in buckets.into_iter().flatten() {
+        if bytes < largest {
+            fit = false;
+            let title =
+                format!("`{table}.{key}`: expected a bucket in which the largest packet fits");
+            let default = if key == "peak_rate" { "the default of " } else { "" };
+            let found = format!("found {default}\"{bytes}B\"; {}", on_the_wire(largest));
+            reader.problem(at, title, found, Vec::new());
+        }
+    }
+    fit
+}

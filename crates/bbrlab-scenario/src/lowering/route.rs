@@ -1,0 +1,356 @@
+//! The routes of a flow's data and ACKs: the dumbbell, access links, `rtt`, `path` and
+//! `return_path`.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use bbrlab_units::{BitRate, Bytes, Span, Time};
+
+use crate::keys::flow::FlowSpec;
+use crate::keys::link::AccessSpec;
+use crate::keys::spec::Spec;
+use crate::language::nearest::nearest;
+use crate::language::quantity::show_span;
+use crate::language::reader::{Placed, Reader};
+use crate::lowering::hosts::Hosts;
+use bbrlab_link::{Buffer, Link, Rate};
+use bbrlab_run::{FlowClass, Hop};
+
+/// The most names of links that the message about a misspelt one lists.
+const NAMES_SHOWN: usize = 20;
+
+/// A link of the file: its hops in both directions.
+pub(crate) struct LinkHops<'s> {
+    pub(crate) name: &'s str,
+    pub(crate) forward: Vec<Hop>,
+    pub(crate) reverse: Vec<Hop>,
+    /// Propagation delay, the same in both directions.
+    pub(crate) delay: Span,
+}
+
+/// Finds the routes of each flow.
+pub(crate) struct Router<'s> {
+    spec: &'s Spec,
+    /// The links of the file. The dumbbell's is the first, if there is one.
+    link_hops: &'s [LinkHops<'s>],
+    numbers: BTreeMap<&'s str, usize>,
+    links: &'s [Link],
+    /// The rate of each of these links that a `load` is a share of.
+    nominal_rates: &'s [Option<BitRate>],
+    hosts: Hosts<'s>,
+}
+
+/// The shared links of a flow, by their numbers in [`Router::link_hops`].
+struct Core {
+    forward: Vec<usize>,
+    reverse: Vec<usize>,
+    /// There is a `return_path`: ACKs cross its links in the forward direction, as data would.
+    own_return_path: bool,
+}
+
+/// A side of the route, from the host to the nearest shared link.
+#[derive(Clone, Copy)]
+struct Side<'r> {
+    link: Option<&'r LinkHops<'r>>,
+    delay: Span,
+    /// `[access]`, if it applies and has a rate.
+    access: Option<&'r AccessSpec>,
+}
+
+/// A route under construction: adjacent delays are merged.
+#[derive(Default)]
+struct Route {
+    hops: Vec<Hop>,
+}
+
+impl Route {
+    fn push(&mut self, hop: Hop) {
+        match (hop, self.hops.last_mut()) {
+            (Hop::Delay(Span::ZERO), _) => {}
+            (Hop::Delay(more), Some(Hop::Delay(delay))) => *delay = *delay + more,
+            _ => self.hops.push(hop),
+        }
+    }
+}
+
+impl<'s> Router<'s> {
+    pub(crate) fn new(
+        spec: &'s Spec,
+        link_hops: &'s [LinkHops<'s>],
+        links: &'s [Link],
+        nominal_rates: &'s [Option<BitRate>],
+    ) -> Self {
+        let numbers =
+            link_hops.iter().enumerate().map(|(number, way)| (way.name, number)).collect();
+        Self { spec, link_hops, numbers, links, nominal_rates, hosts: Hosts::of(&spec.flows) }
+    }
+
+    /// The class of a `[[flows]]` table; mistakes are reported to the reader.
+    pub(crate) fn class(
+        &self,
+        index: usize,
+        flow: &FlowSpec,
+        reader: &mut Reader<'_>,
+    ) -> Option<FlowClass> {
+        let core = self.core(index, flow, reader)?;
+        let mut left = self.side(index, "left_link", flow, reader)?;
+        let mut right = self.side(index, "right_link", flow, reader)?;
+        let last = self.fit_rtt(index, flow, &core, &mut left, &mut right, reader)?;
+
+        let mut private_links = Vec::new();
+        let mut forward = Route::default();
+        forward.push(access("left", left, &mut private_links));
+        let core_forward = core.forward.iter().map(|&way| &self.link_hops[way].forward);
+        let shared = left.link.map(|way| &way.forward).into_iter().chain(core_forward);
+        for &hop in shared.chain(right.link.map(|way| &way.forward)).flatten() {
+            forward.push(hop);
+        }
+        forward.push(access("right", right, &mut private_links));
+
+        let mut reverse = Route::default();
+        reverse.push(reverse_access("right.reverse", right, &mut private_links));
+        let own = core.own_return_path;
+        let core_reverse = core.reverse.iter().map(|&way| {
+            if own { &self.link_hops[way].forward } else { &self.link_hops[way].reverse }
+        });
+        let shared = right.link.map(|way| &way.reverse).into_iter().chain(core_reverse);
+        for &hop in shared.chain(left.link.map(|way| &way.reverse)).flatten() {
+            reverse.push(hop);
+        }
+        reverse.push(reverse_access("left.reverse", left, &mut private_links));
+        reverse.push(Hop::Delay(last));
+
+        let mut base_rtt = Span::ZERO;
+        let mut limited = false;
+        for hop in forward.hops.iter().chain(&reverse.hops) {
+            let (delay, has_rate) = match *hop {
+                Hop::Delay(delay) => (delay, false),
+                Hop::Link(number) => {
+                    let link = &self.links[number as usize];
+                    (link.propagation(Time::ZERO), link.rate.is_limited())
+                }
+                Hop::Private(number) => (private_links[number as usize].delay, true),
+            };
+            base_rtt = base_rtt + delay;
+            limited |= has_rate;
+        }
+        if base_rtt == Span::ZERO && !limited {
+            let title = format!("`flows[{index}]`: expected a rate or a delay on its path");
+            let found = "found neither: it would send an endless amount in no time";
+            reader.problem(flow.at, title, found, Vec::new());
+            return None;
+        }
+        let mss = flow.mss.unwrap_or(self.spec.stack.mss);
+        let narrowest = self.narrowest(&forward.hops, &private_links);
+        if flow.source.needs_rate() && narrowest.is_none() {
+            let title = format!("`flows[{index}].arrivals.load`: expected a link with a rate");
+            let found = "found none on the way of its data";
+            reader.problem(flow.at, title, found, Vec::new());
+            return None;
+        }
+        let source = flow.source.source(mss, narrowest.unwrap_or((BitRate(1), Bytes(0))));
+        Some(FlowClass {
+            name: flow.name.clone(),
+            // The default needs all classes.
+            group: flow.group.clone().unwrap_or_default(),
+            cc: flow.cc,
+            cc_params: match &flow.outside {
+                Some(_) => flow.cc_params.clone(),
+                None => self.spec.stack.families.of_flow(flow.cc, &flow.cc_params),
+            },
+            outside: flow.outside.clone(),
+            mss,
+            is_udp: flow.is_udp,
+            ecn: flow.ecn,
+            dscp: flow.dscp,
+            host: self.hosts.receiver(flow),
+            sender_host: self.hosts.sender(flow),
+            rate_samples: flow.rate_samples,
+            source,
+            private_links,
+            forward: forward.hops,
+            reverse: reverse.hops,
+            base_rtt,
+        })
+    }
+
+    /// The smallest nominal rate on these hops, and the framing there.
+    fn narrowest(&self, hops: &[Hop], private: &[Link]) -> Option<(BitRate, Bytes)> {
+        let rates = hops.iter().filter_map(|hop| match *hop {
+            Hop::Delay(_) => None,
+            Hop::Link(number) => {
+                let number = number as usize;
+                Some((self.nominal_rates[number]?, self.links[number].framing))
+            }
+            Hop::Private(number) => {
+                let link = &private[number as usize];
+                Some((link.rate.at_start()?, link.framing))
+            }
+        });
+        rates.filter(|&(rate, _)| rate.0 > 0).min_by_key(|&(rate, _)| rate)
+    }
+
+    /// The links of `path` and `return_path`, or the dumbbell's.
+    fn core(&self, index: usize, flow: &FlowSpec, reader: &mut Reader<'_>) -> Option<Core> {
+        if let Some(path) = &flow.path {
+            let mut numbers = |key: &str, path: &[Placed<Arc<str>>]| -> Option<Vec<usize>> {
+                path.iter().map(|name| self.link_called(index, key, name, reader)).collect()
+            };
+            let forward = numbers("path", path)?;
+            let reverse = match &flow.return_path {
+                Some(path) => numbers("return_path", path)?,
+                None => forward.iter().rev().copied().collect(),
+            };
+            return Some(Core { forward, reverse, own_return_path: flow.return_path.is_some() });
+        }
+        if self.spec.bottleneck.is_some() {
+            return Some(Core { forward: vec![0], reverse: vec![0], own_return_path: false });
+        }
+        let title = format!("`flows[{index}]`: expected a [bottleneck], or a `path` of [[links]]");
+        let found = "found neither: this flow has no path to its receiver";
+        reader.problem(flow.at, title, found, Vec::new());
+        None
+    }
+
+    /// The access side that `key` (`left_link` or `right_link`) belongs to. `[access]` applies to a
+    /// flow through the dumbbell that does not set this key.
+    fn side(
+        &self,
+        index: usize,
+        key: &str,
+        flow: &FlowSpec,
+        reader: &mut Reader<'_>,
+    ) -> Option<Side<'_>> {
+        let is_left = key == "left_link";
+        let (name, delay) = if is_left {
+            (&flow.left_link, flow.left_delay)
+        } else {
+            (&flow.right_link, flow.right_delay)
+        };
+        let link = match name {
+            None => None,
+            Some(name) => {
+                let other = flow.left_link.as_ref().filter(|_| !is_left);
+                let twice = other.is_some_and(|other| other.value == name.value);
+                if twice || &*name.value == "bottleneck" {
+                    let title = format!(
+                        "`flows[{index}].{key}`: expected each link at most once on a path"
+                    );
+                    reader.problem(
+                        name.at,
+                        title,
+                        format!("found {:?} again", name.value),
+                        Vec::new(),
+                    );
+                    return None;
+                }
+                Some(&self.link_hops[self.link_called(index, key, name, reader)?])
+            }
+        };
+        let access = (flow.path.is_none() && link.is_none()).then_some(&self.spec.access);
+        let default = access.map_or(Span::ZERO, |access| access.delay);
+        Some(Side {
+            link,
+            delay: delay.map_or(default, |delay| delay.value),
+            access: access.filter(|access| access.rate.is_limited()),
+        })
+    }
+
+    /// If `rtt` is given: sets each of the two access delays to a quarter of what remains of it
+    /// without the links' delays. Returns the remainder of that division, up to 3 ns, which is
+    /// added to the last delay on the route of the ACKs.
+    fn fit_rtt(
+        &self,
+        index: usize,
+        flow: &FlowSpec,
+        core: &Core,
+        left: &mut Side<'_>,
+        right: &mut Side<'_>,
+        reader: &mut Reader<'_>,
+    ) -> Option<Span> {
+        let Some(rtt) = flow.rtt else { return Some(Span::ZERO) };
+        let sides = [left.link, right.link].into_iter().flatten();
+        let sides = sides.map(|way| 2 * u128::from(way.delay.0));
+        let core = core
+            .forward
+            .iter()
+            .chain(&core.reverse)
+            .map(|&way| u128::from(self.link_hops[way].delay.0));
+        let of_links: u128 = sides.chain(core).sum();
+        let Some(rest) = u128::from(rtt.value.0).checked_sub(of_links) else {
+            let least = show_span(Span(u64::try_from(of_links).unwrap_or(u64::MAX)));
+            let title = format!(
+                "`flows[{index}].rtt`: expected at least {least}, the delays of the links there and back"
+            );
+            let rtt_text = show_span(rtt.value);
+            let found = format!("found {rtt_text}, which would need negative access delays");
+            reader.problem(rtt.at, title, found, Vec::new());
+            return None;
+        };
+        let rest = u64::try_from(rest).expect("at most the RTT");
+        (left.delay, right.delay) = (Span(rest / 4), Span(rest / 4));
+        Some(Span(rest % 4))
+    }
+
+    /// The number of the link with this name.
+    fn link_called(
+        &self,
+        index: usize,
+        key: &str,
+        name: &Placed<Arc<str>>,
+        reader: &mut Reader<'_>,
+    ) -> Option<usize> {
+        let number = self.numbers.get(&*name.value).copied();
+        if number.is_none() {
+            let names: Vec<&str> = self.link_hops.iter().map(|way| way.name).collect();
+            let right = nearest(&name.value, names.iter().copied());
+            let help = right.map(|right| format!("did you mean {right:?}?"));
+            let title = format!("`flows[{index}].{key}`: expected the name of a link");
+            let found = format!("found {:?}", name.value);
+            reader.problem(name.at, title, found, help.into_iter().collect());
+            let more = if names.len() > NAMES_SHOWN { " ..." } else { "" };
+            let shown = names[..names.len().min(NAMES_SHOWN)].join(", ");
+            let names = if names.is_empty() { "none".to_owned() } else { shown + more };
+            reader.note(format!("links: {names}"));
+        }
+        number
+    }
+}
+
+/// The links on a way, shared ones and the class's own.
+pub(crate) fn links_on<'l>(
+    way: &[Hop],
+    shared: &'l [Link],
+    private: &'l [Link],
+) -> impl Iterator<Item = &'l Link> {
+    way.iter().filter_map(|hop| hop.link(shared, private))
+}
+
+/// The hop between a host and the network: a private link of the flow if it has a rate, otherwise a
+/// delay.
+fn access(name: &str, side: Side<'_>, private_links: &mut Vec<Link>) -> Hop {
+    let Some(access) = side.access else { return Hop::Delay(side.delay) };
+    private(name, &access.rate, access, side.delay, private_links)
+}
+
+/// The same hop in the reverse direction.
+fn reverse_access(name: &str, side: Side<'_>, private_links: &mut Vec<Link>) -> Hop {
+    let rated = side.access.map(|access| (access, access.reverse_rate.rate(&access.rate)));
+    match rated.filter(|(_, rate)| rate.is_limited()) {
+        Some((access, rate)) => private(name, rate, access, side.delay, private_links),
+        None => Hop::Delay(side.delay),
+    }
+}
+
+fn private(
+    name: &str,
+    rate: &Rate,
+    access: &AccessSpec,
+    delay: Span,
+    private_links: &mut Vec<Link>,
+) -> Hop {
+    let number = u32::try_from(private_links.len()).expect("at most four");
+    let link = Link::new(name, rate.clone(), Buffer::Unlimited);
+    private_links.push(Link { delay, framing: access.framing, ..link });
+    Hop::Private(number)
+}

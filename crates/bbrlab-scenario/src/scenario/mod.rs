@@ -1,0 +1,321 @@
+//! A scenario file: it is read, checked at every point of its sweep, and resolved run by run.
+
+mod parse;
+mod set;
+mod sweep;
+mod whole;
+
+use std::sync::Arc;
+
+use crate::builtin::Builtin;
+use crate::keys::idle::IdleKeys;
+use crate::keys::link::{ACCESS_KEYS, LINK_KEYS};
+use crate::keys::spec::Spec;
+use crate::keys::stack::STACK_KEYS;
+use crate::language::document::Table;
+use crate::language::error::ScenarioErrors;
+use crate::language::key::Key;
+use crate::language::quantity::base_value;
+use crate::language::reader::Reader;
+use crate::language::traces::{ReadFile, Traces};
+use crate::lowering::lower::{self, Network};
+use crate::lowering::outline::Outline;
+use bbrlab_run::{Outside, Run, SweepPoint};
+use sweep::Sweep;
+
+/// How the text of a run begins that has keys which act at other points of its sweep only.
+const IDLE: &str = "# Keys here may act at other points of the sweep only.\n";
+
+/// Characters of a hash and the end of its line.
+const HASH_LINE: usize = 65;
+
+/// The keys of a table with their values.
+fn settings_in<S>(table: &str, keys: &[Key<S>], values: &S) -> Vec<(String, Option<String>)> {
+    keys.iter().map(|key| (format!("{table}.{}", key.name), key.value(values))).collect()
+}
+
+/// A scenario that has been read and checked, so that every point of its sweep can be run.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    name: String,
+    title: String,
+    tree: Table,
+    sweep: Sweep,
+    traces: Traces,
+    seed: u64,
+    repeat: u64,
+    outside: Vec<Arc<Outside>>,
+    hash: String,
+    /// The hashes of the points, a line each.
+    point_hashes: Arc<str>,
+    /// The place in a sweep that a run of it alone keeps.
+    place: SweepPoint,
+}
+
+impl Scenario {
+    /// The largest text of a scenario in bytes.
+    pub const BYTES_MAX: u64 = 1 << 20;
+
+    /// The largest text in bytes of what a folder of results keeps, which holds its traces.
+    pub const KEPT_BYTES_MAX: u64 = 64 << 20;
+
+    /// The same under another name and, for a single run, with its place in a sweep: both are not
+    /// in the text.
+    #[must_use]
+    pub fn placed(self, name: &str, place: SweepPoint) -> Self {
+        Self { name: name.to_owned(), place, ..self }
+    }
+
+    /// Reads a built-in scenario. A `--set` cannot name a file.
+    ///
+    /// # Errors
+    /// If there is none with this id, or if a `--set` is wrong.
+    pub fn builtin(id: &str, sets: &[String]) -> Result<Self, ScenarioErrors> {
+        let found = Builtin::named(id)?;
+        Self::parse(found.id, found.file, found.text, None, sets)
+    }
+
+    /// Reads a text and applies the values of `--set key=value`. `name` is the scenario's name in
+    /// results, `origin` the text's name in messages; `files` reads the files that the text and the
+    /// values name, and without it they cannot name one.
+    ///
+    /// # Errors
+    /// If a value is wrong at any point of its sweep, or a file cannot be read.
+    pub fn parse(
+        name: &str,
+        origin: &str,
+        text: &str,
+        files: Option<ReadFile<'_>>,
+        sets: &[String],
+    ) -> Result<Self, ScenarioErrors> {
+        Self::parse_at_most(Self::BYTES_MAX, name, origin, text, files, sets)
+    }
+
+    /// Reads the text of [`Self::to_toml`] again, which is longer than other scenarios if it holds
+    /// traces, and applies the values of `--set key=value`.
+    ///
+    /// # Errors
+    /// As [`Self::parse`].
+    pub fn parse_kept(
+        name: &str,
+        origin: &str,
+        text: &str,
+        files: Option<ReadFile<'_>>,
+        sets: &[String],
+    ) -> Result<Self, ScenarioErrors> {
+        Self::parse_at_most(Self::KEPT_BYTES_MAX, name, origin, text, files, sets)
+    }
+
+    /// The scenario's name: a built-in's id, the file's name without its extension, or the title of
+    /// what was read from standard input.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The title, which may be empty.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        &self.title
+    }
+
+    /// A hash over all points and seeds in hexadecimal, which is part of the name of the folder for
+    /// all runs.
+    #[must_use]
+    pub fn hash(&self) -> &str {
+        &self.hash
+    }
+
+    /// The congestion controls from outside that it declares.
+    #[must_use]
+    pub fn outside(&self) -> &[Arc<Outside>] {
+        &self.outside
+    }
+
+    /// The number of points of the sweep; 1 without a sweep.
+    #[must_use]
+    pub fn points(&self) -> u64 {
+        self.sweep.points()
+    }
+
+    /// The number of runs per point, each with a seed of its own.
+    #[must_use]
+    pub fn repeat(&self) -> u64 {
+        self.repeat
+    }
+
+    /// Whether the file has a `[sweep]`.
+    #[must_use]
+    pub fn has_sweep(&self) -> bool {
+        self.tree.get("sweep").is_some()
+    }
+
+    /// The number of runs in all. Run `i` is point `i / repeat` with seed `seed + i % repeat`.
+    #[must_use]
+    pub fn runs(&self) -> u64 {
+        self.points() * self.repeat
+    }
+
+    /// The point and the seed of a run, without resolving it.
+    #[must_use]
+    pub fn point_and_seed(&self, run: u64) -> (u64, u64) {
+        (run / self.repeat, self.seed.saturating_add(run % self.repeat))
+    }
+
+    /// The hash of a point's resolved scenario, without the seed.
+    ///
+    /// # Panics
+    /// If there is no such point.
+    #[must_use]
+    pub fn point_hash(&self, point: u64) -> &str {
+        let line = usize::try_from(point).ok().and_then(|at| at.checked_mul(HASH_LINE));
+        let hash = line.and_then(|at| self.point_hashes.get(at..at + HASH_LINE - 1));
+        hash.unwrap_or_else(|| panic!("point {point} of {}", self.points()))
+    }
+
+    /// The swept keys of a point with their values, or those of the place that a single run has in
+    /// a sweep.
+    #[must_use]
+    pub fn named_point(&self, point: u64) -> SweepPoint {
+        let named = self.sweep.named(point);
+        if named.is_empty() { self.place.clone() } else { named }
+    }
+
+    /// A run, fully resolved.
+    ///
+    /// # Panics
+    /// If there is no such run.
+    #[must_use]
+    pub fn run(&self, run: u64) -> Run {
+        let (point, seed) = self.checked(run);
+        let (spec, _) = self.resolve_checked(point);
+        let named = self.named_point(point);
+        let Network { links, link_tables, bottleneck, classes, .. } = network(&spec, Some(seed));
+        Run {
+            scenario: self.name.clone(),
+            title: spec.title.clone(),
+            scenario_hash: self.point_hash(point).to_owned(),
+            profile: spec.stack.profile,
+            point_values: point_values(&named),
+            point: named,
+            seed,
+            duration: spec.duration,
+            sample: spec.sample(),
+            flow_series: spec.flow_series(),
+            stack: spec.stack.stack,
+            links,
+            link_tables,
+            bottleneck,
+            classes,
+            flows: lower::flows(&spec, seed),
+        }
+    }
+
+    /// The text of `scenario.toml` in a run's folder: this run alone, in the canonical spelling.
+    /// Reading it gives the same run, except for its name and its point of the sweep.
+    ///
+    /// # Panics
+    /// If there is no such run.
+    #[must_use]
+    pub fn run_toml(&self, run: u64) -> String {
+        let (point, seed) = self.checked(run);
+        let (spec, idle) = self.looked_at(point);
+        let text = spec.to_toml(seed);
+        if idle.is_any() { format!("{IDLE}{text}") } else { text }
+    }
+
+    /// The text of `scenario.toml` in a sweep's folder: all of the scenario as it is run, with
+    /// every `--set` applied and its traces in it. Reading it gives the same runs, except for the
+    /// scenario's name.
+    #[must_use]
+    pub fn to_toml(&self) -> String {
+        whole::to_toml(&self.tree, &self.sweep, &self.traces)
+    }
+
+    /// The keys of `[stack]`, `[bottleneck]` and `[access]` in a run, given or not, with their
+    /// values as TOML; `None` for a key without a value.
+    ///
+    /// # Panics
+    /// If there is no such run.
+    #[must_use]
+    pub fn settings(&self, run: u64) -> Vec<(String, Option<String>)> {
+        let (point, _) = self.checked(run);
+        let spec = self.resolve_checked(point).0;
+        let mut settings = settings_in("stack", STACK_KEYS, &spec.stack);
+        if let Some(bottleneck) = &spec.bottleneck {
+            settings.extend(settings_in("bottleneck", LINK_KEYS, bottleneck));
+        }
+        settings.extend(settings_in("access", ACCESS_KEYS, &spec.access));
+        settings
+    }
+
+    /// What all runs of a point have in common.
+    ///
+    /// # Panics
+    /// If there is no such point.
+    #[must_use]
+    pub fn outline(&self, point: u64) -> Outline {
+        assert!(point < self.points(), "point {point} of {}", self.points());
+        let (spec, _) = self.resolve_checked(point);
+        let network = network(&spec, None);
+        Outline::new(&spec, network)
+    }
+
+    fn checked(&self, run: u64) -> (u64, u64) {
+        assert!(run < self.runs(), "run {run} of {}", self.runs());
+        self.point_and_seed(run)
+    }
+
+    fn resolve(&self, reader: &mut Reader<'_>, point: u64) -> (Spec, SweepPoint) {
+        let (tree, named) = self.sweep.apply(reader, &self.tree, point);
+        (Spec::read(reader, &tree), named)
+    }
+
+    /// A checked point, and the keys that cannot act there.
+    fn looked_at(&self, point: u64) -> (Spec, IdleKeys) {
+        let spec = self.resolve_checked(point).0;
+        let mut traces = self.traces.clone();
+        let mut reader = Reader::without_files(&mut traces);
+        let mut idle = IdleKeys::default();
+        idle.look(&spec, &self.sweep.apply(&mut reader, &self.tree, point).0);
+        (spec, idle)
+    }
+
+    fn resolve_checked(&self, point: u64) -> (Spec, SweepPoint) {
+        let mut traces = self.traces.clone();
+        let mut reader = Reader::without_files(&mut traces);
+        let resolved = self.resolve(&mut reader, point);
+        assert!(reader.problems.is_empty(), "every point was checked when the scenario was read");
+        resolved
+    }
+}
+
+/// The network of a point that was checked; without a seed, the bound of all.
+fn network(spec: &Spec, seed: Option<u64>) -> Network {
+    let mut traces = Traces::default();
+    let mut reader = Reader::without_files(&mut traces);
+    lower::network(spec, seed, &mut reader)
+        .expect("every point was checked when the scenario was read")
+}
+
+/// Turns a text into a part of a file's name: at most so many letters, digits, `.` and `-`; never
+/// hidden, never a path.
+#[must_use]
+pub fn plain_name(text: &str, most: usize) -> String {
+    let kept = text
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() || c == '.' || c == '-' { c } else { ' ' });
+    let spaced: String = kept.collect();
+    let joined = spaced.split_whitespace().collect::<Vec<_>>().join("-");
+    joined.trim_matches(['.', '-']).chars().take(most).collect()
+}
+
+/// The swept quantities of a point as numbers in base units.
+#[must_use]
+pub fn point_values(point: &SweepPoint) -> SweepPoint {
+    let number = |(key, value): (&String, &serde_json::Value)| {
+        let (value, unit) = base_value(value.as_str()?)?;
+        Some((key.clone(), serde_json::json!({ "value": value, "unit": unit })))
+    };
+    point.iter().filter_map(number).collect()
+}

@@ -1,0 +1,245 @@
+//! Reads a scenario: its text, the values of `--set`, its sweep, and each point of that.
+
+use std::collections::BTreeMap;
+
+use super::set::apply_set;
+use super::sweep::{Setting, Sweep};
+use super::{IDLE, Scenario};
+use crate::keys::idle::IdleKeys;
+use crate::keys::spec::Spec;
+use crate::language::canonical::sha256;
+use crate::language::document::{self, At, Node, Source, Table, Value};
+use crate::language::error::{ScenarioError, ScenarioErrors};
+use crate::language::reader::Reader;
+use crate::language::traces::{ReadFile, Traces, no_files};
+use crate::lowering::lower;
+use bbrlab_run::SweepPoint;
+
+/// The largest number of runs of one file.
+const RUNS_MAX: u64 = 10_000_000;
+
+/// The largest product of points and values of a file. Checking a sweep takes time in proportion to
+/// this product.
+const WORK_MAX: u64 = 1_000_000;
+
+/// A text with the values of `--set`.
+struct Parsed {
+    /// The text, then each `--set`.
+    sources: Vec<Source>,
+    tree: Table,
+    settings: Vec<Setting>,
+}
+
+/// What the points of a sweep say.
+#[derive(Default)]
+struct Points {
+    /// The first one, whose title, seed, `repeat` and `controls` are those of the scenario.
+    first: Spec,
+    idle: IdleKeys,
+    /// The hashes of the points, a line each.
+    hashes: String,
+}
+
+impl Scenario {
+    pub(super) fn parse_at_most(
+        bytes_max: u64,
+        name: &str,
+        origin: &str,
+        text: &str,
+        files: Option<ReadFile<'_>>,
+        sets: &[String],
+    ) -> Result<Self, ScenarioErrors> {
+        check_text(bytes_max, origin, text)?;
+        // What a run has kept was checked before it was run, with its traces in files.
+        let is_kept = bytes_max != Self::BYTES_MAX;
+        let mut traces = Traces::default();
+        let mut reader = Reader::new(files.unwrap_or(&no_files), &mut traces);
+        let parsed = Parsed::new(&mut reader, origin, text, sets)?;
+        let sweep = parsed.read_sweep(&mut reader, is_kept)?;
+        let Points { first, idle, hashes } = Points::read(&mut reader, &parsed, &sweep)?;
+        // What a run has kept is one point of the sweep in which its keys act.
+        let has_to_act = !is_kept && !text.starts_with(IDLE);
+        if has_to_act && idle.refuse(&mut reader) {
+            return Err(reader.errors(&parsed.sources, None));
+        }
+        let Spec { title, seed, repeat, controls, .. } = first;
+        Ok(Self {
+            name: name.to_owned(),
+            title,
+            hash: sha256(&format!("{seed} {repeat}\n{}\n{hashes}", sweep.canonical())),
+            tree: parsed.tree,
+            sweep,
+            traces,
+            seed,
+            repeat,
+            outside: controls,
+            point_hashes: hashes.into(),
+            place: SweepPoint::new(),
+        })
+    }
+}
+
+impl Parsed {
+    /// Parses the text and applies the values of `--set`.
+    fn new(
+        reader: &mut Reader<'_>,
+        origin: &str,
+        text: &str,
+        sets: &[String],
+    ) -> Result<Self, ScenarioErrors> {
+        let mut sources = vec![Source { name: origin.to_owned(), text: text.to_owned() }];
+        let mut tree = document::parse(&sources[0], 0)?;
+        let mut settings = Vec::new();
+        for set in sets {
+            settings.extend(apply_set(reader, &mut sources, &mut tree, set));
+        }
+        right_so_far(reader, &sources)?;
+        Ok(Self { sources, tree, settings })
+    }
+
+    /// Reads the sweep. If it is wrong it cannot be applied, but the rest of the file is still
+    /// checked.
+    fn read_sweep(&self, reader: &mut Reader<'_>, is_kept: bool) -> Result<Sweep, ScenarioErrors> {
+        let sweep = Sweep::read(reader, &self.tree, &self.settings);
+        if reader.problems.is_empty() {
+            check_work(reader, &self.tree, &sweep, is_kept);
+        }
+        if !reader.problems.is_empty() {
+            let _ = Spec::read(reader, &self.tree);
+        }
+        right_so_far(reader, &self.sources)?;
+        Ok(sweep)
+    }
+}
+
+impl Points {
+    /// Reads and checks each point, up to the first one that is wrong.
+    fn read(
+        reader: &mut Reader<'_>,
+        parsed: &Parsed,
+        sweep: &Sweep,
+    ) -> Result<Self, ScenarioErrors> {
+        let mut points = Self::default();
+        let mut point_of: BTreeMap<String, u64> = BTreeMap::new();
+        for point in 0..sweep.points() {
+            let (tree, named) = sweep.apply(reader, &parsed.tree, point);
+            let Some(spec) = checked_spec(reader, &tree) else {
+                let note = (point > 0).then(|| format!("at the point {}", shown_point(&named)));
+                return Err(reader.errors(&parsed.sources, note.as_deref()));
+            };
+            if point == 0 {
+                check_runs(reader, &parsed.tree, &spec, sweep.points());
+                right_so_far(reader, &parsed.sources)?;
+            }
+            points.idle.look(&spec, &tree);
+            let hash = spec.hash();
+            points.hashes.push_str(&hash);
+            points.hashes.push('\n');
+            if let Some(before) = point_of.insert(hash, point) {
+                let (_, twin) = sweep.apply(reader, &parsed.tree, before);
+                refuse_twins(reader, &parsed.tree, &twin, &named);
+                return Err(reader.errors(&parsed.sources, None));
+            }
+            if point == 0 {
+                points.first = spec;
+            }
+        }
+        Ok(points)
+    }
+}
+
+/// The mistakes so far, if there are any.
+fn right_so_far(reader: &Reader<'_>, sources: &[Source]) -> Result<(), ScenarioErrors> {
+    if reader.problems.is_empty() { Ok(()) } else { Err(reader.errors(sources, None)) }
+}
+
+/// That a text may be a scenario.
+fn check_text(bytes_max: u64, origin: &str, text: &str) -> Result<(), ScenarioErrors> {
+    if text.len() as u64 > bytes_max {
+        let found = format!("found {} bytes", text.len());
+        let title = format!("expected a scenario of at most {bytes_max} bytes");
+        return Err(ScenarioError::of_file(origin, title, found).into());
+    }
+    if text.trim().is_empty() {
+        let found = "found an empty file";
+        return Err(ScenarioError::of_file(origin, "expected a scenario", found).into());
+    }
+    if let Some(at) = text.find('\0') {
+        let line = 1 + text[..at].bytes().filter(|&b| b == b'\n').count();
+        let found = format!("found a binary file: a zero byte on line {line}");
+        return Err(ScenarioError::of_file(origin, "expected a scenario", found).into());
+    }
+    Ok(())
+}
+
+/// That checking all points does not take too long.
+fn check_work(reader: &mut Reader<'_>, tree: &Table, sweep: &Sweep, is_kept: bool) {
+    let work = sweep.points().saturating_mul(values_in(tree, !is_kept));
+    if work > WORK_MAX {
+        let title =
+            format!("`sweep`: expected points times values of the file to be at most {WORK_MAX}");
+        let found = format!("found {} points, {work} in all", sweep.points());
+        reader.problem(sweep_at(tree), title, found, Vec::new());
+    }
+}
+
+/// The point with this tree, unless it is wrong.
+fn checked_spec(reader: &mut Reader<'_>, tree: &Table) -> Option<Spec> {
+    let spec = Spec::read(reader, tree);
+    let is_read = reader.problems.is_empty();
+    (is_read && lower::network(&spec, None, reader).is_some()).then_some(spec)
+}
+
+/// That there are as many seeds as `repeat` says, and not too many runs.
+fn check_runs(reader: &mut Reader<'_>, tree: &Table, spec: &Spec, points: u64) {
+    let at = tree.get("repeat").map_or(At::NOWHERE, |entry| entry.value.at);
+    // Files and tables have seeds as signed numbers.
+    let seeds = i64::MAX as u64 - spec.seed + 1;
+    if spec.repeat > seeds {
+        let title = format!("`repeat`: expected at most {seeds}, since seeds end at 2^63 - 1");
+        let found = format!("found {} seeds from {} on", spec.repeat, spec.seed);
+        reader.problem(at, title, found, Vec::new());
+    } else if points.saturating_mul(spec.repeat) > RUNS_MAX {
+        let title = format!("`repeat`: expected at most {RUNS_MAX} runs in all");
+        let found = format!("found {points} points times {}", spec.repeat);
+        reader.problem(at, title, found, Vec::new());
+    }
+}
+
+/// Reports two points that are the same run.
+fn refuse_twins(reader: &mut Reader<'_>, tree: &Table, twin: &SweepPoint, named: &SweepPoint) {
+    let title = "`sweep`: expected points of which no two are the same run";
+    let found = format!("found {} and {}", shown_point(twin), shown_point(named));
+    let help = "`repeat` runs a point with several seeds".to_owned();
+    reader.problem(sweep_at(tree), title, found, vec![help]);
+}
+
+/// Where the sweep begins.
+fn sweep_at(tree: &Table) -> At {
+    tree.get("sweep").map_or(At::NOWHERE, |entry| entry.key_at)
+}
+
+/// The values of a point, as a message shows them.
+fn shown_point(named: &SweepPoint) -> String {
+    let values: Vec<String> = named.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+    values.join(", ")
+}
+
+/// The number of keys and list elements of a tree, with those of its traces or without.
+fn values_in(table: &Table, counts_traces: bool) -> u64 {
+    let of_node = |node: &Node| values_of(node, counts_traces);
+    let counted = table.entries.iter().filter(|entry| match &*entry.key {
+        "sweep" => false,
+        "opportunities_ms" | "rows" => counts_traces,
+        _ => true,
+    });
+    counted.map(|entry| of_node(&entry.value)).sum()
+}
+
+fn values_of(node: &Node, counts_traces: bool) -> u64 {
+    1 + match &node.value {
+        Value::Array(values) => values.iter().map(|value| values_of(value, counts_traces)).sum(),
+        Value::Table(table) => values_in(table, counts_traces),
+        _ => 0,
+    }
+}

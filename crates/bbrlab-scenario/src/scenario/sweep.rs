@@ -1,0 +1,418 @@
+//! `[sweep]`: lists of values, of which all combinations are run, and `points`, whose values are
+//! changed together.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::language::document::{At, Entry, Node, Step, Table, Value, parse_path, set};
+use crate::language::reader::{Reader, found};
+use bbrlab_run::SweepPoint;
+
+/// One factor of the product.
+#[derive(Clone, Debug)]
+pub(crate) struct Axis {
+    /// Each choice sets one value, or several together.
+    choices: Vec<Vec<Setting>>,
+}
+
+impl Axis {
+    /// A setting of each key.
+    fn keys(&self) -> Vec<&Setting> {
+        let mut known: BTreeSet<&str> = BTreeSet::new();
+        let all = self.choices.iter().flatten();
+        all.filter(|setting| known.insert(&*setting.key)).collect()
+    }
+}
+
+/// A swept key with one of its values, or one that a `--set` sets.
+#[derive(Clone, Debug)]
+pub(crate) struct Setting {
+    pub(crate) key: Arc<str>,
+    pub(crate) path: Arc<[Step]>,
+    pub(crate) key_at: At,
+    pub(crate) value: Arc<Node>,
+}
+
+/// A sweep's axes in the order of the file; the last one changes fastest.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sweep {
+    axes: Vec<Axis>,
+    points: u64,
+}
+
+/// The most points of one file.
+const POINTS_MAX: u64 = 50_000;
+
+/// Tables that a dotted key may begin with.
+const TABLES: [&str; 5] = ["stack", "bottleneck", "access", "links", "flows"];
+
+/// Keys that cannot be swept, each with the reason or an alternative.
+const NOT_SWEPT: [(&str, &str); 4] = [
+    ("seed", "use `repeat`, which runs seed, seed + 1 ..."),
+    ("repeat", "it is the same at every point"),
+    ("title", "it is the same at every point"),
+    ("sweep", "a sweep cannot contain a sweep"),
+];
+
+impl Sweep {
+    /// Reads `[sweep]`. A key that a `--set` has set is no longer swept: its list is ignored.
+    pub(crate) fn read(reader: &mut Reader<'_>, root: &Table, sets: &[Setting]) -> Self {
+        let mut sweep = Self { axes: Vec::new(), points: 1 };
+        let Some(entry) = root.get("sweep") else { return sweep };
+        let Some(table) = reader.table(&entry.value, "sweep", "a table [sweep]") else {
+            return sweep;
+        };
+        for (prefix, entry) in flattened(table) {
+            if prefix.is_empty() && &*entry.key == "points" {
+                sweep.axes.extend(read_points(reader, entry));
+            } else {
+                sweep.axes.extend(read_list(reader, &prefix, entry));
+            }
+        }
+        sweep.fix(reader, root, sets);
+        let mut seen: BTreeMap<Arc<str>, usize> = BTreeMap::new();
+        for (number, axis) in sweep.axes.iter().enumerate() {
+            for setting in axis.choices.iter().flatten() {
+                if *seen.entry(setting.key.clone()).or_insert(number) != number {
+                    let title = format!("`sweep`: expected `{}` once", setting.key);
+                    let found = "found it in a list and in `points`, or twice";
+                    reader.problem(setting.key_at, title, found, Vec::new());
+                    return sweep;
+                }
+            }
+        }
+        if let Some((first, second)) = sweep.nested(root) {
+            let title = "`sweep`: expected keys of which none contains another";
+            let found = format!("found `{}` and `{}`", first.key, second.key);
+            reader.problem(second.key_at, title, found, Vec::new());
+            return sweep;
+        }
+        let product = sweep
+            .axes
+            .iter()
+            .try_fold(1_u64, |product, axis| product.checked_mul(axis.choices.len() as u64))
+            .filter(|&points| points <= POINTS_MAX);
+        let Some(points) = product else {
+            let sizes: Vec<String> =
+                sweep.axes.iter().map(|axis| axis.choices.len().to_string()).collect();
+            let title = format!("`sweep`: expected at most {POINTS_MAX} points");
+            let found = format!("found a product of {}", sizes.join(" x "));
+            reader.problem(entry.value.at, title, found, Vec::new());
+            return Self { axes: Vec::new(), points: 1 };
+        };
+        sweep.points = points;
+        sweep
+    }
+
+    /// Drops the lists of the keys that are set, and refuses what a point of the sweep would set
+    /// anew.
+    fn fix(&mut self, reader: &mut Reader<'_>, root: &Table, sets: &[Setting]) {
+        for set in sets {
+            let path = numbered(root, &set.path);
+            self.axes.retain(|axis| {
+                let clash = axis.keys().into_iter().find_map(|swept| {
+                    let swept_path = numbered(root, &swept.path);
+                    let is_same = swept_path == path;
+                    let clashes = is_same || sets_anew(&swept_path, &path, &set.value.value);
+                    clashes.then_some((swept, is_same))
+                });
+                let Some((swept, is_same)) = clash else { return true };
+                let (is_list, is_of_set) = (axis.keys().len() == 1, swept.key_at.source > 0);
+                if is_same && is_list && !is_of_set {
+                    return false;
+                }
+                let title = "`--set`: expected a key that no point of the sweep sets anew";
+                let by = match (is_list, is_of_set) {
+                    (true, true) => format!("`sweep.{}`", swept.key),
+                    (true, false) => format!("the sweep of `{}`", swept.key),
+                    (false, _) => format!("`sweep.points`, which set `{}`", swept.key),
+                };
+                let help = if is_list {
+                    format!("`--set 'sweep.{}=[...]'` replaces the list of values", swept.key)
+                } else {
+                    "`--set 'sweep.points=[{ \"KEY\" = VALUE, ... }]'` replaces the points, by one of them for instance".to_owned()
+                };
+                let help = (!is_of_set).then_some(help);
+                let found = format!("found `{}` beside {by}", set.key);
+                reader.problem(set.key_at, title, found, help.into_iter().collect());
+                false
+            });
+        }
+    }
+
+    /// Two keys that one point sets, in the order in which it sets them, of which one contains the
+    /// other: the point would name a value that is not simulated.
+    fn nested(&self, root: &Table) -> Option<(&Setting, &Setting)> {
+        /// Only so many keys are compared with each other, to keep checking cheap.
+        const CHECKED: usize = 300;
+        let mut before: Vec<(&Setting, Vec<Step>)> = Vec::new();
+        for axis in &self.axes {
+            let mut of_axis: BTreeMap<&str, (&Setting, Vec<Step>)> = BTreeMap::new();
+            for choice in &axis.choices {
+                let mut of_choice: Vec<(&Setting, Vec<Step>)> = Vec::new();
+                for setting in choice.iter().take(CHECKED) {
+                    let is_new = !of_axis.contains_key(&*setting.key);
+                    if !is_new && choice.len() == 1 {
+                        continue;
+                    }
+                    let path = numbered(root, &setting.path);
+                    let others = before.iter().filter(|_| is_new).chain(&of_choice);
+                    for (other, other_path) in others {
+                        let extends = || other_path.len() < path.len() && self.only_names(other);
+                        if overlap(other_path, &path) && !extends() {
+                            return Some((*other, setting));
+                        }
+                    }
+                    of_choice.push((setting, path.clone()));
+                    if is_new && before.len() + of_axis.len() < CHECKED {
+                        of_axis.insert(&setting.key, (setting, path));
+                    }
+                }
+            }
+            before.extend(of_axis.into_values());
+        }
+        None
+    }
+
+    /// Whether a swept key is only ever the name of a queue discipline, which leaves each parameter
+    /// to be set after it.
+    fn only_names(&self, setting: &Setting) -> bool {
+        let is_queue = |step: &Step| matches!(step.key.as_str(), "queue" | "reverse_queue");
+        let all = self.axes.iter().flat_map(|axis| axis.choices.iter().flatten());
+        setting.path.last().is_some_and(is_queue)
+            && all
+                .filter(|other| other.key == setting.key)
+                .all(|other| matches!(other.value.value, Value::Text(_)))
+    }
+
+    /// The number of points of the sweep; 1 without a sweep.
+    pub(crate) fn points(&self) -> u64 {
+        self.points
+    }
+
+    /// The axes: for each of its choices, what it sets.
+    pub(crate) fn choices(&self) -> impl Iterator<Item = &[Vec<Setting>]> {
+        self.axes.iter().map(|axis| axis.choices.as_slice())
+    }
+
+    /// The tree at a point, and the point's keys with their values.
+    pub(crate) fn apply(
+        &self,
+        reader: &mut Reader<'_>,
+        root: &Table,
+        point: u64,
+    ) -> (Table, SweepPoint) {
+        let mut tree = root.clone();
+        tree.entries.retain(|entry| &*entry.key != "sweep");
+        for setting in self.settings(point) {
+            if let Err(found) = set(&mut tree, &setting.path, setting.key_at, &setting.value) {
+                let title = "`sweep`: expected a key of the scenario".to_owned();
+                reader.problem(setting.key_at, title, format!("found {found}"), Vec::new());
+            }
+        }
+        (tree, self.named(point))
+    }
+
+    /// A point's keys with their values.
+    pub(crate) fn named(&self, point: u64) -> SweepPoint {
+        let named = |setting: &Setting| (setting.key.to_string(), setting.value.value.to_label());
+        self.settings(point).map(named).collect()
+    }
+
+    /// What a point sets.
+    fn settings(&self, point: u64) -> impl Iterator<Item = &Setting> {
+        // The last axis changes from one point to the next.
+        let mut stride = self.points();
+        self.axes.iter().flat_map(move |axis| {
+            let choices = axis.choices.len() as u64;
+            stride /= choices;
+            let choice = point / stride % choices;
+            &axis.choices[usize::try_from(choice).expect("bounded by the list")]
+        })
+    }
+
+    /// A text of the axes, for the hash over all points.
+    pub(crate) fn canonical(&self) -> String {
+        let mut text = String::new();
+        for axis in &self.axes {
+            for choice in &axis.choices {
+                for setting in choice {
+                    text.push_str(&setting.key);
+                    text.push_str(&setting.value.value.to_label().to_string());
+                }
+                text.push('\n');
+            }
+            text.push('\n');
+        }
+        text
+    }
+}
+
+/// The entries of a table and of the tables in it, with their full names: `bottleneck.rate` may be
+/// without quotes.
+fn flattened(table: &Table) -> Vec<(String, &Entry)> {
+    let mut flat = Vec::new();
+    flatten_into(&mut flat, "", table, 0);
+    flat
+}
+
+fn flatten_into<'t>(
+    flat: &mut Vec<(String, &'t Entry)>,
+    prefix: &str,
+    table: &'t Table,
+    depth: usize,
+) {
+    /// More than the depth of any key.
+    const DEPTH_MAX: usize = 8;
+    for entry in &table.entries {
+        let nested = depth > 0 || TABLES.contains(&&*entry.key);
+        match &entry.value.value {
+            Value::Table(inner) if nested && depth < DEPTH_MAX => {
+                flatten_into(flat, &format!("{prefix}{}.", entry.key), inner, depth + 1);
+            }
+            _ => flat.push((prefix.to_owned(), entry)),
+        }
+    }
+}
+
+fn read_list(reader: &mut Reader<'_>, prefix: &str, entry: &Entry) -> Option<Axis> {
+    let key = format!("{prefix}{}", entry.key);
+    let path = swept_path(reader, &key, entry.key_at)?;
+    let Value::Array(values) = &entry.value.value else {
+        let title = format!("`sweep.\"{key}\"`: expected a list of values");
+        let found = format!("found {}", found(&entry.value.value));
+        reader.problem(entry.value.at, title, found, Vec::new());
+        return None;
+    };
+    if values.is_empty() {
+        let title = format!("`sweep.\"{key}\"`: expected a list of values");
+        reader.problem(entry.value.at, title, "found an empty list", Vec::new());
+        return None;
+    }
+    refuse_twins(reader, &format!("sweep.\"{key}\""), values);
+    let key: Arc<str> = key.into();
+    let settings = values.iter().map(|value| {
+        vec![Setting {
+            key: key.clone(),
+            path: path.clone(),
+            key_at: entry.key_at,
+            value: value.clone(),
+        }]
+    });
+    Some(Axis { choices: settings.collect() })
+}
+
+fn read_points(reader: &mut Reader<'_>, entry: &Entry) -> Option<Axis> {
+    let title = "`sweep.points`: expected a list of tables such as [{ \"flows.cc\" = \"bbr1\" }]";
+    let Value::Array(values) = &entry.value.value else {
+        let found = format!("found {}", found(&entry.value.value));
+        reader.problem(entry.value.at, title, found, Vec::new());
+        return None;
+    };
+    if values.is_empty() {
+        reader.problem(entry.value.at, title, "found an empty list", Vec::new());
+        return None;
+    }
+    refuse_twins(reader, "sweep.points", values);
+    let mut choices = Vec::with_capacity(values.len());
+    for value in values {
+        let Value::Table(table) = &value.value else {
+            let found = format!("found {} in it", found(&value.value));
+            reader.problem(value.at, title, found, Vec::new());
+            return None;
+        };
+        let mut settings = Vec::new();
+        for (prefix, entry) in flattened(table) {
+            let key = format!("{prefix}{}", entry.key);
+            let path = swept_path(reader, &key, entry.key_at)?;
+            settings.push(Setting {
+                key: key.into(),
+                path,
+                key_at: entry.key_at,
+                value: entry.value.clone(),
+            });
+        }
+        choices.push(settings);
+    }
+    Some(Axis { choices })
+}
+
+fn swept_path(reader: &mut Reader<'_>, key: &str, at: At) -> Option<Arc<[Step]>> {
+    let path = match parse_path(key) {
+        Ok(path) => path,
+        Err(found) => {
+            let title = "`sweep`: expected keys such as \"bottleneck.buffer\" or \"flows[1].cc\"";
+            reader.problem(at, title, format!("found {found}"), Vec::new());
+            return None;
+        }
+    };
+    if let Some((_, why)) = NOT_SWEPT.iter().find(|(name, _)| *name == path[0].key) {
+        let title = "`sweep`: expected a key that can differ between points";
+        reader.problem(at, title, format!("found `{}`", path[0].key), vec![(*why).to_owned()]);
+        return None;
+    }
+    Some(path.into())
+}
+
+/// A path with `links[1]` in place of `links.NAME`.
+fn numbered(root: &Table, path: &[Step]) -> Vec<Step> {
+    let named = || {
+        let (first, second) = (path.first()?, path.get(1)?);
+        let Value::Array(tables) = &root.get(&first.key)?.value.value else { return None };
+        let is_named = |node: &Arc<Node>| {
+            let Value::Table(table) = &node.value else { return false };
+            let name = table.get("name").map(|entry| &entry.value.value);
+            matches!(name, Some(Value::Text(name)) if *name == second.key)
+        };
+        let index = (path.len() > 2 && first.index.is_none())
+            .then(|| tables.iter().position(is_named))
+            .flatten()?;
+        let first = Step { key: first.key.clone(), index: Some(index) };
+        Some(std::iter::once(first).chain(path[2..].iter().cloned()).collect())
+    };
+    named().unwrap_or_else(|| path.to_vec())
+}
+
+/// Whether one path leads to a part of what the other leads to. A list without an index is all of
+/// its elements.
+fn overlap(one: &[Step], other: &[Step]) -> bool {
+    one.iter().zip(other).all(|(a, b)| {
+        a.key == b.key && (a.index.is_none() || b.index.is_none() || a.index == b.index)
+    })
+}
+
+/// Whether a point that sets one path would set anew what was set at the other, or a part of it
+/// that the value has.
+fn sets_anew(swept: &[Step], path: &[Step], value: &Value) -> bool {
+    let inner = swept.get(path.len()..).unwrap_or_default();
+    overlap(swept, path) && (inner.is_empty() || has(value, inner))
+}
+
+/// Whether a value has something at a path. The name of a queue discipline stands for a table that
+/// has only that.
+fn has(value: &Value, path: &[Step]) -> bool {
+    let Some((step, rest)) = path.split_first() else { return true };
+    match value {
+        Value::Table(table) => {
+            table.get(&step.key).is_some_and(|entry| has(&entry.value.value, rest))
+        }
+        Value::Text(_) => step.key == "discipline",
+        _ => false,
+    }
+}
+
+/// Refuses equal values, which would be the same run twice.
+fn refuse_twins(reader: &mut Reader<'_>, name: &str, values: &[Arc<Node>]) {
+    /// Only so many values from the start of a list are compared with each other, to keep checking
+    /// cheap.
+    const CHECKED: usize = 300;
+    let values = &values[..values.len().min(CHECKED)];
+    for (index, value) in values.iter().enumerate() {
+        if values[..index].iter().any(|before| before.value.says_the_same(&value.value)) {
+            let title = format!("`{name}`: expected each value once");
+            let found = format!("found {} a second time", found(&value.value));
+            reader.problem(value.at, title, found, Vec::new());
+            return;
+        }
+    }
+}

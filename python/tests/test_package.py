@@ -1,0 +1,96 @@
+"""What is handed to a package index: the source distribution, licences, metadata."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tarfile
+from importlib import metadata
+from pathlib import Path, PurePosixPath
+
+import bbrlab as bl
+import pytest
+
+ROOT = Path(__file__).parents[2]
+LICENCES = {"LICENSE-APACHE", "LICENSE-MIT"}
+
+
+@pytest.fixture(scope="module")
+def sdist(tmp_path_factory: pytest.TempPathFactory) -> dict[PurePosixPath, str]:
+    """The files of a source distribution, with the text of those that are text."""
+    out = tmp_path_factory.mktemp("sdist")
+    words = [sys.executable, "-m", "maturin", "sdist", "--out", str(out)]
+    subprocess.run(words, cwd=ROOT / "python", check=True, capture_output=True)
+    (archive,) = out.iterdir()
+    assert archive.name == f"bbrlab-{bl.__version__}.tar.gz"
+    files = {}
+    with tarfile.open(archive) as tar:
+        for member in tar:
+            assert member.isfile(), f"{member.name}: no file"
+            read = tar.extractfile(member)
+            assert read is not None
+            files[PurePosixPath(*PurePosixPath(member.name).parts[1:])] = read.read().decode(errors="replace")
+    return files
+
+
+def resolved(path: PurePosixPath) -> PurePosixPath:
+    parts: list[str] = []
+    for part in path.parts:
+        if part == "..":
+            parts.pop()
+        else:
+            parts.append(part)
+    return PurePosixPath(*parts)
+
+
+def test_the_sdist_has_every_file_that_the_crates_embed(sdist: dict[PurePosixPath, str]) -> None:
+    wanted = set()
+    for path, text in sdist.items():
+        # Files of tests are not compiled into the package.
+        if path.suffix == ".rs" and "src" in path.parts:
+            library = text.split("#[cfg(test)]")[0]
+            for name in re.findall(r'include_(?:str|bytes)!\(\s*"([^"]+)"', library):
+                if "tests" not in path.stem:
+                    wanted.add(resolved(path.parent / name))
+    # Macros put these names together.
+    for pattern in ("scenarios/*/*.toml", "papers/*.toml", "papers/study/*.toml"):
+        found = {PurePosixPath(path.relative_to(ROOT).as_posix()) for path in ROOT.glob(pattern)}
+        assert found
+        wanted |= found
+    assert len(wanted) > 90
+    assert wanted - set(sdist) == set()
+
+
+def test_the_sdist_has_what_a_build_needs(sdist: dict[PurePosixPath, str]) -> None:
+    names = {str(path) for path in sdist}
+    assert {"Cargo.lock", "Cargo.toml", "pyproject.toml", "README.md", "PKG-INFO", "bbrlab/__init__.py"} <= names
+    for licence in LICENCES:
+        assert sdist[PurePosixPath(licence)] == (ROOT / licence).read_text()
+
+
+def test_the_metadata_say_what_it_is() -> None:
+    said = metadata.metadata("bbrlab")
+    assert said["Version"] == bl.__version__
+    assert said["License-Expression"] == "MIT OR Apache-2.0"
+    assert set(said.get_all("License-File") or []) == LICENCES
+    assert len(said["Summary"]) > 40
+    assert said["Description"].startswith("# bbrlab\n")
+    named = {Path(file).name for file in metadata.files("bbrlab") or []}
+    assert named >= LICENCES
+
+
+def test_the_version_is_the_workspace_s() -> None:
+    (version,) = re.findall(r'^version = "(.*)"', (ROOT / "Cargo.toml").read_text(), re.MULTILINE)
+    assert bl.__version__ == version
+    # Pages say since which version a key exists.
+    since = re.findall(r"\(since (\d+)\.(\d+)\.(\d+)\)", (ROOT / "docs/scenario-files.md").read_text())
+    assert since
+    assert max(tuple(map(int, one)) for one in since) <= tuple(map(int, version.split(".")))
+
+
+def test_all_takes_in_every_extra() -> None:
+    wanted = metadata.requires("bbrlab") or []
+    names = {extra for extra in metadata.metadata("bbrlab").get_all("Provides-Extra") or [] if extra != "all"}
+    (of_all,) = [line for line in wanted if line.startswith("bbrlab[")]
+    assert set(re.findall(r"\[(.*?)\]", of_all)[0].split(",")) == names

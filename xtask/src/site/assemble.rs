@@ -1,0 +1,192 @@
+//! Collects the pages of the repository into the source folder of the book.
+//!
+//! A page keeps its place under `docs/`; pages from elsewhere go to `project/`. The start page,
+//! `docs/README.md`, takes the place of the repository's README and of the list of pages, which the
+//! site shows at its side. A link to another page leads to that page. A link to any other file of the repository leads to a copy of it under
+//! `files/`, so that the site can be read without the repository; a text gets `.txt` at its end,
+//! so that a browser shows it. A link to a folder becomes plain text.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use super::{GENERATED, copy, normal, write};
+use crate::source;
+
+/// Pages outside of `docs/`, with their places in the book.
+const ELSEWHERE: [(&str, &str); 6] = [
+    ("ARCHITECTURE.md", "project/architecture.md"),
+    ("CONTRIBUTING.md", "project/contributing.md"),
+    ("CHANGELOG.md", "project/changelog.md"),
+    ("papers/README.md", "project/papers.md"),
+    ("python/README.md", "project/python.md"),
+    ("adapters/README.md", "project/adapters.md"),
+];
+
+/// The start page, and the pages whose place it takes.
+const START: &str = "README.md";
+const STARTS: [&str; 2] = ["README.md", "docs/SUMMARY.md"];
+
+/// Files that a browser shows as they are.
+const SHOWN: [&str; 5] = ["png", "svg", "json", "html", "pdf"];
+
+/// Writes all pages and the files that they link to.
+pub(super) fn pages(root: &Path, src: &Path) -> Result<(), String> {
+    let mut places: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
+    for (page, place) in ELSEWHERE {
+        if root.join(page).is_file() {
+            places.insert(page.into(), place.into());
+        }
+    }
+    for path in source::files(&root.join("docs"), "md")? {
+        let page = path.strip_prefix(root).unwrap_or(&path).to_path_buf();
+        let place = page.strip_prefix("docs").unwrap_or(&page).to_path_buf();
+        places.insert(page, place);
+    }
+    let mut linked = BTreeSet::new();
+    for (page, place) in &places {
+        let text = source::read(&root.join(page))?;
+        let text =
+            Links { root, places: &places, page, place, linked: &mut linked }.rewritten(&text);
+        write(&src.join(place), text)?;
+    }
+    for file in linked {
+        copy(&root.join(&file), &src.join(copy_of(&file)))?;
+    }
+    Ok(())
+}
+
+/// Where the copy of a file of the repository is, in the book.
+fn copy_of(file: &Path) -> PathBuf {
+    let shown = file.extension().is_some_and(|ending| SHOWN.iter().any(|&shown| ending == shown));
+    let mut name = Path::new("files").join(file).into_os_string();
+    if !shown {
+        name.push(".txt");
+    }
+    name.into()
+}
+
+/// The links of one page.
+struct Links<'a> {
+    root: &'a Path,
+    places: &'a BTreeMap<PathBuf, PathBuf>,
+    page: &'a Path,
+    place: &'a Path,
+    /// Files of the repository that pages link to.
+    linked: &'a mut BTreeSet<PathBuf>,
+}
+
+impl Links<'_> {
+    /// The page with its links made right; code blocks stay.
+    fn rewritten(&mut self, text: &str) -> String {
+        let mut out = String::with_capacity(text.len());
+        let mut is_code = false;
+        for line in text.split_inclusive('\n') {
+            if line.trim_start().starts_with("```") {
+                is_code = !is_code;
+            }
+            if is_code {
+                out.push_str(line);
+            } else {
+                self.line(line, &mut out);
+            }
+        }
+        out
+    }
+
+    /// Appends a line. The links are `[text](target)`, pictures among them, outside of backticks.
+    fn line(&mut self, line: &str, out: &mut String) {
+        let mut rest = line;
+        while let Some(at) = rest.find("](") {
+            let Some(length) = rest[at + 2..].find(')') else { break };
+            let target = &rest[at + 2..at + 2 + length];
+            let (before, after) = (&rest[..at], &rest[at + 2 + length + 1..]);
+            let is_in_code = before.matches('`').count() % 2 == 1;
+            if is_in_code || target.contains("://") || target.starts_with(['#', '<']) {
+                out.push_str(&rest[..at + 2 + length + 1]);
+            } else {
+                match (self.target(target), before.rfind('[')) {
+                    (Some(target), _) => {
+                        out.push_str(before);
+                        out.push_str("](");
+                        out.push_str(&target);
+                        out.push(')');
+                    }
+                    // A folder, which the book has no page for.
+                    (None, Some(open)) => {
+                        out.push_str(&before[..open]);
+                        out.push_str(&before[open + 1..]);
+                    }
+                    (None, None) => out.push_str(&rest[..at + 2 + length + 1]),
+                }
+            }
+            rest = after;
+        }
+        out.push_str(rest);
+    }
+
+    /// The target of a link from this page's place in the book; `None` for a folder.
+    fn target(&mut self, target: &str) -> Option<String> {
+        let (path, anchor) = target.split_once('#').map_or((target, ""), |(path, id)| (path, id));
+        let there = normal(&self.page.parent().unwrap_or(Path::new("")).join(path));
+        // In the list of pages mdBook expects the names of source files.
+        let is_list = self.page == Path::new("docs/SUMMARY.md");
+        let is_start = STARTS.iter().any(|start| Path::new(start) == there);
+        let folder = there.join("README.md");
+        let page = self.places.get(&there).or_else(|| self.places.get(&folder));
+        let to = if is_start && !is_list {
+            START.into()
+        } else if let Some(place) = page {
+            place.clone()
+        } else if there.starts_with("docs/generated")
+            && GENERATED.iter().any(|page| Path::new("docs").join(page) == there)
+        {
+            there.strip_prefix("docs").ok()?.to_path_buf()
+        } else if self.root.join(&there).is_file() {
+            self.linked.insert(there.clone());
+            copy_of(&there)
+        } else {
+            return None;
+        };
+        let mut relative = PathBuf::new();
+        for _ in self.place.parent().into_iter().flat_map(Path::components) {
+            relative.push("..");
+        }
+        // mdBook writes a folder's README.md as its index.
+        let is_index = to.ends_with("README.md") && !is_list;
+        let to = if is_index { to.with_file_name("index.md") } else { to };
+        let mut link = relative.join(to).display().to_string();
+        if !anchor.is_empty() {
+            link.push('#');
+            link.push_str(anchor);
+        }
+        Some(link)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_lead_to_pages_copies_and_nowhere() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the root");
+        let places =
+            BTreeMap::from([(PathBuf::from("docs/results.md"), PathBuf::from("results.md"))]);
+        let mut linked = BTreeSet::new();
+        let (page, place) = (Path::new("docs/queues/red.md"), Path::new("queues/red.md"));
+        let mut links = Links { root, places: &places, page, place, linked: &mut linked };
+        assert_eq!(
+            links.rewritten("[a](../results.md#runs) [b](../../README.md) [c](../../Cargo.toml)\n"),
+            "[a](../results.md#runs) [b](../index.md) [c](../files/Cargo.toml.txt)\n"
+        );
+        assert_eq!(
+            links.rewritten("see [the crates](../../crates), `[x](y)`\n"),
+            "see the crates, `[x](y)`\n"
+        );
+        assert_eq!(
+            links.rewritten("```\n[x](../results.md)\n```\n"),
+            "```\n[x](../results.md)\n```\n"
+        );
+        assert_eq!(linked, BTreeSet::from([PathBuf::from("Cargo.toml")]));
+    }
+}

@@ -1,0 +1,159 @@
+//! Pages that are made from the program: help of the commands, the JSON Schema, the Python API and
+//! the gallery of pictures.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::{copy, write};
+use crate::{python, source};
+
+/// The pages of this file, by their paths in the book; `docs/SUMMARY.md` lists them.
+pub(crate) const GENERATED: [&str; 4] = [
+    "generated/commands.md",
+    "generated/schema.md",
+    "generated/python-api.md",
+    "generated/gallery.md",
+];
+
+/// Writes the help of each command, as the program prints it.
+pub(super) fn commands(root: &Path, src: &Path) -> Result<(), String> {
+    let help = bbrlab(root, &["--help"])?;
+    let mut page = format!(
+        "# Commands\n\nThe help of each command, as `bbrlab help COMMAND` prints it.\n\n\
+         ## bbrlab\n\n```text\n{}```\n",
+        help.replace("\n\n\n", "\n\n")
+    );
+    for command in names_of_commands(&help) {
+        let text = bbrlab(root, &["help", command])?;
+        let _ = write!(page, "\n## bbrlab {command}\n\n```text\n{text}```\n");
+    }
+    write(&src.join(GENERATED[0]), page)
+}
+
+/// The names in the list of commands that `bbrlab --help` prints, `help` excepted.
+fn names_of_commands(help: &str) -> impl Iterator<Item = &str> {
+    let list = help.split("Commands:\n").nth(1).unwrap_or_default();
+    let list = list.split("\n\n").next().unwrap_or_default();
+    list.lines()
+        .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|&name| name != "help")
+}
+
+/// Writes the JSON Schema of scenario files, to read and as a file.
+pub(super) fn schema(root: &Path, src: &Path) -> Result<(), String> {
+    let schema = bbrlab(root, &["show", "--schema"])?;
+    write(&src.join("generated/scenario.schema.json"), &schema)?;
+    let page = format!(
+        "# JSON Schema of scenario files\n\n`bbrlab show --schema` prints it; [as a file](scenario.schema.json).\n\
+         Editors complete and check scenario files with it.\n\n```json\n{schema}```\n"
+    );
+    write(&src.join(GENERATED[1]), page)
+}
+
+/// Writes the Python API from the docstrings of the package, which is built for that.
+pub(super) fn python_api(root: &Path, src: &Path, is_wanted: bool) -> Result<(), String> {
+    let page = src.join(GENERATED[2]);
+    if !is_wanted {
+        return write(
+            &page,
+            "# Python API\n\nThis build of the site leaves it out (`--no-python`).\n",
+        );
+    }
+    let Some(text) = python::output(root, &["python", "tools/api_reference.py"])? else {
+        return Err("the page on the Python API needs Python 3.10 with venv; \
+                    `cargo xtask site --no-python` leaves it out"
+            .to_owned());
+    };
+    write(&page, text)
+}
+
+/// What makes the figures of the papers.
+const REPRODUCE: [&str; 2] = ["reproduce", "--quick"];
+
+/// Writes a page of pictures: the papers' figures, if they are wanted, and all pictures of the
+/// repository's pages, each with a link to the page that explains it.
+pub(super) fn gallery(root: &Path, site: &Path, with_figures: bool) -> Result<(), String> {
+    let docs = root.join("docs");
+    let src = site.join("src");
+    let mut page = "# Gallery\n\n## Figures of the papers\n\n".to_owned();
+    if with_figures {
+        let (html, results) = (src.join("generated/reproduced.html"), site.join("results"));
+        let (html, results) = (html.display().to_string(), results.display().to_string());
+        bbrlab(root, &[&REPRODUCE[..], &["--html", &html, "--out", &results]].concat())?;
+        page += "[The report](reproduced.html) shows each figure of the papers, as published and \
+                 as reproduced, with the command that makes it. ";
+    } else {
+        page += "This build of the site leaves them out; `cargo xtask site --figures` adds them. ";
+    }
+    page += "This command writes the report, in a few CPU minutes:\n\n\
+             ```sh\nbbrlab reproduce --quick --html report.html\n```\n\n\
+             The sections below show every picture of these pages.\n";
+    for path in source::files(&docs, "md")? {
+        let text = source::read(&path)?;
+        let name = path.strip_prefix(&docs).unwrap_or(&path);
+        let title = text.lines().find_map(|line| line.strip_prefix("# ")).unwrap_or_default();
+        let mut is_first = true;
+        for (alt, target) in pictures(&text) {
+            let Some(picture) = picture(&path, target) else { continue };
+            if is_first {
+                let _ = write!(page, "\n## {title}\n\nFrom [{title}](../{}).\n", name.display());
+                is_first = false;
+            }
+            let place = picture.strip_prefix(root).unwrap_or(&picture);
+            let place = Path::new("files").join(place);
+            copy(&picture, &src.join(&place))?;
+            let _ = write!(page, "\n![{alt}](../{})\n\n{alt}\n", place.display());
+        }
+    }
+    write(&src.join(GENERATED[3]), page)
+}
+
+/// The pictures of a page: what describes them, and where they are.
+fn pictures(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    text.split("![").skip(1).filter_map(|rest| {
+        let (alt, rest) = rest.split_once("](")?;
+        Some((alt, rest.split(')').next()?))
+    })
+}
+
+/// The file of a picture, if it is one of the repository's.
+fn picture(page: &Path, target: &str) -> Option<PathBuf> {
+    let path = page.with_file_name(target);
+    fs::canonicalize(path).ok().filter(|path| path.is_file())
+}
+
+/// What the program prints.
+fn bbrlab(root: &Path, args: &[&str]) -> Result<String, String> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let out = Command::new(cargo)
+        .args(["run", "--release", "--quiet", "--package", "bbrlab-cli", "--"])
+        .args(args)
+        .env("COLUMNS", "100")
+        .current_dir(root)
+        .output()
+        .map_err(|error| format!("cannot run cargo: {error}"))?;
+    if !out.status.success() {
+        return Err(format!("bbrlab {}: {}", args.join(" "), String::from_utf8_lossy(&out.stderr)));
+    }
+    String::from_utf8(out.stdout).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_those_of_the_list() {
+        let help = "A laboratory\n\nCommands:\n  run    Run it\n         for long\n  help   Print\n\nOptions:\n  -h\n";
+        assert_eq!(names_of_commands(help).collect::<Vec<_>>(), ["run"]);
+    }
+
+    #[test]
+    fn a_page_has_its_pictures() {
+        let found: Vec<_> = pictures("a ![two flows](img/a.png) b ![x](y.svg)").collect();
+        assert_eq!(found, [("two flows", "img/a.png"), ("x", "y.svg")]);
+    }
+}

@@ -1,0 +1,66 @@
+//! Checks that every link and anchor of the built site leads somewhere in it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use super::normal;
+use crate::source;
+
+/// Links within the site that lead nowhere are errors; links to other sites are not followed.
+pub(super) fn check(book: &Path) -> Result<(), String> {
+    let mut anchors: BTreeMap<PathBuf, BTreeSet<String>> = BTreeMap::new();
+    let mut links = Vec::new();
+    for path in source::files(book, "html")? {
+        let text = source::read(&path)?;
+        let page = path.strip_prefix(book).unwrap_or(&path).to_path_buf();
+        // Copies of files under `files/`, and pages that mdBook makes for itself.
+        if page.starts_with("files") || page.ends_with("404.html") {
+            continue;
+        }
+        for link in values(&text, "href").into_iter().chain(values(&text, "src")) {
+            links.push((page.clone(), link));
+        }
+        anchors.insert(page, values(&text, "id").into_iter().collect());
+    }
+    let count = links.len();
+    let mut wrong = Vec::new();
+    for (page, link) in links {
+        let away = ["http:", "https:", "mailto:", "data:", "javascript:"];
+        if away.iter().any(|start| link.starts_with(start)) {
+            continue;
+        }
+        let (path, anchor) = link.split_once('#').map_or((&*link, ""), |(path, id)| (path, id));
+        let mut there = page.clone();
+        if !path.is_empty() {
+            there.pop();
+            there = normal(&there.join(path));
+            if there.as_os_str().is_empty() {
+                there = "index.html".into();
+            }
+        }
+        if !book.join(&there).exists() {
+            wrong.push(format!("{}: `{link}` leads to no file", page.display()));
+        } else if !anchor.is_empty()
+            && anchors.get(&there).is_some_and(|known| !known.contains(anchor))
+        {
+            wrong.push(format!("{}: `{link}` leads to no heading", page.display()));
+        }
+    }
+    wrong.sort();
+    wrong.dedup();
+    if wrong.is_empty() {
+        println!("{} pages, {count} links, none broken", anchors.len());
+        return Ok(());
+    }
+    Err(format!("links of the site\n  {}", wrong.join("\n  ")))
+}
+
+/// The values of an attribute in HTML that mdBook wrote: quoted, after a blank.
+fn values(html: &str, attribute: &str) -> Vec<String> {
+    let start = format!(" {attribute}=\"");
+    html.split(&*start)
+        .skip(1)
+        .filter_map(|rest| rest.split('"').next())
+        .map(|value| value.replace("&amp;", "&").replace("%20", " "))
+        .collect()
+}

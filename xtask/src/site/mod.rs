@@ -1,0 +1,112 @@
+//! `cargo xtask site`: the documentation as a web site that needs no network, in `target/site/book`.
+//!
+//! mdBook makes the pages, which lie in `docs/`. This task collects them with the project's other
+//! pages, adds those that are generated (help of the commands, the JSON Schema, the Python API),
+//! makes links into the repository lead to copies of the files, and checks every link and anchor
+//! of the result.
+
+mod assemble;
+mod generated;
+mod links;
+
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+use std::process::Command;
+
+pub(crate) use generated::GENERATED;
+
+use crate::python;
+
+/// The release of mdBook that makes the site. It is built from source, once, under `target/`.
+const MDBOOK: &str = "0.5.4";
+
+/// Builds the site and checks its links. `--no-python` leaves out the Python API, which needs the
+/// package to be built; `--figures` runs the papers' experiments (a few CPU minutes; finished runs
+/// are kept under `target/site`) and adds their figures.
+pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
+    let (mut with_python, mut with_figures) = (true, false);
+    for arg in args {
+        match arg.as_str() {
+            "--no-python" => with_python = false,
+            "--figures" => with_figures = true,
+            other => {
+                return Err(format!(
+                    "site: unknown argument `{other}`; there are `--no-python` and `--figures`"
+                ));
+            }
+        }
+    }
+    let site = python::target(root).join("site");
+    let src = site.join("src");
+    if src.exists() {
+        fs::remove_dir_all(&src).map_err(|error| format!("{}: {error}", src.display()))?;
+    }
+    assemble::pages(root, &src)?;
+    generated::commands(root, &src)?;
+    generated::schema(root, &src)?;
+    generated::python_api(root, &src, with_python)?;
+    generated::gallery(root, &site, with_figures)?;
+    for file in ["book.toml", "site.css"] {
+        copy(&root.join("docs").join(file), &site.join(file))?;
+    }
+
+    let mdbook = mdbook(root)?;
+    eprintln!("== mdbook build");
+    let built = Command::new(mdbook).arg("build").arg(&site).status();
+    if !built.map_err(|error| format!("cannot run mdBook: {error}"))?.success() {
+        return Err("mdBook failed".to_owned());
+    }
+    links::check(&site.join("book"))?;
+    println!("the site begins at {}", site.join("book/index.html").display());
+    Ok(())
+}
+
+/// The program mdBook, which is built if this release of it is not there.
+fn mdbook(root: &Path) -> Result<PathBuf, String> {
+    let target = python::target(root);
+    let tools = target.join("mdbook");
+    let program = tools.join("bin/mdbook");
+    let version = Command::new(&program).arg("--version").output();
+    let wanted = format!("mdbook v{MDBOOK}");
+    if version.is_ok_and(|out| String::from_utf8_lossy(&out.stdout).trim() == wanted) {
+        return Ok(program);
+    }
+    let version = format!("={MDBOOK}");
+    let tools = tools.display().to_string();
+    let build = target.join("mdbook-build").display().to_string();
+    // Unoptimised: it is built once and runs for a second.
+    let words = [
+        &["install", "mdbook", "--locked", "--debug", "--force", "--version", &version][..],
+        &["--no-default-features", "--features", "search", "--root", &tools],
+        &["--target-dir", &build],
+    ];
+    crate::cargo(&words.concat(), &[("CARGO_PROFILE_DEV_DEBUG", "0")])?;
+    Ok(program)
+}
+
+/// Writes `text` at `path`, with the folders above it.
+fn write(path: &Path, text: impl AsRef<[u8]>) -> Result<(), String> {
+    let failed = |error: std::io::Error| format!("{}: {error}", path.display());
+    fs::create_dir_all(path.parent().unwrap_or(path)).map_err(failed)?;
+    fs::write(path, text).map_err(failed)
+}
+
+/// Copies a file, with the folders above it.
+fn copy(from: &Path, to: &Path) -> Result<(), String> {
+    write(to, fs::read(from).map_err(|error| format!("{}: {error}", from.display()))?)
+}
+
+/// The path without `.` and `..`.
+fn normal(path: &Path) -> PathBuf {
+    let mut out = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => {
+                out.pop();
+            }
+            Component::CurDir => {}
+            other => out.push(other),
+        }
+    }
+    out
+}
