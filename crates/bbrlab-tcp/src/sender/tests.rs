@@ -7,7 +7,7 @@
 
 use bbrlab_cc::bbr1::Bbr1;
 use bbrlab_cc::linux_int::{after, before};
-use bbrlab_cc::{Algorithm, Cc, Draw};
+use bbrlab_cc::{Algorithm, Cc};
 use bbrlab_stack::{
     AckInterval, CwndValidation, EcnMode, InvalidSample, LossCount, LossSwitches, Pacing,
     PacingSwitches, PartialAck, RateSwitches, Recovery, Rto, RtoEstimate, Rule3, RwndBounds,
@@ -22,6 +22,11 @@ use super::{Sender, SenderConfig, SenderInfo};
 use crate::segment::{SackBlock, Segment, flag};
 use crate::wheel::Tick;
 use crate::{Host, TimerId, Transmission};
+
+use rig::{Notes, Rig};
+
+#[path = "../../tests/all/rig.rs"]
+mod rig;
 
 /// A small deterministic random generator.
 #[derive(Clone, Copy)]
@@ -174,17 +179,17 @@ struct Totals {
 }
 
 impl Totals {
-    /// Adds a history that has ended.
-    fn take(&mut self, sender: &Sender, world: &World) {
+    /// A history that has ended.
+    fn take(&mut self, sender: &Sender, world: &Rig<World>) {
         self.sent += sender.stats.sent;
         self.retransmitted += sender.stats.retransmitted;
         self.timeouts += sender.stats.rto_count;
         self.probes += sender.stats.tlp_count;
         self.undone += sender.stats.undo_count;
         self.ms += world.now.since(BOOT).0 / 1_000_000;
-        self.lapsed += world.lapsed;
+        self.lapsed += world.notes.lapsed;
         let spent = sender.limits.spent(world.now).map(|span| span.0);
-        self.digest.add(&[world.digest.0, sender.stats.sent_bytes]);
+        self.digest.add(&[world.notes.digest.0, sender.stats.sent_bytes]);
         self.digest.add(&spent);
     }
 
@@ -211,10 +216,8 @@ fn lines(seeds: std::ops::Range<u64>, mut history: impl FnMut(u64, &mut Totals))
 
 /// A receiver that SACKs all data it holds, after a path that loses, duplicates and delays packets.
 struct World {
-    now: Time,
     dice: Dice,
     loss_one_in: u32,
-    timers: [Option<Time>; TimerId::COUNT],
     /// Whether idle pacing timers are kept back.
     keeps_idle_pacing: bool,
     /// Whether the pacing timer is armed and kept back.
@@ -234,67 +237,52 @@ struct World {
     digest: Digest,
 }
 
-impl Draw for World {
+impl Notes for World {
+    fn sent(&mut self, now: Time, segment: Segment) {
+        self.digest.add_segment(now, &segment);
+        let is_lost = segment.len > 0 && self.dice.one_in(self.loss_one_in);
+        let copies = if is_lost { 0 } else { 1 + u32::from(self.dice.one_in(50)) };
+        for _ in 0..copies {
+            let late_us = if self.dice.one_in(20) { self.dice.below(20_000) } else { 0 };
+            let at = now + Span::from_micros(u64::from(10_000 + self.dice.below(300) + late_us));
+            self.sent += 1;
+            self.flying.push((at, self.sent, segment));
+        }
+    }
+    fn armed(&mut self, now: Time, timer: TimerId, at: Option<Time>) {
+        assert!(at.is_none_or(|at| at >= now), "a timer is armed for the future");
+        if timer == TimerId::Pacing && at.is_some() {
+            self.is_idle = self.keeps_idle_pacing;
+        }
+    }
     fn below(&mut self, bound: u32) -> u32 {
         self.dice.below(bound)
     }
 }
 
-impl World {
-    fn send(&mut self, segment: Segment) {
-        self.digest.add_segment(self.now, &segment);
-        let is_lost = segment.len > 0 && self.dice.one_in(self.loss_one_in);
-        let copies = if is_lost { 0 } else { 1 + u32::from(self.dice.one_in(50)) };
-        for _ in 0..copies {
-            let late_us = if self.dice.one_in(20) { self.dice.below(20_000) } else { 0 };
-            let at =
-                self.now + Span::from_micros(u64::from(10_000 + self.dice.below(300) + late_us));
-            self.sent += 1;
-            self.flying.push((at, self.sent, segment));
-        }
-    }
-}
-
-impl Host for World {
-    fn transmit(&mut self, what: Transmission<'_>) {
-        what.for_each(|segment| self.send(segment));
-    }
-    fn arm(&mut self, timer: TimerId, at: Time) {
-        assert!(at >= self.now, "a timer is armed for the future");
-        self.timers[timer as usize] = Some(at);
-        if timer == TimerId::Pacing {
-            self.is_idle = self.keeps_idle_pacing;
-        }
-    }
-    fn disarm(&mut self, timer: TimerId) {
-        self.timers[timer as usize] = None;
-    }
-}
-
-impl World {
-    /// Notes the state of the sender, and the deadlines of its timers, at the end of an event.
-    /// Earlier deadlines within the event do not matter.
+impl Rig<World> {
+    /// An event is over: notes the state of the sender, and what its timers are armed for. What
+    /// they were armed for in between does not matter.
     fn note(&mut self, sender: &Sender) {
-        self.digest.add(&self.timers.map(|at| at.map_or(0, |at| at.0)));
-        self.digest.add_state(&sender.info());
+        self.notes.digest.add(&self.timers.map(|at| at.map_or(0, |at| at.0)));
+        self.notes.digest.add_state(&sender.info());
     }
 
     /// Notifies the sender, before its next event, of a pacing timer that was kept back and has
     /// fired.
     fn catch_up(&mut self, sender: &mut Sender) {
-        if let Some(at) = self.lapsed_at.take() {
+        if let Some(at) = self.notes.lapsed_at.take() {
             sender.pacing_lapses(at);
         }
     }
 
-    /// Fires a timer. If it is a pacing timer that was kept back, the sender is notified later.
-    fn fire(&mut self, id: TimerId, sender: &mut Sender) {
+    /// A timer has gone off. Of a pacing timer that was kept back the sender hears later.
+    fn gone_off(&mut self, id: TimerId, sender: &mut Sender) {
         let now = self.now;
-        self.timers[id as usize] = None;
-        if id == TimerId::Pacing && self.is_idle {
-            self.is_idle = false;
-            self.lapsed_at = Some(now);
-            self.lapsed += 1;
+        if id == TimerId::Pacing && self.notes.is_idle {
+            self.notes.is_idle = false;
+            self.notes.lapsed_at = Some(now);
+            self.notes.lapsed += 1;
         } else {
             self.catch_up(sender);
             sender.on_timer(now, id, self);
@@ -303,7 +291,7 @@ impl World {
 
     /// [`Self::note`] of the sender in the state that it has after it catches up.
     fn note_caught_up(&mut self, sender: &Sender) {
-        let Some(at) = self.lapsed_at else {
+        let Some(at) = self.notes.lapsed_at else {
             self.note(sender);
             return;
         };
@@ -316,16 +304,16 @@ impl World {
     /// something to do.
     fn keep_only_idle(&mut self, sender: &Sender) {
         let at = self.timers[TimerId::Pacing as usize];
-        self.is_idle &= at.is_some_and(|at| sender.is_idle_until(at));
+        self.notes.is_idle &= at.is_some_and(|at| sender.is_idle_until(at));
     }
+}
 
-    /// A network without any delivery or answer.
+impl World {
+    /// Nothing gets through, and nobody answers.
     fn silent(dice: Dice) -> Self {
         Self {
-            now: BOOT,
             dice,
             loss_one_in: 1,
-            timers: [None; TimerId::COUNT],
             keeps_idle_pacing: false,
             is_idle: false,
             lapsed_at: None,
@@ -426,7 +414,7 @@ fn transfer(seed: u64, cc: &str, config: &SenderConfig, totals: &mut Totals) {
         sender.recovers_plainly = false;
     }
     let start_seq = config.isn.wrapping_add(1);
-    let mut world = World {
+    let world = World {
         loss_one_in,
         rcv_nxt: start_seq,
         latest: start_seq,
@@ -434,14 +422,15 @@ fn transfer(seed: u64, cc: &str, config: &SenderConfig, totals: &mut Totals) {
         keeps_idle_pacing: totals.keeps_idle_pacing,
         ..World::silent(dice)
     };
+    let mut world = Rig::new(BOOT, world);
     let mut written = 0;
     let total = 600_000;
     sender.connect(world.now, &mut world);
     let mut close_at = None;
     for step in 0.. {
         assert!(step < 400_000, "seed {seed}: the transfer ends");
-        if written < total && sender.is_established() && world.dice.one_in(5) {
-            let bytes = u64::from(1 + world.dice.below(30_000)).min(total - written);
+        if written < total && sender.is_established() && world.notes.dice.one_in(5) {
+            let bytes = u64::from(1 + world.notes.dice.below(30_000)).min(total - written);
             written += bytes;
             world.catch_up(&mut sender);
             sender.write(world.now, bytes, &mut world);
@@ -464,34 +453,32 @@ fn transfer(seed: u64, cc: &str, config: &SenderConfig, totals: &mut Totals) {
             break;
         }
         let flight =
-            world.flying.iter().enumerate().min_by_key(|(_, (at, order, _))| (*at, *order));
+            world.notes.flying.iter().enumerate().min_by_key(|(_, (at, order, _))| (*at, *order));
         let flight = flight.map(|(i, &(at, ..))| (at, i));
-        let timer = [TimerId::Retransmit, TimerId::Pacing]
-            .into_iter()
-            .filter_map(|id| world.timers[id as usize].map(|at| (at, id)))
-            .min();
+        let timer = world.next_timer();
         match (flight, timer) {
             (Some((at, i)), timer) if timer.is_none_or(|(t, _)| at <= t) => {
                 world.now = world.now.max(at);
-                let (_, _, segment) = world.flying.swap_remove(i);
+                let (_, _, segment) = world.notes.flying.swap_remove(i);
                 if segment.len == 0 && !segment.has(flag::SYN) && !segment.has(flag::FIN) {
                     // A probe or a bare ACK of the sender; the receiver answers probes.
-                    world.wnd = 60_000;
+                    world.notes.wnd = 60_000;
                 }
-                let answer = world.receive(&segment, config);
-                if world.dice.one_in(40) {
-                    world.wnd = [0, 900, 5_000, 60_000, 200_000][world.dice.below(5) as usize];
+                let answer = world.notes.receive(&segment, config);
+                if world.notes.dice.one_in(40) {
+                    world.notes.wnd =
+                        [0, 900, 5_000, 60_000, 200_000][world.notes.dice.below(5) as usize];
                 }
                 // The return path has no delay, but loses one segment in ten.
-                if !world.dice.one_in(10) {
+                if !world.notes.dice.one_in(10) {
                     let now = world.now;
                     world.catch_up(&mut sender);
                     sender.on_arrival(now, &answer, &mut world);
                 }
             }
             (_, Some((at, id))) => {
-                world.now = world.now.max(at);
-                world.fire(id, &mut sender);
+                world.fire(at);
+                world.gone_off(id, &mut sender);
             }
             (None, None) => {
                 // Nothing happens until the application writes or closes.
@@ -503,11 +490,11 @@ fn transfer(seed: u64, cc: &str, config: &SenderConfig, totals: &mut Totals) {
         }
     }
     assert_eq!(
-        u64::from(world.rcv_nxt.wrapping_sub(start_seq)),
+        u64::from(world.notes.rcv_nxt.wrapping_sub(start_seq)),
         total + 1,
         "all bytes and the FIN"
     );
-    assert!(world.has_fin);
+    assert!(world.notes.has_fin);
     assert_eq!(sender.board.packets_out(), 0);
     totals.take(&sender, &world);
 }
@@ -624,7 +611,7 @@ fn nonsensical_answers(seed: u64, totals: &mut Totals) {
     let cc = Algorithm::from_name(["reno", "cubic", "bbr1", "bbr2"][dice.below(4) as usize]);
     let cc = cc.expect("known").build(&Vec::new()).expect("the defaults");
     let mut sender = Sender::new(config, cc);
-    let mut world = World::silent(dice);
+    let mut world = Rig::new(BOOT, World::silent(dice));
     sender.write_unlimited(world.now, &mut world);
     sender.connect(world.now, &mut world);
     let synack = Segment {
@@ -634,25 +621,20 @@ fn nonsensical_answers(seed: u64, totals: &mut Totals) {
         ..Segment::default()
     };
     for step in 0..300 {
-        world.now += Span::from_micros(u64::from(world.dice.below(20_000)));
-        while let Some((at, id)) = [TimerId::Retransmit, TimerId::Pacing]
-            .into_iter()
-            .filter_map(|id| world.timers[id as usize].map(|at| (at, id)))
-            .filter(|&(at, _)| at <= world.now)
-            .min()
-        {
-            let until = std::mem::replace(&mut world.now, at);
-            world.timers[id as usize] = None;
+        world.now += Span::from_micros(u64::from(world.notes.dice.below(20_000)));
+        let until = world.now;
+        while let Some((at, id)) = world.fire(until) {
+            world.now = at;
             sender.on_timer(at, id, &mut world);
-            world.now = until;
         }
-        let segment = if step == 3 { synack } else { nonsense(&mut world.dice, &sender) };
+        world.now = until;
+        let segment = if step == 3 { synack } else { nonsense(&mut world.notes.dice, &sender) };
         let now = world.now;
         sender.on_arrival(now, &segment, &mut world);
         if sender.app_is_ready() {
             sender.run_app(now, &mut world);
         }
-        world.flying.clear();
+        world.notes.flying.clear();
         check_counts(&sender);
         world.note(&sender);
     }
@@ -731,12 +713,12 @@ fn a_lost_syn_is_sent_again_linearly_four_times_and_then_doubles() {
     let cc = Algorithm::from_name("reno").expect("known").build(&Vec::new()).expect("the defaults");
     let config = SenderConfig { tick: Tick::new(1000, 0, Span::ZERO), ..SenderConfig::default() };
     let mut sender = Sender::new(config, cc);
-    let mut world = World::silent(Dice(1));
+    let mut world = Rig::new(BOOT, World::silent(Dice(1)));
     sender.connect(world.now, &mut world);
     let mut waits_s = Vec::new();
     for sent in 1..=8 {
-        assert_eq!(world.flying.len(), sent, "nobody answers");
-        assert!(world.flying.iter().all(|(_, _, segment)| segment.has(flag::SYN)));
+        assert_eq!(world.notes.flying.len(), sent, "nobody answers");
+        assert!(world.notes.flying.iter().all(|(_, _, segment)| segment.has(flag::SYN)));
         let at = world.timers[TimerId::Retransmit as usize].take().expect("it waits for an answer");
         waits_s.push(at.since(world.now).0 / 1_000_000_000);
         world.now = at;

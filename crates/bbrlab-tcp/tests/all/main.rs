@@ -1,7 +1,10 @@
 //! All integration tests of this crate. They are one program, because each program would be linked
 //! with everything that the crate uses.
 
+use bbrlab_tcp::{Host, Segment, TimerId, Transmission};
+
 mod prop_receiver;
 mod receiver_histories;
+mod rig;
 mod sender_transcripts;
 mod transcripts;

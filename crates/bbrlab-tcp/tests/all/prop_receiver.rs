@@ -3,14 +3,15 @@
 
 use std::collections::BTreeSet;
 
-use bbrlab_cc::Draw;
 use bbrlab_stack::{DelAck, SocketBuffer, Stack};
 use bbrlab_tcp::receiver::EcnEcho;
 use bbrlab_tcp::segment::flag;
-use bbrlab_tcp::{Host, Receiver, ReceiverConfig, Segment, TimerId, Transmission};
+use bbrlab_tcp::{Receiver, ReceiverConfig, Segment};
 use bbrlab_units::{Bytes, Ecn, Span, Time};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
+
+use crate::rig::{Notes, Rig};
 
 /// Payload bytes of a segment; in these tests the stream consists of such segments.
 const MSS: u32 = 1448;
@@ -77,36 +78,22 @@ fn config() -> impl Strategy<Value = ReceiverConfig> {
     )
 }
 
-/// A host that keeps the segments transmitted.
+/// The segments transmitted.
 #[derive(Default)]
 struct Wire {
     sent: Vec<Segment>,
-    timers: [Option<Time>; TimerId::COUNT],
 }
 
-impl Draw for Wire {
-    fn below(&mut self, _bound: u32) -> u32 {
-        0
-    }
-}
-
-impl Host for Wire {
-    fn transmit(&mut self, what: Transmission<'_>) {
-        what.for_each(|segment| self.sent.push(segment));
-    }
-    fn arm(&mut self, timer: TimerId, at: Time) {
-        self.timers[timer as usize] = Some(at);
-    }
-    fn disarm(&mut self, timer: TimerId) {
-        self.timers[timer as usize] = None;
+impl Notes for Wire {
+    fn sent(&mut self, _: Time, segment: Segment) {
+        self.sent.push(segment);
     }
 }
 
 /// A receiver and its host.
 struct Bench {
     receiver: Receiver,
-    wire: Wire,
-    now: Time,
+    rig: Rig<Wire>,
     /// Whether a segment and the read after it are one call, `deliver`.
     is_short: bool,
     /// Numbers of the segments sent to the receiver.
@@ -117,8 +104,7 @@ impl Bench {
     fn new(config: ReceiverConfig, is_short: bool) -> Self {
         let mut bench = Self {
             receiver: Receiver::new(config),
-            wire: Wire::default(),
-            now: Time(1_000_000),
+            rig: Rig::new(Time(1_000_000), Wire::default()),
             is_short,
             offered: BTreeSet::new(),
         };
@@ -139,38 +125,25 @@ impl Bench {
     }
 
     fn tsval(&self) -> u32 {
-        u32::try_from(self.now.0 / 1_000_000).unwrap()
+        u32::try_from(self.rig.now.0 / 1_000_000).unwrap()
     }
 
     fn wait(&mut self, us: u64) {
-        let until = self.now + Span::from_micros(us);
-        let all =
-            [TimerId::Retransmit, TimerId::DelayedAck, TimerId::Pacing, TimerId::CompressedAck];
-        loop {
-            let due = all
-                .into_iter()
-                .filter_map(|timer| self.wire.timers[timer as usize].map(|at| (at, timer)))
-                .min();
-            match due {
-                Some((at, timer)) if at <= until => {
-                    assert!(at >= self.now, "a timer in the past");
-                    self.now = at;
-                    self.wire.timers[timer as usize] = None;
-                    self.receiver.on_timer(at, timer, &mut self.wire);
-                }
-                _ => break,
-            }
+        let until = self.rig.now + Span::from_micros(us);
+        while let Some((at, timer)) = self.rig.fire(until) {
+            assert!(at >= self.rig.now, "a timer in the past");
+            self.receiver.on_timer(at, timer, &mut self.rig);
         }
-        self.now = until;
+        self.rig.now = until;
     }
 
     fn arrive(&mut self, segment: &Segment) {
         if self.is_short {
-            self.receiver.deliver(self.now, segment, &mut self.wire);
+            self.receiver.deliver(self.rig.now, segment, &mut self.rig);
         } else {
-            self.receiver.on_segment(self.now, segment, &mut self.wire);
+            self.receiver.on_segment(self.rig.now, segment, &mut self.rig);
             if self.receiver.wants_read() {
-                self.receiver.read(self.now, &mut self.wire);
+                self.receiver.read(self.rig.now, &mut self.rig);
             }
         }
     }
@@ -210,10 +183,10 @@ impl Bench {
             Op::Reading(is_reading) => {
                 self.receiver.set_reading(is_reading);
                 if self.receiver.wants_read() {
-                    self.receiver.read(self.now, &mut self.wire);
+                    self.receiver.read(self.rig.now, &mut self.rig);
                 }
             }
-            Op::Interrupt => self.receiver.on_host_interrupt(self.now, &mut self.wire),
+            Op::Interrupt => self.receiver.on_host_interrupt(self.rig.now, &mut self.rig),
         }
     }
 
@@ -243,9 +216,9 @@ proptest! {
         let mut bench = Bench::new(config, false);
         let (mut last_ack, mut edge) = (0, 0);
         for op in &ops {
-            bench.wire.sent.clear();
+            bench.rig.notes.sent.clear();
             bench.apply(op, config.timestamps);
-            for segment in &bench.wire.sent {
+            for segment in &bench.rig.notes.sent {
                 prop_assert!(segment.has(flag::ACK));
                 // DCTCP's ACK for earlier packets carries the current window.
                 let is_dctcp = matches!(config.ecn, EcnEcho::Dctcp { .. });
@@ -272,7 +245,7 @@ proptest! {
             prop_assert!(bench.receiver.stats().bytes_read < u64::from(bench.receiver.rcv_nxt()));
         }
         bench.receiver.set_reading(true);
-        bench.receiver.read(bench.now, &mut bench.wire);
+        bench.receiver.read(bench.rig.now, &mut bench.rig);
         let read = bench.receiver.stats().bytes_read;
         prop_assert_eq!(read + 1, u64::from(bench.receiver.rcv_nxt()));
     }
@@ -293,15 +266,15 @@ proptest! {
                 break;
             }
             bench.apply(&Op::Data { from: 4, count: 1, push: true, ce: false }, config.timestamps);
-            bench.receiver.read(bench.now, &mut bench.wire);
+            bench.receiver.read(bench.rig.now, &mut bench.rig);
             bench.wait(1_000);
         }
-        bench.receiver.read(bench.now, &mut bench.wire);
+        bench.receiver.read(bench.rig.now, &mut bench.rig);
         bench.wait(1_000_000);
         prop_assert!((bench.receiver.rcv_nxt() - 1) / MSS > highest);
         let read = bench.receiver.stats().bytes_read;
         prop_assert_eq!(read + 1, u64::from(bench.receiver.rcv_nxt()));
-        prop_assert_eq!(bench.wire.sent.iter().map(|segment| segment.ack).max(), Some(bench.receiver.rcv_nxt()));
+        prop_assert_eq!(bench.rig.notes.sent.iter().map(|segment| segment.ack).max(), Some(bench.receiver.rcv_nxt()));
         prop_assert_eq!(bench.receiver.rmem_alloc(), 0);
     }
 
@@ -313,12 +286,12 @@ proptest! {
         for op in &ops {
             long.apply(op, config.timestamps);
             short.apply(op, config.timestamps);
-            prop_assert_eq!(&long.wire.sent, &short.wire.sent);
-            prop_assert_eq!(long.wire.timers, short.wire.timers);
+            prop_assert_eq!(&long.rig.notes.sent, &short.rig.notes.sent);
+            prop_assert_eq!(long.rig.timers, short.rig.timers);
             prop_assert_eq!(long.state(), short.state());
             prop_assert_eq!(long.receiver.stats(), short.receiver.stats());
-            long.wire.sent.clear();
-            short.wire.sent.clear();
+            long.rig.notes.sent.clear();
+            short.rig.notes.sent.clear();
         }
     }
 

@@ -7,13 +7,14 @@
 
 use std::fmt::Write as _;
 
-use bbrlab_cc::Draw;
 use bbrlab_stack::{DelAck, Sockbuf, SocketBuffer, SocketSwitches, Stack, TcpOptions};
 use bbrlab_tcp::receiver::EcnEcho;
 use bbrlab_tcp::segment::flag;
-use bbrlab_tcp::{Host, Receiver, ReceiverConfig, Segment, TimerId, Transmission};
+use bbrlab_tcp::{Receiver, ReceiverConfig, Segment, TimerId};
 use bbrlab_units::{Bytes, Ecn, Span, Time, split_mix};
 use expect_test::expect_file;
+
+use crate::rig::{Notes, Rig};
 
 /// A small deterministic random generator.
 struct Dice(u64);
@@ -82,50 +83,38 @@ impl Digest {
     }
 }
 
-/// A host that records the receiver's calls.
+/// A digest of what a host is called for, and counts.
 #[derive(Default)]
 struct Wire {
-    now: Time,
-    timers: [Option<Time>; TimerId::COUNT],
     digest: Digest,
     with_sack: u64,
     with_ece: u64,
     window_closed: u64,
 }
 
-impl Draw for Wire {
-    fn below(&mut self, _bound: u32) -> u32 {
-        0
+impl Notes for Wire {
+    fn sent(&mut self, now: Time, segment: Segment) {
+        let Segment { seq, ack, wnd, tsval, tsecr, .. } = segment;
+        self.digest.add(&[now.0, u64::from(segment.flags), segment.ecn as u64]);
+        self.digest.add(&[seq, ack, wnd, tsval, tsecr].map(u64::from));
+        for block in segment.sack_blocks() {
+            self.digest.add(&[block.start, block.end].map(u64::from));
+        }
+        self.with_sack += u64::from(segment.sack_count > 0);
+        self.with_ece += u64::from(segment.has(flag::ECE));
+        self.window_closed += u64::from(segment.wnd == 0);
     }
-}
-
-impl Host for Wire {
-    fn transmit(&mut self, what: Transmission<'_>) {
-        what.for_each(|segment| {
-            let Segment { seq, ack, wnd, tsval, tsecr, .. } = segment;
-            self.digest.add(&[self.now.0, u64::from(segment.flags), segment.ecn as u64]);
-            self.digest.add(&[seq, ack, wnd, tsval, tsecr].map(u64::from));
-            for block in segment.sack_blocks() {
-                self.digest.add(&[block.start, block.end].map(u64::from));
-            }
-            self.with_sack += u64::from(segment.sack_count > 0);
-            self.with_ece += u64::from(segment.has(flag::ECE));
-            self.window_closed += u64::from(segment.wnd == 0);
-        });
-    }
-    fn arm(&mut self, timer: TimerId, at: Time) {
-        self.digest.add(&[timer as u64, at.0]);
-        self.timers[timer as usize] = Some(at);
-    }
-    fn disarm(&mut self, timer: TimerId) {
+    fn armed(&mut self, _: Time, timer: TimerId, at: Option<Time>) {
         self.digest.add(&[timer as u64]);
-        self.timers[timer as usize] = None;
+        if let Some(at) = at {
+            self.digest.add(&[at.0]);
+        }
     }
 }
 
 struct History {
     receiver: Receiver,
-    wire: Wire,
+    rig: Rig<Wire>,
     dice: Dice,
     mss: u32,
     has_ts: bool,
@@ -139,7 +128,7 @@ impl History {
         let config = dice.config();
         let mut history = Self {
             receiver: Receiver::new(config),
-            wire: Wire { now: Time(1_000_000_000), ..Wire::default() },
+            rig: Rig::new(Time(1_000_000_000), Wire::default()),
             dice,
             mss: config.mss,
             has_ts: config.timestamps,
@@ -156,7 +145,7 @@ impl History {
 
     /// A segment with the fields that all segments of the peer have in common.
     fn segment(&mut self) -> Segment {
-        let ms = u32::try_from(self.wire.now.0 / 1_000_000).expect("seconds");
+        let ms = u32::try_from(self.rig.now.0 / 1_000_000).expect("seconds");
         let flags = flag::ACK | if self.dice.one_in(4) { flag::PSH } else { 0 };
         Segment {
             flags,
@@ -171,26 +160,17 @@ impl History {
     }
 
     fn wait(&mut self, us: u32) {
-        let until = self.wire.now + Span::from_micros(u64::from(us));
-        let all =
-            [TimerId::Retransmit, TimerId::DelayedAck, TimerId::Pacing, TimerId::CompressedAck];
-        while let Some((at, timer)) = all
-            .into_iter()
-            .filter_map(|timer| self.wire.timers[timer as usize].map(|at| (at, timer)))
-            .filter(|&(at, _)| at <= until)
-            .min()
-        {
-            self.wire.now = self.wire.now.max(at);
-            self.wire.timers[timer as usize] = None;
-            let now = self.wire.now;
-            self.receiver.on_timer(now, timer, &mut self.wire);
+        let until = self.rig.now + Span::from_micros(u64::from(us));
+        while let Some((_, timer)) = self.rig.fire(until) {
+            let now = self.rig.now;
+            self.receiver.on_timer(now, timer, &mut self.rig);
         }
-        self.wire.now = until;
+        self.rig.now = until;
     }
 
     fn arrive(&mut self, segment: &Segment) {
-        let now = self.wire.now;
-        self.receiver.deliver(now, segment, &mut self.wire);
+        let now = self.rig.now;
+        self.receiver.deliver(now, segment, &mut self.rig);
     }
 
     fn step(&mut self) {
@@ -221,13 +201,13 @@ impl History {
                 let is_reading = self.dice.one_in(2);
                 self.receiver.set_reading(is_reading);
                 if self.receiver.wants_read() {
-                    let now = self.wire.now;
-                    self.receiver.read(now, &mut self.wire);
+                    let now = self.rig.now;
+                    self.receiver.read(now, &mut self.rig);
                 }
             }
             37 => {
-                let now = self.wire.now;
-                self.receiver.on_host_interrupt(now, &mut self.wire);
+                let now = self.rig.now;
+                self.receiver.on_host_interrupt(now, &mut self.rig);
             }
             38 => {
                 // An old timestamp (PAWS), or an ACK of data that was never sent.
@@ -245,7 +225,7 @@ impl History {
         }
         let wait_us = self.dice.below(300);
         self.wait(wait_us);
-        let digest = &mut self.wire.digest;
+        let digest = &mut self.rig.notes.digest;
         self.receiver.snapshot(&mut |_, value| digest.add(&[value.cast_unsigned()]));
     }
 
@@ -268,7 +248,8 @@ fn histories_end_as_they_did() {
             for _ in 0..400 {
                 history.step();
             }
-            let History { receiver, wire, .. } = &history;
+            let History { receiver, rig, .. } = &history;
+            let wire = &rig.notes;
             let stats = receiver.stats();
             digest.add(&[wire.digest.0]);
             let counts = [

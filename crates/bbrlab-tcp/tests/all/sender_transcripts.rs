@@ -10,49 +10,30 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use bbrlab_cc::{Algorithm, CongestionControl, Draw};
+use bbrlab_cc::{Algorithm, CongestionControl};
 use bbrlab_stack::{
     EcnMode, Handshake, Pacing, PartialAck, Recovery, Rto, RtoEstimate, RttClock, Rule3,
     RwndBounds, SenderQdisc, Sockbuf, SocketBuffer, Tso,
 };
 use bbrlab_tcp::segment::flag;
 use bbrlab_tcp::sender::{SenderInfo, TimerPurpose};
-use bbrlab_tcp::{Host, SackBlock, Segment, Sender, SenderConfig, Tick, TimerId, Transmission};
+use bbrlab_tcp::{SackBlock, Segment, Sender, SenderConfig, Tick, TimerId};
 use bbrlab_units::{Bytes, Ecn, Span, Time};
 
-/// The wire and the timers of a sender under test.
+use crate::rig::{Notes, Rig};
+
+/// What a sender under test has sent.
 #[derive(Default)]
 struct Bench {
     sent: Vec<Segment>,
-    timers: [Option<Time>; TimerId::COUNT],
 }
 
-impl Draw for Bench {
+impl Notes for Bench {
+    fn sent(&mut self, _: Time, segment: Segment) {
+        self.sent.push(segment);
+    }
     fn below(&mut self, bound: u32) -> u32 {
         bound / 2
-    }
-}
-
-impl Host for Bench {
-    fn transmit(&mut self, what: Transmission<'_>) {
-        what.for_each(|segment| self.sent.push(segment));
-    }
-    fn arm(&mut self, timer: TimerId, at: Time) {
-        self.timers[timer as usize] = Some(at);
-    }
-    fn disarm(&mut self, timer: TimerId) {
-        self.timers[timer as usize] = None;
-    }
-}
-
-impl Bench {
-    /// The next timer at or before `until`.
-    fn next_timer(&self, until: Time) -> Option<(Time, TimerId)> {
-        [TimerId::Retransmit, TimerId::Pacing]
-            .into_iter()
-            .filter_map(|id| self.timers[id as usize].map(|at| (at, id)))
-            .filter(|&(at, _)| at <= until)
-            .min()
     }
 }
 
@@ -148,7 +129,7 @@ fn show_segment(segment: &Segment, has_ts: bool) -> String {
 /// A script in progress: the sender, its host and the output so far.
 struct Play {
     sender: Sender,
-    bench: Bench,
+    rig: Rig<Bench>,
     config: SenderConfig,
     wnd: u32,
     /// The inner state that was shown last.
@@ -258,20 +239,19 @@ impl Play {
         let cc = cc.build(&Vec::new()).expect("the defaults are in range");
         let sender = Sender::new(config, cc);
         let shown = inner(&sender.info(), &sender);
-        let bench = Bench::default();
-        Self { sender, bench, config, wnd: 65_535, shown, text: String::new() }
+        let rig = Rig::new(Time::ZERO, Bench::default());
+        Self { sender, rig, config, wnd: 65_535, shown, text: String::new() }
     }
 
     /// Runs the timers due up to `until`.
     fn run_timers(&mut self, until: Time) {
-        while let Some((at, id)) = self.bench.next_timer(until) {
-            self.bench.timers[id as usize] = None;
+        while let Some((at, id)) = self.rig.fire(until) {
             let before = self.sender.info();
-            self.sender.on_timer(at, id, &mut self.bench);
+            self.sender.on_timer(at, id, &mut self.rig);
             self.run_app(at);
             let timer_jiffies = before.timer_jiffies;
             let after = SenderInfo { timer_jiffies, ..self.sender.info() };
-            if self.bench.sent.is_empty() && before == after {
+            if self.rig.notes.sent.is_empty() && before == after {
                 continue;
             }
             let name = if id == TimerId::Pacing { "pacing timer" } else { "timer" };
@@ -285,20 +265,20 @@ impl Play {
 
     fn run_app(&mut self, now: Time) {
         while self.sender.app_is_ready() {
-            self.sender.run_app(now, &mut self.bench);
+            self.sender.run_app(now, &mut self.rig);
         }
     }
 
     fn input(&mut self, now: Time, words: &[&str]) {
         self.run_timers(now);
         match words[0] {
-            "connect" => self.sender.connect(now, &mut self.bench),
+            "connect" => self.sender.connect(now, &mut self.rig),
             "write" => {
                 let bytes = words[1].parse().expect("a number of bytes");
-                self.sender.write(now, bytes, &mut self.bench);
+                self.sender.write(now, bytes, &mut self.rig);
             }
-            "unlimited" => self.sender.write_unlimited(now, &mut self.bench),
-            "close" => self.sender.close(now, &mut self.bench),
+            "unlimited" => self.sender.write_unlimited(now, &mut self.rig),
+            "close" => self.sender.close(now, &mut self.rig),
             "wait" => {}
             "app_limited" => {
                 let until = self.sender.conn().ctl.app_limited;
@@ -320,7 +300,7 @@ impl Play {
             }
             "<" => {
                 let segment = parse_segment(&words[1..], &mut self.wnd, self.config.timestamps);
-                self.sender.on_arrival(now, &segment, &mut self.bench);
+                self.sender.on_arrival(now, &segment, &mut self.rig);
             }
             word => panic!("`{word}` is no input"),
         }
@@ -329,7 +309,7 @@ impl Play {
     }
 
     fn show(&mut self) {
-        for segment in std::mem::take(&mut self.bench.sent) {
+        for segment in std::mem::take(&mut self.rig.notes.sent) {
             let line = show_segment(&segment, self.config.timestamps);
             writeln!(self.text, "    {line}").expect("a string");
         }

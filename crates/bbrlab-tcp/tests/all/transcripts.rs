@@ -31,17 +31,18 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
-use bbrlab_cc::{Algorithm, Draw, Params};
+use bbrlab_cc::{Algorithm, Params};
 use bbrlab_stack::{DelAck, EcnMode, Sockbuf, SocketBuffer};
 use bbrlab_tcp::receiver::EcnEcho;
 use bbrlab_tcp::segment::flag;
 use bbrlab_tcp::socket::Socket;
 use bbrlab_tcp::{
-    Host, Receiver, ReceiverConfig, SackBlock, Segment, Sender, SenderConfig, Tick, TimerId,
-    Transmission,
+    Receiver, ReceiverConfig, SackBlock, Segment, Sender, SenderConfig, Tick, TimerId,
 };
 use bbrlab_units::{Bytes, Ecn, Span, Time};
 use expect_test::expect_file;
+
+use crate::rig::{Notes, Rig};
 
 /// Letters of the flags, in the order in which they are written.
 const FLAGS: [(char, u8); 7] = [
@@ -58,34 +59,17 @@ const FLAGS: [(char, u8); 7] = [
 /// means "none"; a multiple of every slot length of the timer wheel, so that no timer is moved.
 const BOOT_MS: u32 = 1 << 15;
 
-/// A host that records what is transmitted.
+/// The transcript so far.
 struct Scribe {
-    now: Time,
     /// The host's clock minus the transcript's.
     boot: Span,
-    timers: [Time; TimerId::COUNT],
     out: String,
 }
 
-impl Draw for Scribe {
-    fn below(&mut self, _bound: u32) -> u32 {
-        0
-    }
-}
-
-impl Host for Scribe {
-    fn transmit(&mut self, what: Transmission<'_>) {
-        what.for_each(|segment| {
-            writeln!(self.out, "{} > {}", seconds(self.now), show(&segment)).unwrap();
-        });
-    }
-
-    fn arm(&mut self, timer: TimerId, at: Time) {
-        self.timers[timer as usize] = Time(at.0 - self.boot.0);
-    }
-
-    fn disarm(&mut self, timer: TimerId) {
-        self.timers[timer as usize] = Time::NEVER;
+impl Notes for Scribe {
+    fn sent(&mut self, now: Time, segment: Segment) {
+        let now = Time(now.0 - self.boot.0);
+        writeln!(self.out, "{} > {}", seconds(now), show(&segment)).unwrap();
     }
 }
 
@@ -107,11 +91,11 @@ impl End {
         }
     }
 
-    fn timer(&mut self, now: Time, timer: TimerId, host: &mut Scribe) {
+    fn timer(&mut self, now: Time, timer: TimerId, host: &mut Rig<Scribe>) {
         match self {
-            Self::Receiver(receiver) => receiver.on_timer(now + host.boot, timer, host),
-            Self::Sender(sender) => sender.on_timer(now + host.boot, timer, host),
-            Self::Socket(socket) => socket.halves().on_timer(now + host.boot, timer, host),
+            Self::Receiver(receiver) => receiver.on_timer(now, timer, host),
+            Self::Sender(sender) => sender.on_timer(now, timer, host),
+            Self::Socket(socket) => socket.halves().on_timer(now, timer, host),
         }
     }
 
@@ -123,8 +107,7 @@ impl End {
         }
     }
 
-    fn event(&mut self, at: Time, event: &str, host: &mut Scribe) {
-        let now = at + host.boot;
+    fn event(&mut self, now: Time, event: &str, host: &mut Rig<Scribe>) {
         if let Some(segment) = event.strip_prefix("< ") {
             let segment = parse(segment);
             match self {
@@ -324,34 +307,31 @@ fn run(transcript: &str) -> String {
     let mut end = End::new(settings);
     let out = format!("{title}\n{settings}\n");
     let boot = end.boot();
-    let mut host = Scribe { now: Time::ZERO, boot, timers: [Time::NEVER; TimerId::COUNT], out };
-    let all = [TimerId::Retransmit, TimerId::DelayedAck, TimerId::Pacing, TimerId::CompressedAck];
+    let mut host = Rig::new(Time::ZERO + boot, Scribe { boot, out });
     for line in lines {
         let Some((time, event)) = line.split_once(' ') else {
             panic!("`{line}`: a moment and an event");
         };
         if time == "#" {
-            writeln!(host.out, "{line}").unwrap();
+            writeln!(host.notes.out, "{line}").unwrap();
             continue;
         }
         let event = event.trim();
         if event.starts_with('>') {
             continue;
         }
-        let at = parse_seconds(time);
+        let at = parse_seconds(time) + boot;
         assert!(at >= host.now, "`{line}`: time goes back");
-        while let Some(timer) = all.into_iter().min_by_key(|&timer| host.timers[timer as usize])
-            && host.timers[timer as usize] < at
-        {
-            host.now = host.timers[timer as usize];
-            host.timers[timer as usize] = Time::NEVER;
-            end.timer(host.now, timer, &mut host);
+        // Timers of the same moment go off after the event.
+        let before = Time(at.0.saturating_sub(1));
+        while let Some((at, timer)) = host.fire(before) {
+            end.timer(at, timer, &mut host);
         }
         host.now = at;
-        writeln!(host.out, "{line}").unwrap();
+        writeln!(host.notes.out, "{line}").unwrap();
         end.event(at, event, &mut host);
     }
-    host.out
+    host.notes.out
 }
 
 #[test]
