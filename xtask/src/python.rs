@@ -39,8 +39,8 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
     installed(root)
 }
 
-/// What a program of the environment prints, with the package installed in it; `None` where there
-/// is no Python.
+/// Returns the output of a program of the environment with the package installed; `None` without
+/// Python.
 pub(crate) fn output(root: &Path, words: &[&str]) -> Result<Option<String>, String> {
     let Some(env) = environment(root)? else { return Ok(None) };
     let python = root.join("python");

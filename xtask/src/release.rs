@@ -1,6 +1,7 @@
-//! Checks what a release needs besides code: one version, its notes, descriptions, pinned workflows.
+//! Checks the parts of a release other than code: one version, its notes, descriptions, pinned
+//! workflows.
 //!
-//! All of it is text that no compiler reads, and a mistake would only show when a tag is pushed.
+//! No compiler reads these texts, so a mistake would only show when a tag is pushed.
 
 use std::path::Path;
 
@@ -53,7 +54,7 @@ pub(crate) fn notes(root: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// The version that all crates of the workspace have.
+/// Returns the version of all crates of the workspace.
 fn version(root: &Path) -> Result<String, String> {
     let path = root.join("Cargo.toml");
     let manifest: toml::Table =
@@ -63,7 +64,8 @@ fn version(root: &Path) -> Result<String, String> {
     version.map(str::to_owned).ok_or_else(|| "Cargo.toml names no version".to_owned())
 }
 
-/// The text below the heading `## VERSION` or `## VERSION, DATE`, up to the next one of its level.
+/// Returns the text below the heading `## VERSION` or `## VERSION, DATE`, up to the next heading of
+/// its level.
 fn section(changelog: &str, version: &str) -> Result<String, String> {
     let is_heading = |line: &str| {
         let title = line.strip_prefix("## ").unwrap_or_default();
@@ -82,7 +84,7 @@ fn section(changelog: &str, version: &str) -> Result<String, String> {
     Ok(format!("{body}\n"))
 }
 
-/// The actions of a workflow that a moved tag could replace.
+/// Returns the actions of a workflow that a moved tag could replace.
 fn unpinned(workflow: &str) -> impl Iterator<Item = &str> {
     let used = workflow.lines().filter_map(|line| {
         line.trim_start().trim_start_matches("- ").strip_prefix("uses:").map(str::trim)
@@ -90,7 +92,7 @@ fn unpinned(workflow: &str) -> impl Iterator<Item = &str> {
     used.filter(|action| !action.starts_with("./") && !is_pinned(action))
 }
 
-/// Whether an action is named by the hash of a commit, with its version in a comment.
+/// Whether a commit hash names the action, with its version in a comment.
 fn is_pinned(action: &str) -> bool {
     let Some((name, comment)) = action.split_once(" # v") else { return false };
     let hash = name.split_once('@').map_or("", |(_, hash)| hash);

@@ -1,5 +1,4 @@
-//! How many bytes of headers a packet has around its payload. Link-layer bytes come on top: see
-//! [`crate::framing`].
+//! Header bytes of packets. Link-layer bytes are not included: see [`crate::framing`].
 //!
 //! Sources: design of the scenario format: wire size = payload + 52 B (IP 20, TCP 20, timestamps
 //! 12) + framing; 12, 20 or 28 B more for one, two or three SACK blocks. A SYN carries 20 B of
@@ -19,7 +18,7 @@ pub const DATA: u32 = BARE + TIMESTAMPS;
 /// IP and UDP header.
 pub const UDP: u32 = 28;
 
-/// IP and TCP header of a segment that has no options but, perhaps, timestamps.
+/// IP and TCP header of a segment without options other than timestamps.
 #[must_use]
 #[inline]
 pub const fn plain(has_ts: bool) -> u32 {
@@ -40,8 +39,8 @@ pub const fn syn(options: TcpOptions) -> u32 {
 #[must_use]
 #[inline]
 pub const fn with_blocks(has_ts: bool, blocks: u32, options: TcpOptions) -> u32 {
-    // Of the four bytes beside the blocks two are padding. Where options follow each other, the
-    // padding of the timestamps has room for the other two.
+    // In addition to the blocks there are four bytes, two of them padding. If options follow each
+    // other, the padding of the timestamps provides the other two.
     let beside = if has_ts && matches!(options, TcpOptions::Packed) { 0 } else { 4 };
     plain(has_ts) + beside + 8 * blocks
 }

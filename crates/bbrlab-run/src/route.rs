@@ -1,4 +1,4 @@
-//! What lies on the ways of a run's packets.
+//! The links on a run's routes, and the bytes around a packet on them.
 
 use bbrlab_link::Link;
 use bbrlab_units::Bytes;
@@ -7,10 +7,11 @@ use crate::headers;
 use crate::run::{FlowClass, Hop, Run};
 
 impl Hop {
-    /// The link at this step of a route, among the links that flows share and those of a class.
+    /// Returns the link at this element of a route, from the links that flows share and those of a
+    /// class.
     ///
     /// # Panics
-    /// If there is no such link.
+    /// If the link does not exist.
     #[must_use]
     pub fn link<'l>(self, shared: &'l [Link], private: &'l [Link]) -> Option<&'l Link> {
         match self {
@@ -21,8 +22,8 @@ impl Hop {
     }
 }
 
-/// Link-layer bytes around a packet that crosses these links: those of the first one with a rate,
-/// or Ethernet's if there is none.
+/// Returns the link-layer bytes around a packet that crosses these links: the framing of the first
+/// link with a rate, or Ethernet's if there is none.
 pub fn framing<'l>(links: impl IntoIterator<Item = &'l Link>) -> Bytes {
     let first = links.into_iter().find(|link| link.rate.is_limited());
     first.map_or(Link::ETHERNET, |link| link.framing)
@@ -36,7 +37,7 @@ pub fn wire_bytes(link: Option<&Link>, mss: u32) -> u64 {
 }
 
 impl Run {
-    /// The link at a step of a route of this class.
+    /// Returns the link at an element of a route of this class.
     ///
     /// # Panics
     /// If the run has no such link.
@@ -45,7 +46,7 @@ impl Run {
         hop.link(&self.links, &class.private_links)
     }
 
-    /// The links on a route of this class, in its order.
+    /// Returns the links on a route of this class, in order.
     ///
     /// # Panics
     /// If the run has no such link.
@@ -57,13 +58,13 @@ impl Run {
         route.iter().filter_map(|&hop| self.link_at(class, hop))
     }
 
-    /// The link whose departures count as `data_packets`.
+    /// Returns the link whose departures count as `data_packets`.
     #[must_use]
     pub fn bottleneck_link(&self) -> Option<&Link> {
         self.bottleneck.and_then(|link| self.links.get(link as usize))
     }
 
-    /// Link-layer bytes around a packet on a route of this class.
+    /// Returns the link-layer bytes around a packet on a route of this class.
     ///
     /// # Panics
     /// If the run has no such link, or one has a framing of 4 GiB.
@@ -73,7 +74,7 @@ impl Run {
         u32::try_from(framing.0).expect("a scenario's framing is a handful of bytes")
     }
 
-    /// Bytes around the payload of a data packet of this class on its way.
+    /// Returns the bytes around the payload of a data packet of this class on its forward route.
     ///
     /// # Panics
     /// As [`Self::framing`].

@@ -1,10 +1,12 @@
 //! Collects the pages of the repository into the source folder of the book.
 //!
 //! A page keeps its place under `docs/`; pages from elsewhere go to `project/`. The start page,
-//! `docs/README.md`, takes the place of the repository's README and of the list of pages, which the
-//! site shows at its side. A link to another page leads to that page. A link to any other file of the repository leads to a copy of it under
-//! `files/`, so that the site can be read without the repository; a text gets `.txt` at its end,
-//! so that a browser shows it. A link to a folder becomes plain text.
+//! `docs/README.md`, replaces the repository's README and the list of pages, which the site shows
+//! in its sidebar.
+//!
+//! A link to another page leads to that page. A link to any other file of the repository leads to a
+//! copy of it under `files/`, so that the site can be read without the repository. Text files get
+//! the ending `.txt`, so that a browser shows them. A link to a folder becomes plain text.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -22,7 +24,7 @@ const ELSEWHERE: [(&str, &str); 6] = [
     ("adapters/README.md", "project/adapters.md"),
 ];
 
-/// The start page, and the pages whose place it takes.
+/// The start page, and the pages that it replaces.
 const START: &str = "README.md";
 const STARTS: [&str; 2] = ["README.md", "docs/SUMMARY.md"];
 
@@ -55,7 +57,7 @@ pub(super) fn pages(root: &Path, src: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Where the copy of a file of the repository is, in the book.
+/// Returns the place of a repository file's copy in the book.
 fn copy_of(file: &Path) -> PathBuf {
     let shown = file.extension().is_some_and(|ending| SHOWN.iter().any(|&shown| ending == shown));
     let mut name = Path::new("files").join(file).into_os_string();
@@ -76,7 +78,7 @@ struct Links<'a> {
 }
 
 impl Links<'_> {
-    /// The page with its links made right; code blocks stay.
+    /// Returns the page with its links adapted. Code blocks stay unchanged.
     fn rewritten(&mut self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         let mut is_code = false;
@@ -93,7 +95,7 @@ impl Links<'_> {
         out
     }
 
-    /// Appends a line. The links are `[text](target)`, pictures among them, outside of backticks.
+    /// Appends a line. Links are `[text](target)`, including images, outside of backticks.
     fn line(&mut self, line: &str, out: &mut String) {
         let mut rest = line;
         while let Some(at) = rest.find("](") {
@@ -111,7 +113,7 @@ impl Links<'_> {
                         out.push_str(&target);
                         out.push(')');
                     }
-                    // A folder, which the book has no page for.
+                    // A folder, for which the book has no page.
                     (None, Some(open)) => {
                         out.push_str(&before[..open]);
                         out.push_str(&before[open + 1..]);
@@ -124,7 +126,7 @@ impl Links<'_> {
         out.push_str(rest);
     }
 
-    /// The target of a link from this page's place in the book; `None` for a folder.
+    /// Returns the target of a link from this page's place in the book; `None` for a folder.
     fn target(&mut self, target: &str) -> Option<String> {
         let (path, anchor) = target.split_once('#').map_or((target, ""), |(path, id)| (path, id));
         let there = normal(&self.page.parent().unwrap_or(Path::new("")).join(path));

@@ -1,5 +1,5 @@
-//! Pages that are made from the program: help of the commands, the JSON Schema, the Python API and
-//! the gallery of pictures.
+//! Pages that are generated from the program: help of the commands, the JSON Schema, the Python API
+//! and the gallery of plots.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -32,7 +32,7 @@ pub(super) fn commands(root: &Path, src: &Path) -> Result<(), String> {
     write(&src.join(GENERATED[0]), page)
 }
 
-/// The names in the list of commands that `bbrlab --help` prints, `help` excepted.
+/// Returns the names in the list of commands that `bbrlab --help` prints, except `help`.
 fn names_of_commands(help: &str) -> impl Iterator<Item = &str> {
     let list = help.split("Commands:\n").nth(1).unwrap_or_default();
     let list = list.split("\n\n").next().unwrap_or_default();
@@ -70,7 +70,7 @@ pub(super) fn python_api(root: &Path, src: &Path, is_wanted: bool) -> Result<(),
     write(&page, text)
 }
 
-/// What makes the figures of the papers.
+/// The arguments that make the figures of the papers.
 const REPRODUCE: [&str; 2] = ["reproduce", "--quick"];
 
 /// Writes a page of pictures: the papers' figures, if they are wanted, and all pictures of the
@@ -111,7 +111,7 @@ pub(super) fn gallery(root: &Path, site: &Path, with_figures: bool) -> Result<()
     write(&src.join(GENERATED[3]), page)
 }
 
-/// The pictures of a page: what describes them, and where they are.
+/// Returns the images of a page: their descriptions and their places.
 fn pictures(text: &str) -> impl Iterator<Item = (&str, &str)> {
     text.split("![").skip(1).filter_map(|rest| {
         let (alt, rest) = rest.split_once("](")?;
@@ -119,13 +119,13 @@ fn pictures(text: &str) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// The file of a picture, if it is one of the repository's.
+/// Returns the file of an image, if it is in the repository.
 fn picture(page: &Path, target: &str) -> Option<PathBuf> {
     let path = page.with_file_name(target);
     fs::canonicalize(path).ok().filter(|path| path.is_file())
 }
 
-/// What the program prints.
+/// Returns the program's output.
 fn bbrlab(root: &Path, args: &[&str]) -> Result<String, String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let out = Command::new(cargo)

@@ -1,4 +1,4 @@
-//! Checks that every link and anchor of the built site leads somewhere in it.
+//! Checks every link and anchor of the built site.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::normal;
 use crate::source;
 
-/// Links within the site that lead nowhere are errors; links to other sites are not followed.
+/// Reports links within the site that lead nowhere. Links to other sites are not followed.
 pub(super) fn check(book: &Path) -> Result<(), String> {
     let mut anchors: BTreeMap<PathBuf, BTreeSet<String>> = BTreeMap::new();
     let mut links = Vec::new();
@@ -55,7 +55,7 @@ pub(super) fn check(book: &Path) -> Result<(), String> {
     Err(format!("links of the site\n  {}", wrong.join("\n  ")))
 }
 
-/// The values of an attribute in HTML that mdBook wrote: quoted, after a blank.
+/// Returns the values of an attribute in HTML that mdBook wrote: quoted, after a blank.
 fn values(html: &str, attribute: &str) -> Vec<String> {
     let start = format!(" {attribute}=\"");
     html.split(&*start)

@@ -1,8 +1,9 @@
-//! `cargo xtask site`: the documentation as a web site that needs no network, in `target/site/book`.
+//! `cargo xtask site`: builds the documentation as a web site that needs no network, in
+//! `target/site/book`.
 //!
-//! mdBook makes the pages, which lie in `docs/`. This task collects them with the project's other
-//! pages, adds those that are generated (help of the commands, the JSON Schema, the Python API),
-//! makes links into the repository lead to copies of the files, and checks every link and anchor
+//! mdBook makes the site from the pages in `docs/`. This task collects them with the project's
+//! other pages and adds the generated ones (help of the commands, the JSON Schema, the Python API).
+//! It makes links into the repository lead to copies of the files, and checks every link and anchor
 //! of the result.
 
 mod assemble;
@@ -61,7 +62,7 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// The program mdBook, which is built if this release of it is not there.
+/// Returns the path of mdBook, and builds this release of it if it is missing.
 fn mdbook(root: &Path) -> Result<PathBuf, String> {
     let target = python::target(root);
     let tools = target.join("mdbook");
@@ -96,7 +97,7 @@ fn copy(from: &Path, to: &Path) -> Result<(), String> {
     write(to, fs::read(from).map_err(|error| format!("{}: {error}", from.display()))?)
 }
 
-/// The path without `.` and `..`.
+/// Returns the path without `.` and `..`.
 fn normal(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {
