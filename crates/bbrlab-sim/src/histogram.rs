@@ -61,8 +61,8 @@ impl Histogram {
         let (mut left, scale) = (values.iter(), self.scale);
         loop {
             let (counts, first) = (&mut self.counts[..], self.first);
-            // Stops at the first value whose bucket has no count yet. The loop accesses only the
-            // counts of the histogram.
+            // Stops at the first value whose bucket has no count yet. In memory the loop touches
+            // only the counts; the rest is in registers.
             let missing = left.by_ref().copied().map(u64::from).find(|&value| {
                 sum += value;
                 min = min.min(value);
