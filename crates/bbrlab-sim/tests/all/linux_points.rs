@@ -12,7 +12,7 @@ struct Linux {
     goodput_mbps: f64,
     srtt_ms: f64,
     queue_pkts: f64,
-    /// For each seed: a microsecond decides between two outcomes (100 Mbit/s, 0.5 BDP: 1,500 or
+    /// Per seed, because a microsecond decides between two outcomes (100 Mbit/s, 0.5 BDP: 1,500 or
     /// 1,972).
     retransmissions: &'static [u64],
 }
