@@ -80,7 +80,7 @@ enum Phase {
     Stopped,
     /// Everything written is acknowledged and read, and nothing more is written. The two ends
     /// remain: a late duplicate still triggers an ACK, and timers that are still armed fire once.
-    /// Where flows come and go, the next one takes this one's place.
+    /// Where flows come and go, the next one reuses this one's slot.
     Over,
 }
 
@@ -354,8 +354,7 @@ impl Application {
     pub(crate) fn has_written_all(&self, source: &Source, is_whole: bool) -> bool {
         let is_asked = self.transfers.last().is_some_and(|transfer| transfer.done.is_none());
         match self.phase {
-            // A request that is under way has not been answered, so there is nothing to acknowledge
-            // yet.
+            // The current request has not been answered, so there is nothing to acknowledge yet.
             Phase::Open if is_whole && is_asked => false,
             Phase::Open => self.transfers.len() == source.transfers() as usize,
             Phase::Stopped => true,

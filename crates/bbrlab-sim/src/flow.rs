@@ -1,4 +1,4 @@
-//! A flow: its connection, its application and its accounts, and what an event does to the three.
+//! A flow: its connection, its application and its accounts, and how an event changes these three.
 
 use bbrlab_cc::{CongestionControl as _, PacingStatus};
 use bbrlab_net::{Arrival, FlowId, Port};

@@ -227,7 +227,7 @@ impl Scale {
     }
 }
 
-/// The place of a bucket among the counts, if it has one.
+/// The index of a bucket among the counts, if it has one.
 #[inline]
 fn place(bucket: u32, first: u32) -> usize {
     bucket.wrapping_sub(first) as usize

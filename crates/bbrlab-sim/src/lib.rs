@@ -10,7 +10,7 @@
 //! | `wiring.rs` | from a scenario to the engine's links, routes and flows |
 //! | `setup.rs` | from a scenario to the settings of sender and receiver |
 //! | `world.rs` | dispatches the engine's events to the flows |
-//! | `flow.rs` | a flow: what an event does to its three parts |
+//! | `flow.rs` | a flow: how an event changes its three parts |
 //! | `connection.rs` | the two ends of a flow's connection, and the measurements at them |
 //! | `app.rs` | the application: its writes and its transfers |
 //! | `accounts.rs` | the counts of a flow |

@@ -253,7 +253,7 @@ fn flow_summary(run: &Run, id: usize, flow: &Flow, world: &World) -> FlowSummary
     let end = at_end.at.max(flow.start);
     let active = end.since(flow.start);
     let bytes = at_end.bytes_read;
-    // For flows that come and go: the sum of their times.
+    // For flows that come and go, `spent` is the sum of their times.
     let spent = Span(at_end.limits.iter().map(|span| span.0).sum());
     let present = if population.is_some() { spent } else { active };
     let totals = flow.totals_at_end();

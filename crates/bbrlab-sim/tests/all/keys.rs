@@ -149,7 +149,7 @@ fn a_longer_path_lengthens_the_rtt_in_both_directions_and_a_shorter_one_lets_pac
         let rtt = &flow(result).rtt_ms;
         (rtt.min.unwrap(), rtt.max.unwrap())
     };
-    // The RTT of 30 ms holds at the start; 25 ms more each way make 80.
+    // The RTT of 30 ms holds at the start. 25 ms more in each direction make 80 ms.
     let longer = rtt(&at("[[\"0s\", \"5ms\"], [\"4s\", \"30ms\"]]", ""));
     assert!((30.0..31.0).contains(&longer.0) && (80.0..83.0).contains(&longer.1), "{longer:?}");
     let shorter = |more| at("[[\"0s\", \"15ms\"], [\"4s\", \"5ms\"]]", more);

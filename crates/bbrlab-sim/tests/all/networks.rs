@@ -34,7 +34,7 @@ fn each_network_leaves_its_mark() {
     // The rate falls to a tenth for some 400 ms of each 3.4 s.
     let blockage = first_flows("networks.blockage");
     assert!(blockage.iter().all(|flow| (200.0..280.0).contains(&flow.0)), "{blockage:?}");
-    // The download of a link whose uplink is full.
+    // Downloads on a link whose uplink is full.
     let dsl = first_flows("networks.dsl");
     assert!(dsl.iter().all(|flow| (30.0..48.0).contains(&flow.0)), "{dsl:?}");
     // 10.1 s at 40 or 60 Mbit/s, 14 s at 15 to 50 Mbit/s; a loss-based flow suffers from the
