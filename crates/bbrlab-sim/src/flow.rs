@@ -312,7 +312,7 @@ impl Flow {
 
     /// Fires the timer of compressed ACKs.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "from one place, and it tells which timer it is")]
+    #[expect(clippy::inline_always, reason = "one caller, which passes a constant timer")]
     pub(crate) fn on_compressed_ack_timer(
         &mut self,
         port: &mut Port<'_, Payload>,

@@ -300,7 +300,7 @@ impl Sim {
 /// If one has failed: its name. The cause is known only to its owner.
 pub fn refuse_failed(controls: &Controls) -> Result<(), String> {
     match controls.failed() {
-        Some(name) => Err(format!("the congestion control `{name}` from outside has failed")),
+        Some(name) => Err(format!("the custom congestion control `{name}` has failed")),
         None => Ok(()),
     }
 }

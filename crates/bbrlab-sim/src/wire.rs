@@ -77,7 +77,7 @@ const BOTH: usize = 3;
 #[inline]
 #[expect(
     clippy::cast_possible_truncation,
-    reason = "it wraps after 71 minutes, of which no packet needs one"
+    reason = "it wraps after 71 minutes, and a packet takes less than one"
 )]
 pub(crate) fn stamp_us(now: Time) -> u32 {
     (now.0 / 1000) as u32

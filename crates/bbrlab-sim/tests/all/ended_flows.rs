@@ -8,7 +8,7 @@ use bbrlab_run::RunResult;
 fn run(changes: &str) -> RunResult {
     results(&format!(
         r#"
-        title = "a transfer beside a lasting flow"
+        title = "a transfer and a lasting flow"
         duration = "4s"
         [bottleneck]
         rate = "10Mbit/s"

@@ -171,7 +171,7 @@ fn nothing_leaves_a_link_during_an_outage() {
     let outage = result(&text);
     let lost = 1.0 - goodput(&outage) / goodput(&steady);
     assert!((0.11..0.2).contains(&lost), "{lost}");
-    assert!(outage.summary.links[0].utilization > Some(0.97), "the outage is no capacity");
+    assert!(outage.summary.links[0].utilization > Some(0.97), "an outage adds no capacity");
 }
 
 #[test]

@@ -20,7 +20,7 @@ struct Linux {
 fn check(cc: &str, rate_mbps: u32, rtt_ms: u32, buffer_pkts: u32, linux: &Linux) {
     let result = result(&format!(
         r#"
-        title = "one flow beside a real stack"
+        title = "one flow compared with a real stack"
         duration = "50s"
         [bottleneck]
         rate = "{rate_mbps}Mbit/s"

@@ -99,6 +99,6 @@ fn one_that_fails_is_told_by_name() {
     refuse_failed(&controls).unwrap();
     has_failed.store(true, Ordering::Relaxed);
     let error = refuse_failed(&controls).unwrap_err();
-    assert_eq!(error, "the congestion control `outside` from outside has failed");
+    assert_eq!(error, "the custom congestion control `outside` has failed");
     assert!(Sim::with_controls(&run, LinkMode::VirtualClock, &controls).is_err());
 }
