@@ -1,5 +1,5 @@
-//! What a flow has counted: over all of its connections, at certain moments of the run, and when
-//! its active time ended.
+//! The counts of a flow: over all of its connections, at certain moments of the run, and at the end
+//! of its active time.
 
 use bbrlab_tcp::receiver::ReceiverStats;
 use bbrlab_tcp::sender::Stats as SenderStats;
@@ -20,7 +20,8 @@ pub(crate) struct Totals {
 }
 
 impl Totals {
-    /// Those of the connection with these two ends.
+    /// Reads the counts of the connection with these two ends. Each limit has applied for its time
+    /// in `limits`.
     fn of(sender: &Sender, receiver: &Receiver, limits: [Span; 5]) -> Self {
         Self {
             sender: *sender.stats(),
@@ -112,12 +113,12 @@ impl Accounts {
         totals
     }
 
-    /// The current connection is over, of whose counts `totals` is the last.
+    /// Ends the current connection. `totals` includes its counts.
     pub(crate) fn keep(&mut self, totals: Totals) {
         self.past = Some(Box::new(totals));
     }
 
-    /// The first datagram is about to be sent. All counts are in `past`, there is no connection.
+    /// Prepares for the first datagram. There is no connection, so all counts are in `past`.
     pub(crate) fn begin_datagrams(&mut self) {
         self.is_started = true;
         self.keep(Totals::default());
@@ -138,7 +139,7 @@ impl Accounts {
         }
     }
 
-    /// A data packet of an earlier connection has arrived.
+    /// Counts a data packet of an earlier connection that has arrived.
     pub(crate) fn count_late_packet(&mut self) {
         if let Some(counts) = &mut self.past {
             counts.receiver.dropped_packets += 1;
@@ -150,7 +151,7 @@ impl Accounts {
         self.at_end.is_some()
     }
 
-    /// The active time ends at `now` with `totals`, when `wire_bytes` of the flow have departed
+    /// Ends the active time at `now` with `totals`. By then `wire_bytes` of the flow have departed
     /// from the last link with a rate.
     pub(crate) fn end(&mut self, now: Time, totals: &Totals, wire_bytes: u64) {
         self.at_end = Some(Box::new(AtEnd {
@@ -164,19 +165,19 @@ impl Accounts {
     /// The counts at the end of the active time.
     ///
     /// # Panics
-    /// If it has not ended, as it has when the run has.
+    /// If it has not ended. The end of the run ends it.
     pub(crate) fn at_end(&self) -> &AtEnd {
         self.at_end.as_ref().expect("every flow was frozen when the run ended")
     }
 
-    /// Sets the end of the active time, which is over.
+    /// Changes the end of the active time, which must be over.
     pub(crate) fn set_end(&mut self, at: Time) {
         if let Some(at_end) = &mut self.at_end {
             at_end.at = at;
         }
     }
 
-    /// Adds the counts of another flow. Both are frozen; `totals` are those of the two.
+    /// Adds the counts of another flow. Both are frozen; `totals` has the counts of both.
     pub(crate) fn merge(&mut self, other: &Self, totals: Totals) {
         self.marks.merge(&other.marks);
         self.is_started |= other.is_started;

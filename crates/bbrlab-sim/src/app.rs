@@ -1,4 +1,4 @@
-//! The application of a flow: what it writes when, and its transfers.
+//! The application of a flow: its writes and its transfers.
 
 use bbrlab_net::{FlowId, Port};
 use bbrlab_run::{Bursts, FlowClass, Source, TransferRow};
@@ -22,9 +22,9 @@ pub(crate) enum Token {
     Toggle = 2,
     /// The flow stops.
     Stop = 3,
-    /// A flow comes, of a source with arrivals.
+    /// A flow of a source with arrivals arrives.
     Arrive = 4,
-    /// Write on: the socket has become writable at this instant.
+    /// Continue writing: the socket has become writable at this instant.
     Wake = 5,
 }
 
@@ -52,12 +52,12 @@ pub(crate) struct Transfer {
 }
 
 impl Transfer {
-    /// One that begins now.
+    /// A transfer that begins at `start`.
     fn begun(bytes: u64, start: Time) -> Self {
         Self { bytes, start, done: None, retransmitted: 0 }
     }
 
-    /// Its row among the results: the `n`-th of `flow`.
+    /// The row of this transfer, the `n`-th of `flow`, in the results.
     pub(crate) fn row(&self, flow: u32, n: u32, slowdown: Option<f64>) -> TransferRow {
         TransferRow {
             flow,
@@ -80,7 +80,7 @@ enum Phase {
     Stopped,
     /// Everything written is acknowledged and read, and nothing more is written. The two ends
     /// remain: a late duplicate still triggers an ACK, and timers that are still armed fire once.
-    /// Where flows come and go, the next one takes this one's place.
+    /// Where flows come and go, the next one reuses this one's slot.
     Over,
 }
 
@@ -88,17 +88,17 @@ enum Phase {
 #[derive(Debug)]
 pub(crate) struct Application {
     phase: Phase,
-    /// Of a source that goes on and off, whether it is on.
+    /// Whether an on-off source is on.
     pub(crate) is_on: bool,
-    /// Whether it was woken at this instant and has not run yet.
+    /// Whether the application was woken at this instant and has not run yet.
     is_woken: bool,
     /// Bytes of all transfers so far on the connection; `u64::MAX` for a source without end.
     transfer_bytes: u64,
     pub(crate) transfers: Vec<Transfer>,
     pub(crate) pieces: Pieces,
-    /// What it draws from, if its times or sizes are random.
+    /// The random draws, if times or sizes are random.
     client: Option<Box<Client>>,
-    /// From this time on it sends nothing.
+    /// From this time on the application sends nothing.
     stop: Time,
 }
 
@@ -127,7 +127,7 @@ impl Application {
         self.phase == Phase::Over
     }
 
-    /// It is stopped. Returns whether it might have written before.
+    /// Stops the application. Returns whether it could still write before.
     pub(crate) fn stop(&mut self) -> bool {
         let was_open = self.is_open();
         if was_open {
@@ -136,19 +136,19 @@ impl Application {
         was_open
     }
 
-    /// Everything is acknowledged and read.
+    /// Ends the application: everything is acknowledged and read.
     pub(crate) fn end(&mut self) {
         self.phase = Phase::Over;
     }
 
-    /// A flow of this many bytes comes, in the place of one that is over or in one that is new.
+    /// Begins a flow of this many bytes, in the slot of a flow that is over or in a new slot.
     pub(crate) fn come(&mut self, bytes: u64) {
         self.transfers.clear();
         self.transfer_bytes = bytes;
         self.phase = Phase::Open;
     }
 
-    /// A connection is opened.
+    /// Begins a connection at `now`.
     pub(crate) fn begin_connection(&mut self, now: Time, source: &Source) {
         self.pieces.start(now);
         if source.transfers() > 0 {
@@ -156,15 +156,14 @@ impl Application {
         }
     }
 
-    /// Whether what is due at the time of `token` is not done any more, or not yet: after the stop,
-    /// or because the next piece is due at another time. What is due at the stop may come before it
-    /// in the event queue.
+    /// Whether the event of `token` does nothing, because the flow has stopped or the next piece is
+    /// due at another time. An event at the time of the stop may precede it in the event queue.
     pub(crate) fn ignores(&self, token: Token, now: Time) -> bool {
         let is_past_stop = now >= self.stop && matches!(token, Token::Write | Token::Toggle);
         is_past_stop || (token == Token::Write && !self.pieces.is_due(now))
     }
 
-    /// It connects, writes, or goes from sending to not sending or back.
+    /// Connects, writes, or switches between on and off.
     pub(crate) fn write(
         &mut self,
         port: &mut Port<'_, Payload>,
@@ -206,8 +205,8 @@ impl Application {
                 let mut end = connection.sender_end.end(port);
                 match (self.is_on, rate) {
                     (false, None) => sender.stop_writing(),
-                    // What did not fit in the socket was offered while on: the application writes
-                    // it when there is room.
+                    // Data that did not fit in the socket was offered while on: the application
+                    // writes it when there is space.
                     (false, Some(_)) => {}
                     (true, None) => sender.write_unlimited(end.now(), &mut end),
                     (true, Some(rate)) => {
@@ -224,7 +223,7 @@ impl Application {
         }
     }
 
-    /// It begins, or goes from sending to not sending or back, and when it does so next if it does.
+    /// Begins an on or off period, and schedules the end of the period if it has one.
     pub(crate) fn begin_period(
         &mut self,
         port: &mut Port<'_, Payload>,
@@ -251,7 +250,7 @@ impl Application {
         }
     }
 
-    /// The client asks: for the first answer it connects as well.
+    /// Sends a request of the client. For the first one the client also connects.
     fn ask(&mut self, port: &mut Port<'_, Payload>, connection: &mut Connection, token: Token) {
         let (Some(Client::Asks(asks)), Some(duplex)) =
             (self.client.as_deref_mut(), connection.duplex.as_deref_mut())
@@ -274,7 +273,7 @@ impl Application {
         duplex.client(&mut connection.receiver).write(now, REQUEST_BYTES, &mut end);
     }
 
-    /// Bytes of the answer to a request, while the flow's sender answers.
+    /// Bytes of the answer to a request; `None` once the flow's sender no longer answers.
     pub(crate) fn answer(&self) -> Option<u64> {
         match self.client.as_deref() {
             Some(Client::Asks(asks)) if self.is_open() => Some(asks.wanted()),
@@ -282,9 +281,9 @@ impl Application {
         }
     }
 
-    /// The socket has become writable. The application runs when the host has handled all that
-    /// comes at this instant, as a process does that an interrupt has woken: of ACKs that come
-    /// together it sees none before the last. ns-3's is called at once.
+    /// Wakes the application because the socket has become writable. It runs when the host has
+    /// handled all packets of this instant, like a process that an interrupt has woken. So it does
+    /// not run between ACKs that arrive together. ns-3 calls the application at once.
     #[inline(never)]
     pub(crate) fn wake(&mut self, port: &mut Port<'_, Payload>, connection: &mut Connection) {
         if connection.sender.calls_app() {
@@ -295,8 +294,8 @@ impl Application {
         }
     }
 
-    /// The application, which was woken at this instant, runs. That belongs to the event which has
-    /// woken it.
+    /// Runs the application, which was woken at this instant. Not counted as an event: it belongs
+    /// to the event that woke the application.
     pub(crate) fn run_woken(&mut self, port: &mut Port<'_, Payload>, connection: &mut Connection) {
         self.is_woken = false;
         port.uncount_event();
@@ -306,15 +305,15 @@ impl Application {
         }
     }
 
-    /// Whether the receiving application, which has read so many bytes on the connection, has read
-    /// all of the transfers.
+    /// Whether the receiving application has read all transfers, once it has read `bytes_read`
+    /// bytes on the connection.
     #[inline]
     pub(crate) fn is_read(&self, bytes_read: u64) -> bool {
         bytes_read >= self.transfer_bytes
     }
 
-    /// The last transfer has been read at `now`, if it had not been before: records it, and
-    /// schedules the next. So far there were `retransmitted` packets on the connection.
+    /// Records that the last transfer has been read at `now`, unless it already was, and schedules
+    /// the next one. So far the connection has had `retransmitted` retransmissions.
     #[cold]
     pub(crate) fn end_transfer(
         &mut self,
@@ -328,7 +327,7 @@ impl Application {
             return;
         };
         transfer.done = Some(now);
-        // What the answers before it needed is taken off at the end.
+        // The retransmissions of the answers before it are subtracted in `all_transfers`.
         transfer.retransmitted = retransmitted;
         if !self.is_open() {
             return;
@@ -351,12 +350,11 @@ impl Application {
         self.transfers.last().is_some_and(|transfer| transfer.done.is_some())
     }
 
-    /// Whether nothing more will be written, on a connection that `is_whole` or not.
+    /// Whether nothing more will be written. `is_whole`: both ends of the connection write.
     pub(crate) fn has_written_all(&self, source: &Source, is_whole: bool) -> bool {
         let is_asked = self.transfers.last().is_some_and(|transfer| transfer.done.is_none());
         match self.phase {
-            // A request that is under way has not been answered, so there is nothing to acknowledge
-            // yet.
+            // The current request has not been answered, so there is nothing to acknowledge yet.
             Phase::Open if is_whole && is_asked => false,
             Phase::Open => self.transfers.len() == source.transfers() as usize,
             Phase::Stopped => true,
@@ -364,23 +362,23 @@ impl Application {
         }
     }
 
-    /// The connection is over: its transfer has `retransmitted` packets.
+    /// Ends a connection, whose transfer had `retransmitted` retransmissions.
     pub(crate) fn end_connection(&mut self, retransmitted: u64) {
         if let Some(transfer) = self.transfers.last_mut() {
             transfer.retransmitted = retransmitted;
         }
     }
 
-    /// The transfer of a flow that came and is not over, if there is one. It has `retransmitted`
-    /// packets.
+    /// Removes the unfinished transfer of a flow that has arrived, if there is one. It had
+    /// `retransmitted` retransmissions.
     pub(crate) fn take_transfer(&mut self, retransmitted: u64) -> Option<Transfer> {
         self.transfers.pop().map(|transfer| Transfer { retransmitted, ..transfer })
     }
 
-    /// The transfers, each with its retransmissions; those of the current connection are
-    /// `retransmitted`.
+    /// The transfers, each with its retransmissions; the current connection had `retransmitted`.
     pub(crate) fn all_transfers(&self, retransmitted: u64) -> impl Iterator<Item = Transfer> {
-        // Those of answers are counted on the one connection that all of them have.
+        // All answers share one connection, whose count of retransmissions goes on over all of
+        // them.
         let is_one_connection = matches!(self.client.as_deref(), Some(Client::Asks(_)));
         let mut before = 0;
         let last = self.transfers.len();
@@ -394,7 +392,7 @@ impl Application {
         })
     }
 
-    /// How long a player stood still by the time `now`; `None` of others.
+    /// How long a player has stalled by `now`; `None` for other applications.
     pub(crate) fn stalled(&self, now: Time) -> Option<Span> {
         self.client.as_deref().and_then(|client| client.stalled(now))
     }

@@ -1,10 +1,10 @@
-//! Flows that come and go: a class of them draws when the next one comes and how many bytes it has.
+//! Flows that come and go: each class draws the time and the size of its next flow.
 //!
-//! A flow that comes takes the place of one that is over: the number that the engine knows it by,
-//! its timers and its memory. Packets of the one before that are still in the network are told by
-//! their numbers, as those of a train's earlier connections are, and reach nobody. What a flow did
-//! is added to its class when it is over, so a run needs memory for the flows that are under way at
-//! once, however many come.
+//! An arriving flow reuses the slot of a flow that is over: its number in the engine, its timers
+//! and its memory. Packets of the former flow may still be in the network. They are recognised by
+//! their numbers, like packets of a train's earlier connections, and dropped. When a flow is over,
+//! its counts are added to its class. So memory grows with the flows that are active at once, not
+//! with the number of arrivals.
 
 use bbrlab_net::FlowLosses;
 use bbrlab_run::{Arrivals, TransferRow};
@@ -17,14 +17,14 @@ use crate::flow::Flow;
 use crate::meter::Meter;
 use crate::slowdown::Ideal;
 
-/// So many flows of a class have a row of their own in the table of transfers: those that are over
-/// first.
+/// The number of flows per class with a row of their own in the table of transfers: the first ones
+/// to end.
 const ROWS_MAX: usize = 10_000;
 
-/// Memory for percentiles is that of a run with so many flows, and they are as exact as there.
+/// Percentiles use as much memory, and are as exact, as in a run with this many flows.
 const FLOWS_LIKE: usize = 1000;
 
-/// The meter of a place.
+/// The meter of a slot.
 pub(crate) fn meter(period: Span) -> Meter {
     Meter::new(period, FLOWS_LIKE)
 }
@@ -32,39 +32,39 @@ pub(crate) fn meter(period: Span) -> Meter {
 /// The flows of a class with arrivals.
 #[derive(Debug)]
 pub(crate) struct Population {
-    /// The flow of the run that stands for all: the first place.
+    /// The flow of the run that represents the class: the first slot.
     pub(crate) hub: u32,
-    /// From this time on nobody comes.
+    /// From this time on no flow arrives.
     stop: Option<Time>,
-    /// Whether somebody will come.
+    /// Whether another flow will arrive.
     expects: bool,
-    /// When the last flow was over, if nobody comes any more.
+    /// When the last flow was over, if no more flows arrive.
     pub(crate) ended: Option<Time>,
     gaps: Draws,
     sizes: Draws,
-    /// The places whose flows are over, the last one that became so at the end.
+    /// The slots whose flows are over, the latest one last.
     vacant: Vec<u32>,
-    /// The places besides the hub's.
+    /// The slots except the hub's.
     pub(crate) places: Vec<u32>,
     at_most: u32,
     pub(crate) came: u64,
-    /// Arrivals that found `at_most` flows under way.
+    /// Arrivals that were rejected because `at_most` flows were active.
     pub(crate) turned_away: u64,
     pub(crate) counts: Completed,
 }
 
-/// Where a flow that comes is put.
+/// The slot of an arriving flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// In that of a flow that is over.
+    /// The slot of a flow that is over.
     Of(u32),
-    /// In a new one.
+    /// A new slot.
     New,
-    /// It is turned away.
+    /// No slot: the flow is rejected.
     None,
 }
 
-/// What is known of the flows that are over, or were begun when the run ended.
+/// Results of the flows that are over, or were unfinished when the run ended.
 #[derive(Debug)]
 pub(crate) struct Completed {
     hub: u32,
@@ -74,7 +74,7 @@ pub(crate) struct Completed {
 }
 
 impl Population {
-    /// The class number `class`, whose first place is `hub`, in the run with `seed`.
+    /// The class number `class`, whose first slot is `hub`, in the run with `seed`.
     pub(crate) fn new(
         arrivals: &Arrivals,
         (class, hub): (usize, u32),
@@ -98,19 +98,20 @@ impl Population {
         }
     }
 
-    /// When the next flow comes, after one that came at `now`; `None` if none does.
+    /// Draws when the next flow arrives after one at `now`; `None` if no more arrive.
     pub(crate) fn next_after(&mut self, now: Time) -> Option<Time> {
         let at = now + Span(self.gaps.next());
         self.expects = self.stop.is_none_or(|stop| at < stop);
         self.expects.then_some(at)
     }
 
-    /// The bytes of the flow that comes now.
+    /// Draws the bytes of the flow that arrives now.
     pub(crate) fn next_size(&mut self) -> u64 {
         self.sizes.next()
     }
 
-    /// Where the flow that comes now is put; `New` is to be followed by [`Self::add_place`].
+    /// Takes a slot for the flow that arrives now. After `New` the caller must call
+    /// [`Self::add_place`].
     pub(crate) fn take_place(&mut self) -> Place {
         let place = match self.vacant.pop() {
             Some(place) => Place::Of(place),
@@ -128,8 +129,8 @@ impl Population {
         self.places.push(place);
     }
 
-    /// The run ended at `now`: adds what the flows at all places have counted to the counts of the
-    /// hub's, whose active time ended with the last flow if nobody came any more.
+    /// Adds the counts of all slots to the hub's when the run ends at `now`. If no more flows were
+    /// to arrive, the hub's active time ended with the last flow.
     pub(crate) fn gather(&mut self, flows: &mut [Flow], losses: &mut [FlowLosses], now: Time) {
         let hub = self.hub as usize;
         let (head, tail) = flows.split_at_mut(hub + 1);
@@ -147,7 +148,7 @@ impl Population {
         }
     }
 
-    /// The flow at this place is over. Returns whether it was the last.
+    /// Records that the flow in slot `place` is over. Returns whether it was the last flow.
     pub(crate) fn leave(&mut self, now: Time, place: u32, transfer: &Transfer) -> bool {
         self.vacant.push(place);
         self.counts.add(transfer);

@@ -1,5 +1,5 @@
-//! A client that asks again and again on one connection, a player among them, and random bursts:
-//! what they draw and what they remember.
+//! State and random draws of clients that send requests on one connection, among them video
+//! players, and of random bursts.
 
 use bbrlab_run::{Bursts, Pause, Random, Requests, Source};
 use bbrlab_units::{Span, Time};
@@ -13,18 +13,18 @@ pub(crate) enum Client {
     Bursts { on: Draws, off: Draws },
 }
 
-/// A client that asks.
+/// A client that sends requests.
 #[derive(Debug)]
 pub(crate) struct Asks {
     sizes: Draws,
     pause: Wait,
-    /// Bytes of the answer to the request that is under way.
+    /// Bytes of the answer to the current request.
     wanted: u64,
-    /// After so many answers there are no more requests.
+    /// The number of answers after which there are no more requests.
     count: u32,
 }
 
-/// How a client waits.
+/// How a client waits before its next request.
 #[derive(Debug)]
 enum Wait {
     None,
@@ -32,12 +32,12 @@ enum Wait {
     Player(Player),
 }
 
-/// A player: it plays what it has, and stands still when that is nothing.
+/// A video player: it plays what it has buffered, and stalls when the buffer is empty.
 #[derive(Debug)]
 struct Player {
     piece: Span,
     buffer: Span,
-    /// Until when what it has plays; `None` before the first piece.
+    /// When the buffer will be empty; `None` before the first chunk.
     plays_until: Option<Time>,
     stalled: Span,
 }
@@ -75,7 +75,8 @@ impl Client {
         }
     }
 
-    /// How long a player stood still after its first piece, by the time `now`; `None` of others.
+    /// How long a player has stalled since its first chunk, by `now`; `None` for other
+    /// applications.
     pub(crate) fn stalled(&self, now: Time) -> Option<Span> {
         let Self::Asks(Asks { pause: Wait::Player(player), .. }) = self else { return None };
         let until = player.plays_until?;
@@ -84,19 +85,19 @@ impl Client {
 }
 
 impl Asks {
-    /// The client asks for the next answer; returns its bytes.
+    /// Draws the size of the next answer and returns its bytes.
     pub(crate) fn ask(&mut self) -> u64 {
         self.wanted = self.sizes.next();
         self.wanted
     }
 
-    /// Bytes of the answer that was asked for.
+    /// Bytes of the answer that was requested last.
     pub(crate) fn wanted(&self) -> u64 {
         self.wanted
     }
 
-    /// Answer number `n`, counted from 1, has been read at `now`: when the client asks for the
-    /// next.
+    /// Returns when the client requests the next answer, after it has read answer `n`, counted from
+    /// 1, at `now`.
     pub(crate) fn after(&mut self, n: usize, now: Time) -> Option<Time> {
         let at = match &mut self.pause {
             Wait::None => now,
@@ -108,13 +109,13 @@ impl Asks {
 }
 
 impl Player {
-    /// A piece has been read at `now`: when the player asks for the next.
+    /// Records that a chunk has been read at `now`. Returns when the player requests the next.
     fn after_piece(&mut self, now: Time) -> Time {
         let until = self.plays_until.unwrap_or(now);
         self.stalled = self.stalled + now.since(until);
         let until = until.max(now) + self.piece;
         self.plays_until = Some(until);
-        // Room for a piece more.
+        // Space for one more chunk.
         let full = self.buffer.0.saturating_sub(self.piece.0);
         now.max(Time(until.0.saturating_sub(full)))
     }
@@ -132,10 +133,10 @@ mod tests {
         let (piece, buffer) = (Span::from_secs(4), Span::from_secs(12));
         let mut player = Player { piece, buffer, plays_until: None, stalled: Span::ZERO };
         let mut asked = |at: u64| player.after_piece(Time(at * S)).0 / S;
-        // At 1 s it has 4 s, at 2 s 7 s, at 3 s 10 s: there is room for four more at 5 s.
+        // At 1 s it has 4 s, at 2 s 7 s, at 3 s 10 s: there is space for four more at 5 s.
         assert_eq!([asked(1), asked(2), asked(3)], [1, 2, 5]);
         assert_eq!([asked(6), asked(10)], [9, 13]);
-        // It had enough until 21 s, and stands still until the next piece comes.
+        // It had enough until 21 s, and stalls until the next chunk arrives.
         assert_eq!(asked(30), 30);
         assert_eq!(player.stalled, Span::from_secs(9));
     }

@@ -1,6 +1,6 @@
-//! The two ends of a flow's current connection, and what is measured at them.
+//! The two ends of a flow's current connection, and the measurements at them.
 //!
-//! A flow may open one connection after the other; what is measured goes on over all of them.
+//! A flow may open one connection after the other; measurements continue over all of them.
 
 use std::sync::Arc;
 
@@ -17,10 +17,10 @@ use crate::wire::{self, Endpoint, FlowEnd as _, Payload, SenderEnd};
 
 /// The two ends of the connection.
 ///
-/// With ten thousand flows each event finds its flow outside the cache, so what a segment's arrival
-/// touches lies side by side, and so does what an ACK's arrival touches: five cache lines from the
-/// beginning to the midst of `receiver`; those that [`Sender`] tells, and two from the time of the
-/// pacing timer in `sender_end` to the recent values in `meter`.
+/// With ten thousand flows, the flow of an event is usually not in the cache. So the fields that
+/// one event touches are adjacent. An arriving segment touches five cache lines, from the beginning
+/// to the middle of `receiver`. An arriving ACK touches the lines that [`Sender`] documents, and
+/// two lines from the time of the pacing timer in `sender_end` to the recent values in `meter`.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct Connection {
@@ -32,7 +32,7 @@ pub(crate) struct Connection {
     pub(crate) sender: Sender,
     /// The other halves of the two sockets, if both ends write.
     pub(crate) duplex: Option<Box<Duplex>>,
-    /// So that what follows the random numbers of `sender_end` begins a cache line.
+    /// Aligns the field after the random numbers of `sender_end` to a cache line.
     _before_line: [u64; 3],
     pub(crate) sender_end: SenderEnd,
     pub(crate) meter: Meter,
@@ -76,14 +76,14 @@ impl Connection {
         self.sender_end.endpoint.is_whole
     }
 
-    /// From now on the flow may end by itself: it was stopped.
+    /// Lets the flow end by itself from now on, because it was stopped.
     pub(crate) fn let_end(&mut self) {
         self.sender_end.endpoint.may_end = true;
         self.receiver_end.may_end = true;
     }
 
-    /// A new pair of sockets takes the place of a former pair. What is still in the network of the
-    /// former connection is late from now on.
+    /// Replaces the sockets by a new pair. Packets of the former connection that are still in the
+    /// network are late from now on.
     pub(crate) fn renew(&mut self, port: &mut Port<'_, Payload>, setup: &ClassSetup) {
         let flow = self.flow();
         let first_packet = port.packets_sent(flow);
@@ -101,15 +101,15 @@ impl Connection {
         }
     }
 
-    /// The connection begins: where both ends write, each needs its other half.
+    /// Begins the connection: where both ends write, each gets its other half.
     pub(crate) fn begin(&mut self, setup: &ClassSetup) {
         if self.is_whole() {
             self.duplex = Some(Box::new(Duplex::new(&setup.sender, &setup.receiver)));
         }
     }
 
-    /// A segment of the connection reaches the receiver; returns until when the application has
-    /// read.
+    /// Delivers a segment of the connection to the receiver. Returns when the application has
+    /// finished reading.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "each packet passes here")]
     pub(crate) fn at_receiver(
@@ -125,7 +125,7 @@ impl Connection {
         until
     }
 
-    /// A packet reaches the client, which reads; returns until when.
+    /// Delivers a packet to the client, which reads. Returns when it has finished reading.
     #[cold]
     pub(crate) fn at_client(
         &mut self,
@@ -146,14 +146,14 @@ impl Connection {
         until
     }
 
-    /// A segment has reached the receiver, which may have got new data from it.
+    /// Notes the arrival of a segment at the receiver; it may have brought new data.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "each packet passes here")]
     fn note_arrival(&mut self, packet: &Arrival<'_, Payload>) {
         self.round_trips.arrive(self.receiver.arrived(), packet.payload().sent_us());
     }
 
-    /// The receiving application reads as long as it is woken up; returns until when.
+    /// Lets the receiving application read as long as it is woken. Returns when it has finished.
     pub(crate) fn read(&mut self, port: &mut Port<'_, Payload>) -> Time {
         let mut end = self.receiver_end.end(port);
         let mut now = end.now();
@@ -167,7 +167,7 @@ impl Connection {
         now
     }
 
-    /// A segment of the connection reaches the sender. Returns whether it was accepted.
+    /// Delivers a segment of the connection to the sender. Returns whether it was accepted.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly every ACK passes here")]
     pub(crate) fn at_sender(
@@ -179,8 +179,8 @@ impl Connection {
         self.sender.on_arrival(end.now(), wire::AtSender(*packet), &mut end)
     }
 
-    /// A packet reaches the server, which reads, and answers each request with as many bytes as
-    /// `answer` says. Returns whether it was accepted.
+    /// Delivers a packet to the server, which reads and answers each request with `answer` bytes.
+    /// Returns whether the packet was accepted.
     #[cold]
     pub(crate) fn at_server(
         &mut self,
@@ -202,7 +202,7 @@ impl Connection {
         is_heard
     }
 
-    /// The application writes what it has.
+    /// Lets the application write what it has.
     pub(crate) fn run_app(&mut self, port: &mut Port<'_, Payload>) {
         let mut end = self.sender_end.end(port);
         match self.duplex.as_deref_mut() {
@@ -211,7 +211,7 @@ impl Connection {
         }
     }
 
-    /// A timer of the sender fires.
+    /// Fires a timer of the sender.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for the pacing timer, once for all others")]
     pub(crate) fn on_sender_timer(&mut self, port: &mut Port<'_, Payload>, timer: TimerId) {
@@ -222,7 +222,7 @@ impl Connection {
         }
     }
 
-    /// A timer of the receiver fires.
+    /// Fires a timer of the receiver.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for one timer, once for all")]
     pub(crate) fn on_receiver_timer(&mut self, port: &mut Port<'_, Payload>, timer: TimerId) {
@@ -235,8 +235,8 @@ impl Connection {
         }
     }
 
-    /// Before an event of the sender: a pacing timer that is not in the event queue, and was due
-    /// before, has fired.
+    /// Fires, before an event of the sender, a pacing timer that was due earlier and is not in the
+    /// event queue.
     #[inline]
     pub(crate) fn let_pacing_lapse(&mut self, port: &mut Port<'_, Payload>) {
         let now = wire::host_time(port.now());
@@ -245,14 +245,14 @@ impl Connection {
         }
     }
 
-    /// The same if it is due by `now`, for what looks at the flow between events. Returns whether
-    /// it has fired.
+    /// Fires the pacing timer if it is due by `now` and not in the event queue, so that the flow
+    /// can be read between events. Returns whether it has fired.
     pub(crate) fn catch_up(&mut self, now: Time) -> bool {
         self.sender_end.pacing_timer.lapse_by(wire::host_time(now), &mut self.sender)
     }
 
-    /// After an event of the sender: a pacing timer that will have something to do goes into the
-    /// event queue.
+    /// Puts the pacing timer into the event queue, after an event of the sender, if it will have
+    /// something to do.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "often there is none")]
     pub(crate) fn arm_pacing_unless_idle(&mut self, port: &mut Port<'_, Payload>) {
@@ -261,7 +261,8 @@ impl Connection {
         }
     }
 
-    /// A high-resolution timer is due at any time; timers of the wheel are due at a tick.
+    /// Arms the pacing timer, unless it will be idle. As a high-resolution timer it is due at any
+    /// time, not only at a tick like timers of the wheel.
     #[inline(never)]
     fn settle_pacing(&mut self, port: &mut Port<'_, Payload>) {
         if let Some(at) = self.sender_end.pacing_timer.take_unless_idle(&self.sender) {
@@ -270,7 +271,7 @@ impl Connection {
         }
     }
 
-    /// An ACK was accepted: the packets that it reports first have their round-trip time.
+    /// Notes the round-trip times of the packets that an accepted ACK is the first to report.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly every ACK passes here")]
     pub(crate) fn note_reported(&mut self, now: Time, packet: &Arrival<'_, Payload>) {
@@ -279,19 +280,19 @@ impl Connection {
         }
     }
 
-    /// An ACK of a connection that is over: it reports the last packets of that.
+    /// Takes an ACK of a connection that is over. It reports the last packets of that connection.
     #[cold]
     pub(crate) fn take_late_ack(&mut self, now: Time, packet: &Arrival<'_, Payload>) {
         self.note_reported(now, packet);
     }
 
-    /// Counts the round-trip times that wait for it. They are those of all packets, also of what is
-    /// reported after the active time.
+    /// Counts the round-trip times that wait to be counted. They include packets that are reported
+    /// after the active time.
     pub(crate) fn count_round_trips(&mut self) {
         self.round_trips.count(&mut self.meter.rtt_us);
     }
 
-    /// Updates the meter after an event of the sender that is no segment.
+    /// Updates the meter after an event of the sender other than a segment.
     #[inline(never)]
     pub(crate) fn note_without_rtt(&mut self, now: Time) {
         self.note(now, None);
@@ -305,7 +306,7 @@ impl Connection {
         self.meter.update(now, conn.ctl.cwnd, conn.srtt_us >> 3, rtt_us);
     }
 
-    /// Adds what was measured at the ends of another flow's connections. Both meters are frozen.
+    /// Adds the measurements of another flow's connections. Both meters are frozen.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.data_arrivals += other.data_arrivals;
         self.meter.merge(&other.meter);

@@ -1,7 +1,7 @@
 //! Datagrams at a rate that does not back off: no connection, no ACK, no retransmission.
 //!
-//! A packet of a flow of datagrams counts as late at the receiver's end, as one of an earlier
-//! connection does, so that the way of a segment there has no question more to answer.
+//! At the receiver a datagram counts as late, like a packet of an earlier connection. So the code
+//! for segments needs no additional check.
 
 use bbrlab_net::{Outgoing, Port, Side};
 use bbrlab_run::{Bursts, FlowClass, Source, headers};
@@ -11,12 +11,12 @@ use crate::app::Token;
 use crate::flow::Flow;
 use crate::wire::Payload;
 
-/// How far ahead of what has been sent the first packet of the connection is that never begins.
+/// Distance from the packets sent so far to the first packet of a connection that never begins.
 pub(crate) const AHEAD: u32 = 1 << 30;
 
 impl Flow {
-    /// What the application of a flow of datagrams does. Returns whether the flow's active time has
-    /// ended.
+    /// Handles an event of an application that sends datagrams. Returns whether the flow's active
+    /// time has ended.
     pub(crate) fn act_with_datagrams(
         &mut self,
         port: &mut Port<'_, Payload>,

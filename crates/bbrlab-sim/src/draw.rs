@@ -1,12 +1,13 @@
-//! Draws from the laws of random traffic, with integers only: the same on every machine.
+//! Draws from the distributions of random traffic, with integers only, so that every machine draws
+//! the same.
 //!
 //! Logarithms are to base 2 with 32 bits after the point, found by squaring: the square of a number
 //! in [1, 2) is at least 2 where the next bit of its logarithm is 1. Powers of two are products of
-//! the roots 2^(1/2), 2^(1/4) ... Both are right to some parts in 10^9; `laws_have_their_quantiles`
-//! shows it.
+//! the roots 2^(1/2), 2^(1/4) ... Both are exact to a few parts in 10^9, as
+//! `laws_have_their_quantiles` shows.
 //!
-//! Sources: inversion for the exponential and the Pareto law, the polar method for the normal law
-//! (Marsaglia and Bray 1964).
+//! Sources: inversion for the exponential and the Pareto distribution, the polar method for the
+//! normal distribution (Marsaglia and Bray 1964).
 
 use bbrlab_net::Rng;
 use bbrlab_run::{Law, Random};
@@ -18,7 +19,7 @@ const POWER_BITS: u32 = 62;
 /// ln 2 and its inverse, with [`LOG_BITS`] after the point.
 const LN_2: u128 = 2_977_044_472;
 const LOG2_E: i128 = 6_196_328_019;
-/// Parameters of laws are in thousandths.
+/// Parameters of distributions are in thousandths.
 const MILLI: u64 = 1000;
 
 /// 2^(1/2), 2^(1/4) ...: the square root of each is the next.
@@ -35,16 +36,17 @@ const ROOTS: [u64; LOG_BITS as usize] = {
     roots
 };
 
-/// One random number after the other.
+/// A stream of random numbers from one distribution.
 #[derive(Clone, Debug)]
 pub(crate) struct Draws {
     random: Random,
-    /// The least value of a Pareto law, with [`SCALE_BITS`] after the point; else the mean.
+    /// The least value of a Pareto distribution, with [`SCALE_BITS`] after the point; for others
+    /// the mean.
     scale: u128,
     rng: Rng,
 }
 
-/// Bits after the point of the least value of a Pareto law.
+/// Bits after the point of the least value of a Pareto distribution.
 const SCALE_BITS: u32 = 8;
 
 impl Draws {
@@ -98,15 +100,15 @@ impl Draws {
         }
     }
 
-    /// A number of the standard normal law, with [`LOG_BITS`] after the point.
+    /// A number from the standard normal distribution, with [`LOG_BITS`] after the point.
     fn normal(&mut self) -> i128 {
         const ONE: u64 = 1 << 31;
         loop {
             let drawn = self.rng.next_u64();
             let [x, y] = [drawn >> 32, drawn & 0xffff_ffff].map(|half| half.abs_diff(ONE));
             let square = x * x + y * y;
-            // Inside the unit circle, and not so near to its centre that the quotient below would
-            // not fit.
+            // Inside the unit circle, but not so near its centre that the quotient below would
+            // overflow.
             if !(1 << 32..ONE * ONE).contains(&square) {
                 continue;
             }
@@ -134,7 +136,7 @@ fn log2(number: u64) -> u64 {
     log
 }
 
-/// `number` times two to this power, which has [`LOG_BITS`] after the point; at most 2^127.
+/// `number` times two to `power`, which has [`LOG_BITS`] after the point; at most 2^127.
 fn times_power(number: u128, power: i128) -> u128 {
     let whole = power >> LOG_BITS;
     let fraction = power & ((1 << LOG_BITS) - 1);
@@ -153,8 +155,8 @@ fn times_power(number: u128, power: i128) -> u128 {
     }
 }
 
-/// The least value of a Pareto law with [`SCALE_BITS`] after the point, so that the mean of what is
-/// drawn, with what is larger than the largest value cut to it, is the given one.
+/// The least value of a Pareto distribution, with [`SCALE_BITS`] after the point, for which draws
+/// have the given mean. Draws above the largest value are cut to it.
 ///
 /// With least value l, largest value h and shape a that mean is l (a - (l / h)^(a - 1)) / (a - 1),
 /// which rises with l.
@@ -166,7 +168,7 @@ fn least(random: &Random, shape: u32) -> u128 {
     let mean = |least: u128| {
         let below = log(most).saturating_sub(log(least));
         let power = u128::from(below) * (shape - milli) / milli;
-        // With as many bits after the point as roots have before they are rounded.
+        // With as many bits after the point as the roots have before rounding.
         let left = times_power(1 << 40, -power.cast_signed());
         (least * ((shape << 40) - milli * left) / (shape - milli)) >> 40
     };
@@ -215,7 +217,7 @@ mod tests {
         assert_eq!(times_power(3, -(200 << 32)), 0);
     }
 
-    /// 200,000 draws: a share of them is within 0.4 % of its expectation, at four standard
+    /// With 200,000 draws, a share of them is within 0.4 % of its expectation, at four standard
     /// deviations.
     #[test]
     fn laws_have_their_quantiles() {
@@ -276,7 +278,7 @@ mod tests {
         }
     }
 
-    /// What is drawn from points has their quantiles and their mean, within four standard
+    /// Draws from points have the quantiles and the mean of the points, within four standard
     /// deviations.
     #[test]
     fn points_of_a_distribution_are_drawn() {
@@ -295,7 +297,7 @@ mod tests {
         assert!(drawn[0] >= 1 && *drawn.last().unwrap() <= max);
     }
 
-    /// The same on every machine: a change of these numbers changes the digests of runs.
+    /// Draws are the same on every machine. If these numbers change, the digests of runs change.
     #[test]
     fn draws_are_the_same_everywhere() {
         let first = |law| {

@@ -1,9 +1,9 @@
-//! A connection on which both ends write: a client asks, the flow's sender answers.
+//! A connection on which both ends write: a client sends requests, the flow's sender answers.
 //!
-//! Most flows carry data one way and have half a socket at each end. Here each end is a whole
-//! socket: the flow's sender with a receiving half for the requests, and its receiver with a
-//! sending half that sends them. A request is data like any other: it carries the ACK that is due,
-//! waits in the queues of the way back, and is sent again if it is lost.
+//! Most flows carry data in one direction and have half a socket at each end. Here each end is a
+//! whole socket. The flow's sender has a receiving half for the requests, and its receiver has a
+//! half that sends them. A request is data like any other: it carries the ACK that is due, waits in
+//! the queues of the reverse path, and is retransmitted if it is lost.
 
 use std::sync::Arc;
 
@@ -14,12 +14,12 @@ use bbrlab_tcp::{Receiver, ReceiverConfig, Sender, SenderConfig};
 /// Payload bytes of a request.
 pub(crate) const REQUEST_BYTES: u64 = 100;
 
-/// The halves that a flow has beside its sender and its receiver.
+/// The additional halves of a flow whose ends both write.
 #[derive(Debug)]
 pub(crate) struct Duplex {
     /// Sends requests.
     client: Sender,
-    /// Receives them.
+    /// Receives requests.
     server: Receiver,
     /// Bytes of requests that the server has answered.
     answered_bytes: u64,
@@ -53,8 +53,8 @@ impl Duplex {
         Halves::passive(sender, &mut self.server)
     }
 
-    /// Whether the server has read a whole request that it has not answered; it counts as answered
-    /// then.
+    /// Whether the server has read a whole request that it has not answered. If so, counts it as
+    /// answered.
     pub(crate) fn take_request(&mut self) -> bool {
         let is_whole = self.server.stats().bytes_read >= self.answered_bytes + REQUEST_BYTES;
         self.answered_bytes += if is_whole { REQUEST_BYTES } else { 0 };

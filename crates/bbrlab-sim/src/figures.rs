@@ -1,4 +1,4 @@
-//! From integers of the engine to figures in the units of the records.
+//! Conversion of the engine's integers to values in the units of the records.
 
 use bbrlab_units::Span;
 
@@ -15,7 +15,7 @@ pub(crate) const NS_PER_MS: f64 = 1e6;
 pub(crate) const US_PER_MS: f64 = 1e3;
 pub(crate) const MEGA: f64 = 1e6;
 
-/// A rate in Mbit/s; none over no time.
+/// A rate in Mbit/s; `None` if `span` is zero.
 #[expect(clippy::cast_precision_loss, reason = "figures in floating point")]
 pub(crate) fn mbps(bytes: u64, span: Span) -> Option<f64> {
     (span > Span::ZERO).then(|| bytes as f64 * BITS / span.as_secs_f64() / MEGA)

@@ -1,4 +1,4 @@
-//! A flow: its connection, its application and its accounts, and what an event does to the three.
+//! A flow: its connection, its application and its accounts, and how an event changes these three.
 
 use bbrlab_cc::{CongestionControl as _, PacingStatus};
 use bbrlab_net::{Arrival, FlowId, Port};
@@ -22,7 +22,7 @@ pub(crate) struct Flow {
     pub(crate) application: Application,
     pub(crate) start: Time,
     pub(crate) class: u32,
-    /// Whether packets can queue on its way.
+    /// Whether packets can queue on its path.
     pub(crate) has_rated_link: bool,
     /// Whether it sends datagrams.
     pub(crate) is_udp: bool,
@@ -66,15 +66,15 @@ impl Flow {
         self.accounts.totals(&self.connection.sender, &self.connection.receiver, now)
     }
 
-    /// The counts over all connections, once the flow's active time is over: those to the end of
-    /// the run, and the times that limited it to the end of that time.
+    /// The counts over all connections, up to the end of the run. Times of limits end with the
+    /// active time, which must be over.
     pub(crate) fn totals_at_end(&self) -> Totals {
         self.totals(self.accounts.at_end().at)
     }
 
-    /// Ends the active time: nothing later counts for rates and shares. So far `wire_bytes` of the
-    /// flow have departed from the last link with a rate. Returns `false` if the active time had
-    /// ended before.
+    /// Ends the active time: later events do not count for rates and shares. So far `wire_bytes` of
+    /// the flow have departed from the last link with a rate. Returns `false` if the active time
+    /// had already ended.
     pub(crate) fn freeze(&mut self, now: Time, wire_bytes: u64) -> bool {
         if self.accounts.has_ended() {
             return false;
@@ -85,8 +85,8 @@ impl Flow {
         true
     }
 
-    /// A packet reaches the receiver; returns until when the application has read. The transfer may
-    /// be over then.
+    /// Delivers a packet to the receiver. Returns when the application has finished reading; the
+    /// transfer may be over then.
     #[inline]
     pub(crate) fn at_receiver(
         &mut self,
@@ -104,7 +104,8 @@ impl Flow {
         connection.at_receiver(port, packet)
     }
 
-    /// A packet that is no segment of the current connection: a datagram, if the flow sends these.
+    /// Takes a packet that does not belong to the current connection: a datagram, if the flow sends
+    /// datagrams.
     #[cold]
     fn take_datagram(
         &mut self,
@@ -119,15 +120,15 @@ impl Flow {
         wire::host_time(port.now())
     }
 
-    /// Whether the application has read what a transfer has, if it has an end.
+    /// Whether the application has read all bytes of a transfer that has an end.
     #[inline]
     pub(crate) fn is_transfer_read(&self) -> bool {
         self.connection.receiver_end.may_end
             && self.application.is_read(self.connection.receiver.stats().bytes_read)
     }
 
-    /// Records the end of a transfer, and schedules the next, if the last read, which ended when
-    /// the host's clock showed `until`, was the transfer's last.
+    /// Records the end of a transfer and schedules the next one, if the last read completed the
+    /// transfer. That read ended when the host's clock showed `until`.
     pub(crate) fn check_transfer(
         &mut self,
         port: &mut Port<'_, Payload>,
@@ -142,7 +143,7 @@ impl Flow {
         }
     }
 
-    /// Returns whether the flow's active time has ended with this segment.
+    /// Delivers a packet to the sender. Returns whether it has ended the flow's active time.
     #[inline]
     pub(crate) fn at_sender(
         &mut self,
@@ -166,7 +167,7 @@ impl Flow {
             && self.check_over(port, &classes[self.class as usize])
     }
 
-    /// A packet reaches the server. Returns whether the flow's active time has ended with this.
+    /// Delivers a packet to the server. Returns whether it has ended the flow's active time.
     #[cold]
     fn at_server(
         &mut self,
@@ -182,7 +183,7 @@ impl Flow {
             && self.check_over(port, &classes[self.class as usize])
     }
 
-    /// The sender has got a segment, which it accepted if it `is_heard`.
+    /// Updates the flow after a segment has reached the sender. `is_heard`: the sender accepted it.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly every ACK passes here")]
     fn after_segment(
@@ -208,9 +209,9 @@ impl Flow {
         self.connection.catch_up(now)
     }
 
-    /// A flow whose source has an end, or that was stopped, is over when its last byte is
-    /// acknowledged. Returns whether its active time has ended now; that of a flow that was stopped
-    /// ended at the stop.
+    /// Checks whether the flow is over. It is over when its last byte is acknowledged, if its
+    /// source has an end or it was stopped. Returns whether its active time has ended now. The
+    /// active time of a stopped flow ended at the stop.
     fn check_over(&mut self, port: &mut Port<'_, Payload>, class: &FlowClass) -> bool {
         if class.source.arrivals().is_some() {
             return self.check_departure(port.now());
@@ -225,8 +226,8 @@ impl Flow {
         false
     }
 
-    /// A flow that came is over when its last byte is read and acknowledged. Returns whether that
-    /// is so now.
+    /// Checks whether a flow that arrived is over: its last byte is read and acknowledged. Returns
+    /// whether it is over now.
     fn check_departure(&mut self, now: Time) -> bool {
         let is_over = !self.application.is_over()
             && self.application.is_last_done()
@@ -240,7 +241,7 @@ impl Flow {
         is_over
     }
 
-    /// A flow of this many bytes comes, in the place of one that is over or in one that is new.
+    /// Begins a flow of this many bytes, in the slot of a flow that is over or in a new slot.
     pub(crate) fn come(&mut self, port: &mut Port<'_, Payload>, bytes: u64, setup: &ClassSetup) {
         let now = port.now();
         if self.catch_up(now) {
@@ -256,7 +257,7 @@ impl Flow {
         connection.arm_pacing_unless_idle(port);
     }
 
-    /// The transfer of a flow that came and is not over, if there is one.
+    /// Removes the unfinished transfer of a flow that has arrived, if there is one.
     pub(crate) fn take_transfer(&mut self) -> Option<Transfer> {
         self.application.take_transfer(self.connection.sender.stats().retransmitted)
     }
@@ -266,8 +267,7 @@ impl Flow {
         self.application.all_transfers(self.connection.sender.stats().retransmitted)
     }
 
-    /// Adds what another flow of the class has counted to this one's counts. Both were frozen at
-    /// `now`.
+    /// Adds the counts of another flow of the class. Both were frozen at `now`.
     pub(crate) fn merge(&mut self, other: &Self, now: Time) {
         let mut totals = self.totals(now);
         totals.merge(&other.totals(now));
@@ -275,7 +275,7 @@ impl Flow {
         self.connection.merge(&other.connection);
     }
 
-    /// The pacing timer fires, which was in the event queue.
+    /// Fires the pacing timer, which was in the event queue.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "most events of a paced sender are this one")]
     pub(crate) fn on_pacing_timer(&mut self, port: &mut Port<'_, Payload>) {
@@ -284,7 +284,7 @@ impl Flow {
         self.connection.arm_pacing_unless_idle(port);
     }
 
-    /// A timer of the sender fires that is not the pacing timer.
+    /// Fires a timer of the sender other than the pacing timer.
     #[inline(never)]
     pub(crate) fn on_sender_timer(&mut self, port: &mut Port<'_, Payload>, timer: TimerId) {
         self.connection.let_pacing_lapse(port);
@@ -303,16 +303,16 @@ impl Flow {
         if connection.sender.app_is_ready() {
             self.application.wake(port, connection);
         }
-        // A timer leaves the RTT as it is, and mostly cwnd.
+        // A timer does not change the RTT, and rarely cwnd.
         debug_assert_eq!(connection.sender.conn().srtt_us, srtt_us);
         if connection.sender.conn().ctl.cwnd != cwnd {
             connection.note_without_rtt(now);
         }
     }
 
-    /// The timer of compressed ACKs fires.
+    /// Fires the timer of compressed ACKs.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "from one place, and it tells which timer it is")]
+    #[expect(clippy::inline_always, reason = "one caller, which passes a constant timer")]
     pub(crate) fn on_compressed_ack_timer(
         &mut self,
         port: &mut Port<'_, Payload>,
@@ -321,7 +321,7 @@ impl Flow {
         self.run_receiver_timer(port, TimerId::CompressedAck, classes);
     }
 
-    /// Any timer of the receiver fires.
+    /// Fires a timer of the receiver.
     #[inline(never)]
     pub(crate) fn on_receiver_timer(
         &mut self,
@@ -353,7 +353,7 @@ impl Flow {
         self.check_transfer(port, classes, until);
     }
 
-    /// Returns whether the flow's active time has ended with this event.
+    /// Handles an event of the application. Returns whether it has ended the flow's active time.
     pub(crate) fn on_application(
         &mut self,
         port: &mut Port<'_, Payload>,
@@ -439,8 +439,8 @@ impl Flow {
             .then_some(ctl.pacing_rate)
     }
 
-    /// What the congestion control reports about itself; nothing before the handshake, when it is
-    /// not set up.
+    /// The congestion control's report about itself; empty before the handshake, when it is not set
+    /// up.
     pub(crate) fn info(&self) -> bbrlab_cc::Info {
         let sender = &self.connection.sender;
         if !sender.is_established() {
@@ -464,8 +464,8 @@ mod tests {
         assert_eq!(offset_of!(Flow, connection), 0);
     }
 
-    /// Flows lie side by side. If their size were a multiple of a power of two, the same field of
-    /// all would compete for few sets of a cache.
+    /// Flows are adjacent in memory. If their size were a multiple of a large power of two, the
+    /// same field of all flows would compete for few cache sets.
     #[test]
     fn a_flow_has_an_odd_number_of_cache_lines() {
         let size = size_of::<Flow>();

@@ -1,5 +1,4 @@
-//! The figures of a group of flows: what they got together, and percentiles over all of their
-//! samples.
+//! The results of a group of flows: their totals, and percentiles over all of their samples.
 
 #![allow(
     clippy::needless_update,
@@ -20,13 +19,13 @@ use crate::slowdown::Ideal;
 use crate::wiring;
 use crate::world::World;
 
-/// A group in the making.
+/// A group whose flows are being added.
 struct Gathered<'a> {
     name: &'a str,
     flows: u64,
     turned_away: Option<u64>,
     bytes: u64,
-    /// Those of them that arrived while their flow was active.
+    /// Bytes that arrived while their flow was active.
     active_bytes: u64,
     /// When its flows were active: from and to, in the order of the flows.
     active: Vec<(Time, Time)>,
@@ -115,7 +114,7 @@ impl<'a> Gathered<'a> {
         }
     }
 
-    /// Adds flows that came and went.
+    /// Adds the flows of a class with arrivals.
     fn add_population(&mut self, population: &Population) {
         self.flows += population.came;
         *self.turned_away.get_or_insert(0) += population.turned_away;
@@ -166,7 +165,7 @@ impl<'a> Gathered<'a> {
     }
 }
 
-/// How long the periods last together; where they overlap, time counts once.
+/// The total length of the periods; time where they overlap counts once.
 fn covered(periods: &mut [(Time, Time)]) -> Span {
     periods.sort_unstable();
     let (mut total, mut until) = (Span::ZERO, Time::ZERO);

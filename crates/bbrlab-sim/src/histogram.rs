@@ -5,7 +5,7 @@
 
 use crate::wide::Wide;
 
-/// The range of buckets in use grows by so many at least: a cache line.
+/// The number of buckets by which the range in use grows at least: a cache line.
 const GROWTH: usize = 16;
 
 /// Counts of values, with exact mean, minimum and maximum. Without its counts it fills a cache
@@ -61,7 +61,8 @@ impl Histogram {
         let (mut left, scale) = (values.iter(), self.scale);
         loop {
             let (counts, first) = (&mut self.counts[..], self.first);
-            // Until one has no count yet: nothing of the histogram but its counts is in memory.
+            // Stops at the first value whose bucket has no count yet. In memory the loop touches
+            // only the counts; the rest is in registers.
             let missing = left.by_ref().copied().map(u64::from).find(|&value| {
                 sum += value;
                 min = min.min(value);
@@ -88,7 +89,8 @@ impl Histogram {
         }
     }
 
-    /// Counts all that `other` has counted; of another precision, as the middle of its bucket.
+    /// Adds the counts of `other`. If its precision differs, a value counts as the middle of its
+    /// bucket.
     pub(crate) fn merge(&mut self, other: &Self) {
         if other.total == 0 {
             return;
@@ -143,8 +145,8 @@ impl Histogram {
         Some(self.max)
     }
 
-    /// The values in ascending order with their counts. A value is that of a percentile in the
-    /// bucket: see [`Self::quantile`].
+    /// The values in ascending order with their counts. Each value is the one that
+    /// [`Self::quantile`] returns for its bucket.
     pub(crate) fn buckets(&self) -> impl Iterator<Item = (u64, u64)> {
         self.kept().map(|(bucket, count)| (self.value(bucket), u64::from(count)))
     }
@@ -180,7 +182,7 @@ impl Histogram {
     }
 }
 
-/// Which values have which bucket.
+/// The mapping from values to buckets.
 ///
 /// A bucket's number is the beginning of the value as a floating-point number: its power of two and
 /// the first `precision` bits of the rest. So a small value has a bucket of its own.
@@ -195,8 +197,8 @@ const FRACTION: u32 = f64::MANTISSA_DIGITS - 1;
 const EXPONENT_OF_1: u32 = 1023;
 
 impl Scale {
-    /// The number of a value's bucket. That of 0 is below all others, so it is never found among
-    /// the counts at once.
+    /// The number of a value's bucket. The number for 0 is below all others, so a lookup among the
+    /// counts never finds it directly.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "a thousand powers of two in a u32")]
     #[expect(clippy::cast_precision_loss, reason = "only its first bits are used")]
@@ -204,7 +206,7 @@ impl Scale {
         ((value as f64).to_bits() >> (FRACTION - self.precision)) as u32
     }
 
-    /// The same with 0 beside 1, as they are kept.
+    /// The bucket under which counts are kept: the bucket of 0 moves next to the bucket of 1.
     fn kept(self, bucket: u32) -> u32 {
         bucket.max(self.of_0())
     }
@@ -213,7 +215,7 @@ impl Scale {
         (EXPONENT_OF_1 << self.precision) - 1
     }
 
-    /// The value in the middle of a bucket; of two in the middle, the larger.
+    /// The value in the middle of a bucket; the larger one if two are in the middle.
     fn middle(self, bucket: u32) -> u64 {
         let Some(above_1) = bucket.checked_sub(self.of_0() + 1) else { return 0 };
         let (exponent, precision) = (above_1 >> self.precision, self.precision);
@@ -225,7 +227,7 @@ impl Scale {
     }
 }
 
-/// The place of a bucket among the counts, if it has one.
+/// The index of a bucket among the counts, if it has one.
 #[inline]
 fn place(bucket: u32, first: u32) -> usize {
     bucket.wrapping_sub(first) as usize
@@ -301,7 +303,7 @@ mod tests {
         for value in [1, 1000, 90_000] {
             histogram.add(value, 1);
         }
-        // 1000 lies in 960..1024.
+        // 1000 is in 960..1024.
         assert_eq!(histogram.quantile(500), Some(992));
     }
 

@@ -10,19 +10,19 @@
 //! | `wiring.rs` | from a scenario to the engine's links, routes and flows |
 //! | `setup.rs` | from a scenario to the settings of sender and receiver |
 //! | `world.rs` | dispatches the engine's events to the flows |
-//! | `flow.rs` | a flow: what an event does to its three parts |
-//! | `connection.rs` | the two ends of a flow's connection, and what is measured at them |
-//! | `app.rs` | the application: what it writes when, and its transfers |
+//! | `flow.rs` | a flow: how an event changes its three parts |
+//! | `connection.rs` | the two ends of a flow's connection, and the measurements at them |
+//! | `app.rs` | the application: its writes and its transfers |
 //! | `accounts.rs` | the counts of a flow |
-//! | `pacing_timer.rs` | the pacing timer, which is mostly not in the event queue |
+//! | `pacing_timer.rs` | the pacing timer, which is usually not in the event queue |
 //! | `wire.rs` | from segments to packets and back |
-//! | `pieces.rs`, `arrivals.rs`, `client.rs`, `draw.rs` | when pieces are due, flows that come and go, requests and bursts, and the random numbers for it |
-//! | `way.rs` | how long a way is |
+//! | `pieces.rs`, `arrivals.rs`, `client.rs`, `draw.rs` | when pieces are due, flows that come and go, requests and bursts, and their random numbers |
+//! | `way.rs` | the propagation delay of a path |
 //! | `datagrams.rs` | flows without a connection |
 //! | `meter.rs`, `round_trips.rs`, `histogram.rs`, `wide.rs` | measurements of a flow |
 //! | `series.rs` | the rows of the time series |
-//! | `windows.rs` | the spans of time that a run's figures are over |
-//! | `summary.rs`, `groups.rs`, `completions.rs`, `slowdown.rs`, `figures.rs` | the figures at the end, and their units |
+//! | `windows.rs` | the spans of time over which results are computed |
+//! | `summary.rs`, `groups.rs`, `completions.rs`, `slowdown.rs`, `figures.rs` | the results at the end, and their units |
 
 mod accounts;
 mod app;
@@ -83,9 +83,9 @@ pub enum Status {
 /// Rows of a run's time series.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rows {
-    /// Those of the flows.
+    /// Rows of the flows.
     pub series: Series,
-    /// Those of the links.
+    /// Rows of the links.
     pub queue: QueueSeries,
 }
 
@@ -103,7 +103,7 @@ impl Sim {
     /// A run at time zero.
     ///
     /// # Errors
-    /// If a congestion control refuses its parameters, which a checked scenario's do not.
+    /// If a congestion control rejects its parameters. A checked scenario has valid ones.
     ///
     /// # Panics
     /// As [`Self::with_links`].
@@ -118,15 +118,17 @@ impl Sim {
     /// As [`Self::new`].
     ///
     /// # Panics
-    /// With more than 2^24 flows, which a checked scenario does not have.
+    /// With more than 2^24 flows. A checked scenario has fewer.
     pub fn with_links(run: &Run, mode: LinkMode) -> Result<Self, String> {
         Self::with_controls(run, mode, &Controls::none())
     }
 
-    /// The same with congestion controls from outside, for the flows that ask for them.
+    /// A run at time zero with custom congestion controls for the flows that name them. See
+    /// [`Self::with_links`].
     ///
     /// # Errors
-    /// As [`Self::new`], and if one is not among `controls` or fails at once.
+    /// As [`Self::new`], and if a custom congestion control is missing from `controls` or fails at
+    /// once.
     ///
     /// # Panics
     /// As [`Self::with_links`].
@@ -204,16 +206,16 @@ impl Sim {
         if self.net.now() >= end { Status::Done } else { Status::Running }
     }
 
-    /// Brings all flows up to the current time: see [`Flow::catch_up`].
+    /// Brings all flows up to date: see [`Flow::catch_up`].
     fn catch_up(&mut self) {
         let now = self.net.now();
         let flows = self.world.flows.iter_mut();
         self.net.count_events(flows.map(|flow| u64::from(flow.catch_up(now))).sum());
     }
 
-    /// The rows of the time series since the last call, for a caller that watches the run. They are
-    /// no longer in memory, and [`Self::finish`] returns only those after the last call: all of
-    /// them, put together, are the rows of a run that nobody watches.
+    /// Removes and returns the rows of the time series since the last call, for a caller that
+    /// watches the run. [`Self::finish`] returns only the rows after the last call. All of them
+    /// together are the rows of the same run without calls of this function.
     pub fn take_rows(&mut self) -> Rows {
         let series = match &mut self.world.per_ack {
             Some(acks) => &mut acks.rows,
@@ -231,7 +233,7 @@ impl Sim {
         self.world.flows[flow as usize].connection.sender.conn()
     }
 
-    /// What a flow's congestion control reports about itself.
+    /// The report of a flow's congestion control about itself.
     ///
     /// # Panics
     /// If there is no such flow.
@@ -249,7 +251,7 @@ impl Sim {
         sender.cc().snapshot(field);
     }
 
-    /// The statistics up to now of the link at this place of the summary's `links`.
+    /// The statistics up to now of the link with this index in the summary's `links`.
     ///
     /// # Panics
     /// If there is no such link.
@@ -258,7 +260,7 @@ impl Sim {
     }
 
     /// Ends the run at the current time: asserts that every packet is accounted for, and computes
-    /// the figures. The rows are those that [`Self::take_rows`] has not taken.
+    /// the results. The rows are those that [`Self::take_rows`] has not taken.
     ///
     /// # Panics
     /// If the engine has not accounted for a packet: a bug.
@@ -292,13 +294,13 @@ impl Sim {
     }
 }
 
-/// That no congestion control from outside has failed.
+/// Checks that no custom congestion control has failed.
 ///
 /// # Errors
-/// If one has, with its name; its owner knows why.
+/// If one has failed: its name. The cause is known only to its owner.
 pub fn refuse_failed(controls: &Controls) -> Result<(), String> {
     match controls.failed() {
-        Some(name) => Err(format!("the congestion control `{name}` from outside has failed")),
+        Some(name) => Err(format!("the custom congestion control `{name}` has failed")),
         None => Ok(()),
     }
 }

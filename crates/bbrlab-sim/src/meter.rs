@@ -1,7 +1,7 @@
 //! The measurements of a flow: updated at each event of the sender, at constant cost.
 //!
-//! The smoothed RTT is sampled at the series' period, without events for it: when it may change,
-//! the sampling times passed since the last update are counted with the old value.
+//! The smoothed RTT is sampled at the series' period without events of its own. When the RTT may
+//! change, the sampling times since the last update are counted with the old value.
 
 use bbrlab_units::{Span, Time};
 
@@ -12,17 +12,17 @@ use crate::wide::Wide;
 /// Pairs of a largest number of flows and a precision: log2 of the buckets per power of two. With
 /// few flows, percentiles are exact to a thousandth; with more flows, each flow gets less memory.
 const PRECISION: [(usize, u32); 2] = [(FEW, 10), (1000, 6)];
-/// Few flows.
+/// Largest number of flows that counts as few.
 const FEW: usize = 32;
 /// Precision with more flows: 30 powers of two (a microsecond to twenty minutes) then fit into 1
 /// KiB.
 const COARSE: u32 = 3;
 
-/// How many smoothed RTTs wait to be counted: with what else an ACK touches they fill two cache
-/// lines.
+/// The number of smoothed RTTs that wait to be counted. With the other fields that an ACK touches
+/// they fill two cache lines.
 const WAITING: usize = 9;
 
-/// In place of the last RTT sample before there is one: an hour is less.
+/// Stands for "no RTT sample yet". In microseconds it is more than an hour, longer than any sample.
 const NO_SAMPLE: u32 = u32::MAX;
 
 /// The measurements of a flow.
@@ -35,10 +35,10 @@ pub(crate) struct Meter {
     cwnd_now: u32,
     last_sample_us: u32,
     is_frozen: bool,
-    /// How many values of `recent` are not counted yet.
+    /// The number of values in `recent` that are not counted yet.
     recent_srtts: u8,
     recent: Recent,
-    // Touched once for a few ACKs. Each fills a cache line.
+    // Touched once per few ACKs. Each fills a cache line.
     /// The round-trip time of every packet that was reported, in microseconds.
     pub(crate) rtt_us: Histogram,
     /// The smoothed RTT at the sampling times, in microseconds.
@@ -54,14 +54,14 @@ pub(crate) struct Meter {
     frozen_at: Time,
 }
 
-/// The latest values, which are counted in the histograms a few at a time: those lie in four cache
-/// lines, these in two that every ACK touches.
+/// The latest values, which are added to the histograms a few at a time. These are in the two cache
+/// lines that every ACK touches, the histograms in four others.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 struct Recent {
-    /// Smoothed RTTs in microseconds, and at how many sampling times.
+    /// Smoothed RTTs in microseconds, each with its number of sampling times.
     srtts_us: [(u32, u32); WAITING],
-    /// From one sampling time to the next.
+    /// Time between two samples.
     period: Span,
 }
 
@@ -88,15 +88,15 @@ impl Meter {
         }
     }
 
-    /// The flow's active time begins.
+    /// Begins the flow's active time.
     pub(crate) fn start(&mut self, now: Time) {
         self.seen_until = now;
         let period = self.recent.period.0;
         self.next_tick = Time(now.0.div_ceil(period).saturating_mul(period));
     }
 
-    /// Records the values after an event of the sender at `now`, with the RTT sample that it took,
-    /// if it did.
+    /// Records the values after an event of the sender at `now`, with the RTT sample that the
+    /// sender took, if any.
     #[inline]
     pub(crate) fn update(&mut self, now: Time, cwnd: u32, srtt_us: u32, sample_us: Option<u32>) {
         if let Some(sample_us) = sample_us
@@ -120,7 +120,7 @@ impl Meter {
         self.recent_srtts += 1;
     }
 
-    /// Counts the smoothed RTTs that wait for it.
+    /// Counts the smoothed RTTs that wait to be counted.
     #[inline(never)]
     fn count_srtts(&mut self) {
         for &(srtt_us, times) in &self.recent.srtts_us[..usize::from(self.recent_srtts)] {
@@ -150,7 +150,7 @@ impl Meter {
         self.seen_until = now;
     }
 
-    /// The flow's active time ends at `now`; later calls change nothing.
+    /// Ends the flow's active time at `now`; later calls change nothing.
     pub(crate) fn freeze(&mut self, now: Time) {
         if !self.is_frozen {
             self.count_ticks(now + Span(1));
@@ -163,14 +163,14 @@ impl Meter {
         }
     }
 
-    /// After [`Self::freeze`]: another active time begins at `now`.
+    /// Begins another active time at `now`, after [`Self::freeze`].
     pub(crate) fn resume(&mut self, now: Time) {
         self.is_frozen = false;
         (self.cwnd_now, self.srtt_now_us) = (0, 0);
         self.start(now);
     }
 
-    /// Adds what another meter has counted. Both are frozen.
+    /// Adds the counts of another meter. Both are frozen.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.rtt_us.merge(&other.rtt_us);
         self.srtt_us.merge(&other.srtt_us);
@@ -189,7 +189,7 @@ impl Meter {
         self.cwnd_mean_over(self.frozen_at.since(start))
     }
 
-    /// The same over several active times of this length in all.
+    /// Time mean of cwnd in packets over several active times, `active` in total.
     pub(crate) fn cwnd_mean_over(&self, active: Span) -> Option<f64> {
         #[expect(clippy::cast_precision_loss, reason = "for display")]
         (self.is_frozen && active > Span::ZERO)

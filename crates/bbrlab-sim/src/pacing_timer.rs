@@ -1,7 +1,7 @@
-//! The pacing timer of a sender, which is in the event queue only if it will have something to do.
+//! The pacing timer of a sender. It is in the event queue only if it will have something to do.
 //!
-//! TCP arms it after nearly every packet. While cwnd is full it will find nothing to do, unless the
-//! sender has an event before. Such a timer stays here, and lapses without an event of its own.
+//! TCP arms it after nearly every packet. While cwnd is full it finds nothing to do, unless another
+//! event of the sender precedes it. Such a timer stays here and lapses without an event of its own.
 //!
 //! All times are those of the host's clock.
 
@@ -19,7 +19,8 @@ impl PacingTimer {
     /// A timer that is not armed.
     pub(crate) const OFF: Self = Self { at: Time::NEVER };
 
-    /// TCP arms it for `at`. When the event is over, [`Self::take_unless_idle`] decides.
+    /// Arms the timer for `at`. When the event is over, [`Self::take_unless_idle`] decides whether
+    /// it is queued.
     #[inline]
     pub(crate) fn arm(&mut self, at: Time) {
         self.at = at;
@@ -31,8 +32,8 @@ impl PacingTimer {
         self.at != Time::NEVER
     }
 
-    /// Before an event of the sender at `now`: if it was due before, it has fired. Returns whether
-    /// it has.
+    /// Lets the timer fire, before an event of the sender at `now`, if it was due earlier. Returns
+    /// whether it has fired.
     #[inline]
     pub(crate) fn lapse_before(&mut self, now: Time, sender: &mut Sender) -> bool {
         let is_due = self.at < now;
@@ -42,7 +43,8 @@ impl PacingTimer {
         is_due
     }
 
-    /// The same if it is due by `now`, for what comes after all timers of that time.
+    /// Lets the timer fire if it is due by `now`, for callers that run after all timers of that
+    /// time.
     pub(crate) fn lapse_by(&mut self, now: Time, sender: &mut Sender) -> bool {
         let is_due = self.at <= now;
         if is_due {
@@ -56,8 +58,8 @@ impl PacingTimer {
         sender.pacing_lapses(std::mem::replace(&mut self.at, Time::NEVER));
     }
 
-    /// After an event of the sender, while the timer [is here](Self::is_kept): the time for which
-    /// it goes into the event queue, if it will have something to do.
+    /// Takes the timer, after an event of the sender, if it will have something to do. Returns the
+    /// time for the event queue. The timer must [be here](Self::is_kept).
     #[inline]
     pub(crate) fn take_unless_idle(&mut self, sender: &Sender) -> Option<Time> {
         let is_idle = sender.is_idle_until(self.at);

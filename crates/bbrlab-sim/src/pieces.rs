@@ -1,4 +1,4 @@
-//! When a source that writes piece by piece writes the next one.
+//! Write times of a source that writes piece by piece.
 
 use bbrlab_units::{NS_PER_S, Span, Time};
 
@@ -9,10 +9,11 @@ use bbrlab_units::{NS_PER_S, Span, Time};
 pub(crate) struct Pieces {
     origin: Time,
     written: u64,
-    /// When the next piece is due. Reset by `start`, so that events scheduled before it have no
+    /// When the next piece is due. `start` resets it, so that events scheduled earlier have no
     /// effect.
     due: Time,
-    /// When the period ends in which pieces are written; while the source pauses, when it ended.
+    /// The end of the period in which pieces are written, or of the last one while the source
+    /// pauses.
     until: Time,
 }
 
@@ -21,14 +22,14 @@ impl Pieces {
         *self = Self { origin: now, written: 0, due: Time::NEVER, until: Time::NEVER };
     }
 
-    /// The first period begins, and with it the first piece is due. Without an end it is the only
-    /// one.
+    /// Begins the first period, in which the first piece is due at once. Without a `length` it is
+    /// the only period.
     pub(crate) fn begin_periods(&mut self, now: Time, length: Option<Span>) {
         let until = length.map_or(Time::NEVER, |length| now + length);
         *self = Self { origin: now, written: 0, due: now, until };
     }
 
-    /// A period begins after a pause, in which no time passed for the pieces.
+    /// Begins a period after a pause. The pause does not count for the times of pieces.
     pub(crate) fn resume(&mut self, now: Time, length: Span) {
         let pause = now.since(self.until);
         self.origin += pause;
@@ -41,7 +42,7 @@ impl Pieces {
         (self.due < self.until).then_some(self.due)
     }
 
-    /// The next piece is due at `at`.
+    /// Makes the next piece due at `at`.
     pub(crate) fn wait_until(&mut self, at: Time) {
         self.due = at;
     }
@@ -51,7 +52,7 @@ impl Pieces {
         self.due <= now
     }
 
-    /// Counts one piece as written; returns the time of the next, with pieces of `bytes` at
+    /// Counts one piece as written. Returns the time of the next one, with pieces of `bytes` at
     /// `bits_per_s`.
     pub(crate) fn next_at_rate(&mut self, bytes: u32, bits_per_s: u64) -> Time {
         self.written += 1;
@@ -61,7 +62,7 @@ impl Pieces {
         self.due
     }
 
-    /// Counts one piece as written; returns the time of the next, with one piece every `every`.
+    /// Counts one piece as written. Returns the time of the next one, with one piece per `every`.
     pub(crate) fn next_periodic(&mut self, every: Span) -> Time {
         self.written += 1;
         self.due = self.origin + Span(self.written.saturating_mul(every.0));
@@ -88,7 +89,7 @@ mod tests {
 
     #[test]
     fn a_source_that_pauses_writes_its_rate_times_the_time_it_is_on() {
-        // A piece takes 181 ms of being on, nine periods of 20 ms and a bit.
+        // A piece takes 181 ms of on time, slightly more than nine periods of 20 ms.
         let mut pieces = Pieces::default();
         let length = Span::from_millis(20);
         let mut written = 0;

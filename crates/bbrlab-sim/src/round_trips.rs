@@ -1,23 +1,23 @@
 //! The round-trip times of a flow's packets, each from the transmission that arrived to the ACK
 //! that reports it.
 //!
-//! A packet carries the time of its transmission, an ACK the number of packets that had arrived
-//! when it was sent. In between, the times wait here. An ACK that is lost or ignored reports
-//! nothing; the next one reports its packets, too.
+//! A packet carries the time of its transmission. An ACK carries the number of packets that had
+//! arrived when it was sent. In between, the times wait here. An ACK that is lost or ignored
+//! reports nothing; the next ACK reports its packets, too.
 
 use crate::histogram::Histogram;
 
 /// The least length of a ring.
 const SHORTEST: usize = 32;
-/// How many round-trip times wait to be counted: together each costs less.
+/// The number of round-trip times that wait to be counted. Counting them together is cheaper.
 const WAITING: u32 = 16;
 
 /// A ring of times in microseconds, modulo 2^32. Packets are numbered from 0 in the order of
 /// arrival, modulo 2^32.
 #[derive(Debug, Default)]
 pub(crate) struct RoundTrips {
-    /// A packet that was not reported has here when it was sent, one that was reported its
-    /// round-trip time. It is at its number modulo the length, a power of two.
+    /// For a packet that was not reported: when it was sent. For a reported one: its round-trip
+    /// time. A packet's index is its number modulo the length, a power of two.
     times_us: Box<[u32]>,
     /// The next packet to arrive.
     arrived: u32,
@@ -28,8 +28,8 @@ pub(crate) struct RoundTrips {
 }
 
 impl RoundTrips {
-    /// `arrived` packets have arrived by now. Those that had not before were sent together at
-    /// `sent_us`.
+    /// Records that `arrived` packets have arrived by now. The new ones among them were sent
+    /// together at `sent_us`.
     #[inline]
     pub(crate) fn arrive(&mut self, arrived: u32, sent_us: u32) {
         let new = arrived.wrapping_sub(self.arrived);
@@ -52,8 +52,8 @@ impl RoundTrips {
         }
     }
 
-    /// At `now_us` an ACK reports the first `arrived` packets: those not reported before have their
-    /// round-trip time. Returns whether it is time to [count](Self::count) them.
+    /// Records that an ACK reports the first `arrived` packets at `now_us`, which gives the new
+    /// ones their round-trip time. Returns whether it is time to [count](Self::count) them.
     #[inline]
     pub(crate) fn report(&mut self, arrived: u32, now_us: u32) -> bool {
         debug_assert!(
@@ -105,7 +105,7 @@ impl RoundTrips {
     }
 }
 
-/// The place of a packet in a ring of this length, a power of two.
+/// The index of a packet in a ring of this length, a power of two.
 #[inline]
 fn place(packet: u32, length: usize) -> usize {
     packet as usize & length.wrapping_sub(1)

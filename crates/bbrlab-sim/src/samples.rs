@@ -1,8 +1,8 @@
-//! RTT samples, whose distribution is kept if there is memory for it.
+//! RTT samples. Their distribution is kept if there is memory for it.
 
 use crate::histogram::Histogram;
 
-/// How many samples wait to be counted: together each costs less.
+/// The number of samples that wait to be counted. Counting them together is cheaper.
 const WAITING: usize = 32;
 
 /// Samples in microseconds.
@@ -65,7 +65,8 @@ impl Samples {
         }
     }
 
-    /// Counts the samples that wait for it, without which the figures below are not those of all.
+    /// Counts the samples that wait to be counted. The values below cover all samples only after
+    /// that.
     pub(crate) fn count_waiting(&mut self) {
         if let Self::Counted(counted) = self {
             counted.count_waiting();

@@ -1,6 +1,6 @@
-//! The rows of the time series: a flow or a link at a time.
+//! The rows of the time series, each of a flow or a link at one time.
 //!
-//! A flow has rows from its start to its end, and a flow's private link until that flow's end.
+//! A flow has rows from its start to its end. A flow's private link has rows until that flow's end.
 //! Flows that are over cost nothing.
 
 #![allow(
@@ -31,7 +31,7 @@ pub(crate) fn period(sample: Sample) -> Span {
     }
 }
 
-/// Which flows and links get a row when, and the rows so far.
+/// The flows and links that get rows, the time of the next rows, and the rows so far.
 #[derive(Debug)]
 pub(crate) struct Sampler {
     period: Span,
@@ -42,10 +42,10 @@ pub(crate) struct Sampler {
     waiting: Vec<u32>,
     /// Flows that get a row, in order, with their counts at the last one.
     flows: Vec<(u32, Before)>,
-    /// The links of single flows that have not started, as places among the links of the results,
+    /// The private links of flows that have not started, as indices into the links of the results,
     /// in descending order of the start times.
     waiting_links: Vec<u32>,
-    /// The links that get a row, in order, as places among the links of the results.
+    /// The links that get a row, in order, as indices into the links of the results.
     links: Vec<u32>,
     pub(crate) series: Series,
     pub(crate) queue: QueueSeries,
@@ -88,7 +88,7 @@ impl Sampler {
         self.next
     }
 
-    /// Adds a row for each flow and link that is not over.
+    /// Adds a row for each flow and link that is still active.
     pub(crate) fn sample(
         &mut self,
         now: Time,
@@ -142,21 +142,21 @@ impl Sampler {
     }
 }
 
-/// What a flow had counted at the row before.
+/// The counts of a flow at its previous row.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Before {
     wire_bytes: u64,
     limits: [Span; 5],
 }
 
-/// Bits a second.
+/// Bits per second.
 fn per_second(bytes: u64, period: Span) -> u64 {
     let bits = u128::from(bytes) * u128::from(BITS) * u128::from(NS_PER_S);
     u64::try_from(bits / u128::from(period.0.max(1))).unwrap_or(u64::MAX)
 }
 
-/// What held the sender most of the time since the row before; where nothing did, it had nothing to
-/// send.
+/// The limit that applied to the sender most of the time since the previous row; if none did,
+/// `app`: there was nothing to send.
 fn limited_by(limits: [Span; 5], before: &mut Before) -> &'static str {
     const NAMES: [&str; 5] = ["cwnd", "pacing", "rwnd", "sndbuf", "app"];
     let was = std::mem::replace(&mut before.limits, limits);

@@ -17,7 +17,7 @@ use crate::wire;
 pub(crate) struct ClassSetup {
     pub(crate) cc: Algorithm,
     pub(crate) cc_params: Params,
-    /// Who makes the instances of a congestion control from outside, in place of `cc`.
+    /// Creates the instances of a custom congestion control, which is used instead of `cc`.
     pub(crate) maker: Option<Arc<dyn Maker>>,
     pub(crate) sender: Arc<SenderConfig>,
     pub(crate) receiver: Arc<ReceiverConfig>,
@@ -26,7 +26,7 @@ pub(crate) struct ClassSetup {
     pub(crate) tcp_options: TcpOptions,
     /// Link-layer bytes around a packet on the forward and on the reverse route.
     pub(crate) framing: [u32; 2],
-    /// Whether packets can queue on the way there.
+    /// Whether packets can queue on the forward path.
     pub(crate) has_rated_link: bool,
 }
 
@@ -52,8 +52,8 @@ impl ClassSetup {
 /// The settings of a class of flows.
 ///
 /// # Errors
-/// If the congestion control refuses its parameters, with which a checked scenario does not get
-/// here, or is from outside and not among `controls`.
+/// If the congestion control rejects its parameters, which a checked scenario prevents, or is
+/// custom and not among `controls`.
 pub(crate) fn class(
     run: &Run,
     class: &FlowClass,
@@ -96,9 +96,9 @@ fn sender(stack: &Stack, class: &FlowClass, tick: Tick) -> SenderConfig {
     }
 }
 
-/// How the receiving host echoes marks: mark by mark if its congestion control, the same as the
-/// sender's, asks for it.
-/// Linux: DCTCP; BBRv2 with `ecn_enable`; BBRv3 on low-latency routes.
+/// How the receiving host echoes marks: mark by mark if its congestion control needs that. It has
+/// the sender's congestion control. On Linux these need it: DCTCP; BBRv2 with `ecn_enable`; BBRv3
+/// on low-latency routes.
 fn echo(class: &FlowClass, needs_ecn: bool) -> EcnEcho {
     let needs_route = class.outside.is_none() && class.cc.marks() == Marks::ShareOnRoute;
     let is_on_route = !needs_route || class.ecn.is_low_latency();

@@ -1,4 +1,4 @@
-//! How much longer a transfer took than it would have alone.
+//! Slowdown: a transfer's completion time divided by the time that it would take alone.
 
 use bbrlab_link::Rate;
 use bbrlab_run::{FlowClass, Run};
@@ -7,11 +7,11 @@ use bbrlab_units::{NS_PER_S, Time};
 use crate::app::Transfer;
 use crate::way::Way;
 
-/// A transfer without anybody else: its bytes on the wire at the smallest rate of its way, and a
-/// round trip, both as they are when it starts.
+/// The completion time of a transfer alone on its path: its bytes on the wire at the path's
+/// smallest rate, and one round trip. Both are taken when the transfer starts.
 #[derive(Clone, Debug)]
 pub(crate) struct Ideal {
-    /// Of the links on the way.
+    /// Rates of the links on the path.
     rates: Vec<Rate>,
     mss: u32,
     /// Bytes around the payload of a packet.
@@ -32,8 +32,8 @@ impl Ideal {
         }
     }
 
-    /// Completion time / the time that it takes alone; `None` without a rate, and of a transfer
-    /// that did not end.
+    /// Completion time / the time that it takes alone; `None` without a rate, or for an unfinished
+    /// transfer.
     #[expect(clippy::cast_precision_loss, reason = "a ratio")]
     pub(crate) fn slowdown(&self, transfer: &Transfer) -> Option<f64> {
         let took = transfer.done?.since(transfer.start);
@@ -46,7 +46,8 @@ impl Ideal {
         Some(took.0 as f64 / (sending_ns + round.0 as f64))
     }
 
-    /// In bits per second; a schedule may have pauses, in which nothing can be said.
+    /// The smallest rate on the path, in bits per second; `None` without a rate, or while a
+    /// schedule pauses.
     fn smallest_rate(&self, at: Time) -> Option<u64> {
         let rates = self.rates.iter().filter_map(|rate| rate.at(at));
         rates.map(|rate| rate.0).min().filter(|&rate| rate > 0)

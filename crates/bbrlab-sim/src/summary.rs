@@ -1,7 +1,7 @@
-//! The figures of a run, computed from the meters of its flows and the statistics of its links.
+//! The results of a run, computed from the meters of its flows and the statistics of its links.
 //!
-//! Floating point begins here: all code before it uses integers. Figures that are computed from
-//! others are not filled in here: the records' tables have their formulas.
+//! Floating point begins here: all code before it uses integers. Values that are computed from
+//! other values are not filled in here: the records' tables have their formulas.
 
 #![allow(
     clippy::needless_update,
@@ -25,7 +25,7 @@ use crate::wire::Payload;
 use crate::wiring::{self, ReportedLink};
 use crate::world::World;
 
-/// All figures at the end of the run, and the distributions behind their percentiles.
+/// All results at the end of the run, and the distributions behind their percentiles.
 pub(crate) fn summarise(
     run: &Run,
     net: &mut Network<Payload>,
@@ -105,7 +105,7 @@ pub(crate) fn summarise(
     (summary, delays)
 }
 
-/// How long packets waited in the queues of links that flows share.
+/// Queueing delays of packets at the links that flows share.
 fn queue_delays(net: &mut Network<Payload>, links: &[ReportedLink]) -> Delays {
     let mut delays = Delays::default();
     for (index, link) in links.iter().enumerate().filter(|(_, link)| link.owner.is_none()) {
@@ -122,10 +122,10 @@ fn from_outside(outside: &Outside) -> ControlFromOutside {
     }
 }
 
-/// The names of flows, asked in order.
+/// The names of flows, which are requested in order.
 struct Names<'a> {
     run: &'a Run,
-    /// How many flows there are of each class, and how many of them have their names.
+    /// For each class: its number of flows, and how many of them have been named.
     of_class: Vec<(u32, u32)>,
 }
 
@@ -147,7 +147,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// Data packets that the bottleneck has sent or, without a bottleneck, that have reached their
+/// Data packets that the bottleneck has sent. Without a bottleneck: that have reached their
 /// receiver.
 fn data_packets(run: &Run, net: &mut Network<Payload>, flows: &[Flow]) -> u64 {
     if let Some(bottleneck) = run.bottleneck {
@@ -165,7 +165,7 @@ fn link_summary(
 ) -> LinkSummary {
     let capacity = net.capacity_bits(link.id, first_start, now).filter(|&bits| bits > 0);
     let active = u128::from(now.since(first_start).0);
-    // Whole bits over a whole time: the rate is known to a bit per second.
+    // Bits and time are integers, so the rate is exact to a bit per second.
     let rate = |bits: u128| (bits * u128::from(NS_PER_S) + active / 2) / active;
     let tin_names = net.tin_names(link.id);
     let stats: &LinkStats = net.link_stats(link.id);
@@ -205,7 +205,7 @@ fn link_summary(
     }
 }
 
-/// What waited for slots or grants; quantiles are known within 1/128.
+/// Waiting times for slots or grants; quantiles are exact to 1/128.
 fn wait_summary(net: &mut Network<Payload>, id: LinkId, name: &str) -> WaitSummary {
     let stats: &LinkStats = net.link_stats(id);
     let Sojourn { mean, p95, max } = sojourn(&stats.delay);
@@ -234,7 +234,7 @@ fn tins(stats: &LinkStats, names: Vec<String>, capacity: Option<u128>) -> Vec<Ti
     names.into_iter().zip(&stats.tins).map(figures).collect()
 }
 
-/// The times in a queue discipline; the longest is known within 1/128.
+/// Times in a queue discipline; the longest is exact to 1/128.
 #[expect(clippy::cast_precision_loss, reason = "for people")]
 fn sojourn(delay: &DelayHistogram) -> Sojourn {
     let ms = |delay: Option<Span>| delay.map(|delay| delay.0 as f64 / NS_PER_MS);
@@ -253,7 +253,7 @@ fn flow_summary(run: &Run, id: usize, flow: &Flow, world: &World) -> FlowSummary
     let end = at_end.at.max(flow.start);
     let active = end.since(flow.start);
     let bytes = at_end.bytes_read;
-    // Of flows that come and go, the sum of their times.
+    // For flows that come and go, `spent` is the sum of their times.
     let spent = Span(at_end.limits.iter().map(|span| span.0).sum());
     let present = if population.is_some() { spent } else { active };
     let totals = flow.totals_at_end();

@@ -1,4 +1,4 @@
-//! How long a way is: its propagation delays, without queues.
+//! The propagation delay of a path, without queues.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ impl Way {
         Self(route.iter().map(part).collect())
     }
 
-    /// When that arrives which sets out at `at`.
+    /// The arrival time of a packet that departs at `at`.
     pub(crate) fn arrival(&self, at: Time) -> Time {
         self.0.iter().fold(at, |at, part| match part {
             Part::Same(delay) => at + *delay,

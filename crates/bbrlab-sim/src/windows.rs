@@ -1,14 +1,16 @@
-//! The spans of time that a run's figures are over, and what each flow had got at their ends.
+//! The time spans over which a run's results are computed, and the counts of each flow at their
+//! ends.
 //!
-//! The *traffic* lasts from the first start to the last flow's end: the run's goodput is over it.
-//! *All are active* from the last start to the first end: Jain's index is over that.
+//! The *traffic* lasts from the first start to the last flow's end; the run's goodput is computed
+//! over it. *All are active* from the last start to the first end; Jain's index is computed over
+//! that.
 
 use bbrlab_run::Run;
 use bbrlab_units::{Span, Time};
 
 use crate::flow::Flow;
 
-/// What happens to all flows at a moment that is known beforehand.
+/// An event of all flows at a time that is known in advance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mark {
     /// The last flow starts.
@@ -25,7 +27,7 @@ pub(crate) struct Windows {
     /// When the steady state begins: 5 s after the last start if the run lasts at most 30 s, else
     /// 10 s after it.
     pub(crate) steady_from: Time,
-    /// Marks that lie ahead, the next one last.
+    /// Future marks, the next one last.
     ahead: Vec<(Time, Mark)>,
     first_end: Option<Time>,
     last_end: Time,
@@ -50,12 +52,12 @@ impl Windows {
         }
     }
 
-    /// The next moment at which [`Self::reach`] is to be called.
+    /// The next time at which the caller must call [`Self::reach`].
     pub(crate) fn next(&self) -> Time {
         self.ahead.last().map_or(Time::NEVER, |&(at, _)| at)
     }
 
-    /// All that happens at `now` has happened.
+    /// Records the marks of time `now`. All events of that time must be over.
     pub(crate) fn reach(&mut self, now: Time, flows: &mut [Flow]) {
         while let Some((_, mark)) = self.ahead.pop_if(|(at, _)| *at == now) {
             for flow in &mut *flows {
@@ -68,15 +70,15 @@ impl Windows {
         }
     }
 
-    /// The active time of flow `id` has ended at `now`.
+    /// Records that the active time of flow `id` has ended at `now`.
     pub(crate) fn flow_ended(&mut self, now: Time, id: u32, flows: &mut [Flow]) {
         self.note_first_end(now, flows);
         self.emptying.push(id);
         self.traffic_lasts(now, flows);
     }
 
-    /// Of flows that come and go the last is over at `now`. They are not among those that are
-    /// active together.
+    /// Records that the last flow of a class with arrivals is over at `now`. Such flows do not
+    /// count for the time in which all are active.
     pub(crate) fn population_ended(&mut self, now: Time, flows: &mut [Flow]) {
         for flow in &mut *flows {
             flow.accounts.marks.in_traffic = flow.bytes_read();
@@ -89,12 +91,12 @@ impl Windows {
         self.emptying.retain(|&id| {
             let flow = &mut flows[id as usize];
             flow.accounts.marks.in_traffic = flow.bytes_read();
-            // Nobody tells a flow of datagrams what has arrived.
+            // Without ACKs, a flow of datagrams never learns what has arrived.
             !flow.is_over() || flow.is_udp
         });
     }
 
-    /// The run ends at `now`, and with it flows whose active time had not ended.
+    /// Ends the run at `now`, and every flow whose active time has not ended.
     pub(crate) fn run_ended(&mut self, now: Time, flows: &mut [Flow]) {
         self.note_first_end(now, flows);
         self.last_end = now;
@@ -117,7 +119,8 @@ impl Windows {
         self.last_end.since(self.first_start)
     }
 
-    /// From the beginning of the steady state to the end of traffic; `None` where nothing is left.
+    /// From the beginning of the steady state to the end of traffic; `None` if the traffic ends
+    /// earlier.
     pub(crate) fn steady_traffic(&self) -> Option<Span> {
         let span = self.last_end.since(self.steady_from);
         (span > Span::ZERO).then_some(span)

@@ -30,7 +30,7 @@ pub(crate) fn host_time(now: Time) -> Time {
 /// The run's time when the hosts' clock shows `host`.
 #[inline]
 pub(crate) fn run_time(host: Time) -> Time {
-    // Never, and what lies before the run begins, are not below this.
+    // `NEVER`, and times before the run begins, fail this comparison.
     let ns = host.0.wrapping_sub(UPTIME.0);
     if ns < Time::NEVER.0 - UPTIME.0 { Time(ns) } else { run_time_at_an_end(host) }
 }
@@ -47,18 +47,19 @@ fn run_time_at_an_end(host: Time) -> Time {
     if host == Time::NEVER { host } else { Time::ZERO }
 }
 
-/// The payload of a packet in the network: a segment without its SACK blocks, which only some ACKs
-/// have and which lie aside. With what the network itself keeps of a packet it fills a cache line,
-/// so two fields have two uses.
+/// The payload of a packet in the network: a segment without its SACK blocks. Only some ACKs have
+/// blocks, so these are stored separately. The payload and the network's own fields of a packet
+/// fill one cache line, so two fields have two uses.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Payload {
     seq: u32,
-    /// Of a packet with data, its bytes. Of another, how many data packets had arrived when it was
-    /// sent ([`Segment::arrived`]).
+    /// In a packet with data: its bytes. In others: the number of data packets that had arrived
+    /// when it was sent ([`Segment::arrived`]).
     len_or_arrived: u32,
     ack: u32,
-    /// Of a packet with data, when it was sent: the hosts' clock in microseconds, modulo 2^32. A
-    /// host that only sends advertises the same window in all of these. Of another, the window.
+    /// In a packet with data: when it was sent, as the hosts' clock in microseconds, modulo 2^32.
+    /// Its window is not needed, because a host that only sends always advertises the same one. In
+    /// others: the window.
     wnd_or_sent_us: u32,
     tsval: u32,
     tsecr: u32,
@@ -73,16 +74,17 @@ const HAS_TS: u8 = 1 << 7;
 /// In [`Payload::options`]: whether the segment has no data of the flow.
 const HAS_NO_DATA: u8 = 1 << 6;
 /// In [`Payload::options`]: whether the segment has data and also a window or a count of its own,
-/// because both ends write. What the payload has no room for is then aside, at [`BOTH`].
+/// because both ends write. The value that does not fit into the payload is then stored with the
+/// SACK blocks, at [`BOTH`].
 const HAS_BOTH: u8 = 1 << 5;
-/// The place of a SACK block that no segment with timestamps has.
+/// The index of a SACK block that no segment with timestamps has.
 const BOTH: usize = 3;
 
 /// `now` as packets carry it.
 #[inline]
 #[expect(
     clippy::cast_possible_truncation,
-    reason = "it wraps after 71 minutes, of which no packet needs one"
+    reason = "it wraps after 71 minutes, and a packet takes less than one"
 )]
 pub(crate) fn stamp_us(now: Time) -> u32 {
     (now.0 / 1000) as u32
@@ -151,7 +153,7 @@ impl Payload {
         self.options & HAS_TS != 0
     }
 
-    /// A datagram with so many bytes of payload.
+    /// A datagram with this many bytes of payload.
     pub(crate) fn datagram(bytes: u32) -> Self {
         Self { len_or_arrived: bytes, ..Self::default() }
     }
@@ -174,14 +176,13 @@ impl Payload {
         if self.has_data() { self.len_or_arrived } else { 0 }
     }
 
-    /// Of a segment with data, when it was sent, as [`stamp_us`] has it. Of another nobody needs
-    /// it.
+    /// When a segment with data was sent, as [`stamp_us`] returns it. Unused for other segments.
     #[inline]
     pub(crate) fn sent_us(&self) -> u32 {
         self.wnd_or_sent_us
     }
 
-    /// Of a segment without data, how many data packets had arrived when it was sent.
+    /// The number of data packets that had arrived when a segment without data was sent.
     #[inline]
     pub(crate) fn arrived(&self) -> u32 {
         debug_assert!(!self.has_data());
@@ -194,14 +195,14 @@ impl Payload {
         self.options & !(HAS_TS | HAS_NO_DATA | HAS_BOTH)
     }
 
-    /// Its fields that an ACK has.
+    /// The fields that an ACK has.
     #[inline]
     pub(crate) fn ack_only(&self) -> PureAck {
         let &Self { seq, ack, wnd_or_sent_us: wnd, tsval, tsecr, .. } = self;
         PureAck { seq, ack, wnd, tsval, tsecr, has_ts: self.has_ts(), arrived: self.arrived() }
     }
 
-    /// The segment at a glance.
+    /// The fields that a receiver's fast paths check.
     #[inline]
     pub(crate) fn glance(&self) -> Glance {
         let &Self { seq, tsval, tsecr, flags, .. } = self;
@@ -279,7 +280,7 @@ pub(crate) fn arrived(packet: &Arrival<'_, Payload>, wnd: u32) -> Segment {
     }
 }
 
-/// Of a packet with [`HAS_BOTH`], what is aside.
+/// The value stored with the SACK blocks of a packet with [`HAS_BOTH`].
 #[cold]
 fn both(packet: &Arrival<'_, Payload>) -> u32 {
     packet.extra().map_or(0, |extra| extra[BOTH].start)
@@ -305,16 +306,16 @@ pub(crate) struct End<'a, E: FlowEnd> {
     kept: &'a mut E,
 }
 
-/// What one end of a flow keeps between events. Each end has its own, where it touches a cache line
-/// anyway.
+/// The state of one end of a flow between events. Each end has its own, in a cache line that it
+/// touches anyway.
 pub(crate) trait FlowEnd: Sized {
     /// Which end it is.
     const SIDE: Side;
 
-    /// What each of its packets needs.
+    /// The values that each packet of this end needs.
     fn endpoint(&self) -> &Endpoint;
 
-    /// What its congestion control draws from.
+    /// The random numbers for its congestion control.
     fn rng(&mut self) -> &mut Rng;
 
     /// Its pacing timer.
@@ -327,12 +328,12 @@ pub(crate) trait FlowEnd: Sized {
     }
 }
 
-/// What each packet of an end needs.
+/// The values that each packet of an end needs.
 #[derive(Debug)]
 pub(crate) struct Endpoint {
     pub(crate) flow: FlowId,
-    /// The number of the flow's first packet of the current connection: a train opens one after the
-    /// other.
+    /// The number of the first packet of the current connection. A train opens one connection after
+    /// the other.
     pub(crate) first_packet: u32,
     /// Link-layer bytes around a packet of this end.
     pub(crate) framing: u32,
@@ -351,7 +352,7 @@ impl Endpoint {
     }
 }
 
-/// The sender's end. In a flow, what follows the random numbers begins a cache line.
+/// The sender's end. In a flow, the field after the random numbers begins a cache line.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct SenderEnd {
@@ -411,14 +412,14 @@ impl<E: FlowEnd> End<'_, E> {
 }
 
 impl<E: FlowEnd> End<'_, E> {
-    /// A segment with payload. Its way is compiled apart from that of other segments: what it does
-    /// at a link, and in which lane it lies, differs.
+    /// Sends a segment with payload. This path is compiled separately from that of other segments,
+    /// because the work at a link and the delay line differ.
     #[inline(never)]
     fn transmit_data(&mut self, segment: &Segment) {
         self.send(segment, true, segment.seq);
     }
 
-    /// A segment with payload where both ends write.
+    /// Sends a segment with payload on a connection where both ends write.
     #[cold]
     #[inline(never)]
     fn transmit_of_whole(&mut self, segment: &Segment) {
@@ -450,20 +451,20 @@ impl<E: FlowEnd> End<'_, E> {
         });
     }
 
-    /// A segment with payload of which it is known what it does not have.
+    /// Sends a segment with new data, without SACK blocks and not a SYN.
     #[inline(never)]
     fn transmit_new_data(&mut self, segment: &DataSegment) {
         debug_assert_eq!(segment.retransmission, 0);
         self.send_data(segment, 0);
     }
 
-    /// The same again.
+    /// Retransmits such a segment.
     #[inline(never)]
     fn transmit_data_again(&mut self, segment: &DataSegment) {
         self.send_data(segment, segment.retransmission);
     }
 
-    /// A burst of such segments.
+    /// Sends a burst of such segments.
     #[inline(never)]
     fn transmit_data_burst(&mut self, burst: &DataSegment, mss: u32) {
         debug_assert!(burst.flags & flag::SYN == 0);
@@ -484,7 +485,7 @@ impl<E: FlowEnd> End<'_, E> {
         self.port.send_burst(flow, E::SIDE, packets);
     }
 
-    /// Such a segment. Its fields are read where they are written.
+    /// Sends such a segment. Its fields are read where they are written.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for new data, once for retransmissions")]
     fn send_data(&mut self, segment: &DataSegment, retransmission: u16) {
@@ -505,13 +506,13 @@ impl<E: FlowEnd> End<'_, E> {
         });
     }
 
-    /// An ACK, a SYN or a FIN.
+    /// Sends an ACK, a SYN or a FIN.
     #[inline(never)]
     fn transmit_control(&mut self, segment: &Segment) {
         self.send(segment, false, segment.ack);
     }
 
-    /// As [`Self::transmit_control`], for what is a segment of fewer fields.
+    /// Sends an ACK that has only the fields of [`PureAck`].
     #[inline(never)]
     fn transmit_pure_ack(&mut self, ack: &PureAck) {
         let &Endpoint { flow, framing, .. } = self.kept.endpoint();
@@ -526,7 +527,7 @@ impl<E: FlowEnd> End<'_, E> {
         self.port.send(flow, E::SIDE, packet, || Payload::of(&ack.segment()));
     }
 
-    /// As [`Self::transmit_control`], for such an ACK with SACK blocks.
+    /// Sends such an ACK with SACK blocks.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "these ACKs leave from one place")]
     fn transmit_ack_with_blocks(&mut self, ack: &PureAck, sack: &[SackBlock; 4], sack_count: u8) {
@@ -544,7 +545,7 @@ impl<E: FlowEnd> End<'_, E> {
         self.port.send(flow, E::SIDE, packet, || Payload::of(&segment));
     }
 
-    /// A timer of the wheel. It is seldom armed, and what arms it is inlined.
+    /// Arms a timer of the wheel. Not inlined, because it is rare and its callers are inlined.
     #[inline(never)]
     fn arm_at_tick(&mut self, timer: TimerId, at: Time) {
         self.port.arm(self.kept.endpoint().flow, E::SIDE, timer as u8, run_time(at));
@@ -623,7 +624,7 @@ impl<E: FlowEnd> Host for End<'_, E> {
     fn arm(&mut self, timer: TimerId, at: Time) {
         match timer {
             TimerId::Pacing => self.kept.pacing_timer().arm(at),
-            // It is the even one of the engine's timers: see `wiring.rs`.
+            // The engine's even timer: see `wiring.rs`.
             TimerId::CompressedAck => {
                 let flow = self.kept.endpoint().flow;
                 self.port.arm_even(flow, E::SIDE, timer as u8, run_time(at));

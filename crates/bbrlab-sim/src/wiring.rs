@@ -11,8 +11,7 @@ use bbrlab_units::Time;
 
 use crate::wire::Payload;
 
-/// A link of the results, with its name there: one with a rate, or one that lets not all packets
-/// through.
+/// A link in the results, with its name there. It has a rate, or it can drop packets.
 #[derive(Clone, Debug)]
 pub(crate) struct ReportedLink {
     pub(crate) id: LinkId,
@@ -39,7 +38,7 @@ pub(crate) struct Wired {
     pub(crate) links: Vec<ReportedLink>,
 }
 
-/// The links that are waits for slots or grants, with their names in results.
+/// The links that model waiting for slots or grants, with their names in the results.
 pub(crate) fn waits(run: &Run) -> impl Iterator<Item = (LinkId, &str)> {
     let is_wait = |link: &Link| matches!(link.queue, Queue::Slots(_) | Queue::Grants(_));
     let numbered = (0..).zip(&run.links).filter(move |(_, link)| is_wait(link));
@@ -68,7 +67,7 @@ pub(crate) fn wire(run: &Run, mode: LinkMode) -> Wired {
             let name = format!("{}[{id}]", link.name);
             let owner = u32::try_from(id).map(FlowId).expect("flows are numbered in 24 bits");
             let link = Link { name, ..link.clone() };
-            // Flows that come and go share theirs.
+            // Flows that come and go share their private links.
             let owner = class.source.arrivals().is_none().then_some(owner);
             reported.extend(ReportedLink::new(net.add_link(&link, mode), &link, owner));
         }
@@ -79,7 +78,7 @@ pub(crate) fn wire(run: &Run, mode: LinkMode) -> Wired {
             net.set_burst_size(id, burst_size(run, class));
         }
     }
-    // Places for flows that come and go. Each gets its way when it is taken.
+    // Slots for flows that come and go. Each gets its path when it is taken.
     let places = run.classes.iter().filter_map(|class| class.source.arrivals());
     let places: u64 = places.map(|arrivals| u64::from(arrivals.at_most) - 1).sum();
     for _ in 0..places {
@@ -87,19 +86,19 @@ pub(crate) fn wire(run: &Run, mode: LinkMode) -> Wired {
     }
     let first_start = run.flows.iter().map(|flow| flow.start).min().unwrap_or(Time::ZERO);
     net.measure_from(first_start);
-    // Stable: otherwise as they were built.
+    // The sort is stable: links keep the order in which they were built.
     reported.sort_by_key(|link| !link.has_rate);
     Wired { net, links: reported }
 }
 
-/// As how many packets a burst counts that crosses the network whole.
+/// The number of packets that a burst counts as when it crosses the network as one unit.
 fn burst_size(run: &Run, class: &FlowClass) -> BurstSize {
     let headers = run.data_overhead(class);
     let payload = NonZeroU32::new(class.mss).expect("a scenario's segments are not empty");
     BurstSize { headers, payload }
 }
 
-/// Whether there is a policer on the way of a flow's data.
+/// Whether there is a policer on the path of a flow's data.
 pub(crate) fn is_policed(run: &Run, class: &FlowClass) -> bool {
     run.links_on(class, &class.forward).any(|link| link.police.is_some())
 }

@@ -19,13 +19,13 @@ pub(crate) struct World {
     pub(crate) flows: Vec<Flow>,
     pub(crate) classes: Vec<FlowClass>,
     pub(crate) setups: Vec<ClassSetup>,
-    /// Where a row per ACK goes, if the scenario asks for one.
+    /// The series with a row per ACK, if the scenario requests it.
     pub(crate) per_ack: Option<PerAck>,
     pub(crate) windows: Windows,
-    /// Of each class whose flows come and go.
+    /// For each class: its population, if its flows come and go.
     pub(crate) populations: Vec<Option<Population>>,
     pub(crate) seed: u64,
-    /// At which smoothed RTTs are sampled.
+    /// The period at which smoothed RTTs are sampled.
     pub(crate) period: Span,
 }
 
@@ -33,7 +33,7 @@ pub(crate) struct World {
 #[derive(Debug)]
 pub(crate) struct PerAck {
     pub(crate) rows: Series,
-    /// What each flow had counted at its last row.
+    /// The counts of each flow at its last row.
     before: Vec<Before>,
 }
 
@@ -44,12 +44,12 @@ impl PerAck {
 }
 
 impl World {
-    /// The flows that come and go for which this flow of the run stands, if it does.
+    /// The flows that come and go and are represented by this flow of the run, if any.
     pub(crate) fn population(&self, flow: &Flow) -> Option<&Population> {
         self.populations[flow.class as usize].as_ref()
     }
 
-    /// The active time of a flow has ended, or a flow that came is over.
+    /// Handles the end of a flow's active time, or of a flow that had arrived.
     #[cold]
     #[inline(never)]
     fn flow_ended(&mut self, now: Time, id: FlowId) {
@@ -65,7 +65,7 @@ impl World {
         }
     }
 
-    /// A flow comes, of the class whose first flow is `hub`.
+    /// Handles the arrival of a flow of the class whose first flow is `hub`.
     fn arrive(&mut self, port: &mut Port<'_, Payload>, hub: FlowId, class: usize) {
         let population =
             self.populations[class].as_mut().expect("only these classes have arrivals");

@@ -1,19 +1,20 @@
-//! Memory of a whole run: this test alone is in its process, whose peak the system tells.
+//! Memory of a whole run. This test is alone in its process, because the system reports the peak of
+//! a process.
 
 #[path = "all/scenario_text/mod.rs"]
 mod scenario_text;
 
 use scenario_text::result;
 
-/// The most memory that this process has held, in bytes; `None` where the system does not tell.
+/// The peak memory of this process in bytes; `None` if the system does not report it.
 fn peak_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
     line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
-/// A flow that is over leaves its place to the next and only counts behind, so that a run needs
-/// memory for the flows that are under way at once, here some dozens.
+/// A flow that is over leaves its slot to the next one, and only its counts remain. So a run needs
+/// memory for the flows that are active at once, here some dozens.
 #[test]
 fn a_hundred_thousand_short_flows_take_less_than_a_hundred_megabytes() {
     let result = result(

@@ -1,11 +1,11 @@
-//! ACKs that come at one instant: the host handles all of them before the application, which the
-//! first have woken, writes.
+//! ACKs that arrive at one instant: the first ones wake the application, but it writes only after
+//! the host has handled all of them.
 
 use crate::scenario_text::result;
 
 /// cwnd in packets of a real stack (Linux 6.12.117, the reference's
-/// `9_slot_reno_50M_30ms_ack10ms_b2`) every 20 ms from 0.12 s on. With an application that writes
-/// between two ACKs the last is 209: other bursts wait for more to send.
+/// `9_slot_reno_50M_30ms_ack10ms_b2`) every 20 ms from 0.12 s on. If the application wrote between
+/// two ACKs, the last value would be 209, because other bursts wait for more data to send.
 const LINUX: [u32; 12] = [10, 10, 10, 10, 20, 20, 40, 42, 80, 105, 160, 206];
 
 #[test]

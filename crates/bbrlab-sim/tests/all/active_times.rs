@@ -1,5 +1,5 @@
-//! When flows are active, and what is counted over which time: figures that a user recomputed by
-//! hand.
+//! When flows are active, and over which time values are computed. A user recomputed these values
+//! by hand.
 
 use crate::scenario_text::result;
 use bbrlab_run::{Delays, RunSummary};
@@ -8,8 +8,8 @@ fn run(text: &str) -> RunSummary {
     result(&format!("title = \"active times\"\nsample = \"off\"\n{text}")).summary
 }
 
-/// Bytes that were still in the network when their flow stopped are not divided by a time in which
-/// they did not arrive.
+/// Bytes that were still in the network when their flow stopped do not count for the rate over the
+/// active time, in which they did not arrive.
 #[test]
 fn a_group_gets_no_more_while_it_is_active_than_the_link_carries() {
     let run = run(r#"
@@ -33,8 +33,8 @@ fn a_group_gets_no_more_while_it_is_active_than_the_link_carries() {
     assert!(flow.goodput_mbps.unwrap() < 5.0);
 }
 
-/// Flows of 100 KB come eight times a second for 50 s of 100: the rate is over the time until the
-/// last of them is over.
+/// Flows of 100 KB arrive eight times per second during 50 s of 100 s. Their rate is over the time
+/// until the last of them is over.
 #[test]
 fn flows_that_come_until_a_stop_are_active_until_the_last_is_over() {
     let run = run(r#"
@@ -61,8 +61,8 @@ fn flows_that_come_until_a_stop_are_active_until_the_last_is_over() {
     }
 }
 
-/// The next connection begins while the last ACKs of the one before are under way: they report
-/// packets all the same.
+/// The next connection begins while the last ACKs of the previous one are still in the network.
+/// They report packets nevertheless.
 #[test]
 fn each_packet_of_a_train_has_a_round_trip_time() {
     for gap in ["1ms", "10ms", "50ms"] {
@@ -87,7 +87,7 @@ fn each_packet_of_a_train_has_a_round_trip_time() {
     }
 }
 
-/// Nothing arrives in the first half second: SYNs are lost, and they are no data packets.
+/// Nothing arrives in the first half second. SYNs are lost, which do not count as data packets.
 #[test]
 fn lost_packets_are_data_packets() {
     let run = run(r#"
@@ -106,10 +106,10 @@ fn lost_packets_are_data_packets() {
     assert_eq!((flow.rto_count, flow.lost_packets, flow.sent_packets), (Some(1), Some(0), Some(1)));
 }
 
-/// A socket of 16 KiB (`tcp_wmem` 32,768 bytes) on Linux in virtual time, 100 Mbit/s and 40 ms
-/// without a limit of the queue: 73.24 Mbit/s, 76.07 in the steady state, where 32 KiB a round trip
-/// would be 6.5. `tcp_sendmsg_locked` asks for memory when it opens an skb and not when it fills up
-/// one that has been cut: while cwnd has room, each burst that departs leaves such an skb.
+/// Linux in virtual time gives 73.24 Mbit/s, 76.07 in the steady state, with a socket of 16 KiB
+/// (`tcp_wmem` 32,768 bytes), 100 Mbit/s, 40 ms and an unlimited queue. 32 KiB per round trip would
+/// be 6.5 Mbit/s. `tcp_sendmsg_locked` requests memory when it opens an skb, but not when it fills
+/// one that has been split. While cwnd is not full, each burst that departs leaves such an skb.
 #[test]
 fn a_small_send_buffer_is_no_bound_on_what_is_in_flight() {
     let run = run(r#"
@@ -130,7 +130,7 @@ fn a_small_send_buffer_is_no_bound_on_what_is_in_flight() {
     assert!((flow.goodput_ss_mbps.unwrap() - 76.07).abs() < 0.5, "{:?}", flow.goodput_ss_mbps);
 }
 
-/// Datagrams that wait in a queue when their flow stops arrive later, and count in the traffic.
+/// Datagrams that wait in a queue when their flow stops arrive later, and count for the traffic.
 #[test]
 fn what_datagrams_deliver_after_their_stop_is_traffic() {
     let run = run(r#"
@@ -160,8 +160,8 @@ fn what_datagrams_deliver_after_their_stop_is_traffic() {
     assert!(run.goodput_mbps.unwrap() > 9.4, "the link is busy throughout");
 }
 
-/// The row of a flow that stops has the RTTs of all its packets, also of those that were reported
-/// after the stop.
+/// The row of a flow that stops has the RTTs of all its packets, also of packets reported after the
+/// stop.
 #[test]
 fn packets_that_arrive_after_the_stop_have_round_trip_times() {
     let run = result(
@@ -183,8 +183,8 @@ fn packets_that_arrive_after_the_stop_have_round_trip_times() {
     assert_eq!(run.summary.flows[0].delivered_packets, Some(counted));
 }
 
-/// Both hosts' packets overtake each other by more than a timestamp's millisecond: what PAWS
-/// discards is counted.
+/// Packets in both directions overtake each other by more than a timestamp's millisecond. Packets
+/// that PAWS discards are counted.
 #[test]
 fn every_packet_that_was_sent_is_in_one_count() {
     let run = run(r#"
@@ -211,7 +211,7 @@ fn every_packet_that_was_sent_is_in_one_count() {
     assert!(discarded > 10, "{discarded}");
 }
 
-/// One datagram a second from the start on, and a stop at 3 s: those of 0, 1 and 2 s.
+/// One datagram per second from the start, and a stop at 3 s: those of 0, 1 and 2 s are sent.
 #[test]
 fn nothing_is_sent_at_the_stop() {
     for source in [

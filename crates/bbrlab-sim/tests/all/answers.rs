@@ -1,5 +1,5 @@
-//! What a run's figures claim: totals over one window, fairness while all are active, groups,
-//! losses by cause.
+//! The definitions of a run's results: totals over one window, fairness while all flows are active,
+//! groups, losses by cause.
 
 use crate::scenario_text::results;
 use bbrlab_run::{Delays, FlowSummary, LinkSummary, RunResult, RunSummary};
@@ -47,14 +47,14 @@ const OVERLAP: &str = r#"
 fn the_runs_goodput_is_over_one_window_and_shares_add_up() {
     let result = run(OVERLAP);
     let run = &result.summary;
-    // What the stopped flow still had in its buffer arrives before the traffic ends.
+    // Data that the stopped flow still had in its buffer arrives before the traffic ends.
     let (early, late) = (bytes_by(&result, 0, 8.0), bytes_by(&result, 1, 8.0));
     assert_near(run.goodput_mbps, (early + late) * 8.0 / 8.0 / 1e6, "goodput");
     let groups = &run.flow_groups;
     assert_eq!(groups.iter().map(|it| it.group.as_str()).collect::<Vec<_>>(), ["cubic", "bbr1"]);
     assert_near(groups[0].goodput_mbps, early * 8.0 / 8.0 / 1e6, "goodput of the first group");
     assert_near(groups[1].share, late / (early + late), "share of the second group");
-    // A flow's own figure is over its own active time: 6 s each.
+    // A flow's own goodput is over its own active time: 6 s each.
     assert_near(run.flows[0].goodput_mbps, bytes_by(&result, 0, 6.0) * 8.0 / 6.0 / 1e6, "flow 0");
     assert_near(run.flows[1].goodput_mbps, late * 8.0 / 6.0 / 1e6, "flow 1");
     let names: Vec<_> = run.flows.iter().map(|flow| flow.name.as_deref()).collect();
@@ -220,8 +220,8 @@ fn a_series_row_shows_the_connection_as_it_is() {
         drops = drops.max(conn.lost);
     }
     assert!(drops > 0 && had_ssthresh, "nothing was lost: the scenario shows too little");
-    // Both flows leave the one link: in no bin more than it can send, but for the packet that began
-    // before.
+    // Both flows share one link. In no bin do they exceed what the link can send, except for one
+    // packet that began earlier.
     for bin in 1..=30_u32 {
         let at_s = f64::from(bin) / 10.0;
         let rows = (0..series.len()).filter(|&row| (series.time_s[row] - at_s).abs() < 1e-9);
@@ -301,11 +301,11 @@ fn random_scenario(dice: &mut Dice) -> String {
             _ => {}
         }
     }
-    // Without a flow that it can mark it is refused.
+    // A threshold without a flow that it can mark is an error.
     if text.contains("ecn = true") { text } else { text.replace("ecn_threshold = \"3pkt\"\n", "") }
 }
 
-/// Each packet that arrived at a link has left it, was lost in one way, or is there.
+/// Each packet that arrived at a link has left it, was lost for one reason, or is still queued.
 fn assert_conserved(link: &LinkSummary, loss_is_before: bool) {
     let [arrivals, departures, queued, drops, losses] =
         [link.arrivals, link.departures, link.queued_at_end, link.drops, link.random_losses]
@@ -328,7 +328,7 @@ fn no_total_exceeds_its_link_in_five_hundred_random_scenarios() {
         for link in &run.links {
             assert_conserved(link, text.contains("\"before\"") && link.name == "bottleneck");
         }
-        // Payload is less than what the link could send from the first start on, a packet aside.
+        // Payload is less than what the link could send since the first start, plus one packet.
         let first_start =
             run.flows.iter().map(|flow| flow.start_s.unwrap()).fold(f64::MAX, f64::min);
         let last_end = run.flows.iter().map(|flow| flow.stop_s.unwrap()).fold(0.0, f64::max);
@@ -372,8 +372,8 @@ fn no_total_exceeds_its_link_in_five_hundred_random_scenarios() {
     }
 }
 
-/// Figures of sources, policers, queue disciplines, waits and controls that the random scenarios do
-/// not have, which came after the file of their digests, and what was in their place.
+/// Results of sources, policers, queue disciplines, waits and controls that are newer than the file
+/// of digests. The random scenarios do not use them. Each has the text that it replaced.
 const OF_OTHERS: [(&str, &str); 9] = [
     (", controls: []", ""),
     ("waits: [], ", ""),
@@ -386,7 +386,7 @@ const OF_OTHERS: [(&str, &str); 9] = [
     (", tins: []", ""),
 ];
 
-/// A digest of what can be printed.
+/// A digest of a value's debug text.
 fn digest_of(value: &impl std::fmt::Debug) -> u64 {
     let fold = |digest: u64, byte: u8| {
         (digest.rotate_left(5) ^ u64::from(byte)).wrapping_mul(0x517c_c1b7_2722_0a95)
@@ -396,8 +396,8 @@ fn digest_of(value: &impl std::fmt::Debug) -> u64 {
     OF_OTHERS.iter().fold(printed, without).bytes().fold(0, fold)
 }
 
-/// Every percentile of the summary is the one of its distribution, and the distribution has each
-/// packet that left a link. RTTs of single flows are kept if `has_flows`.
+/// Checks that every percentile of the summary agrees with its distribution, and that the
+/// distribution has each packet that left a link. RTTs of single flows are kept if `has_flows`.
 fn check_percentiles(summary: &RunSummary, delays: &Delays, has_flows: bool) {
     let percentile = |metric: &str, index: usize, per_mille: u64| {
         let total: u64 = delays.of(metric, index).map(|(_, count)| count).sum();
@@ -429,8 +429,9 @@ fn check_percentiles(summary: &RunSummary, delays: &Delays, has_flows: bool) {
     }
 }
 
-/// The file has a line for each scenario: data packets, events, and digests of figures and of
-/// series. No commit changes it unless it means to; `cargo xtask bless` writes it anew.
+/// The file has a line for each scenario: data packets, events, and digests of results and of
+/// series. Only a commit that intends to change results changes it; `cargo xtask bless` rewrites
+/// it.
 #[test]
 fn sixty_random_scenarios_come_out_as_they_did() {
     use std::fmt::Write as _;

@@ -1,11 +1,11 @@
-//! Flows that come and go: as often and as large as the scenario says, each completed once, and
+//! Flows that come and go have the rate and sizes of the scenario. Each is completed once, and
 //! forgotten when it is over.
 
 use crate::scenario_text::result;
 use bbrlab_run::{FlowGroup, RunResult};
 
-/// A dumbbell of 10 Mbit/s for 60 s; `web` are the lines of the flows that come, `more` those after
-/// them.
+/// A dumbbell of 10 Mbit/s for 60 s; `web` has the lines of the flows that come and go, `more` the
+/// lines after them.
 fn run(bottleneck: &str, web: &str, more: &str) -> RunResult {
     result(&format!(
         r#"
@@ -88,7 +88,7 @@ fn flows_beside_a_bulk_flow_take_longer() {
 fn who_finds_all_places_taken_is_turned_away() {
     let lines = "arrivals = { rate = \"200/s\", at_most = 20 }\nbytes = \"14480B\"";
     let result = run("buffer = \"unlimited\"", lines, "");
-    // 24.2 Mbit/s are offered to a link of 10.
+    // 24.2 Mbit/s are offered to a link of 10 Mbit/s.
     assert!(result.summary.links[0].utilization.unwrap() > 0.9);
     let web = web(&result);
     let came = web.flows + web.turned_away.unwrap();
@@ -96,8 +96,8 @@ fn who_finds_all_places_taken_is_turned_away() {
     assert!(web.fct_ms.unfinished.unwrap() <= 20);
 }
 
-/// Late packets of a flow that is over reach nobody: the one that has its place receives its own
-/// bytes only.
+/// Late packets of a flow that is over are dropped: the flow that reuses its slot receives only its
+/// own bytes.
 #[test]
 fn the_next_flow_in_a_place_gets_only_its_own_packets() {
     let path = "loss = 0.05\njitter = { up_to = \"60ms\", keep_order = false }\nbuffer = \"20pkt\"";
@@ -111,7 +111,7 @@ fn the_next_flow_in_a_place_gets_only_its_own_packets() {
     let bytes = f64::from(u32::try_from(bytes).unwrap());
     let read = flow.goodput_mbps.unwrap() * 60.0 * 1e6 / 8.0;
     assert!(web(&result).fct_ms.n.unwrap() > 200, "{:?}", web(&result));
-    // Beyond the completed ones there are at most three under way.
+    // Besides the completed flows, at most three are unfinished.
     assert!((bytes..=bytes + 1e5).contains(&(read + 1.0)), "{bytes} {read}");
 }
 

@@ -2,9 +2,9 @@
 
 use crate::scenario_text::results;
 
-/// With a buffer of two packets an ACK-clocked burst arrives in the same step in which the packet
-/// before it departs, and throughput depends on whether that packet's place is already free. On a
-/// real stack whose clock has steps of 256 ns it is not (2.2 Mbit/s); with exact times it always
+/// With a buffer of two packets, an ACK-clocked burst arrives in the same step in which the packet
+/// before it departs. Throughput depends on whether that packet's buffer space is already free. On
+/// a real stack whose clock has steps of 256 ns it is not (2.2 Mbit/s); with exact times it always
 /// is.
 #[test]
 fn in_a_tiny_buffer_a_coarse_clock_decides_ties_the_other_way() {
@@ -29,10 +29,10 @@ fn in_a_tiny_buffer_a_coarse_clock_decides_ties_the_other_way() {
     assert!(goodput(1) < 3.0, "256 ns: {}", goodput(1));
 }
 
-/// A lone flow of Scalable TCP keeps a link busy whose buffer is one packet, so ACK-clocked bursts
-/// arrive in the microsecond in which a packet departs, and each late timer decides a tie. On a
-/// real stack whose clock has steps of 256 ns it gets 2.61 Mbit/s (922 drops in 15 s), CUBIC with
-/// two packets of buffer 2.56.
+/// A single flow of Scalable TCP keeps a link with a buffer of one packet busy. ACK-clocked bursts
+/// arrive in the microsecond in which a packet departs, so each late timer decides a tie. On a real
+/// stack whose clock has steps of 256 ns, this flow gets 2.61 Mbit/s (922 drops in 15 s). CUBIC
+/// with two packets of buffer gets 2.56 Mbit/s.
 #[test]
 fn late_timers_decide_ties_as_often_as_on_a_real_stack() {
     let goodput = |cc: &str, packets: u32| {
@@ -87,8 +87,8 @@ fn periodic_writes_go_on_under_a_coarse_clock() {
     }
 }
 
-/// A bucket of one packet on a host whose timers fire once in a millisecond: each time one packet
-/// leaves, so `burst` must be at least the rate times the step (`tc-tbf`, and many questions about
+/// A bucket of one packet on a host whose timers fire once per millisecond. One packet leaves each
+/// time, so `burst` must be at least the rate times the step (`tc-tbf`, and many questions about
 /// it).
 #[test]
 fn a_bucket_smaller_than_rate_times_step_does_not_reach_its_rate() {
@@ -112,8 +112,8 @@ fn a_bucket_smaller_than_rate_times_step_does_not_reach_its_rate() {
     );
     let departures: Vec<u64> =
         results.iter().filter_map(|result| result.summary.links[0].departures).collect();
-    // In a millisecond more than 9 packets of 1,490 bytes come, and in nearly a thousand of them
-    // some leave: one, the 8 that are in 12,500 bytes, and what the rate allows.
+    // More than 9 packets of 1,490 bytes arrive per millisecond. In nearly each of a thousand
+    // milliseconds some leave: one packet, the 8 that fit in 12,500 bytes, or what the rate allows.
     let expected = [980..=1000, 7_900..=8_000, 8_250..=8_390];
     for (departures, expected) in departures.iter().zip(expected) {
         assert!(expected.contains(departures), "{departures}, not {expected:?}");

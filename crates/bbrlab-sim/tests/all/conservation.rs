@@ -1,4 +1,4 @@
-//! Every packet is accounted for: `Sim::finish` asserts it, whenever the run ends.
+//! Every packet is accounted for, whenever the run ends: `Sim::finish` asserts it.
 
 use std::fmt::Write as _;
 
@@ -73,8 +73,8 @@ fn several_flows_loss_stop_and_an_end_in_mid_flight() {
             let limits = flow.limited_by;
             let shares = [limits.cwnd, limits.pacing, limits.rwnd, limits.sndbuf, limits.app];
             let sum: f64 = shares.iter().flatten().sum();
-            // Nothing limits datagrams, and of flows that come and go, the last one here, nobody
-            // may have come yet.
+            // Datagrams have no limits. In the last class flows come and go, and none may have
+            // arrived yet.
             if flow.stop_s.unwrap() > flow.start_s.unwrap() && (flow.id < 5 || limits.app.is_some())
             {
                 assert!((sum - 1.0).abs() < 1e-9, "{limits:?}");
@@ -83,7 +83,7 @@ fn several_flows_loss_stop_and_an_end_in_mid_flight() {
     }
 }
 
-/// What the bottleneck has besides.
+/// Additional keys of the bottleneck.
 fn extra() -> impl Strategy<Value = String> {
     let plain = prop::sample::select(vec![
         "",
@@ -158,7 +158,7 @@ fn scenario() -> impl Strategy<Value = String> {
         any::<bool>(),
     )
         .prop_map(|((rate, buffer, loss, seed), flows, tso, extra, unit, sack)| {
-            // From 1 packet on: a buffer in which no full packet fits is refused.
+            // At least 1 packet: a buffer smaller than a full packet is an error.
             let buffer = if unit == "B" { 1_300 + u64::from(buffer) * 300 } else { u64::from(buffer) };
             // The extra may have a loss of its own.
             let loss = if extra.starts_with("loss") { String::new() } else { format!("loss = {loss}\n") };

@@ -30,7 +30,7 @@ fn datagrams(result: &RunResult) -> &FlowSummary {
 fn a_datagram_leaves_every_so_often_and_takes_28_bytes_of_headers() {
     let result = run("rate = \"2.4Mbit/s\"", "");
     let flow = datagrams(&result);
-    // 250 a second; those of the last 20 ms are on their way.
+    // 250 per second; those of the last 20 ms are still in the network.
     assert_eq!(flow.sent_packets, Some(5_001));
     assert_eq!(flow.delivered_packets, Some(4_995));
     assert!((flow.goodput_mbps.unwrap() - 2.4).abs() < 0.01, "{flow:?}");
@@ -43,8 +43,8 @@ fn a_datagram_leaves_every_so_often_and_takes_28_bytes_of_headers() {
 
 #[test]
 fn over_any_periods_a_source_sends_its_rate_while_it_is_on() {
-    // Periods shorter than a packet's time at the rate, as long as some, and much longer; half of
-    // 20 s on.
+    // Periods shorter than a packet's time at the rate, as long as a few packets' time, and much
+    // longer. The source is on for half of 20 s.
     for (rate, kbit) in [("64kbit/s", 64), ("1Mbit/s", 1_000)] {
         for period in ["200us", "5ms", "20ms", "1s"] {
             let keys = format!("rate = \"{rate}\"\non = \"{period}\"\noff = \"{period}\"");

@@ -36,8 +36,8 @@ fn jitter(cc: &str, seed: u64, seconds: u32) -> String {
     )
 }
 
-/// Three ACKs in four have a timestamp more than 1 ms older than the newest, and are ignored. If
-/// they count, BBR's rate samples fall to half of the rate: 24 Mbit/s.
+/// Three of four ACKs have a timestamp more than 1 ms older than the newest, and are ignored. If
+/// they counted, BBR's rate samples would fall to half of the rate: 24 Mbit/s.
 #[test]
 fn acks_that_were_overtaken_are_ignored() {
     // Linux: 46.37, 46.41, 46.54 Mbit/s with 22 to 65 retransmissions.
@@ -72,9 +72,9 @@ fn dumbbell(cc: &str, keys: &str) -> String {
 
 #[test]
 fn half_of_the_acks_are_enough_for_a_flow_and_cost_it_little() {
-    // Where a SYN-ACK is lost, the flow starts a second later or more, so the figures are of the
-    // last five seconds.
-    // Linux: BBRv1 19.128 Mbit/s, with half of the ACKs 19.076 to 19.097; CUBIC 19.128 and 19.128.
+    // If a SYN-ACK is lost, the flow starts a second later or more. So goodput is taken over the
+    // last five seconds. Linux: BBRv1 19.128 Mbit/s, with half of the ACKs 19.076 to 19.097; CUBIC
+    // 19.128 and 19.128.
     for (cc, band) in [("bbr1", 19.06..19.11), ("cubic", 19.12..19.14)] {
         let all = run(&dumbbell(cc, ""));
         let half = run(&dumbbell(cc, "reverse_loss = 0.5"));
@@ -143,7 +143,7 @@ fn each_disturbance_of_a_return_path_acts() {
     }
 }
 
-/// What disturbs the way back, and a little of the way there.
+/// Disturbances of the reverse path, and a few of the forward path.
 fn disturbances() -> impl Strategy<Value = String> {
     let way_back = prop_oneof![
         (1..60_u32).prop_map(|percent| format!("reverse_loss = {}", f64::from(percent) / 100.0)),
@@ -172,9 +172,9 @@ fn disturbances() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// However ACKs are disturbed, every byte arrives and is acknowledged, each packet that was
-    /// sent is in one count, each that was new has a round-trip time of at least the base RTT, and
-    /// links lose nothing without counting it.
+    /// However ACKs are disturbed, every byte arrives and is acknowledged, and each packet that was
+    /// sent is in exactly one count. Each new packet has a round-trip time of at least the base
+    /// RTT. Links count all packets that they lose.
     #[test]
     fn disturbed_acks_report_each_packet_once(
         keys in disturbances(),

@@ -31,8 +31,8 @@ fn first_phases(sim: &mut Sim, flows: u32, duration: Span) -> Vec<Option<i64>> {
     first
 }
 
-/// Linux: `bbr_reset_probe_bw_mode` starts at any of eight phases but number 1, which drains. Each
-/// flow of a run has its own random numbers, and they differ between seeds.
+/// Linux: `bbr_reset_probe_bw_mode` starts at any of eight phases except number 1, which drains.
+/// Each flow of a run has its own random numbers, and they differ between seeds.
 #[test]
 fn bbr_enters_the_gain_cycle_at_a_random_phase_but_never_at_the_drain() {
     let runs = runs(

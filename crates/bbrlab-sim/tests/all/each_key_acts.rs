@@ -1,5 +1,6 @@
-//! Each key of a scenario acts: for every row of the tables of keys there is a small scenario in
-//! which the key changes the digest of the run, or, if it is about the record alone, the record.
+//! Each key of a scenario has an effect. Every row of the tables of keys has a small scenario in
+//! which the key changes the digest of the run. A key that is only about the record changes the
+//! record.
 //!
 //! The tables come from the rows themselves, so a key without a scenario here fails the test.
 
@@ -9,22 +10,22 @@ use std::fmt::Write as _;
 use crate::scenario_text::{results, runs};
 use bbrlab_scenario::{Scenario, queues, sections};
 
-/// What a key changes.
+/// The effect of a key.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Effect {
     /// The digest of a run.
     Digest,
     /// The record: names, series, the number of runs.
     Record,
-    /// What a run is called.
+    /// The name of a run.
     Run,
-    /// Without it the file is refused.
+    /// The file is invalid without the key.
     Needed,
 }
 use Effect::{Digest, Needed, Record, Run};
 
-/// A scenario: lines of the top level, `[stack]`, the link, `[access]`, the flows, and what
-/// follows. A line replaces the one with the same key that is there.
+/// A scenario: lines of the top level, `[stack]`, the link, `[access]`, the flows, and the rest. A
+/// new line replaces an existing one with the same key.
 #[derive(Clone)]
 struct Text {
     tables: [Vec<String>; 5],
@@ -85,7 +86,7 @@ impl Text {
 const DUMBBELL: &str = "[bottleneck]";
 const NAMED: &str = "[[links]]";
 
-/// A key, the lines that set it, and those beside it in both runs.
+/// A key, the lines that set it, and further lines for both runs.
 struct Case {
     key: &'static str,
     effect: Effect,
@@ -120,7 +121,7 @@ const LOSSY: (&str, &str) = (LINK, "loss = 0.02");
 const NS3: (&str, &str) = (STACK, "profile = \"ns3\"");
 const BBR: (&str, &str) = (FLOW, "cc = \"bbr1\"");
 
-/// What makes recovery in the manner of ns-3 do all that it can do.
+/// Settings with which ns-3's recovery uses all of its rules.
 const NS3_WITH_LOSS: &[(&str, &str)] =
     &[NS3, (STACK, "rcvbuf = \"20KB\""), (LINK, "loss = 0.2"), BBR];
 const NS3_REORDERED: &[(&str, &str)] = &[
@@ -188,7 +189,7 @@ const CHANGES: (&str, &str) = (LINK, "rate = [[\"0s\", \"10Mbit/s\"], [\"2s\", \
 const FALLS: (&str, &str) = (LINK, "delay = [[\"0s\", \"15ms\"], [\"2s\", \"5ms\"]]");
 const SLOW_BACK: (&str, &str) = (LINK, "reverse_rate = \"100kbit/s\"");
 
-/// Of `[bottleneck]` and of `[[links]]`.
+/// Keys of `[bottleneck]` and of `[[links]]`.
 #[rustfmt::skip]
 const OF_LINK: &[Case] = &[
     case("rate", Digest, "rate = \"20Mbit/s\"", &[]),
@@ -281,8 +282,8 @@ const OF_FLOW: &[Case] = &[
     case("sizes", Digest, "sizes = { distribution = \"pareto\", mean = \"15KB\" }", &[(FLOW, "arrivals = { rate = \"20/s\" }; sizes = { distribution = \"exponential\", mean = \"15KB\" }")]),
 ];
 
-/// A parameter of these disciplines, or of all that have it; its value, the parameters beside it,
-/// and lines of other tables.
+/// A parameter of these disciplines, or of all that have it; its value, further parameters, and
+/// lines of other tables.
 struct ParamCase {
     name: &'static str,
     of: &'static [&'static str],
@@ -355,7 +356,7 @@ const OF_QUEUES: &[ParamCase] = &[
     param("rtt", &[], "\"20ms\"", "", &[OTHER]),
     param("memlimit", &[], "\"50KB\"", "", &[OTHER]),
     param("ack_filter", &[], "true", "", &[SLOW_BACK]),
-    // It bounds what `priomap` may say.
+    // It bounds the values in `priomap`.
     param("bands", &[], "4", "priomap = [3, 2, 2, 2, 1, 2, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1]", &[OTHER]),
     param("priomap", &[], "[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]", "", &[(FLOW, "dscp = \"AF41\""), OTHER]),
 ];
@@ -393,7 +394,7 @@ fn each_parameter_of_a_queue_changes_the_run() {
                 Ok::<_, String>(results(&text)[0].summary.digest.clone())
             });
             match (without, with) {
-                // Without it the others are refused.
+                // Without it the other parameters are an error.
                 (Err(_), Ok(_)) if *name == "bands" => {}
                 (Ok(without), Ok(with)) if without == with => {
                     writeln!(wrong, "{title} changes nothing").unwrap();
@@ -408,7 +409,7 @@ fn each_parameter_of_a_queue_changes_the_run() {
     assert!(wrong.is_empty(), "\n{wrong}");
 }
 
-/// Compares a case's two scenarios; the text says what is wrong.
+/// Compares a case's two scenarios; the error text states the fault.
 fn check(link: &'static str, table: &str, case: &Case) -> Result<(), String> {
     let mut without = Text::new(link);
     for (table, lines) in case.beside {

@@ -1,4 +1,4 @@
-//! ECN end to end: marks at the bottleneck, their echo, and what they change.
+//! ECN end to end: marks at the bottleneck, their echo and their effects.
 //!
 //! The built-in scenarios `ecn.*` have two runs each, without ECN and with it.
 
@@ -51,16 +51,16 @@ fn without_and_with(id: &str) -> (Outcome, Outcome) {
     assert_eq!(scenario.runs(), 2, "{id}: without and with");
     let (without, with) = (outcome(&scenario.run(0)), outcome(&scenario.run(1)));
     println!("{id}\nwithout {without:?}\nwith    {with:?}");
-    // DCTCP's SYN is ECN-capable whatever the connection is, and the second flow's meets the first
-    // one's queue.
+    // DCTCP's SYN is always ECN-capable, and the second flow's SYN meets the queue of the first
+    // flow.
     assert!(without.marks <= 1 && without.delivered_ce == 0, "{id}: marks without ECN");
     assert!(with.marks > 0, "{id}: no marks with ECN");
     (without, with)
 }
 
-/// Checks that the senders have counted all marks but those still in flight at the end. Any other
-/// difference means that one ACK covered both marked and unmarked packets: when the marking changes
-/// while an ACK is delayed, the receiver must first send that ACK with the old ECE
+/// Checks that the senders have counted all marks except those still in flight at the end. Any
+/// other difference means that one ACK covered both marked and unmarked packets. When the marking
+/// changes while an ACK is delayed, the receiver must first send that ACK with the old ECE
 /// (`dctcp_ece_ack_update`).
 fn assert_echoed_one_by_one(outcome: &Outcome, in_flight_at_most: u64) {
     let marked = outcome.delivered_ce..=outcome.delivered_ce + in_flight_at_most;
@@ -90,14 +90,14 @@ fn cubic_loses_nothing_and_pays_with_a_tenth_of_the_link() {
     assert_eq!((with.drops, with.retransmissions), (0, 0));
     let kept = with.goodput / without.goodput;
     assert!((0.8..0.97).contains(&kept), "{kept}");
-    // RFC 3168: ECE on every ACK until CWR arrives. Linux, in the same setting: 2 to 4 times the
-    // marks.
+    // RFC 3168: ECE on every ACK until CWR arrives. In the same setting, Linux echoes 2 to 4 times
+    // the marks.
     let echoed = ratio(with.delivered_ce, with.marks);
     assert!((1.5..5.0).contains(&echoed), "{echoed}");
 }
 
-/// Without ECN BBRv2 reacts when the buffer is full and packets are lost; marks make it react at 1
-/// ms: 4 packets.
+/// Without ECN, BBRv2 reacts when the buffer is full and packets are lost. With marks it reacts at
+/// 1 ms: 4 packets.
 #[test]
 fn bbr2_keeps_a_queue_of_the_threshold_in_place_of_one_of_a_bdp() {
     let (without, with) = without_and_with("ecn.bbr2");
@@ -108,8 +108,8 @@ fn bbr2_keeps_a_queue_of_the_threshold_in_place_of_one_of_a_bdp() {
     assert_echoed_one_by_one(&with, 20);
 }
 
-/// BBRv3 uses ECN on low-latency routes, and probes until half of a flight is marked: more marks
-/// than v2.
+/// BBRv3 uses ECN on low-latency routes. It probes until half of a flight is marked, so it gets
+/// more marks than BBRv2.
 #[test]
 fn bbr3_keeps_a_queue_of_little_more_than_the_threshold_in_place_of_one_of_two_bdp() {
     let (without, with) = without_and_with("ecn.bbr3");
@@ -135,7 +135,7 @@ fn bbr2_and_bbr3_need_to_be_asked_for_ecn() {
 
 /// A flow of 30 s over a link with a marking threshold.
 fn one(cc: &str, rate: u32, rtt: u32, buffer: u32, threshold: u32, ecn: &str) -> Outcome {
-    // It needs a flow that it can mark.
+    // A threshold needs a flow that it can mark.
     let threshold =
         if ecn.is_empty() { String::new() } else { format!("ecn_threshold = \"{threshold}ms\"") };
     let runs = crate::scenario_text::runs(&format!(
@@ -163,8 +163,8 @@ fn one(cc: &str, rate: u32, rtt: u32, buffer: u32, threshold: u32, ecn: &str) ->
 fn goodput_and_marks_are_those_of_a_real_stack() {
     let classic = "ecn = true";
     let low = "ecn = \"low\"";
-    // The reference's BBRv2 is a port to 6.1, where bursts on short paths are eight times as large.
-    // At 50 Mbit/s and 1 ms our goodput is a tenth lower: `docs/fidelity.md`.
+    // The BBRv2 of the reference is a port to Linux 6.1, where bursts on short paths are eight
+    // times as large. At 50 Mbit/s and 1 ms our goodput is a tenth lower: `docs/fidelity.md`.
     let ported = "ecn = true\ncc_params = { ecn_enable = true, gso_max_size = 524280 }";
     for (cc, rate, rtt, buffer, threshold, ecn, goodput, marks) in [
         ("dctcp", 10, 20, 66, 5, classic, 9.5128, 4570),

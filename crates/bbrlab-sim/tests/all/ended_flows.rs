@@ -8,7 +8,7 @@ use bbrlab_run::RunResult;
 fn run(changes: &str) -> RunResult {
     results(&format!(
         r#"
-        title = "a transfer beside a lasting flow"
+        title = "a transfer and a lasting flow"
         duration = "4s"
         [bottleneck]
         rate = "10Mbit/s"
@@ -29,14 +29,14 @@ fn run(changes: &str) -> RunResult {
     .remove(0)
 }
 
-/// The rows of a flow: the times of the first and the last, and their number.
+/// The times of a flow's first and last row, and the number of its rows.
 fn rows_of(result: &RunResult, flow: u32) -> (f64, f64, usize) {
     let times = result.series.flow.iter().zip(&result.series.time_s);
     let own: Vec<f64> = times.filter(|&(&of, _)| of == flow).map(|(_, &at)| at).collect();
     (own[0], *own.last().unwrap(), own.len())
 }
 
-/// The rows of a link's queue: the time of the last, and their number.
+/// The time of the last row of a link's queue, and the number of rows.
 fn queue_rows_of(result: &RunResult, name: &str) -> (f64, usize) {
     let place = result.summary.links.iter().position(|link| link.name == name).unwrap();
     let times = result.queue.link.iter().zip(&result.queue.time_s);

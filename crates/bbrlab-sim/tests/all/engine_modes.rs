@@ -1,4 +1,4 @@
-//! Drop-tail by virtual clock and by departure events gives the same results, with full TCP.
+//! With full TCP, drop-tail by virtual clock and by departure events gives the same results.
 
 use crate::scenario_text::runs;
 use bbrlab_sim::{LinkMode, Sim};

@@ -29,7 +29,7 @@ const BBR: &str = "cc = \"bbr1\"";
 fn a_fixed_send_buffer_bounds_the_flight() {
     let small = one("sndbuf = \"12KB\"", "", CUBIC);
     let large = one("", "", CUBIC);
-    // The kernel fills an skb that it has begun, up to 64 KB, however small the send buffer.
+    // The kernel fills an skb that it has begun up to 64 KB, however small the send buffer is.
     assert!(goodput(&small) < 0.8 * goodput(&large), "{}", goodput(&small));
     assert!(flow(&small).limited_by.sndbuf.unwrap() > 0.4, "{:?}", flow(&small).limited_by);
 }
@@ -86,8 +86,8 @@ fn super_packets_take_one_place_in_the_queue() {
     assert!(off.0.abs_diff(cut.0) * 50 < cut.0, "{off:?} {cut:?}");
 }
 
-/// A transfer that is complete has sent what arrived and what was lost, all in packets; a link
-/// counts what crosses it.
+/// For a complete transfer, packets sent are those that arrived plus those that were lost. A link
+/// counts the packets that cross it.
 #[test]
 fn losses_of_a_flow_are_packets_also_where_bursts_cross_the_network_whole() {
     for (link, lost_in_network) in [
@@ -149,7 +149,7 @@ fn a_longer_path_lengthens_the_rtt_in_both_directions_and_a_shorter_one_lets_pac
         let rtt = &flow(result).rtt_ms;
         (rtt.min.unwrap(), rtt.max.unwrap())
     };
-    // The RTT of 30 ms holds at the start; 25 ms more each way make 80.
+    // The RTT of 30 ms holds at the start. 25 ms more in each direction make 80 ms.
     let longer = rtt(&at("[[\"0s\", \"5ms\"], [\"4s\", \"30ms\"]]", ""));
     assert!((30.0..31.0).contains(&longer.0) && (80.0..83.0).contains(&longer.1), "{longer:?}");
     let shorter = |more| at("[[\"0s\", \"15ms\"], [\"4s\", \"5ms\"]]", more);
@@ -171,7 +171,7 @@ fn nothing_leaves_a_link_during_an_outage() {
     let outage = result(&text);
     let lost = 1.0 - goodput(&outage) / goodput(&steady);
     assert!((0.11..0.2).contains(&lost), "{lost}");
-    assert!(outage.summary.links[0].utilization > Some(0.97), "the outage is no capacity");
+    assert!(outage.summary.links[0].utilization > Some(0.97), "an outage adds no capacity");
 }
 
 #[test]
@@ -213,13 +213,13 @@ fn acks_in_slots_delay_an_rtt_by_less_than_a_slot() {
 
 #[test]
 fn a_slot_lets_so_many_packets_pass() {
-    // 4 packets of 1,448 B every 5 ms are 9.3 Mbit/s of goodput; without a limit all that wait
-    // leave.
+    // 4 packets of 1,448 B every 5 ms are 9.3 Mbit/s of goodput; without a limit all waiting
+    // packets leave.
     let few = one("", "slot = { min_delay = \"5ms\", packets = 4 }", CUBIC);
     assert!((8.3..9.3).contains(&goodput(&few)), "{}", goodput(&few));
     let all = one("", "slot = \"5ms\"", CUBIC);
     assert!(goodput(&all) > 18.0, "{}", goodput(&all));
-    // What does not fit is dropped there, and counts as a drop of the flow.
+    // Packets that do not fit are dropped there, and count as drops of the flow.
     let short = one("", "slot = { min_delay = \"5ms\", packets = 4, limit = 30 }", CUBIC);
     assert!(flow(&short).drops > Some(0) && flow(&few).drops == Some(0), "{:?}", flow(&short));
 }
@@ -231,7 +231,8 @@ fn acks_wait_for_the_opportunity_and_for_the_grant() {
         (flow.rtt_ms.min.unwrap(), flow.rtt_ms.mean.unwrap(), flow.rtt_ms.max.unwrap())
     };
     let plain = rtt("delay = \"5ms\"");
-    // A packet every 29 ms, so its ACK asks alone: 4 ms behind the next multiple of 2 ms.
+    // A packet leaves every 29 ms, so its ACK requests a grant alone. The grant comes 4 ms after
+    // the next multiple of 2 ms.
     let grants = rtt("delay = \"5ms\"\nreverse_grant = { delay = \"4ms\", every = \"2ms\" }");
     assert!(grants.0 >= plain.0 + 4.0 && grants.2 < plain.2 + 6.1, "{plain:?} {grants:?}");
     assert!((4.5..5.5).contains(&(grants.1 - plain.1)), "{plain:?} {grants:?}");
@@ -239,8 +240,8 @@ fn acks_wait_for_the_opportunity_and_for_the_grant() {
 
 #[test]
 fn a_grant_lets_so_many_bytes_pass() {
-    // 6,100 B have room for 4 packets; every 5 ms they are 9.3 Mbit/s of goodput. Without a bound
-    // all that was asked for leaves.
+    // 4 packets fit in 6,100 B; every 5 ms they are 9.3 Mbit/s of goodput. Without a bound all
+    // requested bytes leave.
     let few = one("", "grant = { delay = \"5ms\", bytes = \"6100B\" }", CUBIC);
     assert!((8.3..9.3).contains(&goodput(&few)), "{}", goodput(&few));
     let all = one("", "grant = \"5ms\"", CUBIC);
@@ -249,7 +250,8 @@ fn a_grant_lets_so_many_bytes_pass() {
     assert!(flow(&short).drops > Some(0) && flow(&few).drops == Some(0), "{:?}", flow(&short));
 }
 
-/// Two packets and their ACK take 3 turns, 2 · 1,514 B and 66 B: 0.6 + 1.2112 + 0.0264 ms.
+/// Two packets and their ACK take 3 transmission opportunities, 2 · 1,514 B and 66 B: 0.6 + 1.2112
+/// + 0.0264 ms.
 #[test]
 fn a_bulk_flow_over_a_shared_medium_gets_what_turns_and_acks_leave() {
     let cycle_ms = 3.0 * 0.2 + 2.0 * 0.6056 + 0.0264;
@@ -257,10 +259,11 @@ fn a_bulk_flow_over_a_shared_medium_gets_what_turns_and_acks_leave() {
     for cc in [BBR, CUBIC] {
         let shared = one("", "airtime = \"0.2ms\"\nreverse_rate = \"forward\"", cc);
         let got = shared.summary.flows[0].goodput_ss_mbps.unwrap();
-        // Delayed ACKs are not always one of two packets.
+        // Delayed ACKs do not always cover two packets.
         assert!((got / expected - 1.0).abs() < 0.03, "{cc}: {got} of {expected}");
     }
-    // Turns of 32: 4 packets and 2 ACKs a millisecond, so nearly the rate.
+    // With 32 packets per transmission opportunity, a cycle has two opportunities, 32 packets and
+    // 16 ACKs. So goodput is near the rate.
     let turns = "airtime = { overhead = \"0.2ms\", packets = 32 }\nreverse_rate = \"forward\"";
     let cycle_ms = 2.0 * 0.2 + 32.0 * 0.6056 + 16.0 * 0.0264;
     let expected = 32.0 * 1448.0 * 8.0 / 1000.0 / cycle_ms;
@@ -323,7 +326,7 @@ fn reordering_and_jitter_act_behind_the_queue() {
     let reordered = one("", "reorder = { ratio = 0.01, by = \"3ms\" }", CUBIC);
     let shaken = one("", "jitter = { up_to = \"5ms\", keep_order = false }", CUBIC);
     let orderly = one("", "jitter = \"5ms\"", CUBIC);
-    // All packets but those that overtake are delayed by another 3 ms.
+    // All packets except those that overtake are delayed by another 3 ms.
     let more = flow(&reordered).rtt_ms.p50.unwrap() - flow(&plain).rtt_ms.p50.unwrap();
     assert!(more > 0.0, "{more}");
     assert!(flow(&shaken).rtt_ms.mean.unwrap() > 30.0);
@@ -331,8 +334,8 @@ fn reordering_and_jitter_act_behind_the_queue() {
     assert!(goodput(&shaken) > 0.5 * goodput(&plain), "{}", goodput(&shaken));
 }
 
-/// A packet that was lost leaves a hole, and what comes until it is filled arrives above it. What
-/// comes again is not counted again.
+/// A lost packet leaves a hole, and packets that arrive until it is filled are out of order.
+/// Duplicates are not counted again.
 #[test]
 fn packets_that_arrive_above_a_hole_are_counted_among_the_delivered_ones() {
     let counts = |link: &str| {
@@ -367,8 +370,8 @@ fn loss_before_the_queue_leaves_it_shorter() {
     );
 }
 
-/// The bucket has room for ten packets and the FIN of 66 B. With a peak rate of 50 Mbit/s each
-/// waits for its own bytes at that rate, but for the first.
+/// Ten packets and the FIN of 66 B fit in the bucket. With a peak rate of 50 Mbit/s, each packet
+/// except the first waits for its own bytes at that rate.
 #[test]
 fn a_bucket_is_emptied_at_the_peak_rate() {
     let fct = |peak: &str| {
@@ -422,7 +425,7 @@ fn a_shaper_of_cake_sends_each_packet_at_the_start_of_its_time() {
     let shaped = at("queue = { discipline = \"cake\", bandwidth = \"2Mbit/s\" }");
     let served = at("rate = \"2Mbit/s\"\nqueue = \"cake\"");
     let rtt_ms_min = |result: &RunResult| flow(result).rtt_sample_ms.min.unwrap();
-    // The least is that of the SYN, 74 bytes.
+    // The least RTT is that of the SYN, 74 bytes.
     assert!((rtt_ms_min(&shaped) - 30.0).abs() < 1e-9, "{}", rtt_ms_min(&shaped));
     assert!((rtt_ms_min(&served) - 30.296).abs() < 1e-9, "{}", rtt_ms_min(&served));
     for result in [&shaped, &served] {
@@ -475,8 +478,8 @@ fn sources_send_what_they_say() {
 
 #[test]
 fn a_source_with_a_rate_writes_while_off_what_the_socket_did_not_take_while_on() {
-    // Each second on offers 500 kB, twice what the link carries in it and seven times what the
-    // socket takes.
+    // Each on-second offers 500 kB: twice what the link carries in that time, and seven times what
+    // the socket takes.
     let sent = |source: &str| {
         let result = result(&format!(
             "duration = \"8s\"\n[stack]\nsndbuf = \"64KiB\"\n[bottleneck]\nrate = \"2Mbit/s\"\nbuffer = \"2bdp\"\n\
@@ -488,7 +491,7 @@ fn a_source_with_a_rate_writes_while_off_what_the_socket_did_not_take_while_on()
     let near = |bytes: f64| (bytes / offered - 1.0).abs() < 0.01;
     let both = "rate = \"4Mbit/s\"\non = \"1s\"\noff = \"3s\"";
     assert!(near(sent(both)), "{} of {offered}", sent(both));
-    // Without a rate nothing is offered beyond what the socket takes while on.
+    // Without a rate, the source offers only what the socket takes while on.
     let greedy = sent("on = \"1s\"\noff = \"3s\"");
     assert!(greedy < 0.75 * offered, "{greedy}");
 }

@@ -2,7 +2,7 @@
 //!
 //! Each difference was seen on real Linux stacks or is claimed by a paper. By default a test runs
 //! one seed for a short time. `BBRLAB_SLOW=1` runs five seeds for the time that the claim states,
-//! and prints the figures of `docs/known-differences.md`.
+//! and prints the values of `docs/known-differences.md`.
 
 use crate::scenario_text::results;
 use bbrlab_run::RunResult;
@@ -64,8 +64,8 @@ fn two_bbr1_flows_in_a_shallow_buffer_lose_ten_times_what_two_of_bbr2_or_bbr3_lo
         let (bbr1_least, bbr1_most) = of("bbr1");
         for cc in ["bbr2", "bbr3"] {
             let (_, most) = of(cc);
-            // Linux, 100 s: 20 times and more. In 60 s, half of the losses of v2 and v3 are those
-            // of the two STARTUPs.
+            // Linux, 100 s: 20 times and more. In 60 s, half of the losses of v2 and v3 happen in
+            // the two STARTUPs.
             assert!(bbr1_least >= 10 * most, "{cc} at {buffer}: {bbr1_least} against {most}");
         }
         if is_slow() {
@@ -76,9 +76,9 @@ fn two_bbr1_flows_in_a_shallow_buffer_lose_ten_times_what_two_of_bbr2_or_bbr3_lo
 }
 
 /// BBRv1's rate grows by a quarter in each cycle of eight round trips. v2 and v3 probe every 63
-/// round trips here, and v2's probe ends at 1.25 BDP of the old rate. Linux, steps at 40 and 120 s:
-/// BBRv1 0.7 and 0.6 s, v2 3.6 and 6.8 s, v3 1.4 and 1.5 s. The seed changes the position in the
-/// flow's cycle at which the step happens.
+/// round trips here, and v2's probe ends at 1.25 BDP of the old rate. Linux, with steps at 40 and
+/// 120 s: BBRv1 takes 0.7 and 0.6 s, v2 3.6 and 6.8 s, v3 1.4 and 1.5 s. The seed changes the
+/// position in the flow's cycle at which the step happens.
 #[test]
 fn bbr2_takes_several_times_as_long_as_bbr1_to_fill_a_doubled_link_and_bbr3_longer_than_bbr1() {
     let seeds = if is_slow() { 5 } else { 3 };
@@ -107,7 +107,7 @@ fn bbr2_takes_several_times_as_long_as_bbr1_to_fill_a_doubled_link_and_bbr3_long
     assert!(bbr3 >= 1.5 * bbr1, "{bbr3} s against {bbr1} s");
 }
 
-/// From the step to the first half second with 95 % of the new rate.
+/// Seconds from the step to the first half second with 95 % of the new rate.
 #[expect(clippy::cast_precision_loss, reason = "fewer than 2^52 bytes")]
 fn seconds_to_fill(result: &RunResult, step_s: f64, rate_mbps: f64) -> f64 {
     const WINDOW: usize = 5;

@@ -15,8 +15,8 @@ fn goodput(result: &RunResult) -> f64 {
     result.summary.flows[0].goodput_mbps.expect("it ran")
 }
 
-/// [mathis]: rate = MSS / RTT * sqrt(3 / 2) / sqrt(p). The window grows by packets, not by ACKs, so delayed ACKs
-/// have no effect. Twenty seeds of 100 s.
+/// [mathis]: rate = MSS / RTT * sqrt(3 / 2) / sqrt(p). The window grows by packets, not by ACKs, so
+/// delayed ACKs have no effect. Twenty seeds of 100 s.
 fn check_mathis(loss: f64, tolerance: f64) {
     let text = format!(
         r#"
@@ -53,8 +53,8 @@ fn reno_obeys_mathis_at_a_hundredth() {
 }
 
 /// Two BBR v1 flows together overestimate the bandwidth. Their cwnds add up to more than 2 BDP, so
-/// they keep 1 to 1.3 BDP queued if the buffer is large enough. [song] Figure 9; the reference runs
-/// of a real stack show 1.1 to 1.2.
+/// they keep 1 to 1.3 BDP queued if the buffer is large enough ([song] Figure 9). The reference
+/// runs of a real stack show 1.1 to 1.2.
 #[test]
 fn two_bbr1_flows_keep_a_bdp_in_a_deep_buffer() {
     let result = &results(TWO_BBR)[0];

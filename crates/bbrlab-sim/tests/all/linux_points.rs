@@ -12,7 +12,7 @@ struct Linux {
     goodput_mbps: f64,
     srtt_ms: f64,
     queue_pkts: f64,
-    /// For each seed: a microsecond decides between two outcomes (100 Mbit/s, 0.5 BDP: 1,500 or
+    /// Per seed, because a microsecond decides between two outcomes (100 Mbit/s, 0.5 BDP: 1,500 or
     /// 1,972).
     retransmissions: &'static [u64],
 }
@@ -20,7 +20,7 @@ struct Linux {
 fn check(cc: &str, rate_mbps: u32, rtt_ms: u32, buffer_pkts: u32, linux: &Linux) {
     let result = result(&format!(
         r#"
-        title = "one flow beside a real stack"
+        title = "one flow compared with a real stack"
         duration = "50s"
         [bottleneck]
         rate = "{rate_mbps}Mbit/s"

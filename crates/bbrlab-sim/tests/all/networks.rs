@@ -1,4 +1,4 @@
-//! The built-in scenarios of `docs/networks.md`: what each network does to flows.
+//! The built-in scenarios of `docs/networks.md`: the effect of each network on flows.
 
 use bbrlab_run::{LinkSummary, RunResult};
 use bbrlab_scenario::Scenario;
@@ -19,33 +19,34 @@ fn first_flows(id: &str) -> Vec<(f64, f64)> {
 
 #[test]
 fn each_network_leaves_its_mark() {
-    // Of a rate that wanders a loss-based flow makes a queue, and BBR less of one.
+    // With a varying rate, a loss-based flow builds a queue, and BBR a shorter one.
     let cellular = first_flows("networks.cellular");
     assert!(cellular[2].1 > 3.0 * cellular[0].1, "{cellular:?}");
-    // A thousandth of the packets lost at random, and CUBIC stays far below the link.
+    // A thousandth of the packets is lost at random, so CUBIC stays far below the link's rate.
     let leo = first_flows("networks.leo");
     assert!(leo[0].0 > 60.0 && leo[2].0 < 0.5 * leo[0].0, "{leo:?}");
-    // The same at 540 ms; Hybla grows as at 25 ms.
+    // The same loss at 540 ms; Hybla grows as at 25 ms.
     let geo = first_flows("networks.geo");
     assert!(geo[3].0 > 2.0 * geo[2].0 && geo.iter().all(|flow| flow.1 >= 540.0), "{geo:?}");
-    // ACKs in grants 2 to 8 ms apart, and every flow uses the link all the same.
+    // Grants for ACKs are 2 to 8 ms apart. Every flow uses the link nevertheless.
     let cable = first_flows("networks.cable");
     assert!(cable.iter().all(|flow| flow.0 > 170.0), "{cable:?}");
-    // A tenth of the rate for some 400 ms of 3.4 s.
+    // The rate falls to a tenth for some 400 ms of each 3.4 s.
     let blockage = first_flows("networks.blockage");
     assert!(blockage.iter().all(|flow| (200.0..280.0).contains(&flow.0)), "{blockage:?}");
-    // The download of a link whose uplink is full.
+    // Downloads on a link whose uplink is full.
     let dsl = first_flows("networks.dsl");
     assert!(dsl.iter().all(|flow| (30.0..48.0).contains(&flow.0)), "{dsl:?}");
-    // 10.1 s at 40 or 60, 14 s at 15 to 50; a loss-based flow suffers from the losses.
+    // 10.1 s at 40 or 60 Mbit/s, 14 s at 15 to 50 Mbit/s; a loss-based flow suffers from the
+    // losses.
     let measured = first_flows("networks.measured-path");
     assert!(measured[..4].iter().all(|flow| (25.0..40.0).contains(&flow.0)), "{measured:?}");
     let wifi = first_flows("networks.wifi");
     assert!(wifi.iter().all(|flow| flow.0 > 30.0 && flow.1 > 25.0), "{wifi:?}");
 }
 
-/// Of n packets and their ACKs without aggregation each costs a turn of 0.1855 ms, and 1,514 or 66
-/// B at 65 Mbit/s.
+/// Without aggregation each of n packets and each ACK costs a transmission opportunity of 0.1855
+/// ms, and 1,514 or 66 B at 65 Mbit/s.
 #[test]
 fn acks_cost_airtime_and_aggregation_gives_most_of_it_back() {
     let shared = first_flows("networks.shared-airtime");
@@ -57,13 +58,13 @@ fn acks_cost_airtime_and_aggregation_gives_most_of_it_back() {
         let most = of * 1448.0 * 8e-3 / (of * takes(1514.0) + takes(66.0));
         assert!((0.97 * most..1.01 * most).contains(&flows[0].0), "{most} {flows:?}");
     }
-    // With turns of 64 packets, three of four ACKs are worth 2 %; without aggregation they were 18
-    // %.
+    // With 64 packets per transmission opportunity, removing three of four ACKs gains 2 %; without
+    // aggregation it gained 18 %.
     let gain = |turn: usize| shared[4 + turn].0 / shared[turn].0;
     assert!((1.15..1.22).contains(&gain(0)) && (1.0..1.04).contains(&gain(3)), "{shared:?}");
 }
 
-/// 1,000 B every 6 ms are 15 ACKs, each of which lets two packets go while none is dropped.
+/// 1,000 B every 6 ms are 15 ACKs. Each releases two packets while no ACK is dropped.
 #[test]
 fn small_grants_for_acks_bound_the_data() {
     let cable = first_flows("networks.cable-grants");
@@ -71,7 +72,7 @@ fn small_grants_for_acks_bound_the_data() {
     for bbr in [&cable[0], &cable[4]] {
         assert!((0.9 * most..1.01 * most).contains(&bbr.0), "{most} {cable:?}");
     }
-    // CUBIC fills the queue of ACKs, and each that is left stands for more.
+    // CUBIC fills the queue of ACKs, and each remaining ACK covers more packets.
     assert!(cable[8].0 > 2.0 * most, "{cable:?}");
     // 60 ACKs every 6 ms are enough for 200 Mbit/s.
     for flows in cable.chunks(4) {
@@ -79,8 +80,8 @@ fn small_grants_for_acks_bound_the_data() {
     }
 }
 
-/// 5 Mbit/s and a bucket of 1.5 s in 30 s are 5.25 Mbit/s on the wire, of which 1,448 of 1,514
-/// bytes are data.
+/// 5 Mbit/s and a bucket of 1.5 s in 30 s are 5.25 Mbit/s on the wire. Of 1,514 bytes, 1,448 are
+/// data.
 #[test]
 fn behind_a_policer_no_flow_gets_more_than_rate_and_bucket() {
     let policed = first_flows("networks.carrier-policer");
@@ -88,9 +89,9 @@ fn behind_a_policer_no_flow_gets_more_than_rate_and_bucket() {
     assert!(policed.iter().all(|flow| (0.6 * most..=most).contains(&flow.0)), "{policed:?}");
 }
 
-/// ACKs come every 0.225 ms and leave every 0.528 ms. The filter keeps the two newest, so the one
-/// that leaves has waited one and a half times as long as ACKs are apart; the aggressive one keeps
-/// the newest, which has waited half of that time.
+/// ACKs arrive every 0.225 ms and leave every 0.528 ms. The filter keeps the two newest, so an ACK
+/// that leaves has waited one and a half times the distance of ACKs. The aggressive filter keeps
+/// the newest, which has waited half of that distance.
 #[test]
 fn a_filter_of_acks_sends_the_newest_ones_through_a_slow_uplink() {
     let back = |result: &RunResult| {
@@ -106,7 +107,7 @@ fn a_filter_of_acks_sends_the_newest_ones_through_a_slow_uplink() {
         assert!(link.drops > Some(50_000) && link.drops_dequeue == Some(0), "{link:?}");
         assert!(result.summary.flows[0].goodput_mbps > Some(94.0));
     }
-    // Without a filter the law drops them, which looks at their wait and not at what they say.
+    // Without a filter the AQM drops ACKs, by their wait and not by their content.
     let plain = back(&results[0]);
     assert!(plain.drops_dequeue > Some(40_000), "{plain:?}");
 }

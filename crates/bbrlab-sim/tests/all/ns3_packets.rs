@@ -1,8 +1,9 @@
-//! The first packets of a flow beside ns-3's own (3.37, which behaves as 3.40), on the dumbbell of
-//! [lanigan]: when each segment leaves for the first time, and with which cwnd.
+//! The first packets of a flow compared with ns-3 itself (3.37, which behaves as 3.40), on the
+//! dumbbell of [lanigan]. The test compares each segment's first departure and the cwnd at that
+//! time.
 //!
-//! Without an installed ns-3 and a C++ compiler the test says that it is skipped. `BBRLAB_NS3=1`
-//! makes that a failure.
+//! Without an installed ns-3 and a C++ compiler the test prints that it is skipped. With
+//! `BBRLAB_NS3=1` it fails instead.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,7 +15,7 @@ use expect_test::expect;
 /// Packets that are compared.
 const PACKETS: usize = 1000;
 
-/// The largest difference in time, and the step in which our run is watched, in nanoseconds.
+/// The largest difference in time, and the step at which our run is observed, in nanoseconds.
 const NEAR_NS: u64 = 1000;
 const STEP_NS: u64 = 250;
 
@@ -51,7 +52,7 @@ fn one_flow() -> Option<PathBuf> {
     built.is_ok_and(|status| status.success()).then_some(program)
 }
 
-/// What ns-3 sends. Retransmissions are left out.
+/// The segments that ns-3 sends, without retransmissions.
 fn of_ns3(program: &Path, tcp: &str) -> Vec<Departure> {
     let arguments = "10Mbps 10 176 476 131072 6 2 476 3000 40Mbps 1";
     let output = Command::new(program).arg(tcp).args(arguments.split(' ')).output().expect("runs");
@@ -70,7 +71,7 @@ fn of_ns3(program: &Path, tcp: &str) -> Vec<Departure> {
     departures
 }
 
-/// What we send under `ns3-3.40`.
+/// The segments that we send under `ns3-3.40`.
 fn ours(cc: &str) -> Vec<Departure> {
     let text = format!(
         "duration = \"6s\"\n[stack]\nprofile = \"ns3-3.40\"\nmss = \"476B\"\napp_write = \"476B\"\n\
@@ -97,7 +98,7 @@ fn ours(cc: &str) -> Vec<Departure> {
     departures
 }
 
-/// How far two lists agree, and where they part.
+/// Describes how far two lists agree, and where they first differ.
 fn compare(name: &str, theirs: &[Departure], ours: &[Departure]) -> String {
     let is_near = |(a, b): (&Departure, &Departure)| {
         a.ns.abs_diff(b.ns) <= NEAR_NS && a.seq == b.seq && a.cwnd_bytes == b.cwnd_bytes
@@ -134,7 +135,7 @@ fn the_first_packets_leave_as_in_ns3() {
     {
         found += &compare(tcp, &of_ns3(&program, tcp), &ours(cc));
     }
-    // NewReno: ns-3's slow start adds one segment an ACK, however many it acknowledges
+    // NewReno: ns-3's slow start adds one segment per ACK, however many it acknowledges
     // (`tcp-congestion-ops.cc`, `TcpNewReno::SlowStart`); Linux's counts them. BBR: the high gain
     // is 2.89 (`tcp-bbr.cc`, `HighGain`), ours 739/256, so that packets leave 1.05 us further
     // apart.

@@ -34,9 +34,9 @@ fn either_buffer_of_payload_is_the_flight_of_a_round_trip() {
     }
 }
 
-/// Lanigan's rule (lanigan2020.a01): on 10 Mbit/s with buffers of 131072 bytes, a single flow fills
-/// the path of 84 ms, and has one window per round trip on that of 204 ms; whatever the queue,
-/// whatever the algorithm. The thesis's single flows have ratios of 0.564 to 0.571.
+/// Lanigan's rule (lanigan2020.a01), at 10 Mbit/s with buffers of 131072 bytes: a single flow fills
+/// the path of 84 ms. On the path of 204 ms it has one window per round trip. Both hold for every
+/// queue and every algorithm. The thesis's single flows have ratios of 0.564 to 0.571.
 #[test]
 fn the_rates_of_lanigan_stand_as_0_570() {
     let measure = |cc: &str, delay: &str, buffer: u32| {
@@ -118,7 +118,7 @@ fn sack_blocks_take_less_where_options_are_packed() {
     assert!(bytes("packed") < bytes("aligned"));
 }
 
-/// [lanigan]'s code multiplies lambda as an integer, so that its two values are one.
+/// [lanigan]'s code multiplies lambda as an integer, so that its two values are equal.
 #[test]
 fn both_lambdas_as_run_give_identical_packets() {
     let digest = |lambda: f64, of: bool| {

@@ -15,8 +15,8 @@ fn flow(keys: &str, of: &str) -> FlowSummary {
     run(keys, of).flows.remove(0)
 }
 
-/// A row cannot contradict itself: behind a queue that holds 50 ms on average RTTs are the path's,
-/// the queue's and what the ACK was delayed by.
+/// A row cannot contradict itself: with a queue of 50 ms on average, an RTT is the sum of the
+/// path's RTT, the queueing delay and the delay of the ACK.
 #[test]
 fn rtts_are_the_base_rtt_and_what_packets_waited() {
     for (cc, queue) in [
@@ -38,8 +38,8 @@ fn rtts_are_the_base_rtt_and_what_packets_waited() {
     }
 }
 
-/// While a flow repairs losses few ACKs give a sample, so samples hide the bad moments; packets do
-/// not.
+/// While a flow repairs losses, few ACKs give a sample. So samples hide long delays; the RTTs of
+/// packets do not.
 #[test]
 fn packets_that_wait_while_few_acks_give_samples_count() {
     let flow = flow(
@@ -67,7 +67,7 @@ fn a_retransmission_counts_from_its_own_departure() {
     assert!(flow.delivered_packets > Some(10_000));
 }
 
-/// Packets whose ACKs are lost are reported by later ones, and wait for them.
+/// Packets whose ACKs are lost are reported by later ACKs, and wait for them.
 #[test]
 fn what_a_lost_ack_would_have_reported_waits_for_the_next() {
     let of = |loss: &str| {
@@ -77,7 +77,8 @@ fn what_a_lost_ack_would_have_reported_waits_for_the_next() {
         )
     };
     let (all, half) = (of("").rtt_ms, of("reverse_loss = 0.5").rtt_ms);
-    // A packet every 2.3 ms, so that a lost ACK makes its packets wait for one or two more.
+    // A packet leaves every 2.3 ms, so a lost ACK makes its packets wait for one or two more
+    // packets.
     assert!(half.mean.unwrap() > all.mean.unwrap() + 1.0, "{all:?} {half:?}");
     assert!(half.min >= all.min && half.p99 > all.p99, "{all:?} {half:?}");
 }

@@ -1,5 +1,5 @@
-//! Congestion controls from outside: through the plug-in edge every algorithm does what it does
-//! without it, and one that fails or is missing ends the run.
+//! Custom congestion controls. Every algorithm behaves the same through the plug-in interface, and
+//! one that fails or is missing ends the run.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,8 +12,8 @@ use bbrlab_scenario::Scenario;
 use bbrlab_sim::{LinkMode, Sim, Status, refuse_failed, simulate};
 use bbrlab_units::Time;
 
-/// Two flows over a short queue with random losses, one of them in transfers on connections of
-/// their own.
+/// Two flows over a short queue with random losses. One of them opens a connection for each
+/// transfer.
 fn run(cc: &str) -> Run {
     let text = format!(
         "duration = \"6s\"\n\
@@ -26,7 +26,7 @@ fn run(cc: &str) -> Run {
     scenario.unwrap_or_else(|errors| panic!("{errors}")).run(0)
 }
 
-/// An algorithm of the list as if it came from outside.
+/// A built-in algorithm that acts as a custom one.
 #[derive(Debug)]
 struct Disguised(Algorithm);
 
@@ -50,7 +50,8 @@ fn simulated(run: &Run, maker: impl Maker + 'static) -> RunResult {
 #[test]
 fn every_algorithm_does_the_same_from_outside() {
     for &algorithm in Algorithm::ALL {
-        // What a receiver echoes to these depends on their parameters, without ECN on nothing.
+        // For these, the receiver's echo depends on their parameters. Without ECN it depends on
+        // nothing.
         let built_in = simulate(&run(algorithm.name())).unwrap();
         let outside = simulated(&run("outside"), Disguised(algorithm));
         assert_eq!(built_in.summary.digest, outside.summary.digest, "{}", algorithm.name());
@@ -98,6 +99,6 @@ fn one_that_fails_is_told_by_name() {
     refuse_failed(&controls).unwrap();
     has_failed.store(true, Ordering::Relaxed);
     let error = refuse_failed(&controls).unwrap_err();
-    assert_eq!(error, "the congestion control `outside` from outside has failed");
+    assert_eq!(error, "the custom congestion control `outside` has failed");
     assert!(Sim::with_controls(&run, LinkMode::VirtualClock, &controls).is_err());
 }

@@ -1,11 +1,10 @@
-//! What queue disciplines are known for, in whole runs. Their every decision is held by the
-//! kernel's packet logs (`bbrlab-oracle`); here the engine calls them, and senders answer.
+//! Known properties of queue disciplines, in whole runs. `bbrlab-oracle` compares each of their
+//! decisions with the kernel's packet logs; here the engine calls them, and senders react.
 
 use crate::scenario_text::result;
 use bbrlab_run::{RunResult, TinSummary};
 
-/// Flows over 10 Mbit/s and 20 ms for 30 s, without segmentation offload, as the kernel's logs have
-/// it.
+/// Flows over 10 Mbit/s and 20 ms for 30 s, without segmentation offload, as in the kernel's logs.
 fn run(queue: &str, flows: &[&str]) -> RunResult {
     run_at("10Mbit/s", queue, flows)
 }
@@ -35,7 +34,7 @@ fn a_lone_cubic_flow_stands_at_codels_target() {
     assert!((link.utilization.unwrap() - 0.987).abs() < 0.001, "{link:?}");
 }
 
-/// With one flow there is one queue, and `fq_codel`'s law is `codel`'s. ECN is on only in
+/// With one flow there is one queue, and `fq_codel` uses `codel`'s algorithm. ECN is on only in
 /// `fq_codel`, but no flow here is capable of it.
 #[test]
 fn a_lone_flow_in_fq_codel_is_that_in_codel() {
@@ -45,8 +44,8 @@ fn a_lone_flow_in_fq_codel_is_that_in_codel() {
     }
 }
 
-/// A queue for each flow shares the link whatever the senders do; one queue that drops early gives
-/// it to BBR.
+/// A queue for each flow shares the link equally for all senders. A single queue that drops early
+/// gives the link to BBR.
 #[test]
 fn disciplines_with_a_queue_for_each_flow_share_equally() {
     let share = |queue: &str| {
@@ -64,7 +63,7 @@ fn disciplines_with_a_queue_for_each_flow_share_equally() {
     }
 }
 
-/// `cake` shares between hosts that differ; a flow's two hosts are its own.
+/// `cake` shares between different hosts. Here each flow has two hosts of its own.
 #[test]
 fn cake_keeps_flows_of_different_hosts_apart() {
     for isolation in ["srchost", "dsthost", "hosts", "flows", "triple-isolate"] {
@@ -74,7 +73,7 @@ fn cake_keeps_flows_of_different_hosts_apart() {
     }
 }
 
-/// ECN: marks in place of drops, 67 in Linux, and the same goodput.
+/// With ECN the discipline marks instead of dropping (67 times in Linux), at equal goodput.
 #[test]
 fn codel_marks_instead_of_dropping_where_flow_and_discipline_are_capable() {
     let ecn = "cc = \"cubic\"\necn = true";
@@ -88,8 +87,8 @@ fn codel_marks_instead_of_dropping_where_flow_and_discipline_are_capable() {
 }
 
 /// RFC 9332, 1: scalable and classic senders with the same RTT share roughly equally, here within a
-/// factor of two, and those in the L queue wait for about its threshold of 1 ms or less, which is
-/// more than two packets' time on this link.
+/// factor of two. Packets in the L queue wait for about its threshold of 1 ms or less. That is more
+/// than two packets' time on this link.
 #[test]
 fn dualpi2_lets_a_scalable_and_a_classic_flow_share() {
     let scalable = "cc = \"dctcp\"\necn = \"l4s\"";
@@ -116,7 +115,7 @@ fn a_band_or_tin_of_its_own_keeps_a_call_from_waiting() {
     }
 }
 
-/// What the link counts is what its tins count together, and each tells its own wait.
+/// The link's counts are the sums over its tins. Each tin reports its own wait.
 #[test]
 fn a_links_figures_are_told_by_tin() {
     let call = "cc = \"cubic\"\nrate = \"1Mbit/s\"\ndscp = \"EF\"";
@@ -149,8 +148,8 @@ fn a_links_figures_are_told_by_tin() {
     assert!(run("\"codel\"", &[CUBIC]).summary.links[0].tins.is_empty());
 }
 
-/// The share of one BBR flow beside four of CUBIC at a CAKE of 20 Mbit/s, in percent; each of the
-/// two tables of flows has these keys.
+/// The share in percent of one BBR flow against four CUBIC flows at a CAKE of 20 Mbit/s. `one` and
+/// `four` are keys of the two tables of flows.
 fn share_of_one(isolation: &str, one: &str, four: &str) -> f64 {
     let text = format!(
         "duration = \"30s\"\n[bottleneck]\nrate = \"20Mbit/s\"\n\
@@ -173,13 +172,13 @@ fn cake_shares_a_link_by_hosts_where_flows_have_the_same() {
         let is_near = |(share, expected): (f64, f64)| (share - expected).abs() < 2.0;
         assert!(shares.into_iter().zip(expected).all(is_near), "{shares:?} for {expected:?}");
     };
-    // The one flow is BBR, which takes what its queue is given; a lone CUBIC, which backs off, has
-    // 47 % in place of a half. Each flow has hosts of its own.
+    // The single flow is BBR, which takes what its queue gets. A single CUBIC flow, which backs
+    // off, would have 47 % instead of a half. Each flow has hosts of its own.
     are(shares("", ""), [20.0; 5]);
-    // Both ends of the four are one host each.
+    // The four flows share one host at each end.
     are(shares("host = \"A\"", "host = \"B\""), [20.0, 50.0, 50.0, 50.0, 50.0]);
-    // One server sends to both: its load is five for all, which hides the receivers' from
-    // `triple-isolate`.
+    // One server sends to both hosts. Its load is five for all flows, which hides the receivers'
+    // loads from `triple-isolate`.
     let from_one = |host: &str| format!("host = \"{host}\"\nsender_host = \"S\"");
     are(shares(&from_one("A"), &from_one("B")), [20.0, 20.0, 50.0, 50.0, 20.0]);
 }

@@ -3,7 +3,7 @@
 use crate::scenario_text::result;
 use bbrlab_run::RunResult;
 
-/// A dumbbell of 10 Mbit/s with a base RTT of 40 ms, for 20 s; `more` follows the lines of the
+/// A dumbbell of 10 Mbit/s with a base RTT of 40 ms, for 20 s; `more` comes after the lines of the
 /// first flow.
 fn run(flow: &str, more: &str) -> RunResult {
     result(&format!(
@@ -22,7 +22,7 @@ fn run(flow: &str, more: &str) -> RunResult {
     ))
 }
 
-/// Milliseconds from asking to the last byte read.
+/// Milliseconds from the request to the last byte read.
 fn answers_ms(result: &RunResult) -> Vec<f64> {
     result.transfers.fct_s.iter().flatten().map(|s| s * 1000.0).collect()
 }
@@ -32,7 +32,7 @@ fn an_answer_takes_a_round_trip_and_the_client_thinks_before_it_asks_again() {
     let lines = "cc = \"cubic\"\nbytes = \"1448B\"\nrequests = { think = \"60ms\" }";
     let result = run(lines, "");
     let answers = answers_ms(&result);
-    // The first connects as well: another round trip.
+    // The first one also connects, which takes another round trip.
     assert!((answers[0] - 81.2).abs() < 0.3, "{}", answers[0]);
     assert!(answers[1..].iter().all(|ms| (ms - 41.2).abs() < 0.3), "{:?}", &answers[..9]);
     // One every 101.2 ms.
@@ -41,7 +41,8 @@ fn an_answer_takes_a_round_trip_and_the_client_thinks_before_it_asks_again() {
     assert!((starts[2] - starts[1] - 0.1012).abs() < 0.0003);
 }
 
-/// The answers in milliseconds on another way: `links` follows the bottleneck's other lines.
+/// Completion times of answers in milliseconds on another path: `links` comes after the
+/// bottleneck's other lines.
 fn answers_on(links: &str) -> Vec<f64> {
     answers_ms(&result(&format!(
         r#"
@@ -74,8 +75,8 @@ fn a_request_waits_on_the_way_back_like_any_packet() {
     }
 }
 
-/// The question of bufferbloat: how long does a short answer take while an upload fills the queue
-/// of the way back? The request waits in it, and so does the handshake.
+/// Bufferbloat: the time that a short answer takes while an upload fills the queue of the reverse
+/// path. The request waits in that queue, and so does the handshake.
 #[test]
 fn a_request_waits_behind_an_upload() {
     let answers = |upload: &str, nagle: bool, think: &str| {
@@ -123,7 +124,7 @@ fn a_request_waits_behind_an_upload() {
     }
 }
 
-/// A request that is lost is sent again: after a probe timeout, or a timeout of at least 200 ms.
+/// A lost request is retransmitted after a probe timeout, or after a timeout of at least 200 ms.
 #[test]
 fn a_lost_request_is_sent_again() {
     let answers = answers_on("delay = \"10ms\"\nreverse_loss = 0.2");
@@ -184,7 +185,7 @@ fn retransmissions_are_those_of_their_answer() {
 fn a_player_fills_its_buffer_and_then_takes_what_it_plays() {
     let lines = "cc = \"cubic\"\nvideo = { rate = \"2Mbit/s\", piece = \"2s\", buffer = \"8s\" }";
     let result = run(lines, "");
-    // 8 s are full within 2 s; then there is a piece every 2 s, each 500 kB.
+    // A buffer of 8 s is full within 2 s. Then a chunk of 500 kB arrives every 2 s.
     let pieces = result.transfers.start_s.len();
     assert!((12..=13).contains(&pieces), "{pieces}");
     let starts = &result.transfers.start_s;
@@ -196,8 +197,8 @@ fn a_player_fills_its_buffer_and_then_takes_what_it_plays() {
 #[test]
 fn a_player_stands_still_where_the_link_is_too_slow_for_it() {
     let result = run("cc = \"cubic\"\nvideo = { rate = \"20Mbit/s\" }", "");
-    // A piece of 4 s takes 8.4 s: the second comes 4.4 s after the first is over, the third not
-    // before the end.
+    // A chunk of 4 s takes 8.4 s. The second arrives 4.4 s after the first has been played, the
+    // third not before the end.
     let stalled = result.summary.flows[0].stalled_s.unwrap();
     assert!((4.2..4.8).contains(&stalled), "{stalled}");
 }
@@ -232,7 +233,8 @@ fn a_slowdown_is_that_of_the_base_rtt_at_the_start() {
         requests = { think = "100ms" }
         "#,
     );
-    // The first has connected too, and the one of the change began on the longer way.
+    // The first answer also includes connecting, and the one during the change began on the longer
+    // path.
     let alone =
         result.transfers.slowdown.iter().flatten().skip(1).filter(|x| (**x - 1.0).abs() < 1e-9);
     let ended = result.transfers.fct_s.iter().flatten().count();

@@ -1,4 +1,4 @@
-//! What waits for slots and grants behind a link's queue, as figures.
+//! Results about packets that wait for slots and grants after a link's queue.
 
 use crate::scenario_text::result;
 use bbrlab_run::{RunSummary, WaitSummary};
@@ -37,7 +37,7 @@ fn a_packet_that_asks_alone_waits_for_its_grant() {
 
 #[test]
 fn the_delay_inside_slots_is_no_wait() {
-    // The next slot is chosen when a packet is due, 5 ms after it came.
+    // The next slot is chosen when a packet is due, 5 ms after its arrival.
     let summary = summary("slot = \"4ms\"");
     let wait = only(&summary);
     assert_eq!(wait.name, "bottleneck.slots");

@@ -1,5 +1,5 @@
-//! A run whose rows are taken while it runs has the same rows, figures and digest as one that
-//! nobody watches.
+//! A run whose rows are taken while it runs has the same rows, results and digest as an unwatched
+//! run.
 
 use bbrlab_run::{Column, Run};
 use bbrlab_sim::{Sim, Status, simulate};
@@ -15,7 +15,7 @@ fn joined(parts: Vec<Vec<Column>>) -> Vec<Column> {
     parts.into_iter().reduce(join).expect("there is a part")
 }
 
-/// Runs with rows taken each `slice`; the number of parts that have rows of flows.
+/// Runs with rows taken at each `slice`. Returns the number of parts that have rows of flows.
 fn watch(run: &Run, slice: Span) -> usize {
     let unwatched = simulate(run).expect("a checked scenario");
     let mut sim = Sim::new(run).expect("a checked scenario");

@@ -1,5 +1,4 @@
-//! The effect of the differences between the draft and Linux: a measurement for each with a visible
-//! effect.
+//! The effects of the differences between the draft and Linux: one measurement per visible effect.
 //!
 //! The numbers of the differences are those of `docs/algorithms/bbr3_ietf.md`.
 

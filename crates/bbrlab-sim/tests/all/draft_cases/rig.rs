@@ -23,7 +23,7 @@ pub(crate) const WIRE: u64 = 1514;
 /// 0 means "unset".
 const UPTIME: Span = Span::from_millis(1 << 15);
 
-/// What happens to data packets before the bottleneck.
+/// The treatment of data packets before the bottleneck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     /// All pass.
@@ -63,7 +63,7 @@ impl Policer {
     }
 }
 
-/// What the application writes.
+/// The writes of the application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum App {
     /// As much as can be sent; about this many unsent bytes are kept in the socket.
@@ -115,7 +115,7 @@ enum Event {
     },
 }
 
-/// The host of an endpoint during a call: collects what the endpoint asks for.
+/// The host of an endpoint during a call: collects the endpoint's requests.
 struct End<'a> {
     rng: &'a mut Rng,
     sent: Vec<Segment>,
@@ -238,7 +238,7 @@ impl Rig {
         self.sender.conn()
     }
 
-    /// What the congestion control reports about itself.
+    /// The congestion control's report about itself.
     pub(crate) fn info(&self) -> Info {
         self.sender.cc().info(self.sender.conn())
     }
@@ -254,7 +254,7 @@ impl Rig {
         found.unwrap_or_else(|| panic!("no field `{name}`"))
     }
 
-    /// Changes what the application does, from now on.
+    /// Changes the application from now on.
     pub(crate) fn set_app(&mut self, app: App) {
         self.app = app;
         self.write_armed = 0;
@@ -340,7 +340,7 @@ impl Rig {
         });
     }
 
-    /// Calls an endpoint, then transmits and arms what it asked for.
+    /// Calls an endpoint, then sends the segments and arms the timers that it requested.
     fn call(&mut self, side: Side, run: impl FnOnce(&mut Self, &mut End<'_>)) {
         let mut rng = self.rng.clone();
         let mut end = End { rng: &mut rng, sent: Vec::new(), armed: Vec::new() };
