@@ -104,7 +104,7 @@ impl Links<'_> {
             let (before, after) = (&rest[..at], &rest[at + 2 + length + 1..]);
             let is_in_code = before.matches('`').count() % 2 == 1;
             if is_in_code || target.contains("://") || target.starts_with(['#', '<']) {
-                out.push_str(&rest[..at + 2 + length + 1]);
+                out.push_str(&rest[..=at + 2 + length]);
             } else {
                 match (self.target(target), before.rfind('[')) {
                     (Some(target), _) => {
@@ -118,7 +118,7 @@ impl Links<'_> {
                         out.push_str(&before[..open]);
                         out.push_str(&before[open + 1..]);
                     }
-                    (None, None) => out.push_str(&rest[..at + 2 + length + 1]),
+                    (None, None) => out.push_str(&rest[..=at + 2 + length]),
                 }
             }
             rest = after;

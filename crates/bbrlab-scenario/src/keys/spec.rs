@@ -135,7 +135,7 @@ pub(crate) const TOP_KEYS: &[Key<Spec>] = &[
         "controls",
         "0.2.0",
         Form::Named(OUTSIDE_PARTS),
-        "names for `cc` of [custom congestion controls](python.md#a-control-of-ones-own), which the user provides for a \
+        "names for `cc` of [custom congestion controls](custom-congestion-control.md), which the user provides for a \
          run. Python writes this table",
         |spec: &mut Spec, given| {
             spec.controls = given.value(read_controls).unwrap_or_default();
