@@ -554,7 +554,7 @@ mod tests {
         columns.insert(0, time_s);
         assert_eq!(
             Series::from_columns(&columns).unwrap_err(),
-            "the column `flow` holds no integers"
+            "the column `flow` does not contain integers"
         );
     }
 
