@@ -113,7 +113,7 @@ impl<'a> Sheet<'a> {
         palette::of_many(at, self.names.len())
     }
 
-    /// One name alone says nothing, unless it says what is drawn.
+    /// The entries of the legend, one for each name that is not empty.
     fn entries(&self) -> Vec<Entry> {
         let drawings = || self.plate.panels.iter().flat_map(|panel| &panel.drawing);
         let is_line = |name: &str| drawings().flat_map(names_in).any(|found| found == (name, true));
