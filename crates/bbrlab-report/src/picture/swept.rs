@@ -201,7 +201,7 @@ fn family(unit: &str) -> Option<(Family, f64)> {
         .or_else(|| prefixed(&["bytes", "byte", "b"], Family::Bytes))
 }
 
-/// The most frequent unit of the values, with its factor; of equally frequent ones, the first.
+/// The unit that most values use, with its factor. If several are equally frequent, the first one.
 fn common_unit<'a>(read: &[Quantity<'a>]) -> (&'a str, f64) {
     let times = |unit: &str| read.iter().filter(|one| one.unit == unit).count();
     let mut best: Option<&Quantity<'a>> = None;
