@@ -25,7 +25,7 @@ pub(crate) struct Key {
 /// The arrangement of names below an axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Names {
-    /// Side by side. This holds for numbers too, some of which may be left out.
+    /// Side by side; also used for numbers, some of which may be left out.
     Row,
     /// Two by two, one above the other.
     TwoRows,
