@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn ends_are_those_of_published_tables() {
-        // Among them the textbook case of 8 of 10.
+        // Includes the textbook case of 8 of 10.
         check(8, 10, 0.443_904_5, 0.974_789_3);
         check(4, 20, 0.057_334_0, 0.436_614_0);
         check(1, 5, 0.005_050_8, 0.716_417_9);

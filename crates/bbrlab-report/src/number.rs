@@ -29,7 +29,7 @@ pub fn figure(value: impl Into<Option<f64>>) -> String {
     fixed(value, value.map_or(0, decimals_of))
 }
 
-/// The decimals with which [`figure`] writes a value.
+/// The number of decimals with which [`figure`] writes a value.
 pub(crate) fn decimals_of(value: f64) -> usize {
     match value.abs() {
         size if size == 0.0 || size >= 1000.0 => 0,

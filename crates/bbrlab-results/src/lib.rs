@@ -11,7 +11,7 @@
 //! | `columns.rs` | records as columns |
 //! | `parquet_file.rs` | columns as Parquet, and back |
 //! | `csv_file.rs` | Parquet as CSV |
-//! | `document.rs` | records as JSON, and of a sweep its groups |
+//! | `document.rs` | records as JSON, with the groups of a sweep |
 //! | `picture.rs` | the picture of a run |
 //! | `limit.rs` | the largest work that is accepted by default |
 //! | `provenance.rs` | version and commit |

@@ -61,7 +61,7 @@ impl Axis {
     /// base 2.
     pub(crate) fn logarithmic(low: f64, high: f64) -> Self {
         let (low_at, high_at) = (log2(low), log2(high));
-        // Over more than two decades there is room for powers of ten only.
+        // Over more than two decades, only powers of ten fit.
         let factors: &[f64] = if high > 200.0 * low { &[1.0] } else { &[1.0, 2.0, 5.0] };
         let mut ticks = Vec::new();
         let mut power = 1e-6;

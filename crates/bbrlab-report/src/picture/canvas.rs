@@ -18,7 +18,7 @@ pub(crate) const SCALE: f64 = 2.0;
 /// The embedded font first. A browser without it uses one of the others.
 const FAMILY: &str = "Inter, Helvetica, Arial, sans-serif";
 
-/// plotters divides a font's size by this before it writes it.
+/// plotters divides a font's size by this before writing the size.
 const PLOTTERS_FONT_SCALE: f64 = 1.24;
 
 /// The reason why drawing cannot fail.

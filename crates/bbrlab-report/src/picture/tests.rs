@@ -752,8 +752,8 @@ fn a_distribution_has_a_curve_a_group_and_stays_below_one_where_transfers_never_
 
 #[test]
 fn percentiles_read_off_a_curve_are_those_of_the_packets() {
-    // Of 1,000 packets 241 waited 0 ms, the median 100 ms, the 95th percentile 1,500 ms, the 99th
-    // 4,000 ms.
+    // Out of 1,000 packets, 241 waited 0 ms, the median 100 ms, the 95th percentile 1,500 ms, the
+    // 99th 4,000 ms.
     let values = vec![(0.0, 241), (100.0, 300), (700.0, 389), (1500.0, 50), (4000.0, 20)];
     let mut run = sample_run();
     run.flow_groups.truncate(1);

@@ -1,4 +1,4 @@
-//! Published figures next to measured ones, in the paper's own units.
+//! Printed values next to measured ones, in the units of the paper.
 
 use super::layout::{Align, Table};
 use crate::number::{NONE, decimals_of, fixed};
