@@ -131,8 +131,8 @@ const ALL: [Answer<'static>; 18] = [
     answer("Jain", "", 1.0, 3, Metric::Run("jain")),
 ];
 
-/// Whether a metric of this name can be shown. These include the goodput, from which
-/// [`flow_groups`] reads the names of the groups of flows.
+/// Whether a metric of this name can be shown. The goodput of groups can: [`flow_groups`] reads the
+/// names of the groups of flows from it.
 pub(crate) fn is_of_an_answer(name: &str) -> bool {
     name.starts_with("waits.")
         || ALL.iter().any(|answer| {
@@ -149,7 +149,7 @@ pub(crate) fn places(groups: &[Group], metric: Metric<'_>) -> Vec<usize> {
     (0..all).filter(has).collect()
 }
 
-/// Whether a metric of a link counts drops, marks or losses, which happen on few links.
+/// Whether a metric of a link counts drops, losses, thinned ACKs or marks, which few links have.
 fn is_of_what_goes_wrong(figure: &str) -> bool {
     ["drop_ratio", "random_losses", "policer_drops", "thinned_acks", "marks"].contains(&figure)
 }

@@ -2,7 +2,7 @@
 //! differences to the first folder with 95 % intervals. Folders of a single point each, such as two
 //! of one sweep, are compared without matching.
 //!
-//! If two folders have the same seeds at a point, runs of one seed are a pair, and the interval is
+//! If two folders have the same seeds at a point, runs of one seed are a pair. The interval is then
 //! the interval of the mean of their differences (Student's t). Otherwise the folders are
 //! independent samples (Welch).
 
