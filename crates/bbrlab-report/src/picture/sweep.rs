@@ -533,8 +533,8 @@ fn title_of(figure: &Answer<'_>, groups: &[Group], has_groups: bool) -> String {
     if unit.is_empty() { title } else { format!("{title}, {unit}") }
 }
 
-/// The names of the groups of flows by index. Names that differ between points are joined by
-/// slashes.
+/// The names of the groups of flows by index. Up to four names that differ between points are
+/// joined by slashes.
 fn names_of_flow_groups(groups: &[Group], axis: &str) -> Vec<String> {
     let values = values_of(groups, axis);
     (0..most_groups(groups))

@@ -152,7 +152,7 @@ enum Of<'a> {
     Link(&'a str),
 }
 
-/// The title of a group's column, shown below the group's name.
+/// Title and unit of a group's column, shown below the group's name.
 fn unit_of(answer: &Answer) -> String {
     format!("{} {}", answer.title, answer.unit).trim_end().to_owned()
 }

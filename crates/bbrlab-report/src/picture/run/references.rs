@@ -189,7 +189,7 @@ impl<'a> Sheet<'a> {
         first.chain(later).collect()
     }
 
-    /// The rates of the policers on the forward paths, in Mbit/s.
+    /// The rates of the links' policers in Mbit/s, of at most [`QUEUES_SHOWN`] links.
     pub(super) fn policed_rates(&self) -> Vec<f64> {
         let rates = self.input.run.links.iter().filter_map(|link| Some(link.police?.rate));
         rates.take(QUEUES_SHOWN).map(|rate| value(rate.0) / 1e6).collect()
