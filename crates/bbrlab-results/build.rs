@@ -1,12 +1,13 @@
-//! Records which commit the program was built from, which every result carries, and with which
-//! compiler, which the measurements of its speed carry.
+//! Records the commit from which the program is built, and the compiler. Every result contains the
+//! commit; measurements of the program's speed contain the compiler.
 
 use std::path::Path;
 use std::process::Command;
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    // A build outside of a clone, as from a source distribution, gets the commit from the caller.
+    // For a build outside a clone, such as from a source distribution, the caller supplies the
+    // commit.
     println!("cargo::rerun-if-env-changed=BBRLAB_COMMIT");
     let given = std::env::var("BBRLAB_COMMIT").ok().filter(|commit| !commit.is_empty());
     let commit = given.or_else(|| git(&["rev-parse", "HEAD"]));
@@ -14,9 +15,9 @@ fn main() {
     println!("cargo::rustc-env=BBRLAB_COMMIT={commit}");
     let compiler = compiler().unwrap_or_else(|| "unknown".to_owned());
     println!("cargo::rustc-env=BBRLAB_RUSTC={compiler}");
-    // Rebuild when the commit changes. Every commit adds a line to the log of HEAD; where there is
-    // no such log, HEAD or the branch that it names changes. List only files that exist: cargo
-    // rebuilds every time if a listed file is missing.
+    // Rebuild when the commit changes. Every commit adds a line to the log of HEAD. If there is no
+    // such log, HEAD or the branch that it names changes. List only existing files: cargo rebuilds
+    // every time if a listed file is missing.
     let always = ["HEAD", "logs/HEAD", "packed-refs"].map(str::to_owned);
     for name in always.into_iter().chain(git(&["symbolic-ref", "HEAD"])) {
         if let Some(path) = git(&["rev-parse", "--git-path", &name])

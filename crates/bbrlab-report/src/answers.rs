@@ -1,36 +1,36 @@
-//! What a sweep is about: the figures that answer its question, the most telling first.
+//! The metrics that answer a sweep's question, the most important first.
 //!
-//! Where groups of flows compete, it is their shares; where transfers end, their completion times;
-//! else goodput, queue delay and retransmissions. Tables and pictures take their columns and panels
-//! from here.
+//! If groups of flows compete, these are their shares; if transfers end, their completion times;
+//! otherwise goodput, queue delay and retransmissions. Tables and pictures take their columns and
+//! panels from here.
 
 use bbrlab_run::{Group, GroupMetric, RunSummary};
 
-/// A figure of a sweep.
+/// A metric of a sweep, as tables and pictures show it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Answer<'a> {
-    /// Its title, without the name of a group.
+    /// Title, without the name of a group.
     pub(crate) title: &'a str,
     pub(crate) unit: &'a str,
-    /// Factor from the record's unit to that of the title.
+    /// Factor from the record's unit to the unit of the title.
     pub(crate) scale: f64,
     pub(crate) decimals: usize,
     pub(crate) metric: Metric<'a>,
 }
 
-/// Of what the figure is.
+/// A metric's name, and the object that it measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Metric<'a> {
-    /// Of the run.
+    /// A metric of the run.
     Run(&'a str),
-    /// Of the bottleneck, or else of the first shared link.
+    /// A metric of the bottleneck; without one, of the first shared link.
     Bottleneck(&'a str),
-    /// Of each group of flows.
+    /// A metric of each group of flows.
     PerGroup(&'a str),
 }
 
 impl<'a> Metric<'a> {
-    /// Its name in records.
+    /// The metric's name in records.
     pub(crate) fn name(self) -> &'a str {
         let (Self::Run(name) | Self::Bottleneck(name) | Self::PerGroup(name)) = self;
         name
@@ -51,7 +51,7 @@ const fn answer(
     Answer { title, unit, scale, decimals, metric }
 }
 
-/// The most of some runs, which decides what is worth showing of them.
+/// The maximum of each count over some runs. It decides which metrics are worth showing.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Most {
     flow_groups: usize,
@@ -60,7 +60,7 @@ pub(crate) struct Most {
     transfers: usize,
     unfinished: u64,
     turned_away: u64,
-    /// Whether a group of flows was active for a part of the time only.
+    /// Whether a group of flows was active for only part of the time.
     is_active_in_part: bool,
     random_losses: u64,
     policer_drops: u64,
@@ -90,7 +90,7 @@ impl Most {
     }
 }
 
-/// The figures for these points; `most` is of their runs.
+/// The metrics worth showing for these points. `most` comes from the runs of the points.
 pub(crate) fn answers(most: &Most, groups: &[Group]) -> Vec<Answer<'static>> {
     let is_worth_showing = |answer: &Answer<'_>| match answer.metric.name() {
         "share" => most.flow_groups > 1,
@@ -109,7 +109,7 @@ pub(crate) fn answers(most: &Most, groups: &[Group]) -> Vec<Answer<'static>> {
     ALL.iter().filter(|answer| is_worth_showing(answer)).filter(is_there).cloned().collect()
 }
 
-/// What may be shown of a sweep, in order.
+/// All metrics that can be shown for a sweep, in order.
 const ALL: [Answer<'static>; 18] = [
     answer("share", "%", 100.0, 1, Metric::PerGroup("share")),
     answer("FCT p50", "ms", 1.0, 0, Metric::PerGroup("fct_ms.p50")),
@@ -131,8 +131,8 @@ const ALL: [Answer<'static>; 18] = [
     answer("Jain", "", 1.0, 3, Metric::Run("jain")),
 ];
 
-/// Whether a metric of that name is one of those that may be shown. Groups of flows are told by
-/// their goodput.
+/// Whether a metric of this name can be shown. The goodput of groups can: [`flow_groups`] reads the
+/// names of the groups of flows from it.
 pub(crate) fn is_of_an_answer(name: &str) -> bool {
     name.starts_with("waits.")
         || ALL.iter().any(|answer| {
@@ -141,22 +141,22 @@ pub(crate) fn is_of_an_answer(name: &str) -> bool {
         })
 }
 
-/// The places of the groups of flows that have this figure at some point; of a figure that is of no
-/// group, the first. What has no meaning in any run would be an empty column.
+/// The indices of the groups of flows that have this metric at some point, or 0 for a metric of no
+/// group. A metric without a value in any run gives no index, as its column would be empty.
 pub(crate) fn places(groups: &[Group], metric: Metric<'_>) -> Vec<usize> {
     let all = if metric.is_per_group() { most_groups(groups) } else { 1 };
     let has = |place: &usize| groups.iter().any(|group| value(group, metric, *place).0.is_some());
     (0..all).filter(has).collect()
 }
 
-/// Whether a figure of a link counts what happens to packets on few links.
+/// Whether a metric of a link counts drops, losses, thinned ACKs or marks, which few links have.
 fn is_of_what_goes_wrong(figure: &str) -> bool {
     ["drop_ratio", "random_losses", "policer_drops", "thinned_acks", "marks"].contains(&figure)
 }
 
-/// The links whose columns of a figure a table has, by name: where packets wait at several links,
-/// those; of what goes wrong, those where it did. None if it is the link that is taken as the
-/// bottleneck and no other: it needs no name.
+/// The names of the links for which a table has a column of this metric. These are all links where
+/// packets wait, if there are several. For a count of losses or marks, these are the links with a
+/// nonzero count. Empty if only the bottleneck would have a column: it needs no name.
 pub(crate) fn links_to_name<'g>(groups: &'g [Group], figure: &str) -> Vec<&'g str> {
     let told = links_to_tell(groups);
     let mut links = link_names(groups, figure);
@@ -170,8 +170,7 @@ pub(crate) fn links_to_name<'g>(groups: &'g [Group], figure: &str) -> Vec<&'g st
     if is_main_alone { Vec::new() } else { links }
 }
 
-/// Whether a figure of what goes wrong is 0 at the link that is taken as the bottleneck, because it
-/// goes wrong at another.
+/// Whether a count of losses or marks is 0 at the bottleneck, but not at another link.
 pub(crate) fn is_elsewhere(groups: &[Group], answer: &Answer<'_>) -> bool {
     let Metric::Bottleneck(figure) = answer.metric else { return false };
     let has_some = |group: &Group| value(group, answer.metric, 0).0.is_some_and(|mean| mean > 0.0);
@@ -180,21 +179,21 @@ pub(crate) fn is_elsewhere(groups: &[Group], answer: &Answer<'_>) -> bool {
         && !links_to_name(groups, figure).is_empty()
 }
 
-/// The link that is taken as the bottleneck.
+/// The link used as the bottleneck.
 fn main_link(groups: &[Group]) -> Option<String> {
     const OF_EACH: &str = "drop_ratio";
     link_of(groups, Metric::Bottleneck(OF_EACH), OF_EACH)
 }
 
-/// The link of which `metric` takes this figure.
+/// The link from which `metric` takes this value.
 fn link_of(groups: &[Group], metric: Metric<'_>, figure: &str) -> Option<String> {
     let at = groups.iter().find_map(|group| Some((group, position(group, metric, 0)?)));
     let name = at.and_then(|(group, at)| group.metrics.names().nth(at))?;
     Some(name.strip_prefix("links.")?.strip_suffix(figure)?.strip_suffix('.')?.to_owned())
 }
 
-/// The shared links that have this figure at some point, by name. Of a count of what goes wrong on
-/// a link only those where something did, as long as there are several.
+/// The names of the shared links that have this metric at some point. For a count of losses or
+/// marks and several links, only links with a nonzero count.
 pub(crate) fn link_names<'g>(groups: &'g [Group], figure: &str) -> Vec<&'g str> {
     let ending = format!(".{figure}");
     let mut links: Vec<(&str, bool)> = Vec::new();
@@ -218,12 +217,12 @@ pub(crate) fn link_names<'g>(groups: &'g [Group], figure: &str) -> Vec<&'g str> 
     links.into_iter().map(|(link, _)| link).collect()
 }
 
-/// A link with a shorter mean queue delay at all points, in milliseconds, is not told apart unless
-/// it drops packets.
+/// Threshold in milliseconds. A link whose mean queue delay is below it at all points is not shown
+/// separately, unless it drops packets.
 pub(crate) const WORTH_TELLING_MS: f64 = 1.0;
 
-/// The links whose figures a table tells: the bottleneck, or else the first, and others at which
-/// packets wait or are dropped.
+/// The links with values of their own in a table: the bottleneck (without one, the first link), and
+/// other links at which packets wait or are dropped.
 pub(crate) fn links_to_tell(groups: &[Group]) -> Vec<&str> {
     let most = |link: &str, figure: &str| {
         let values = groups.iter().filter_map(|group| link_value(group, link, figure).0);
@@ -240,8 +239,8 @@ pub(crate) fn links_to_tell(groups: &[Group]) -> Vec<&str> {
     links
 }
 
-/// The link of which a figure is taken as the bottleneck's, if flows share several: its name then
-/// has to be said.
+/// The link used as the bottleneck for this metric, if flows share several links. Its name then has
+/// to be shown.
 pub(crate) fn link_to_name(groups: &[Group], metric: Metric<'_>) -> Option<String> {
     let Metric::Bottleneck(figure) = metric else { return None };
     if links_to_tell(groups).len() < 2 {
@@ -250,7 +249,7 @@ pub(crate) fn link_to_name(groups: &[Group], metric: Metric<'_>) -> Option<Strin
     link_of(groups, metric, figure)
 }
 
-/// The mean of a link's figure at a point, and half its interval.
+/// The mean of a link's metric at a point, and half the width of its interval.
 pub(crate) fn link_value(group: &Group, link: &str, figure: &str) -> (Option<f64>, Option<f64>) {
     let at = group.metrics.position(&format!("links.{link}.{figure}"));
     at.and_then(|at| group.metrics.at(at)).map_or((None, None), mean_and_half)
@@ -265,7 +264,7 @@ pub(crate) fn most_groups(groups: &[Group]) -> usize {
     groups.iter().map(|group| flow_groups(group).count()).max().unwrap_or(0).max(1)
 }
 
-/// The names of the groups of flows by place: their own, if they are the same at every point.
+/// The names of the groups of flows by index. A name that differs between points becomes `group N`.
 pub(crate) fn group_names(groups: &[Group]) -> Vec<String> {
     (0..most_groups(groups))
         .map(|place| {
@@ -288,13 +287,14 @@ pub(crate) fn flow_groups(group: &Group) -> impl Iterator<Item = &str> {
     names.filter_map(|name| name.strip_suffix(".goodput_mbps"))
 }
 
-/// The mean at a point, and half its interval; `place` is that of a group of flows.
+/// The mean at a point, and half the width of its interval. `place` is the index of a group of
+/// flows.
 pub(crate) fn value(group: &Group, metric: Metric<'_>, place: usize) -> (Option<f64>, Option<f64>) {
     let found = position(group, metric, place).and_then(|at| group.metrics.at(at));
     found.map_or((None, None), mean_and_half)
 }
 
-/// Where among a point's metrics it is.
+/// The metric's index among the metrics of a point.
 pub(crate) fn position(group: &Group, metric: Metric<'_>, place: usize) -> Option<usize> {
     match metric {
         Metric::Run(name) => group.metrics.position(name),

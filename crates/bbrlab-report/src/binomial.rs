@@ -1,17 +1,17 @@
-//! The exact 95 % interval of a share: Clopper and Pearson's.
+//! The exact 95 % interval of a share, after Clopper and Pearson.
 //!
-//! Its ends are the shares at which as many hits as were seen, or more (fewer), have a probability
-//! of 2.5 %. They are found by bisection on sums of binomial probabilities. The sums are taken
-//! relative to their largest term, so that no power underflows, and need no function of a C
-//! library, whose last bits differ between machines.
+//! At the lower end, the observed number of hits or more has a probability of 2.5 %; at the upper
+//! end, that number or fewer. Bisection on sums of binomial probabilities finds both ends. The sums
+//! are taken relative to their largest term, so no power underflows. They need no function of a C
+//! library, because the last bits of these differ between machines.
 
-/// Each end leaves so much outside.
+/// Probability outside each end.
 const TAIL: f64 = 0.025;
 
-/// Halvings of [0, 1]: beyond the precision of a double.
+/// Halvings of [0, 1], more than the precision of a double needs.
 const HALVINGS: u32 = 60;
 
-/// The interval of the share of which `hits` of `n` are a sample; none without a sample.
+/// The interval of a share, if `hits` of `n` trials succeeded; `None` without trials.
 ///
 /// # Panics
 /// If there are more hits than trials.
@@ -22,12 +22,12 @@ pub fn binomial_interval(hits: u64, n: u64) -> Option<[f64; 2]> {
         return None;
     }
     let low = if hits == 0 { 0.0 } else { share_with_tail(hits, n) };
-    // The upper end is the lower end for the misses, seen from the other side.
+    // The upper end of the share of hits is 1 minus the lower end of the share of misses.
     let high = if hits == n { 1.0 } else { 1.0 - share_with_tail(n - hits, n) };
     Some([low, high])
 }
 
-/// The share at which `hits` or more of `n` have the probability of a tail.
+/// The share at which `hits` or more of `n` have the probability `TAIL`.
 fn share_with_tail(hits: u64, n: u64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     for _ in 0..HALVINGS {
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn ends_are_those_of_published_tables() {
-        // Among them the textbook case of 8 of 10.
+        // Includes the textbook case of 8 of 10.
         check(8, 10, 0.443_904_5, 0.974_789_3);
         check(4, 20, 0.057_334_0, 0.436_614_0);
         check(1, 5, 0.005_050_8, 0.716_417_9);

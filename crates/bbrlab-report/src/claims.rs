@@ -1,46 +1,46 @@
-//! Claims with their verdicts: for a terminal, for Markdown, for a page; and their counts.
+//! Claims with their verdicts and counts, for a terminal, for Markdown and for a page.
 
 use std::fmt::Write as _;
 
 use crate::number::fixed;
 use crate::table::{Align, Table, WIDTH};
 
-/// A claim and what came of it.
+/// A claim and its verdict.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClaimLine {
     /// Its id, such as `someone2020.c01`.
     pub id: String,
-    /// What it says.
+    /// The text of the claim.
     pub statement: String,
-    /// When it is true: an expression, and where it must be so.
+    /// The rule by which the claim is true: an expression, and the points at which it must hold.
     pub rule: String,
-    /// What is expected of it: `holds`, `artifact` or `unsure`.
+    /// The expected result: `holds`, `artifact` or `unsure`.
     pub expected: String,
-    /// The verdict; `None` if there is none.
+    /// The verdict; `None` if there is none yet.
     pub verdict: Option<String>,
-    /// True points of all points.
+    /// The number of points at which the claim is true, and of all points.
     pub points: Option<(u64, u64)>,
-    /// Seeds in which it is true, of all.
+    /// The number of seeds in which the claim is true, and of all seeds.
     pub seeds: Option<(u64, u64)>,
     /// Interval of the share of seeds.
     pub interval: Option<[f64; 2]>,
-    /// Why, but for what was tried with something switched.
+    /// The reason for the verdict, without the trials.
     pub reason: String,
-    /// What was tried with something switched.
+    /// Trials of the claim with one setting changed.
     pub trials: Vec<ClaimTrial>,
 }
 
-/// A setting in which a claim was looked at as well.
+/// A trial of a claim with one setting changed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClaimTrial {
-    /// What is switched, and how the claim fares there, with the figures behind it.
+    /// The setting, and the result of the claim there with its values.
     pub words: String,
-    /// The command that repeats its runs, if there is one.
+    /// The command that repeats the trial's runs, if there is one.
     pub by_hand: Option<String>,
 }
 
 impl ClaimLine {
-    /// The verdict in words.
+    /// The verdict as text.
     pub(crate) fn verdict_words(&self) -> String {
         self.verdict.as_deref().map_or_else(|| "no verdict".to_owned(), |it| it.replace('_', " "))
     }
@@ -71,8 +71,8 @@ fn of(counts: Option<(u64, u64)>) -> String {
     counts.map_or_else(|| "–".to_owned(), |(hits, all)| format!("{hits}/{all}"))
 }
 
-/// Claims for a terminal: a table, and below it what each says, by which rule it is judged, and why
-/// its verdict is what it is.
+/// Claims for a terminal: a table, and below it for each claim its text, its rule and the reason
+/// for its verdict.
 #[must_use]
 pub fn claims_text(claims: &[ClaimLine]) -> String {
     if claims.is_empty() {
@@ -110,7 +110,7 @@ pub fn claims_text(claims: &[ClaimLine]) -> String {
         }
         for trial in &claim.trials {
             text.push_str(&hanging("", &format!("{}.", trial.words.trim_end_matches('.'))));
-            // On one line, however long, so that it can be copied.
+            // On one line of any length, so that it can be copied.
             if let Some(command) = &trial.by_hand {
                 writeln!(text, "{:INDENT$}by hand: {command}", "")
                     .expect("writing to a string cannot fail");
@@ -120,10 +120,10 @@ pub fn claims_text(claims: &[ClaimLine]) -> String {
     text
 }
 
-/// Width of the column of names in front of hanging text.
+/// Width of the column of names to the left of hanging text.
 const INDENT: usize = 6;
 
-/// A name and a text beside it, in lines of at most [`WIDTH`].
+/// A name with a text to its right, in lines of at most [`WIDTH`].
 fn hanging(name: &str, text: &str) -> String {
     let mut lines = String::new();
     let mut line = format!("{name:<INDENT$}");
@@ -146,7 +146,7 @@ fn hanging(name: &str, text: &str) -> String {
     lines
 }
 
-/// How many claims have which verdict, by what was expected of them.
+/// The number of claims with each verdict, separately for each expected result.
 #[must_use]
 pub fn verdict_counts(claims: &[ClaimLine], verdicts: &[&str]) -> String {
     let mut table = Table::new().column("expected", "", Align::Left);

@@ -1,10 +1,10 @@
-//! The same figures of several folders of results side by side: points matched by their swept keys,
+//! Compares the metrics of several folders of results: points matched by their swept keys,
 //! differences to the first folder with 95 % intervals. Folders of a single point each, such as two
-//! of one sweep, are compared as they are.
+//! of one sweep, are compared without matching.
 //!
-//! Where two folders have the same seeds at a point, runs of one seed are a pair, and the interval
-//! is that of the mean of their differences (Student's t). Otherwise the folders are independent
-//! samples (Welch).
+//! If two folders have the same seeds at a point, runs of one seed are a pair. The interval is then
+//! the interval of the mean of their differences (Student's t). Otherwise the folders are
+//! independent samples (Welch).
 
 use std::collections::BTreeMap;
 
@@ -25,29 +25,29 @@ pub struct FolderComparison {
 /// A point of a sweep in all folders.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ComparedPoint {
-    /// Swept keys with their values; empty where nothing is swept.
+    /// Swept keys with their values; empty if nothing is swept.
     pub point: SweepPoint,
-    /// The number of its runs in each folder, 0 where a folder does not have it.
+    /// The number of runs of the point in each folder, 0 in a folder without the point.
     pub seeds: Vec<usize>,
-    /// By name, each a [`ComparedMetric`].
+    /// The point's metrics by name, each a [`ComparedMetric`].
     pub metrics: Map<String, serde_json::Value>,
 }
 
 impl ComparedPoint {
-    /// Whether every folder has it.
+    /// Whether every folder has the point.
     #[must_use]
     pub fn is_in_all(&self) -> bool {
         !self.seeds.contains(&0)
     }
 }
 
-/// A metric at a point. With more than two folders, `difference` and `ci95` are lists: of the
-/// second folder, the third ...
+/// A metric at a point. With more than two folders, `difference` and `ci95` are lists with an
+/// element for each folder after the first.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ComparedMetric {
-    /// The mean over the seeds in each folder; null where a folder does not have it.
+    /// The mean over the seeds in each folder; null in a folder without the metric.
     pub values: Vec<Option<f64>>,
-    /// Mean of the other folder - mean of the first.
+    /// Mean of the other folder minus mean of the first.
     pub difference: serde_json::Value,
     /// Lower and upper end of its 95 % interval; null with fewer than two seeds.
     pub ci95: serde_json::Value,
@@ -59,11 +59,11 @@ type Difference = (Option<f64>, Option<f64>);
 /// The values of a metric in a folder, with their seeds.
 type Sample = Vec<(u64, f64)>;
 
-/// Compares the runs of folders; there are at least two.
+/// Compares the runs of folders. At least two folders are required.
 #[must_use]
 pub fn compare(folders: &[&[RunSummary]]) -> FolderComparison {
-    // The runs of each point, each with the number of its folder; and where a point is, whatever
-    // the order of its keys.
+    // The runs of each point, each with the number of its folder. `place_of` finds a point,
+    // whatever the order of its keys.
     let mut points: Vec<(&SweepPoint, Vec<(usize, &RunSummary)>)> = Vec::new();
     let mut place_of: BTreeMap<BTreeMap<&String, String>, usize> = BTreeMap::new();
     let shared = shared_point(folders);
@@ -88,7 +88,7 @@ pub fn compare(folders: &[&[RunSummary]]) -> FolderComparison {
     FolderComparison { points: points.into_iter().map(compared).collect() }
 }
 
-/// What the points of folders have in common if each folder has a single one.
+/// The keys and values that all points have in common, if each folder has a single point.
 fn shared_point(folders: &[&[RunSummary]]) -> Option<SweepPoint> {
     let mut points = Vec::new();
     for runs in folders {
@@ -145,7 +145,7 @@ fn values(sample: &Sample) -> Vec<f64> {
     sample.iter().map(|&(_, value)| value).collect()
 }
 
-/// `other` - `first`: paired by seed where the seeds are the same, else as independent samples.
+/// `other` minus `first`: paired by seed if the seeds are equal, otherwise as independent samples.
 #[expect(clippy::cast_precision_loss, reason = "numbers of seeds")]
 fn difference(first: &Sample, other: &Sample) -> Difference {
     let seeds = |sample: &Sample| sample.iter().map(|&(seed, _)| seed).collect::<Vec<_>>();
@@ -195,7 +195,7 @@ mod tests {
     fn equal_seeds_are_pairs() {
         let (a, b) = (runs(&[(1, 0.5), (2, 0.7), (3, 0.9)]), runs(&[(1, 0.6), (2, 0.8), (3, 1.0)]));
         let found = compare(&[&a, &b]);
-        // Each pair differs by the same, however much the seeds do.
+        // Each pair has the same difference, although the values vary much between seeds.
         let (difference, low, high) = jain(&found.points[0]);
         assert!((difference - 0.1).abs() < 1e-12 && high - low < 1e-12, "{low} to {high}");
     }
@@ -243,7 +243,7 @@ mod tests {
         assert!(found.points[0].is_in_all());
         let keys: Vec<&String> = found.points[0].point.keys().collect();
         assert_eq!(keys, ["flows.cc"]);
-        // A sweep of two points and another of one have none in common.
+        // A sweep of two points and one of another point have no points in common.
         let found = compare(&[&[at("1bdp"), at("2bdp")], &[at("4bdp")]]);
         assert!(found.points.len() == 3 && !found.points.iter().any(ComparedPoint::is_in_all));
     }

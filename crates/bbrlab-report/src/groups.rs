@@ -1,6 +1,6 @@
 //! Means over seeds: runs that differ only in the seed become one group.
 //!
-//! Runs are taken one at a time, and those of a group twice: once for the mean, once for the
+//! Runs are read one at a time. The runs of a group are read twice: once for the mean, once for the
 //! distances from it.
 
 use std::collections::BTreeMap;
@@ -22,18 +22,18 @@ pub fn groups(runs: &[RunSummary]) -> Vec<Group> {
     groups
 }
 
-/// Which runs are in which group.
+/// The assignment of runs to groups.
 #[derive(Clone, Debug)]
 pub struct Members {
-    /// Of each group, the places of its runs; those of a sweep follow each other.
+    /// The index ranges of the runs of each group. Runs of one group in a sweep are consecutive.
     places: Vec<Vec<Range<usize>>>,
 }
 
 impl Members {
-    /// Looks at all runs, and shows each to `see`.
+    /// Reads all runs once, assigns each to its group and passes it to `see`.
     ///
     /// # Errors
-    /// If one cannot be read.
+    /// If a run cannot be read.
     pub fn of<R: Runs + ?Sized>(
         runs: &R,
         mut see: impl FnMut(&RunSummary),
@@ -56,13 +56,13 @@ impl Members {
         Ok(Self { places })
     }
 
-    /// How many groups there are.
+    /// The number of groups.
     #[must_use]
     pub fn count(&self) -> usize {
         self.places.len()
     }
 
-    /// The places of a group's runs, in order.
+    /// The indices of a group's runs, in order.
     pub(crate) fn places(&self, group: usize) -> impl Iterator<Item = usize> {
         self.places[group].iter().cloned().flatten()
     }
@@ -77,7 +77,7 @@ impl Members {
         (0..self.count()).map(move |at| self.group(at, runs, &mut names))
     }
 
-    /// A group. The points of a sweep share the names of their metrics.
+    /// Computes a group. The points of a sweep share one list of metric names.
     fn group<R: Runs + ?Sized>(
         &self,
         at: usize,
@@ -133,14 +133,14 @@ impl Members {
 /// The mean over the seeds of a point, of one value per run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MeanOfPoint {
-    /// The place of the point's first run.
+    /// The index of the point's first run.
     pub first: usize,
-    /// How many runs have a value, their mean and its interval.
+    /// The number of runs with a value, their mean and its interval.
     pub metric: GroupMetric,
 }
 
-/// The means over the seeds of each point, of one value per run: with the intervals that [`groups`]
-/// gives its own metrics. The points are in the order of their first runs.
+/// The means over the seeds of each point, from one value per run. Their intervals are computed as
+/// in [`groups`]. The points are in the order of their first runs.
 ///
 /// # Panics
 /// If there is not one value per run.
@@ -164,13 +164,13 @@ pub fn means_of_points(runs: &[RunSummary], values: &[Option<f64>]) -> Vec<MeanO
     (0..members.count()).map(of_point).collect()
 }
 
-/// Whether the runs of a point say something about chance: not if there is one, or if all are the
-/// same run.
+/// Whether the runs of a point vary by chance: false for a single run, or if all runs are
+/// identical.
 fn is_spread(runs: usize, identical_digests: bool) -> bool {
     runs > 1 && !identical_digests
 }
 
-/// The mean of the values of a metric that are there.
+/// The mean of the existing values of a metric.
 #[derive(Clone, Copy)]
 struct Mean {
     n: usize,
@@ -178,7 +178,7 @@ struct Mean {
 }
 
 impl Default for Mean {
-    /// The sum of no numbers is -0.0: it leaves a single -0.0 as it is.
+    /// Starts from -0.0, which is the sum of no numbers, so that a single -0.0 stays -0.0.
     fn default() -> Self {
         Self { n: 0, sum: -0.0 }
     }
@@ -197,7 +197,7 @@ impl Mean {
         (self.n > 0).then(|| self.sum / self.n as f64)
     }
 
-    /// The squared distance of a value from the mean; 0 without a value.
+    /// The squared distance of a value from the mean; 0 if there is no value.
     fn square(self, value: Option<f64>) -> f64 {
         value.zip(self.mean()).map_or(0.0, |(value, mean)| (value - mean) * (value - mean))
     }
@@ -217,12 +217,12 @@ pub fn flat_metrics(run: &RunSummary) -> Vec<(String, Option<f64>)> {
     metric_names(run).into_iter().zip(metric_values(run)).collect()
 }
 
-/// The names of a run's metrics, those of the JSON document: of the run itself (`jain`), of links
-/// that flows share (`links.bottleneck.utilization`) and of their tins
-/// (`links.bottleneck.tins.voice.sojourn_ms.p95`), of waits for slots and grants
-/// (`waits.bottleneck.grants.wait_ms.mean`), of groups of flows (`flow_groups.bbr1.rtt_ms.mean`).
-/// Single flows and their private links have none, so that their number does not depend on that of
-/// flows.
+/// The names of a run's metrics, as in the JSON document. Examples are `jain` of the run,
+/// `links.bottleneck.utilization` of a shared link, and
+/// `links.bottleneck.tins.voice.sojourn_ms.p95` of its tins. Waits for slots and grants have
+/// `waits.bottleneck.grants.wait_ms.mean`, groups of flows `flow_groups.bbr1.rtt_ms.mean`. Single
+/// flows and their private links have no metrics, so the number of metrics does not depend on the
+/// number of flows.
 fn metric_names(run: &RunSummary) -> Vec<String> {
     let mut names = Vec::new();
     let mut of = |parts, prefix: &str| {
@@ -245,7 +245,7 @@ fn metric_names(run: &RunSummary) -> Vec<String> {
     names
 }
 
-/// The values of the same metrics.
+/// The values of the metrics that [`metric_names`] lists, in the same order.
 pub(crate) fn metric_values(run: &RunSummary) -> Vec<Option<f64>> {
     let mut values = numbers_of(run);
     for link in shared_links(run) {
@@ -261,7 +261,7 @@ fn shared_links(run: &RunSummary) -> impl Iterator<Item = &LinkSummary> {
     run.links.iter().filter(|link| !link.is_private())
 }
 
-/// The results of a record that are numbers.
+/// The numeric results of a record.
 fn numbers_of<R: Field>(record: &R) -> Vec<Option<f64>> {
     let mut cells = Vec::new();
     record.cells(&mut cells);
@@ -359,7 +359,7 @@ mod tests {
             for hash in ["bbb", "aaa"] {
                 let mut run = sample_run();
                 run.seed = seed.into();
-                // Seeds change nothing at one of the points.
+                // At one of the points, all seeds give the same run.
                 run.digest = Some(if hash == "aaa" { hash.to_owned() } else { format!("{seed}") });
                 run.scenario_hash = hash.to_owned();
                 run.jain = (seed != 3).then(|| 0.1 * f64::from(seed * seed));

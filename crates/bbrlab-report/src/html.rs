@@ -1,4 +1,4 @@
-//! HTML by hand: a line, and text that means nothing in it.
+//! Writes HTML: a line, and text with its special characters escaped.
 
 use std::fmt::Write as _;
 

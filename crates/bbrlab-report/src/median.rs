@@ -1,14 +1,13 @@
-//! The median of some values, and an interval for it that assumes nothing about how they are
-//! distributed.
+//! The median of some values, and an interval for it that assumes nothing about their distribution.
 
 /// The median and its interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Median {
-    /// The median; of an even number of values, the mean of the middle two.
+    /// The median. For an even number of values, it is the mean of the middle two.
     pub median: f64,
-    /// The narrowest pair of values around the middle that holds the true median with at least 95
-    /// %, or, of fewer than six values, the least and the largest (five: 93.75 %); `None` for one
-    /// value.
+    /// The narrowest pair of values around the middle that contains the true median with at least
+    /// 95 %. With fewer than six values, the least and the largest (five values: 93.75 %). `None`
+    /// for one value.
     pub interval: Option<[f64; 2]>,
 }
 
@@ -27,7 +26,7 @@ pub fn median(values: &[f64]) -> Option<Median> {
     Some(Median { median, interval })
 }
 
-/// How many values at either end lie outside the interval: the true median lies beyond the k-th
+/// The number of values outside the interval at either end. The true median is beyond the k-th
 /// value from an end if fewer than k of n fair coins show that side.
 fn left_out(n: usize) -> usize {
     let coins = i32::try_from(n).unwrap_or(i32::MAX);
@@ -62,8 +61,8 @@ mod tests {
 
     #[test]
     fn textbook_ranks_of_the_interval() {
-        // Conover, Practical Nonparametric Statistics, table of the sign test: of 20 values the 6th
-        // and the 15th.
+        // Conover, Practical Nonparametric Statistics, table of the sign test: with 20 values, the
+        // 6th and the 15th.
         assert_eq!([1, 5, 6, 9, 10, 20].map(left_out), [0, 0, 0, 1, 1, 5]);
     }
 }

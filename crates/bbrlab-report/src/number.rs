@@ -1,15 +1,15 @@
 //! Numbers in the form that tables and pictures show.
 
-/// A missing figure.
+/// Shown for a missing value.
 pub(crate) const NONE: &str = "–";
 
-/// The value with that many decimals; a dash for `None`.
+/// The value with this number of decimals; a dash for `None`.
 #[must_use]
 pub fn fixed(value: impl Into<Option<f64>>, decimals: usize) -> String {
     match value.into() {
         Some(value) if value.is_finite() => {
-            // Counts that end in a half, as medians of two do, are all rounded up; formatting takes
-            // the even neighbour.
+            // Round halves up. Medians of two counts can end in a half, which formatting would
+            // round to the even neighbour.
             let value = if decimals == 0 { value.round() } else { value };
             let text = format!("{value:.decimals$}");
             // Write minus zero as zero.
@@ -29,7 +29,7 @@ pub fn figure(value: impl Into<Option<f64>>) -> String {
     fixed(value, value.map_or(0, decimals_of))
 }
 
-/// The decimals with which [`figure`] writes a value.
+/// The number of decimals with which [`figure`] writes a value.
 pub(crate) fn decimals_of(value: f64) -> usize {
     match value.abs() {
         size if size == 0.0 || size >= 1000.0 => 0,
@@ -40,7 +40,7 @@ pub(crate) fn decimals_of(value: f64) -> usize {
     }
 }
 
-/// A mean with half its interval, unless that rounds to zero.
+/// A mean with half the width of its interval, unless that rounds to zero.
 pub(crate) fn with_half(mean: &str, half: &str) -> String {
     let shows = half.chars().any(|c| c.is_ascii_digit() && c != '0');
     if shows { format!("{mean} ±{half}") } else { mean.to_owned() }

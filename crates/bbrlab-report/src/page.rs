@@ -9,24 +9,24 @@ use crate::number::{count, figure, fixed};
 use crate::picture::Picture;
 use crate::table::{point_words, run_table, sweep_table};
 
-/// What a page shows of one folder of results.
+/// A section of a page: one folder of results.
 #[derive(Clone, Debug)]
 pub struct PageSection {
     /// The heading.
     pub title: String,
     /// The runs.
     pub runs: Vec<RunSummary>,
-    /// Pictures, drawn into the page.
+    /// Pictures, embedded in the page.
     pub pictures: Vec<Picture>,
     /// The scenario's text; empty for a sweep.
     pub scenario: String,
-    /// The command that computes it again.
+    /// The command that repeats the runs.
     pub command: String,
 }
 
 const STYLE: &str = include_str!("page.css");
 
-/// The page.
+/// The whole page as HTML.
 #[must_use]
 pub fn page(title: &str, version: &str, commit: &str, sections: &[PageSection]) -> String {
     let put = |html: &mut String, text: &str| html.push_str(text);
@@ -56,7 +56,7 @@ pub fn page(title: &str, version: &str, commit: &str, sections: &[PageSection]) 
     html
 }
 
-/// The beginning of a page, up to what is seen.
+/// The beginning of a page, up to its visible part.
 pub(crate) fn head(title: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -79,8 +79,7 @@ fn body(html: &mut String, section: &PageSection) {
     };
     line(html, &format!("<pre class=\"table\">{}</pre>", escaped(&text)));
     for picture in &section.pictures {
-        // The first line of a picture's SVG is its opening tag, so it can be put into the page as
-        // it is.
+        // The first line of a picture's SVG is its opening tag, so it can be embedded unchanged.
         line(html, &format!("<figure>{}</figure>", picture.svg));
     }
     if section.runs.len() > 1 {

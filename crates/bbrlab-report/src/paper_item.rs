@@ -1,4 +1,4 @@
-//! A figure or a table of a paper, redrawn: with its number and heading as HTML or Markdown.
+//! A redrawn figure or table of a paper, with its number and heading, as HTML or Markdown.
 
 use crate::html::{escaped, line};
 use crate::picture::Picture;
@@ -6,33 +6,33 @@ use crate::picture::Picture;
 /// A figure or a table.
 #[derive(Clone, Debug)]
 pub struct PaperItem {
-    /// As the paper numbers it.
+    /// The number in the paper.
     pub number: String,
-    /// What it shows.
+    /// The heading.
     pub title: String,
-    /// What a reader who has the paper beside it should know; or nothing.
+    /// A note for a reader who compares with the paper; may be empty.
     pub note: String,
     /// Its content.
     pub shown: Shown,
 }
 
-/// What there is of an item.
+/// The content of an item.
 #[derive(Clone, Debug)]
 pub enum Shown {
     /// A picture.
     Picture(Picture),
     /// A table.
     Table(PaperTable),
-    /// Nothing has been run for it; the command does.
+    /// No run exists for it. The field is the command that makes it.
     Absent(String),
 }
 
 /// An item of a paper whose experiment was not run.
 #[derive(Clone, Debug, Default)]
 pub struct AbsentItem {
-    /// The paper and its number there.
+    /// The paper, and the number in it.
     pub number: String,
-    /// What it shows.
+    /// The heading.
     pub title: String,
     /// The command that makes it.
     pub command: String,
@@ -41,24 +41,24 @@ pub struct AbsentItem {
 /// A table in a paper's layout.
 #[derive(Clone, Debug, Default)]
 pub struct PaperTable {
-    /// The headings of the columns that name lines.
+    /// The headings of the columns that name rows.
     pub corner: Vec<String>,
-    /// The headings of the other columns, level by level; every level has all columns.
+    /// The headings of the other columns, level by level. Every level covers all columns.
     pub heads: Vec<Vec<String>>,
-    /// The lines: what names them, and their cells.
+    /// The rows: their names, and their cells.
     pub lines: Vec<(Vec<String>, Vec<TableCell>)>,
 }
 
-/// A figure as measured and as printed.
+/// A value as measured and as printed.
 #[derive(Clone, Debug, Default)]
 pub struct TableCell {
     /// The median over the seeds.
     pub measured: Option<String>,
-    /// As printed.
+    /// The printed value.
     pub published: Option<String>,
-    /// The interval of the median, in words.
+    /// The interval of the median, as text.
     pub interval: Option<String>,
-    /// How dark it is, from 0 to 1, if it is shaded.
+    /// The darkness of the shading, from 0 to 1; `None` without shading.
     pub shade: Option<f64>,
 }
 
@@ -78,7 +78,7 @@ impl TableCell {
             attributes.push_str(&format!(" title=\"{}\"", escaped(interval)));
         }
         if let Some(shade) = self.shade {
-            // Unfair is dark: below one half hardly anything is fair.
+            // Unfair cells are dark. Below one half, hardly any cell is fair.
             let alpha = (1.0 - shade).clamp(0.0, 0.6);
             attributes.push_str(&format!(" style=\"background: rgba(213, 94, 0, {alpha:.2})\""));
         }
@@ -120,7 +120,7 @@ impl PaperTable {
         html.push_str("</thead><tbody>");
         let mut before: &[String] = &[];
         for (names, cells) in &self.lines {
-            // A new first name begins a group of lines.
+            // A new first name begins a group of rows.
             let begins = self.corner.len() > 1 && before.first() != names.first();
             html.push_str(if begins { "<tr class=\"first\">" } else { "<tr>" });
             for (at, name) in names.iter().enumerate() {
@@ -136,7 +136,8 @@ impl PaperTable {
         html
     }
 
-    /// Where the columns end that share a heading at a level and at those above.
+    /// The end of the columns from `from` that share their headings at a level and all levels
+    /// above.
     fn end_of(&self, level: usize, from: usize) -> usize {
         let is_same =
             |column: usize| (0..=level).all(|at| self.heads[at][column] == self.heads[at][from]);
@@ -171,7 +172,7 @@ impl PaperItem {
         format!("{}. {}", self.number, self.title)
     }
 
-    /// The item as part of a page.
+    /// Writes the item as part of an HTML page.
     pub(crate) fn html(&self, html: &mut String) {
         let caption = format!("<b>{}.</b> {}", escaped(&self.number), escaped(&self.title));
         let note = if self.note.is_empty() {
@@ -181,8 +182,8 @@ impl PaperItem {
         };
         line(html, "<figure>");
         match &self.shown {
-            // The first line of a picture's SVG is its opening tag, so it can be put into the page
-            // as it is.
+            // The first line of a picture's SVG is its opening tag, so it can be embedded
+            // unchanged.
             Shown::Picture(picture) => {
                 line(html, &picture.svg);
                 if !self.note.is_empty() {
@@ -207,7 +208,7 @@ impl PaperItem {
         line(html, "</figure>");
     }
 
-    /// The item as part of a Markdown text, whose pictures are in a folder.
+    /// The item as part of a Markdown text. `folder` contains the pictures.
     pub(crate) fn markdown(&self, folder: &str) -> String {
         let mut text = format!("\n**{}**", self.heading());
         if !self.note.is_empty() {

@@ -1,7 +1,7 @@
-//! What tables and pictures show of a sweep: its points, each with its figures over the seeds.
+//! The points of a sweep for tables and pictures, each with its metrics over the seeds.
 //!
-//! Of a run that was taken in nothing is kept but, at points whose seeds differ, the values that a
-//! picture has small dots of.
+//! Values of single runs are kept only for the dots in pictures, at points whose seeds give
+//! different results.
 
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use bbrlab_run::{Group, Metrics, RunSummary, Runs};
 use crate::answers::{Answer, Most, answers, is_of_an_answer};
 use crate::groups::{Members, metric_values};
 
-/// So many runs of a sweep are drawn by themselves, and so many at a point. Beyond, dots lie on
-/// dots.
+/// Limits of the runs drawn as single dots: in a sweep, and at a point. More dots would cover each
+/// other.
 const DOTS: usize = 20_000;
 const DOTS_AT_A_POINT: usize = 100;
 
@@ -20,15 +20,14 @@ const DOTS_AT_A_POINT: usize = 100;
 pub struct Points {
     /// Means and intervals.
     pub(crate) groups: Vec<Group>,
-    /// Of each point, the values of the first of its runs in the order of its metrics; none if its
-    /// seeds gave one and the same run.
+    /// For each point, the metric values of its first runs; empty if all seeds gave the same run.
     pub(crate) seeds: Vec<Vec<Vec<Option<f64>>>>,
-    /// The figures that the sweep is about.
+    /// The metrics that answer the sweep's question.
     pub(crate) usual: Vec<Answer<'static>>,
 }
 
 impl Points {
-    /// The points of these runs, with the metrics that are shown unless somebody chooses others.
+    /// The points of these runs, with all metrics that can be shown by default.
     ///
     /// # Errors
     /// If a run cannot be read.
@@ -36,7 +35,7 @@ impl Points {
         Self::with(runs, is_of_an_answer)
     }
 
-    /// The same with every metric.
+    /// Like [`Self::of`], but with every metric.
     pub(crate) fn with_every_metric(runs: &[RunSummary]) -> Self {
         let Ok(points) = Self::with(runs, |_| true);
         points
@@ -66,18 +65,18 @@ impl Points {
     }
 }
 
-/// Some of the metrics of a group.
+/// A selection of the metrics of a group.
 #[derive(Default)]
 struct Wanted {
-    /// The names of all.
+    /// The names of all metrics.
     all: Vec<String>,
-    /// The places of those that are wanted, and their names, which all points share.
+    /// The indices and names of the selected metrics. All points share the names.
     places: Vec<usize>,
     names: Arc<[String]>,
 }
 
 impl Wanted {
-    /// Chooses anew if the metrics are others than those of the group before.
+    /// Repeats the selection if the metrics differ from those of the previous group.
     fn choose(&mut self, metrics: &Metrics, is_wanted: &impl Fn(&str) -> bool) {
         if metrics.names().eq(self.all.iter().map(String::as_str)) {
             return;
@@ -93,7 +92,7 @@ impl Wanted {
         Metrics::new(Arc::clone(&self.names), values.collect())
     }
 
-    /// The same of the values of a run.
+    /// The selected values of a run's metric values.
     fn of(&self, values: &[Option<f64>]) -> Vec<Option<f64>> {
         self.places.iter().map(|&at| values.get(at).copied().flatten()).collect()
     }

@@ -1,6 +1,8 @@
-//! The report of a replication: each paper's tables and figures in their own shape, ours beside the
-//! printed ones, and the claims with their verdicts; as one HTML page that contains everything, or
-//! as Markdown with its pictures beside it.
+//! The report of a replication, as one HTML page that contains everything, or as Markdown with
+//! separate pictures.
+//!
+//! The tables and figures of each paper keep their form, with measured values next to the printed
+//! ones. The claims follow with their verdicts.
 
 use crate::claims::{ClaimLine, ClaimTrial, claims_markdown, verdict_counts};
 use crate::html::{escaped, line};
@@ -14,34 +16,34 @@ use crate::table::{PublishedRow, published_tables};
 pub struct ReplicationSection {
     /// The experiment's id.
     pub id: String,
-    /// What it shows.
+    /// The title of the experiment.
     pub title: String,
-    /// Tables and figures of the paper.
+    /// The tables and figures of the paper that the experiment repeats.
     pub source: Vec<String>,
-    /// How the figures came about.
+    /// How the values were computed.
     pub note: String,
     /// The paper's tables and figures.
     pub items: Vec<PaperItem>,
-    /// Every figure that was measured, beside the printed one.
+    /// Every measured metric, with the printed value.
     pub rows: Vec<PublishedRow>,
-    /// The claims that it decides.
+    /// The claims that the experiment decides.
     pub claims: Vec<ClaimLine>,
-    /// The command that judges the claims where they are judged by another form of the experiment.
+    /// The command that judges the claims, if another form of the experiment judges them.
     pub judged_by: Option<String>,
-    /// What makes its artifacts, a paragraph each.
+    /// The causes of its artifacts, a paragraph each.
     pub causes: Vec<String>,
-    /// What hangs on choices that the paper leaves open, as a table; or nothing.
+    /// The effects of parameters that the paper leaves open, as a table; may be empty.
     pub sensitivity: String,
-    /// The command that computes it again.
+    /// The command that repeats the runs.
     pub command: String,
 }
 
-/// A whole report.
+/// A whole report with all its experiments.
 #[derive(Clone, Debug, Default)]
 pub struct Replication {
     /// The program's version and commit.
     pub made_by: String,
-    /// The verdicts that are counted, in their order.
+    /// The verdicts to count, in the order of the counts.
     pub verdicts: Vec<String>,
     /// The experiments.
     pub sections: Vec<ReplicationSection>,
@@ -120,7 +122,7 @@ impl Replication {
         html
     }
 
-    /// The pictures, which Markdown has beside it.
+    /// The pictures, which are separate files of the Markdown report.
     pub fn pictures(&self) -> impl Iterator<Item = &Picture> {
         let items = self.sections.iter().flat_map(|section| &section.items);
         items.filter_map(|item| match &item.shown {
@@ -129,7 +131,7 @@ impl Replication {
         })
     }
 
-    /// The report as Markdown, with its pictures in a folder.
+    /// The report as Markdown. `folder` contains its pictures.
     #[must_use]
     pub fn markdown(&self, folder: &str) -> String {
         let mut out = format!("# {TITLE}\n\n{}\n\n{HOW_TO_READ}\n\n", self.made_by);
@@ -235,7 +237,7 @@ fn claims(html: &mut String, claims: &[ClaimLine]) {
     line(html, "</tbody></table>");
 }
 
-/// A setting that was tried, as an item of a list.
+/// A trial with one setting changed, as an item of a list.
 fn trial(trial: &ClaimTrial) -> String {
     let words = escaped(trial.words.trim_end_matches('.'));
     let by_hand = trial.by_hand.as_ref();

@@ -1,6 +1,9 @@
-//! Holds together `docs/performance.md`, its picture, and the measurements that both are made of:
-//! `results/bench.json` (`cargo xtask bench --bless`), `results/growth.json` (`cargo xtask growth`)
-//! and `results/overheads.json` (`cargo xtask overheads`). `UPDATE_EXPECT=1` writes them anew.
+//! Checks that `docs/performance.md` and its picture agree with the measurements that both are made
+//! from.
+//!
+//! These are `results/bench.json` (`cargo xtask bench --bless`), `results/growth.json`
+//! (`cargo xtask growth`) and `results/overheads.json` (`cargo xtask overheads`). `UPDATE_EXPECT=1`
+//! rewrites page and picture.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
@@ -30,7 +33,7 @@ fn rows<'a>(of: &'a Value, key: &str) -> &'a [Value] {
     of[key].as_array().unwrap_or_else(|| panic!("`{key}` is a list"))
 }
 
-/// The file is as `wanted`, or is made so.
+/// Checks that the file equals `wanted`. With `UPDATE_EXPECT`, writes it instead.
 fn is_or_becomes(path: &str, wanted: &str) {
     let path = root().join(path);
     if env::var_os("UPDATE_EXPECT").is_some() {
@@ -69,7 +72,7 @@ fn the_picture_shows_what_was_measured() {
     is_or_becomes(PICTURE, &picture(&measurements(GROWTH)));
 }
 
-/// With which compiler, and where.
+/// The compiler and the machine of the measurements.
 fn conditions(of: &Value) -> String {
     let text = |key: &str| of[key].as_str().expect("text").to_owned();
     format!("rustc {}; seconds on {}.\n\n", text("rustc"), text("processor"))
@@ -101,7 +104,7 @@ fn cases(of: &Value) -> String {
     out
 }
 
-/// The figures of a row, as cells; `before` is the row above.
+/// The metrics of a row, as cells. `before` is the row above.
 fn cells(row: &Value, before: Option<&Value>) -> String {
     let instructions = |row: &Value| row["instructions_per_packet"].as_f64();
     let growth = instructions(row).zip(before.and_then(instructions)).map(|(now, then)| now / then);
@@ -151,7 +154,7 @@ fn of_rates(of: &Value) -> String {
     out
 }
 
-/// Three tables: series, sweeps, pictures.
+/// Three tables: series, sweeps and pictures.
 fn overheads(of: &Value) -> String {
     let mut out = conditions(of);
     out += "| case | no series | a row every 10 ms | ratio | a row an ACK | ratio |\n";
@@ -264,7 +267,7 @@ fn picture(of: &Value) -> String {
     plate_picture(&plate).svg
 }
 
-/// `20k` for 20,000, and `10G` for 10,000 M, so that the labels of an axis have room.
+/// `20k` for 20,000 and `10G` for 10,000 M, so that the labels of an axis fit.
 fn short(number: &Value, unit: &str) -> String {
     let number = number.as_u64().expect("a whole number");
     match (number % 1000, unit) {

@@ -15,18 +15,20 @@ use crate::parquet_file::{Origin, ParquetWriter};
 use crate::provenance::{COMMIT, VERSION};
 use crate::unwritten::Unwritten;
 
-/// Rows of which the columns are written at a time, so that a summary takes little memory whatever
+/// Number of rows in a batch of columns. With batches, the memory of a summary does not depend on
 /// the number of its rows.
 const ROWS_AT_A_TIME: usize = 1 << 12;
 
-/// Rows whose columns are made at a time: records and cells take several times the memory of their
-/// columns.
+/// Number of rows that become columns at a time. Records and cells take several times the memory of
+/// their columns.
 const ROWS_OF_A_PIECE: usize = 1 << 8;
 
-/// Writes the records of runs as a Parquet file. First come the columns that identify the run,
-/// including the swept keys; then the flow's figures; then those of its group; then those of the
-/// run and of its bottleneck (the link of that name, or else the first link), which are the same in
-/// all rows of a run.
+/// Writes the records of runs as a Parquet file with one row per flow.
+///
+/// The first columns identify the run and include the swept keys. The metrics of the flow, of its
+/// group, of the run and of its bottleneck follow in this order. The values of the run and its
+/// bottleneck are repeated in all rows of the run. Without a link of the name `bottleneck`, the
+/// first link is used.
 ///
 /// # Errors
 /// If `out` cannot be written to, or a run cannot be read.
@@ -48,7 +50,7 @@ pub fn write_summary<R: Runs + ?Sized>(
     Ok(file.finish()?)
 }
 
-/// Some flows of a run: rows of the summary.
+/// Consecutive flows of a run: rows of the summary.
 struct RowsOfRun<'a> {
     run: Rc<Cow<'a, RunSummary>>,
     flows: Range<usize>,
@@ -60,8 +62,8 @@ impl RowsOfRun<'_> {
     }
 }
 
-/// The columns of `summary.parquet`, for some thousand rows at a time; once those of no rows, if
-/// there are none.
+/// The columns of `summary.parquet` in batches of some thousand rows. If there are no flows, one
+/// batch of columns without rows.
 pub fn flow_columns(runs: &[RunSummary]) -> impl Iterator<Item = Vec<Column>> {
     let Ok(swept) = Swept::new(runs);
     parts(runs, swept).map(|part| {
@@ -97,7 +99,8 @@ fn parts<R: Runs + ?Sized>(
     })
 }
 
-/// The links of runs, one row each: the columns that identify the run, then the link's figures.
+/// The links of runs, with one row per link: the columns that identify the run, then the metrics of
+/// the link.
 #[must_use]
 pub fn link_columns(runs: &[RunSummary]) -> Vec<Column> {
     let Ok(swept) = Swept::new(runs);
@@ -111,7 +114,7 @@ pub fn link_columns(runs: &[RunSummary]) -> Vec<Column> {
     columns
 }
 
-/// A run whose figures stand in so many rows.
+/// A run with the number of rows in which its values are repeated.
 #[derive(Clone, Copy)]
 struct Repeated<'a> {
     run: &'a RunSummary,
@@ -124,7 +127,7 @@ impl<'a> From<&'a RowsOfRun<'_>> for Repeated<'a> {
     }
 }
 
-/// The columns that say of which run a row is.
+/// The columns that identify the run of a row.
 fn names(repeats: &[Repeated<'_>], swept: &Swept) -> Vec<Column> {
     let rows: usize = repeats.iter().map(|of| of.rows).sum();
     let cells_of_runs: Vec<Vec<Cell>> = repeats.iter().map(|of| cells(of.run)).collect();
@@ -152,16 +155,16 @@ fn names(repeats: &[Repeated<'_>], swept: &Swept) -> Vec<Column> {
 /// The rows of runs in pieces of a bounded size.
 struct Pieces<'a, R: ?Sized> {
     runs: &'a R,
-    /// The next run to be read.
+    /// The index of the next run to read.
     place: usize,
-    /// A run of which some flows are left.
+    /// A run with remaining flows.
     current: Option<Rc<Cow<'a, RunSummary>>>,
-    /// Flows of it that are done.
+    /// Number of its flows already returned.
     flows: usize,
 }
 
 impl<'a, R: Runs + ?Sized> Pieces<'a, R> {
-    /// The next piece; empty at the end.
+    /// The next piece; empty after the last one.
     fn next(&mut self) -> Result<Vec<RowsOfRun<'a>>, R::Error> {
         let mut piece = Vec::new();
         let mut room = ROWS_OF_A_PIECE;
@@ -187,7 +190,7 @@ impl<'a, R: Runs + ?Sized> Pieces<'a, R> {
     }
 }
 
-/// The columns of some rows; without flows only those that every run has.
+/// The columns of some rows. Without flows, only the columns that every run has.
 fn columns(part: &[RowsOfRun<'_>], swept: &Swept) -> Vec<Column> {
     let repeats: Vec<Repeated<'_>> = part.iter().map(Repeated::from).collect();
     let mut columns = names(&repeats, swept);
@@ -232,7 +235,7 @@ fn columns(part: &[RowsOfRun<'_>], swept: &Swept) -> Vec<Column> {
     columns
 }
 
-/// What a figure of `summary.parquet` is of.
+/// The object that a metric of `summary.parquet` describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FigureOf {
     /// The run: one value in all rows of a run.
@@ -245,8 +248,8 @@ pub enum FigureOf {
     Flow,
 }
 
-/// What the figure in a column of `summary.parquet` is of; `None` for columns that name the run,
-/// the flow or a swept key.
+/// The object that the metric in a column of `summary.parquet` describes. `None` for columns that
+/// name the run, the flow or a swept key.
 #[must_use]
 pub fn figure_of(column: &str) -> Option<FigureOf> {
     let is_in = |leaves: Vec<Leaf>| {
@@ -265,7 +268,7 @@ pub fn figure_of(column: &str) -> Option<FigureOf> {
 fn of_run() -> Vec<Leaf> {
     let mut leaves = leaves(RunSummary::FIGURES, "", "_");
     let of_flow = of_flow();
-    // Flows have goodputs too.
+    // Flows have goodputs too, so the run's goodput gets another name.
     for leaf in &mut leaves {
         if of_flow.iter().any(|of_flow| of_flow.name == leaf.name) {
             leaf.name.insert_str(0, "run_");
@@ -278,7 +281,7 @@ fn of_group() -> Vec<Leaf> {
     leaves(FlowGroup::FIGURES, "group_", "_")
 }
 
-/// For each of these flows of a run, the figures of its group.
+/// The metrics of its group for each of these flows of a run.
 fn cells_of_groups(of: &RowsOfRun<'_>) -> Vec<Vec<Cell>> {
     let nothing = vec![Cell::Null; of_group().len()];
     let groups: Vec<(&str, Vec<Cell>)> =
@@ -292,7 +295,7 @@ fn cells_of_groups(of: &RowsOfRun<'_>) -> Vec<Vec<Cell>> {
 
 fn of_flow() -> Vec<Leaf> {
     let mut leaves = leaves(FlowSummary::FIGURES, "", "_");
-    // Among the columns of the run, the name must say that it is the flow's number.
+    // Next to the columns of the run, `id` does not show that it is the number of the flow.
     let id = leaves.iter_mut().find(|leaf| leaf.name == "id");
     "flow".clone_into(&mut id.expect("flows are numbered").name);
     leaves
@@ -312,8 +315,8 @@ fn cells(record: &impl Field) -> Vec<Cell> {
     cells
 }
 
-/// The columns of a series of `run` with, behind them, those that say which run it is: scenario
-/// hash, seed and the swept keys. So the series of many runs can be put together.
+/// The columns of a time series of `run`, followed by columns that identify the run: scenario hash,
+/// seed and the swept keys. Users can then concatenate the series of several runs.
 #[must_use]
 pub fn of_series(run: &RunSummary, mut columns: Vec<Column>) -> Vec<Column> {
     let rows = columns.first().map_or(0, |column| column.values.len());
@@ -345,8 +348,8 @@ fn base_value<'a>(run: &'a RunSummary, key: &str) -> Option<(f64, &'a str)> {
     Some((found["value"].as_f64()?, found["unit"].as_str()?))
 }
 
-/// What must be known of all runs before the first row is written: the columns of the swept keys,
-/// and whether there are rows.
+/// Facts on all runs that the writer needs before the first row: the columns of the swept keys, and
+/// the number of rows.
 struct Swept {
     keys: Vec<SweptKey>,
     rows: usize,
@@ -354,11 +357,12 @@ struct Swept {
 
 struct SweptKey {
     name: String,
-    /// Whether there is a value, and what all values are: integers, else numbers, else words.
+    /// Whether there is a value. The type of all values is integer, otherwise number, otherwise
+    /// text.
     has_values: bool,
     are_whole: bool,
     are_numbers: bool,
-    /// The units that occur, if it is a quantity.
+    /// The units of the values, if they are quantities.
     units: Vec<String>,
 }
 
@@ -383,7 +387,8 @@ impl Swept {
         }
     }
 
-    /// The keys that do not have a column already, each quantity also as a number in its base unit.
+    /// The columns of the keys that have no column in `taken`. Each quantity is also a number in
+    /// its base unit.
     fn columns(&self, part: &[Repeated<'_>], taken: &[Column]) -> Vec<Column> {
         let is_new = |key: &&SweptKey| taken.iter().all(|column| column.name != key.name);
         self.keys.iter().filter(is_new).flat_map(|key| key.columns(part)).collect()
@@ -419,7 +424,7 @@ impl SweptKey {
         }
     }
 
-    /// The key as it is spelled, then a column for each unit.
+    /// The column of the key's values as written, then a column for each unit.
     fn columns(&self, part: &[Repeated<'_>]) -> Vec<Column> {
         let values = part.iter().flat_map(|of| {
             std::iter::repeat_n(of.run.point.get(&self.name).unwrap_or(&Value::Null), of.rows)
@@ -447,7 +452,7 @@ impl SweptKey {
     }
 }
 
-/// A figure that every run has.
+/// A column of a metric that every run has.
 fn required<'a>(leaf: &Leaf, cells: impl Iterator<Item = &'a Cell>) -> Column {
     let values = match optional(leaf, cells).values {
         Values::OptInt(values) => Values::Int(values.into_iter().flatten().collect()),
@@ -460,7 +465,7 @@ fn required<'a>(leaf: &Leaf, cells: impl Iterator<Item = &'a Cell>) -> Column {
     Column::new(leaf.name.as_str(), values)
 }
 
-/// A figure that may be missing.
+/// A column of a metric that may be missing.
 fn optional<'a>(leaf: &Leaf, cells: impl Iterator<Item = &'a Cell>) -> Column {
     Column::of_cells(leaf.name.as_str(), leaf.figure.kind, cells)
 }
@@ -558,7 +563,7 @@ mod tests {
         );
     }
 
-    /// The columns of a summary as a reader finds them.
+    /// The columns of a summary, read back from the file.
     fn written(runs: &[RunSummary]) -> Vec<Column> {
         let mut file = Vec::new();
         write_summary(&mut file, runs, &[]).unwrap();
@@ -571,7 +576,8 @@ mod tests {
             let flow = |id: usize| FlowSummary { id: id.try_into().unwrap(), ..Default::default() };
             let mut run = run(Vec::new());
             (run.seed, run.flows) = (seed, (0..flows).map(flow).collect());
-            // A value that only the last run has, and one that is an integer in all but one.
+            // One value that only the last run has, and one that is an integer in all runs except
+            // one.
             run.point.insert("flows.count".to_owned(), (flows as u64).into());
             if seed == 3 {
                 run.point.insert("duration".to_owned(), "1s".into());
@@ -674,7 +680,7 @@ mod tests {
         let (before, rest) = page.split_once(FROM).expect("the page has the mark");
         let (_, after) = rest.split_once(TO).expect("the page has the mark of the end");
         let wanted = format!("{before}{FROM}{}{TO}{after}", tables.concat());
-        // If it differs: `cargo xtask bless` rewrites the page.
+        // If this fails, `cargo xtask bless` rewrites the page.
         expect_file!["../../../docs/results.md"].assert_eq(&wanted);
     }
 }

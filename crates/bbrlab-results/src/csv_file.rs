@@ -1,8 +1,8 @@
-//! The Parquet files of results as CSV, for programs that read no Parquet.
+//! Converts the Parquet files of results to CSV, for programs that cannot read Parquet.
 //!
-//! One line of names, then a line for each row, as RFC 4180 has it but for the ends of lines, which
-//! are a line feed. A null is nothing, an empty text is `""`. A number has as many digits as it
-//! takes to read the same number back.
+//! The format follows RFC 4180, except that lines end with a line feed. The first line contains the
+//! names; each row has a line. A null is an empty field, an empty text is `""`. A number has as
+//! many digits as are needed to read the same number back.
 
 use std::io::{self, Write};
 
@@ -14,8 +14,8 @@ use crate::unwritten::Unwritten;
 /// Writes a Parquet file as CSV.
 ///
 /// # Errors
-/// If the file is damaged, in words, or `out` fails. Rows are read piece by piece, so damage may
-/// show only when a part is written.
+/// If the file is damaged, with a description, or if writing to `out` fails. Rows are read in
+/// groups, so damage may become visible after a part is written.
 pub fn write_csv(parquet: Vec<u8>, out: &mut impl Write) -> Result<(), Unwritten<String>> {
     let reader = ParquetReader::new(parquet).map_err(Unwritten::Without)?;
     write_names(out, &reader.names())?;
@@ -40,7 +40,8 @@ fn write_rows(out: &mut impl Write, columns: &[Values]) -> io::Result<()> {
             match values {
                 Values::Int(values) => write!(out, "{}", values[row])?,
                 Values::OptInt(values) => write_some(out, values[row], |v| v.to_string())?,
-                // Debug has an exponent where it is shorter, and a point where there is none.
+                // Debug writes an exponent if that is shorter, and otherwise always a decimal
+                // point.
                 Values::Float(values) => write!(out, "{:?}", values[row])?,
                 Values::OptFloat(values) => write_some(out, values[row], |v| format!("{v:?}"))?,
                 Values::Text(values) => out.write_all(field(&values[row]).as_bytes())?,
@@ -64,7 +65,7 @@ fn write_some<T>(
     value.map_or(Ok(()), |value| out.write_all(show(value).as_bytes()))
 }
 
-/// A text as a field: in quotes if it has to be, or if it is empty, because nothing at all is a
+/// A text as a field. It is quoted if necessary, or if it is empty, because an empty field is a
 /// null.
 fn field(text: &str) -> String {
     if text.is_empty() || text.contains([',', '"', '\n', '\r']) {

@@ -1,5 +1,6 @@
-//! The JSON document of some runs, `bbrlab_run::RunsDocument`, written one record at a time: a
-//! second copy of many would be large, and not all of a sweep's need be in memory.
+//! The JSON document of some runs, `bbrlab_run::RunsDocument`. It is written one record at a time,
+//! because a second copy of many records would be large, and a sweep's records need not all be in
+//! memory.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -14,12 +15,12 @@ use serde::{Serialize, Serializer};
 use crate::provenance::{COMMIT, VERSION};
 use crate::unwritten::Unwritten;
 
-/// With more flows nobody reads the records line by line, and indentation would be most of their
-/// bytes.
+/// With more flows than this, the JSON is not indented. Indentation would be most of its bytes, and
+/// such records are too long to be read by eye.
 const FLOWS_INDENTED: usize = 1000;
 
-/// Writes `summary.json`: the records, with the same bytes on every machine, and of a sweep its
-/// groups.
+/// Writes `summary.json`: the records, with the same bytes on every machine, and the groups if it
+/// is a sweep.
 ///
 /// # Errors
 /// If `out` cannot be written to, or a run cannot be read.
@@ -38,8 +39,8 @@ where
     write(out, runs, &members, form)
 }
 
-/// Writes what `--json` prints of the runs of several batches: the records with their CPU time and,
-/// if there are several, their groups.
+/// Writes the output of `--json` for the runs of several batches: the records with their CPU time
+/// and, if there are several, their groups.
 ///
 /// # Errors
 /// If `out` cannot be written to, or a run cannot be read.
@@ -54,7 +55,7 @@ where
     write(out, runs, &members, form)
 }
 
-/// What is in a document, and how it looks.
+/// The content of a document, and its layout.
 #[derive(Clone, Copy)]
 struct Form {
     has_time: bool,
@@ -123,11 +124,11 @@ struct Document<'a, R: Runs + ?Sized> {
     groups: Option<EachGroup<'a, R>>,
 }
 
-/// The records, in files without their CPU time, which differs from one computation to the next.
+/// The records. In files they have no CPU time, because it differs each time a run is computed.
 struct EachRun<'a, R: Runs + ?Sized> {
     runs: &'a R,
     has_time: bool,
-    /// Why a record could not be had.
+    /// The reason why a record could not be read.
     failed: &'a RefCell<Option<R::Error>>,
 }
 
@@ -160,7 +161,8 @@ where
     }
 }
 
-/// A sequence of what can be had one at a time, until one cannot.
+/// Writes elements that are produced one at a time. Stops at the first error and keeps it in
+/// `failed`.
 fn each<S: Serializer, T: Serialize, E: Display>(
     serializer: S,
     records: impl Iterator<Item = Result<T, E>>,

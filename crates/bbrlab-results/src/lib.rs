@@ -1,9 +1,9 @@
-//! Results without files: the records of runs as columns, Parquet, JSON and pictures, and the
-//! largest work that is taken on.
+//! Results without files: records as columns, Parquet, JSON and pictures, and the limit of accepted
+//! work.
 //!
-//! Everything here is a function of records and goes into memory or a writer of the caller's. There
-//! is no thread, file, clock or part of the system in it, so a web page has the same bytes as the
-//! laboratory writes.
+//! Everything here is a function of records that returns bytes or writes to the caller's writer. It
+//! uses no thread, file, clock or other part of the system, so a web page has the same bytes as the
+//! program's files.
 //!
 //! | file | idea |
 //! | --- | --- |
@@ -11,7 +11,7 @@
 //! | `columns.rs` | records as columns |
 //! | `parquet_file.rs` | columns as Parquet, and back |
 //! | `csv_file.rs` | Parquet as CSV |
-//! | `document.rs` | records as JSON, and of a sweep its groups |
+//! | `document.rs` | records as JSON, with the groups of a sweep |
 //! | `picture.rs` | the picture of a run |
 //! | `limit.rs` | the largest work that is accepted by default |
 //! | `provenance.rs` | version and commit |

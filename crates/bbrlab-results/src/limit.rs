@@ -1,26 +1,29 @@
 //! The largest work that a command accepts by default.
 //!
-//! The limit is a number of data packets. Four events count as a packet, which has two or three on
-//! a dumbbell, one row of the time series as a hundred packets, and one byte of memory as one: the
-//! default of 10^10 packets allows 4 x 10^10 events, 10^8 rows and 10 GB.
+//! The limit is a number of data packets. Other costs are converted to packets: four events count
+//! as one packet, one row of the time series as a hundred, and one byte of memory as one. On a
+//! dumbbell, a packet has two or three events. The default of 10^10 packets allows 4 x 10^10
+//! events, 10^8 rows and 10 GB.
 
 use bbrlab_cost::Estimate;
 
 /// Data packets that a command accepts by default.
 pub const DEFAULT_LIMIT: u64 = 10_000_000_000;
 
-/// So many events count as a packet.
+/// Number of events that count as one packet.
 const EVENTS_PER_PACKET: u64 = 4;
 
-/// A row of the series counts as this many packets.
+/// Number of packets as which a row of the time series counts.
 const PACKETS_PER_ROW: u64 = 100;
 
-/// Returns an error if the estimate exceeds the limit. `jobs` runs are in memory at the same time,
-/// and beside them what is kept of all of them until the end: `estimate.sweep_bytes`, or
-/// `records_bytes` where somebody needs them all at once.
+/// Returns an error if the estimate exceeds the limit.
+///
+/// `jobs` runs are in memory at the same time, in addition to the `kept_bytes` of data on all runs
+/// that are kept until the end. These are `estimate.sweep_bytes`, or `records_bytes` if the caller
+/// needs all records at once.
 ///
 /// # Errors
-/// If the estimate is above the limit; the message says how to raise it.
+/// If the estimate is above the limit. The message says how to raise the limit.
 pub fn check_limit(
     estimate: &Estimate,
     jobs: usize,
@@ -55,7 +58,8 @@ pub fn check_limit(
     ];
     let needed =
         |amount: u64, (packets, of): (u64, u64)| amount.saturating_mul(packets).div_ceil(of);
-    // The limit that all of it needs, so that no second message follows the first.
+    // The limit that covers all four values, so that the user does not get a second message after
+    // the first.
     let enough = wanted.iter().map(|&(amount, _, of, ..)| needed(amount, of)).max().unwrap_or(0);
     for (amount, is_at_most, (packets, of), what, or) in wanted {
         if needed(amount, (packets, of)) > limit {
@@ -71,7 +75,7 @@ pub fn check_limit(
     Ok(())
 }
 
-/// A value for messages, from 10,000 on with two significant digits: `830`, `1.2e11`.
+/// A value for messages, with two significant digits from 10,000 on: `830`, `1.2e11`.
 fn power(value: u64) -> String {
     if value < 10_000 {
         return value.to_string();
@@ -80,7 +84,7 @@ fn power(value: u64) -> String {
     written(digits, exponent)
 }
 
-/// The same, but rounded up.
+/// Like [`power`], but rounded up.
 fn power_up(value: u64) -> String {
     let (digits, exponent) = two_digits(value, true);
     written(digits, exponent)

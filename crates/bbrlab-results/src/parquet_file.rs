@@ -1,5 +1,7 @@
-//! Writes columns as Parquet files and reads them back, without Arrow: required or optional numbers
-//! and strings, a million rows per row group, Snappy. The same columns give the same bytes.
+//! Writes columns as Parquet files and reads them back, without Arrow.
+//!
+//! The columns are required or optional numbers and strings, compressed with Snappy, with a million
+//! rows per row group. The same columns give the same bytes.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -19,24 +21,24 @@ use parquet::schema::types::{ColumnPath, Type};
 
 use crate::provenance::VERSION;
 
-/// Rows per row group: as many as a reader has to hold in memory at once.
+/// Rows per row group. A reader has to hold one row group in memory.
 const ROWS_PER_GROUP: usize = 1 << 20;
 
-/// Columns of integers that rise in small steps and hardly repeat: their differences take a fifth
-/// of the room of a dictionary.
+/// Columns of integers that rise in small steps and rarely repeat. Their differences take a fifth
+/// of the space of a dictionary.
 const AS_DIFFERENCES: [&str; 1] = ["delay_ns"];
 
-/// In a file of so few rows, dictionaries, indices of pages and compression take more room than
-/// they save, and most of the time.
+/// In a file with at most this number of rows, dictionaries, page indices and compression take more
+/// space than they save, and most of the time.
 const FEW_ROWS: usize = 16;
 
-/// Rows that are written at a time of a column that repeats one value.
+/// Number of rows written at a time for a column that repeats one value.
 const ROWS_AT_A_TIME: usize = 1 << 13;
 
 /// Metadata of a file: pairs of name and text.
 pub type Origin<'a> = &'a [(&'a str, String)];
 
-/// The columns as a Parquet file with metadata that says where it comes from.
+/// Encodes the columns as a Parquet file, with metadata on its origin.
 ///
 /// # Panics
 /// If the columns differ in length.
@@ -55,11 +57,11 @@ pub fn encode(columns: &[Column], origin: Origin<'_>) -> Vec<u8> {
     file
 }
 
-/// A Parquet file that is written one group of rows at a time.
+/// Writes a Parquet file one row group at a time.
 pub struct ParquetWriter<W: Write + Send>(SerializedFileWriter<W>);
 
 impl<W: Write + Send> ParquetWriter<W> {
-    /// A file of so many rows in all, with columns like these.
+    /// Starts a file of `rows` rows in total, with columns like these.
     ///
     /// # Errors
     /// If `out` cannot be written to.
@@ -91,8 +93,8 @@ impl<W: Write + Send> ParquetWriter<W> {
         Ok(Self(SerializedFileWriter::new(out, Arc::new(schema), properties)?))
     }
 
-    /// Writes a group of rows, unless there are none. The columns are of the kinds of the first
-    /// ones.
+    /// Writes a row group, unless it has no rows. The columns must have the types of the columns in
+    /// [`Self::new`].
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -181,7 +183,7 @@ fn write_column<W: Write + Send>(
             column.typed::<ByteArrayType>().write_batch(&present, Some(&levels), None)?;
         }
         Values::Repeated(cell, _) => {
-            // Piece by piece, so that a long column takes no memory.
+            // In batches, so that a long column takes little memory.
             let mut at = from;
             while at < to {
                 let rows = (to - at).min(ROWS_AT_A_TIME);
@@ -213,7 +215,7 @@ fn write_column<W: Write + Send>(
     column.close()
 }
 
-/// A word as Parquet takes it, without a copy if the program itself contains it.
+/// A text as Parquet needs it, without a copy if the program itself contains it.
 fn bytes_of(word: Cow<'static, str>) -> ByteArray {
     match word {
         Cow::Borrowed(word) => Bytes::from_static(word.as_bytes()).into(),
@@ -221,7 +223,7 @@ fn bytes_of(word: Cow<'static, str>) -> ByteArray {
     }
 }
 
-/// The values that are present, and for each row whether it has one.
+/// The values that are present, and the definition level of each row: 1 with a value, otherwise 0.
 fn split<T, U>(values: &[T], present: impl Fn(&T) -> Option<U>) -> (Vec<U>, Vec<i16>) {
     let mut there = Vec::with_capacity(values.len());
     let mut levels = Vec::with_capacity(values.len());
@@ -233,21 +235,21 @@ fn split<T, U>(values: &[T], present: impl Fn(&T) -> Option<U>) -> (Vec<U>, Vec<
     (there, levels)
 }
 
-/// The columns with a wanted name, of a Parquet file that has numbers and strings only, as
-/// [`encode`] writes it. Optional columns of the file become `Opt...` values.
+/// The selected columns of a Parquet file that contains only numbers and strings, as [`encode`]
+/// writes it. Optional columns of the file become `Opt...` values.
 ///
 /// # Errors
-/// If the file is of another kind, or damaged.
+/// If the file has another format or is damaged.
 pub fn decode(file: Vec<u8>, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<Column>, String> {
     read_wanted(file, is_wanted).map_err(|error| words(&error))
 }
 
-/// A Parquet file that is read one group of rows at a time.
+/// Reads a Parquet file one row group at a time.
 pub(crate) struct ParquetReader(SerializedFileReader<Bytes>);
 
 impl ParquetReader {
     /// # Errors
-    /// If the file is of another kind, or damaged.
+    /// If the file has another format or is damaged.
     pub(crate) fn new(file: Vec<u8>) -> Result<Self, String> {
         SerializedFileReader::new(Bytes::from(file)).map(Self).map_err(|error| words(&error))
     }
@@ -258,12 +260,12 @@ impl ParquetReader {
         schema.columns().iter().map(|column| column.name().to_owned()).collect()
     }
 
-    /// The number of groups of rows.
+    /// The number of row groups.
     pub(crate) fn groups(&self) -> usize {
         self.0.num_row_groups()
     }
 
-    /// The columns of a group of rows, as `Opt...` values.
+    /// The columns of a row group, as `Opt...` values.
     ///
     /// # Errors
     /// If the file is damaged there, or has a column that bbrlab does not write.
@@ -345,7 +347,7 @@ fn read_column(reader: ColumnReader, rows: usize) -> Result<Values, ParquetError
     }
 }
 
-/// Puts each value at its row; a required column has no definition levels.
+/// Puts each value in its row. A required column has no definition levels.
 fn spread<T>(values: Vec<T>, levels: &[i16]) -> Vec<Option<T>> {
     if levels.is_empty() {
         return values.into_iter().map(Some).collect();

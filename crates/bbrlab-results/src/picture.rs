@@ -17,7 +17,7 @@ pub fn picture_of(run: &Run, result: &RunResult) -> Picture {
     })
 }
 
-/// Version and commit as a picture shows them.
+/// Version and commit in the form that pictures show.
 #[must_use]
 pub fn made_by(version: &str, commit: &str) -> String {
     format!("bbrlab {version} ({})", commit.get(..10).unwrap_or(commit))

@@ -3,8 +3,9 @@
 /// Version of bbrlab.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Commit that this program was built from; `unknown` outside of a repository.
+/// Commit from which this program was built; `unknown` outside a repository.
 pub const COMMIT: &str = env!("BBRLAB_COMMIT");
 
-/// Compiler that built this program: release, commit and host; `unknown` where it did not say.
+/// Compiler that built this program: release, commit and host; `unknown` if the compiler did not
+/// print them.
 pub const RUSTC: &str = env!("BBRLAB_RUSTC");

@@ -1,5 +1,5 @@
-//! The files of a run as bytes: all that its folder holds but `run.json`, which tells how the run
-//! was computed.
+//! The files of a run as bytes: all files of its folder except `run.json`, which describes the
+//! computation.
 
 use std::convert::Infallible;
 
@@ -13,21 +13,21 @@ use crate::unwritten::Unwritten;
 
 /// The scenario of this run alone.
 pub const SCENARIO: &str = "scenario.toml";
-/// The figures.
+/// The summary.
 pub const SUMMARY_JSON: &str = "summary.json";
-/// The figures, one row per flow.
+/// The summary, one row per flow.
 pub const SUMMARY_PARQUET: &str = "summary.parquet";
-/// The flows over time.
+/// The time series of the flows.
 pub const SERIES_PARQUET: &str = "series.parquet";
-/// The queues over time.
+/// The time series of the queues.
 pub const QUEUE_PARQUET: &str = "queue.parquet";
 /// The transfers, if there are any.
 pub const TRANSFERS_PARQUET: &str = "transfers.parquet";
-/// The distributions behind the percentiles, if anything was measured.
+/// The distributions behind the percentiles, if the run measured any.
 pub const DELAYS_PARQUET: &str = "delays.parquet";
 
-/// The files of a run with their names, in the order in which they are written. The text is that of
-/// `Scenario::run_toml`.
+/// The files of a run with their names, in the order in which they are written. `scenario_toml` is
+/// the text from `Scenario::run_toml`.
 #[must_use]
 pub fn files_of_run(scenario_toml: &str, result: &RunResult) -> Vec<(&'static str, Vec<u8>)> {
     let summary = RunSummary { cpu_s: None, ..result.summary.clone() };

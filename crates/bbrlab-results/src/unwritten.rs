@@ -1,18 +1,18 @@
-//! Why something is not written.
+//! The reasons why a result is not written.
 
 use std::io;
 
-/// Why something is not written. `E` says why a record cannot be had.
+/// The reason why a result is not written. `E` is the reason why a record cannot be read.
 #[derive(Debug)]
 pub enum Unwritten<E> {
-    /// It cannot be.
+    /// Writing failed.
     Io(io::Error),
-    /// What would be in it cannot be had.
+    /// A record cannot be read.
     Without(E),
 }
 
 impl<E> Unwritten<E> {
-    /// The same, with what `op` makes of why a record cannot be had.
+    /// Replaces the reason why a record cannot be read by the result of `op`.
     pub fn map<F>(self, op: impl FnOnce(E) -> F) -> Unwritten<F> {
         match self {
             Self::Io(error) => Unwritten::Io(error),

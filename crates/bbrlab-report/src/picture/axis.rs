@@ -1,4 +1,4 @@
-//! Axes: where the ticks are and what their labels say.
+//! Axes: positions and labels of their ticks.
 
 use crate::number::count;
 
@@ -9,12 +9,12 @@ pub(crate) struct Axis {
     pub(crate) high: f64,
     /// Values and labels.
     pub(crate) ticks: Vec<(f64, String)>,
-    /// Whether the labels are names, none of which can be told from its neighbours.
+    /// Whether the labels are names. Every name must be shown, as neighbours do not imply it.
     pub(crate) is_of_names: bool,
 }
 
 impl Axis {
-    /// Names at the places 0, 1, 2 and so on.
+    /// Names at the positions 0, 1, 2 and so on.
     pub(crate) fn of_names(names: &[String]) -> Self {
         let ticks: Vec<(f64, String)> =
             (0u32..).zip(names).map(|(at, name)| (f64::from(at), name.clone())).collect();
@@ -27,10 +27,11 @@ impl Axis {
         Self { low, high, ticks, is_of_names: false }
     }
 
-    /// A range that contains `low` to `high`, with about `wanted` ticks. It starts at zero, or, if
-    /// the values would use only a small part of that range, at a round number below the least. If
-    /// the values hardly differ, it starts at zero in any case: otherwise the axis would enlarge
-    /// negligible differences. It ends at a round number above the greatest value.
+    /// A range that contains `low` to `high`, with about `wanted` ticks. It starts at zero. If the
+    /// values would use only a small part of that range, it starts at a round number below the
+    /// least. If the values hardly differ, it starts at zero in any case, because the axis would
+    /// otherwise enlarge negligible differences. It ends at a round number above the greatest
+    /// value.
     pub(crate) fn around(low: f64, high: f64, wanted: usize) -> Self {
         let high = if high > low { high } else { low + 1.0 };
         let is_far_up = low >= 0.6 * high && high - low >= 0.02 * high;
@@ -51,16 +52,16 @@ impl Axis {
         Self::around(0.0, high, wanted)
     }
 
-    /// From zero to the largest value that is possible, with a little room above it.
+    /// From zero to the largest possible value, with some space above it.
     pub(crate) fn up_to(most: f64, wanted: usize) -> Self {
         Self { high: 1.04 * most, ..Self::exactly(0.0, most, wanted) }
     }
 
-    /// From `low` to `high`, both positive, on a logarithmic scale: places are logarithms to the
+    /// From `low` to `high`, both positive, on a logarithmic scale. Positions are logarithms to
     /// base 2.
     pub(crate) fn logarithmic(low: f64, high: f64) -> Self {
         let (low_at, high_at) = (log2(low), log2(high));
-        // Over more than two decades there is room for powers of ten only.
+        // Over more than two decades, only powers of ten fit.
         let factors: &[f64] = if high > 200.0 * low { &[1.0] } else { &[1.0, 2.0, 5.0] };
         let mut ticks = Vec::new();
         let mut power = 1e-6;
@@ -105,17 +106,17 @@ impl Axis {
         Self::of(low, high, ticks)
     }
 
-    /// The position of a value, from 0 at the low end to 1 at the high end; values outside are
+    /// The position of a value, from 0 at the low end to 1 at the high end. A value outside is
     /// moved to the nearer end.
     pub(crate) fn share(&self, value: f64) -> f64 {
         ((value - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
     }
 }
 
-/// Values over a wider range than this have a logarithmic axis.
+/// A wider range of values than this gets a logarithmic axis.
 const LINEAR_RANGE: f64 = 12.0;
 
-/// An axis for values of any range: logarithmic for a wide one.
+/// An axis for values of any range; logarithmic for a wide one.
 #[derive(Clone, Debug)]
 pub(crate) struct Ratios {
     pub(crate) axis: Axis,
@@ -134,7 +135,7 @@ impl Ratios {
         Self { axis, is_log }
     }
 
-    /// The place of a value on the axis; what has no logarithm is at its low end.
+    /// The position of a value on the axis. A value without a logarithm is placed at the low end.
     pub(crate) fn place(&self, value: f64) -> f64 {
         match self.is_log {
             true if value > 0.0 => log2(value),
@@ -161,8 +162,9 @@ fn label(value: f64, decimals: usize, is_grouped: bool) -> String {
     }
 }
 
-/// 1, 2 or 5 times a power of ten, so that a range has at most about that many steps. Found by
-/// comparison, not by a logarithm, whose last bit depends on the C library.
+/// The smallest 1, 2 or 5 times a power of ten that divides a range into at most about `wanted`
+/// steps. It is found by comparison, because the last bit of a C library's logarithm differs
+/// between machines.
 fn round_step(range: f64, wanted: usize) -> f64 {
     let mut power = 1e-9;
     loop {
@@ -179,8 +181,8 @@ fn round_step(range: f64, wanted: usize) -> f64 {
     }
 }
 
-/// The logarithm to the base 2 of a positive number, with the same bits on every machine: that of a
-/// C library differs in the last one. Squaring gives a binary digit at a time.
+/// The logarithm to base 2 of a positive number, with the same bits on every machine. The
+/// logarithms of C libraries differ in the last bit. Each squaring gives one binary digit.
 pub(crate) fn log2(value: f64) -> f64 {
     let mut mantissa = value;
     let mut log = 0.0;

@@ -15,19 +15,19 @@ use super::shape::{Nominal, Shape};
 /// Back-end units per point: plotters' coordinates are whole numbers.
 pub(crate) const SCALE: f64 = 2.0;
 
-/// The embedded font first; a browser without it uses one of the others.
+/// The embedded font first. A browser without it uses one of the others.
 const FAMILY: &str = "Inter, Helvetica, Arial, sans-serif";
 
-/// plotters divides a font's size by this before it writes it.
+/// plotters divides a font's size by this before writing the size.
 const PLOTTERS_FONT_SCALE: f64 = 1.24;
 
-/// Why drawing cannot fail.
+/// The reason why drawing cannot fail.
 const NO_END: &str = "writing to a string cannot fail";
 
 /// A position in points, from the upper left.
 pub(crate) type Point = (f64, f64);
 
-/// How a line looks.
+/// The look of a line.
 #[derive(Clone, Copy)]
 pub(crate) struct Stroke {
     pub(crate) color: RGBColor,
@@ -60,7 +60,7 @@ impl Stroke {
     }
 }
 
-/// How a text looks, and how it is aligned to its position.
+/// The look of a text, and its alignment.
 #[derive(Clone, Copy)]
 pub(crate) struct TextLook {
     pub(crate) size: f64,
@@ -68,7 +68,7 @@ pub(crate) struct TextLook {
     pub(crate) bold: bool,
     pub(crate) h: HPos,
     pub(crate) v: VPos,
-    /// Whether it is read from below.
+    /// Whether the text runs upwards.
     pub(crate) upright: bool,
 }
 
@@ -95,7 +95,7 @@ pub(crate) struct Canvas<'a> {
     area: DrawingArea<SVGBackend<'a>, Shift>,
 }
 
-/// Draws a picture of that shape and height and returns its SVG.
+/// Draws a picture of this shape and height, and returns its SVG.
 pub(crate) fn draw(shape: &Shape, height: f64, paint: impl FnOnce(&Canvas<'_>)) -> String {
     let width = shape.width;
     let mut svg = String::new();
@@ -106,7 +106,7 @@ pub(crate) fn draw(shape: &Shape, height: f64, paint: impl FnOnce(&Canvas<'_>)) 
         paint(&canvas);
         canvas.area.present().expect(NO_END);
     }
-    // Show it at its nominal size, and without spikes where a noisy line turns.
+    // Show it at its nominal size, without spikes at the corners of a noisy line.
     let doubled = format!("<svg width=\"{}\" height=\"{}\"", size.0, size.1);
     let exactly = |width: f64, height: f64, unit: &str| {
         (format!("{width}{unit}"), format!("{height}{unit}\" preserveAspectRatio=\"none"))
@@ -192,11 +192,11 @@ fn whole(value: f64) -> i32 {
     value.round() as i32
 }
 
-/// The dashes along a path, around its corners: segments may be shorter than a dash.
+/// The dashes along a path, around its corners. Segments may be shorter than a dash.
 fn dashes(points: &[Point], dash: f64, gap: f64) -> Vec<Vec<Point>> {
     let mut pieces: Vec<Vec<Point>> = Vec::new();
-    // Where the dash began that a segment begins in, or the one before, seen from the segment's
-    // beginning.
+    // Start of the current dash, or of the last one before the segment, relative to the segment's
+    // start.
     let mut start = 0.0;
     for leg in points.windows(2) {
         let (from, to) = (leg[0], leg[1]);

@@ -1,7 +1,7 @@
-//! Distributions: the share of transfers, packets or RTT samples that had at most a value.
+//! Distributions: the share of transfers, packets or RTT samples with at most a given value.
 //!
-//! A curve for each group of flows and each value of one swept key; the other keys make small
-//! multiples. A transfer that never ended has no completion time and still counts: its curve stays
+//! Each group of flows and each value of one swept key has a curve; the other keys become small
+//! multiples. A transfer that never ended has no completion time but is counted: its curve stays
 //! below 1.
 
 use bbrlab_run::RunSummary;
@@ -22,7 +22,7 @@ use crate::table::{value_text, varying_keys};
 
 const PANEL_HEIGHT: f64 = 260.0;
 const GAP_Y: f64 = 72.0;
-/// Room for the last label of a panel beside the first of the next.
+/// Space for the last x label of a panel and the first one of the next panel.
 const GAP_X: f64 = 46.0;
 /// More panels than this are too small.
 const PANELS_SHOWN: usize = 12;
@@ -32,34 +32,34 @@ const CURVES_SHOWN: usize = 16;
 /// The values of a group of flows, or of a link, in a run.
 #[derive(Clone, Debug)]
 pub struct CdfSample {
-    /// The run's index.
+    /// The index of the run.
     pub run: usize,
     /// The name of the group or link.
     pub group: String,
-    /// The values in the unit of the title, each with its count.
+    /// The values with their counts, in the unit of the title.
     pub values: Vec<(f64, u64)>,
-    /// What counts and has no value.
+    /// Number of transfers, packets or samples without a value.
     pub without: u64,
 }
 
-/// What a picture of distributions is drawn from.
+/// Input of a picture of distributions.
 #[derive(Clone, Debug)]
 pub struct CdfInput<'a> {
     /// The picture's name.
     pub name: String,
     /// Its heading.
     pub title: &'a str,
-    /// What the values are, with their unit.
+    /// The measured quantity, with its unit.
     pub of: &'a str,
-    /// What has a value each: `packets`.
+    /// The objects that have a value each: `packets`.
     pub counted: &'a str,
-    /// What has no value: `not completed`.
+    /// The name for objects without a value: `not completed`.
     pub without: &'a str,
     /// The runs.
     pub runs: &'a [RunSummary],
     /// The values.
     pub samples: Vec<CdfSample>,
-    /// The swept key that colours tell apart; by default the congestion control.
+    /// The swept key shown by colours; by default the congestion control.
     pub by: Option<String>,
     /// The size.
     pub shape: Shape,
@@ -74,13 +74,13 @@ struct Cdf {
 }
 
 impl Cdf {
-    /// How many have a value.
+    /// The number of objects with a value.
     fn count(&self) -> u64 {
         self.values.iter().map(|(_, count)| count).sum()
     }
 }
 
-/// The distributions.
+/// Draws the picture of the distributions.
 ///
 /// # Errors
 /// If there is no value, the key is not swept, or there are too many curves for the size.
@@ -100,7 +100,7 @@ pub fn cdf_picture(input: &CdfInput<'_>) -> Result<Picture, String> {
     Ok(Picture { name: input.name.clone(), svg: sheet.draw()? })
 }
 
-/// The panels by the swept keys that colours do not tell apart, each with its curves.
+/// The panels for the values of the swept keys that colours do not show, each with its curves.
 fn panels(input: &CdfInput<'_>) -> Result<Vec<(String, Vec<Cdf>)>, String> {
     let keys = varying_keys(&groups(input.runs));
     let ending =
@@ -153,7 +153,8 @@ fn panels(input: &CdfInput<'_>) -> Result<Vec<(String, Vec<Cdf>)>, String> {
     Ok(panels)
 }
 
-/// How lines are broken: the first as many as there are colours, the next as many, and so on.
+/// Dash patterns. The first serves as many curves as there are colours, the second as many more,
+/// and so on.
 const DASHES: [Option<(f64, f64)>; 4] =
     [None, Some((6.0, 3.0)), Some((2.0, 2.5)), Some((11.0, 3.0))];
 
@@ -203,8 +204,8 @@ impl<'a> Sheet<'a> {
 
     fn stroke(&self, name: &str) -> Stroke {
         let place = self.names.iter().position(|known| known == name).unwrap_or(0);
-        // Names have no order that a ramp of colours could show: with more of them than colours,
-        // dashes tell the rounds apart.
+        // Names have no order that a ramp of colours could show. If there are more names than
+        // colours, dashes distinguish the curves of equal colour.
         let dash = DASHES[place / palette::COLORS % DASHES.len()];
         Stroke { dash, ..Stroke::new(palette::line(place), 1.6) }
     }
@@ -212,7 +213,7 @@ impl<'a> Sheet<'a> {
     fn legend(&self) -> Vec<Entry> {
         let entry = |name: &String| {
             let mut text = name.clone();
-            // With several panels each tells its own.
+            // With several panels, each shows its own count.
             if let [(_, curves)] = self.panels.as_slice() {
                 let of_name = curves.iter().filter(|curve| curve.name == *name);
                 if let Some(without) = self.without(of_name) {
@@ -224,7 +225,7 @@ impl<'a> Sheet<'a> {
         self.names.iter().map(entry).collect()
     }
 
-    /// How many have no value, in words; `None` if all have one.
+    /// Text with the number of objects without a value; `None` if all have one.
     fn without<'c>(&self, curves: impl Iterator<Item = &'c Cdf>) -> Option<String> {
         let without: u64 = curves.map(|curve| curve.without).sum();
         (without > 0).then(|| format!("{} {}", count(without), self.input.without))
@@ -279,7 +280,7 @@ impl<'a> Sheet<'a> {
             let mut column = None;
             for &(value, count) in &curve.values {
                 let x = self.x.place(value);
-                // Steps within a column of the picture are one.
+                // Join the steps within a column of the picture.
                 if column != Some(panel.column(x)) {
                     column = Some(panel.column(x));
                     line.push((x, share));
@@ -290,7 +291,7 @@ impl<'a> Sheet<'a> {
             }
             line.push((panel.x.high, share));
             let stroke = self.stroke(&curve.name);
-            // Steps within a column go straight up.
+            // Draw the steps within a column as one vertical line.
             line.dedup_by(|next, before| {
                 let is_same = panel.column(next.0) == panel.column(before.0) && next.1 >= before.1;
                 let is_rise = is_same && next.0 > before.0;

@@ -1,8 +1,8 @@
-//! Reduces ten thousand samples to a thousand pixel columns. Each column keeps its extremes;
-//! nothing is averaged.
+//! Reduces ten thousand samples to a thousand pixel columns. Each column keeps its extremes; no
+//! value is averaged.
 
-/// Points with rising first coordinates, reduced to the first, least, greatest and last of each
-/// column. A value of `None` breaks the line.
+/// Reduces points with rising first coordinates to the first, least, greatest and last point of
+/// each column. A value of `None` breaks the line.
 pub(crate) fn lines(
     points: impl Iterator<Item = (f64, Option<f64>)>,
     column_of: impl Fn(f64) -> i64,

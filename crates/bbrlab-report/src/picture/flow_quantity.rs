@@ -1,4 +1,4 @@
-//! What a panel over time shows of a flow.
+//! Quantities of a flow that a panel over time shows.
 
 use bbrlab_run::Series;
 
@@ -31,7 +31,8 @@ impl FlowQuantity {
         }
     }
 
-    /// Whether only what has a window has it: a flow of datagrams has rows, but no window.
+    /// Whether only flows with a window have the quantity. A flow of datagrams has rows in the
+    /// series, but no window.
     pub(super) fn is_of_window(self) -> bool {
         matches!(self, Self::Cwnd | Self::Inflight)
     }

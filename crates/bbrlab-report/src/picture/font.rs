@@ -1,4 +1,4 @@
-//! The font that the program contains: which characters it can draw, and how wide they are.
+//! The font in the program: the characters that it can draw, and their widths.
 
 use std::sync::OnceLock;
 
@@ -7,7 +7,7 @@ use ttf_parser::Face;
 pub(crate) const REGULAR: &[u8] = include_bytes!("../../font/Inter-Regular.otf");
 pub(crate) const SEMI_BOLD: &[u8] = include_bytes!("../../font/Inter-SemiBold.otf");
 
-/// Stands for a character that the font does not have.
+/// Replaces a character that the font does not have.
 const MISSING: char = '□';
 
 fn face(bold: bool) -> &'static Face<'static> {
@@ -18,8 +18,8 @@ fn face(bold: bool) -> &'static Face<'static> {
     &faces[usize::from(bold)]
 }
 
-/// The text with a box in place of each character that the font cannot draw: a character that
-/// vanished without a trace would change a title's meaning. Tabs and line ends become spaces.
+/// Replaces each character that the font cannot draw by a box, because a missing character would
+/// change a title's meaning. Tabs and line ends become spaces.
 pub(crate) fn drawable(text: &str) -> String {
     let character = |c: char| match c {
         c if c.is_whitespace() => ' ',
@@ -48,7 +48,7 @@ fn width(text: &str, size: f64, bold: bool) -> f64 {
     text.chars().map(advance).sum::<f64>() / f64::from(face.units_per_em()) * size
 }
 
-/// The text, cut off with `…` if it is wider than there is room.
+/// The text, cut off with `…` if it is wider than `room`.
 pub(crate) fn cut(text: &str, room: f64, size: f64, bold: bool) -> String {
     if width(text, size, bold) <= room {
         return text.to_owned();

@@ -1,31 +1,32 @@
-//! The layout of a sheet: panels in rows and columns below its head, as high as there is room for.
+//! The layout of a sheet: panels in rows and columns below its head, as high as the sheet allows.
 
 use super::axis::Axis;
 use super::canvas::Canvas;
 use super::panel::Panel;
 use super::shape::{LOWEST_PANEL, Shape};
 
-/// Where the panels of a sheet are.
+/// The positions of the panels of a sheet.
 #[derive(Clone, Debug)]
 pub(super) struct Grid {
     /// The left edge of the first column and the right edge of the last one.
     pub(super) edges: (f64, f64),
-    /// Where the first row begins.
+    /// The height at which the first row begins.
     pub(super) head: f64,
-    /// From there to the panels of the row, for their titles; the gaps have the same for the next
-    /// rows.
+    /// Height between the start of the first row and its panels, for titles. In the next rows, the
+    /// gap above includes this height.
     pub(super) titles: f64,
     pub(super) rows: u32,
     pub(super) columns: u32,
-    /// Between columns, and below each row.
+    /// Gaps between columns, and below each row.
     pub(super) gaps: (f64, f64),
-    /// Below the last row and its gap.
+    /// Height below the last row and its gap.
     pub(super) foot: f64,
     pub(super) panel_height: f64,
 }
 
 impl Grid {
-    /// With panels as high as a size has room for. Without a size they stay as high as they are.
+    /// Sets the height of the panels so that they fill the given size. Without a size, the height
+    /// is unchanged.
     pub(super) fn stretched(self, shape: &Shape) -> Self {
         let height = shape.height.map_or(self.panel_height, |height| {
             (height - self.around()) / f64::from(self.rows.max(1))
@@ -33,10 +34,10 @@ impl Grid {
         Self { panel_height: height, ..self }
     }
 
-    /// The same, unless the panels would be lower than the lowest.
+    /// Like [`Self::stretched`], but checks that the panels have at least the minimum height.
     ///
     /// # Errors
-    /// In words, with `what` for the rows.
+    /// If they would be lower. The text calls the rows `what`.
     pub(super) fn fitted(self, shape: &Shape, what: &str) -> Result<Self, String> {
         let stretched = self.stretched(shape);
         if stretched.rows > 0 && stretched.panel_height < LOWEST_PANEL {
@@ -46,12 +47,12 @@ impl Grid {
         }
     }
 
-    /// That there is no room for the rows.
+    /// The error text for too little space for the rows.
     pub(super) fn no_room(&self, shape: &Shape, what: &str) -> String {
         shape.no_room(what, self.rows, self.around())
     }
 
-    /// What everything but the panels takes.
+    /// The height of everything except the panels.
     fn around(&self) -> f64 {
         self.head + f64::from(self.rows) * self.gaps.1 + self.foot
     }
@@ -68,7 +69,7 @@ impl Grid {
         (self.edges.1 - self.edges.0 - (columns - 1.0) * self.gaps.0) / columns
     }
 
-    /// The places of the panels: row by row, each from the left.
+    /// The spots of the panels: row by row, each from the left.
     pub(super) fn spots<'c, 's>(
         &'c self,
         canvas: &'c Canvas<'s>,
@@ -77,7 +78,7 @@ impl Grid {
     }
 }
 
-/// The place of a panel on a canvas.
+/// The spot of a panel on a canvas.
 #[derive(Clone, Copy)]
 pub(super) struct Spot<'c, 's> {
     grid: &'c Grid,
@@ -96,7 +97,7 @@ impl<'c, 's> Spot<'c, 's> {
         self.place / self.grid.columns + 1 == self.grid.rows
     }
 
-    /// How many labels the y axis of a panel over time has.
+    /// The number of labels on the y axis of a panel over time.
     pub(super) fn ticks(&self) -> usize {
         if self.grid.panel_height < 100.0 { 3 } else { 5 }
     }
@@ -106,7 +107,7 @@ impl<'c, 's> Spot<'c, 's> {
         let Grid { edges, columns, gaps, panel_height, .. } = *self.grid;
         let width = self.grid.panel_width();
         let left = edges.0 + f64::from(self.place % columns) * (width + gaps.0);
-        // A sum would miss the edge by the last bit, and with it a column of the picture.
+        // A sum would differ from the edge in the last bit, and the picture would lose a column.
         let right = if columns == 1 { edges.1 } else { left + width };
         let row = f64::from(self.place / columns);
         let top = self.grid.head + self.grid.titles + row * (panel_height + gaps.1);

@@ -6,10 +6,10 @@ use super::legend::{self, Entry};
 use super::palette;
 use super::panel::{SMALL, TITLE};
 
-/// From the note to the legend.
+/// Distance from the note to the legend.
 const LEGEND_BELOW: f64 = 22.0;
 
-/// A head.
+/// The head of a sheet.
 pub(super) struct Head<'a> {
     /// `None` on a sheet too narrow for one.
     pub(super) title: Option<&'a str>,
@@ -19,7 +19,7 @@ pub(super) struct Head<'a> {
 }
 
 impl Head<'_> {
-    /// Paints it between two edges.
+    /// Draws the head between two edges.
     pub(super) fn paint(&self, canvas: &Canvas<'_>, left: f64, right: f64) {
         let room = right - left;
         if let Some(title) = self.title {

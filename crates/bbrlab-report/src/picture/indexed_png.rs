@@ -1,4 +1,4 @@
-//! PNG with a palette: line art has few important colours, and with a palette the file has a tenth
+//! PNG with a palette. Line art has few important colours, so a palette reduces the file to a tenth
 //! of the size.
 
 use std::cmp::Reverse;
@@ -6,19 +6,19 @@ use std::collections::BTreeMap;
 
 use png::{ColorType, Compression, Encoder, EncodingError, FilterType};
 
-/// Colours of a palette.
+/// Number of colours in a palette.
 const COLOURS: usize = 256;
 
 type Colour = [u8; 3];
 
-/// Pixels in a row of the same colour: its place among the colours, and their number.
+/// Consecutive pixels of one colour: the index of the colour, and the number of pixels.
 type Run = (usize, usize);
 
 /// A colour, and the number of its pixels.
 type Counted = (Colour, usize);
 
-/// The picture as PNG. `rgba` is row by row and opaque. A picture of more than 256 colours keeps
-/// the most frequent ones; the others, shades of smoothed edges, become the nearest of these.
+/// Encodes the picture as PNG. `rgba` is row by row and opaque. A picture of more than 256 colours
+/// keeps the most frequent ones. The others, shades of smoothed edges, become the nearest of these.
 pub(crate) fn encode(width: u32, height: u32, rgba: &[u8]) -> Vec<u8> {
     let (runs, counts) = runs(rgba);
     let mut by_count: Vec<usize> = (0..counts.len()).collect();
@@ -33,7 +33,7 @@ pub(crate) fn encode(width: u32, height: u32, rgba: &[u8]) -> Vec<u8> {
     written(width, height, &palette, &indices).expect("writing to memory cannot fail")
 }
 
-/// The file: what each pixel is in the palette, row by row.
+/// The file, from the palette index of each pixel, row by row.
 fn written(
     width: u32,
     height: u32,
@@ -44,7 +44,8 @@ fn written(
     let mut encoder = Encoder::new(&mut png, width, height);
     encoder.set_color(ColorType::Indexed);
     encoder.set_palette(palette.concat());
-    // Differences between palette indices do not compress better.
+    // Filters store differences between neighbours, and differences of palette indices compress no
+    // better.
     encoder.set_filter(FilterType::NoFilter);
     encoder.set_compression(Compression::Best);
     let mut writer = encoder.write_header()?;
@@ -53,8 +54,8 @@ fn written(
     Ok(png)
 }
 
-/// A picture from colour to colour, and its colours. In line art most pixels are as the one before,
-/// so a colour is looked up once for many of them.
+/// The picture as runs of equal pixels, and its colours. In line art most pixels equal the previous
+/// one, so one lookup of a colour serves many pixels.
 fn runs(rgba: &[u8]) -> (Vec<Run>, Vec<Counted>) {
     let (pixels, _) = rgba.as_chunks::<4>();
     let mut places: BTreeMap<u32, usize> = BTreeMap::new();
@@ -72,7 +73,7 @@ fn runs(rgba: &[u8]) -> (Vec<Run>, Vec<Counted>) {
     (runs, counts)
 }
 
-/// The place in the palette of the colour nearest to this one.
+/// The index of the palette colour nearest to this one.
 fn nearest(palette: &[Colour], colour: Colour) -> u8 {
     let distance = |other: &Colour| -> u32 {
         colour.iter().zip(other).map(|(&a, &b)| u32::from(a.abs_diff(b)).pow(2)).sum()

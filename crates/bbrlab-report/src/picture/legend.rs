@@ -1,4 +1,4 @@
-//! A legend in rows: as many entries in a row as fit.
+//! A legend in rows, each with as many entries as fit.
 
 use super::canvas::{Canvas, Stroke, TextLook};
 use super::font::width_of;
@@ -17,7 +17,7 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// The space for line and mark.
+    /// The space for the line and the mark.
     fn sign(&self) -> f64 {
         if self.stroke.is_some() { 22.0 } else { 8.0 }
     }

@@ -1,4 +1,4 @@
-//! Marks of points: lines that cannot be told apart by colour can be by the shape of their marks.
+//! Marks of points. Their shapes distinguish lines that colours cannot.
 
 use plotters::style::RGBColor;
 
@@ -25,7 +25,7 @@ pub(crate) enum Form {
     OpenDiamond,
 }
 
-/// As many as the flows of a picture may need: nine round-trip times.
+/// As many forms as a picture may have flows: nine round-trip times.
 const FORMS: [Form; 9] = [
     Form::Disc,
     Form::Square,
@@ -38,7 +38,7 @@ const FORMS: [Form; 9] = [
     Form::OpenDiamond,
 ];
 
-/// The share of an open mark that its hole takes.
+/// The share of an open mark that its hole occupies.
 const HOLE: f64 = 0.5;
 
 impl Form {
@@ -48,7 +48,7 @@ impl Form {
     }
 }
 
-/// Places around a mark's centre, in units of its size, with the height downwards.
+/// Positions around a mark's centre, in units of its size; the height counts downwards.
 const SQUARE: &[Point] = &[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)];
 const UP: &[Point] = &[(-1.15, 1.0), (1.15, 1.0), (0.0, -1.0)];
 const DOWN: &[Point] = &[(-1.15, -1.0), (1.15, -1.0), (0.0, 1.0)];

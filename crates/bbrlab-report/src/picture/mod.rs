@@ -1,9 +1,9 @@
 //! Pictures of a run over time and of a sweep by its keys, as SVG and as PNG.
 //!
-//! A picture is laid out here, panel by panel, and drawn by `plotters`. Its coordinates are whole
-//! numbers, so everything is drawn at twice the size ([`canvas::SCALE`]) and shown at half of it.
-//! The PNG is the SVG rendered with the one font that the program contains. Both it and PDF are
-//! features of the crate, since they need a renderer, which SVG does not.
+//! This module lays out a picture panel by panel, and `plotters` draws it. The coordinates of
+//! `plotters` are whole numbers, so everything is drawn at twice the size ([`canvas::SCALE`]) and
+//! shown at half of it. The PNG is the SVG rendered with the one font in the program. PNG and PDF
+//! are features of the crate, because they need a renderer and SVG does not.
 
 mod axis;
 mod canvas;
@@ -50,21 +50,21 @@ pub use sweep::{SweepChoice, chosen_sweep_pictures, sweep_pictures};
 /// A finished picture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Picture {
-    /// What it shows, as a file name without suffix.
+    /// Its content, as a file name without suffix.
     pub name: String,
     /// The picture.
     pub svg: String,
 }
 
 impl Picture {
-    /// The picture as PNG, at twice the nominal size, or for paper at 450 dpi.
+    /// Renders the picture as PNG, at twice the nominal size, or for paper at 450 dpi.
     #[cfg(feature = "png")]
     #[must_use]
     pub fn png(&self) -> Vec<u8> {
         png::render(&self.svg)
     }
 
-    /// The picture as PDF, of vectors; its text is outlines.
+    /// Converts the picture to PDF with vectors. Its text becomes outlines.
     #[cfg(feature = "pdf")]
     #[must_use]
     pub fn pdf(&self) -> Vec<u8> {

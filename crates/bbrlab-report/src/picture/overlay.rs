@@ -1,9 +1,8 @@
-//! Two recordings of the same thing over time, one on top of the other: cwnd, RTT, throughput,
-//! queue.
+//! Two recordings over time in one picture, one drawn over the other: cwnd, RTT, throughput, queue.
 //!
-//! One is drawn wide and pale, the other thin and dark on top of it: where they agree, the dark
-//! line runs in the middle of the pale one. A single flow is drawn in two colours; of several flows
-//! each has one, pale and dark.
+//! The lower line is wide and pale, the upper one thin and dark. If the recordings agree, the dark
+//! line runs in the middle of the pale one. A single flow is drawn in two colours. With several
+//! flows, each has one colour, pale and dark.
 
 use plotters::style::RGBColor;
 
@@ -18,7 +17,7 @@ use super::{Picture, decimate, palette};
 
 const PANEL_HEIGHT: f64 = 150.0;
 const PANEL_GAP: f64 = 38.0;
-/// Below the last panel, for the name of the time axis.
+/// Height below the last panel, for the name of the time axis.
 const BELOW: f64 = 12.0;
 /// The size of a panel's title.
 const PANEL_TITLE: f64 = 12.0;
@@ -29,7 +28,7 @@ pub type OverTime = Vec<(f64, Option<f64>)>;
 /// One quantity of one flow or link, in both recordings.
 #[derive(Clone, Debug, Default)]
 pub struct OverlayPair {
-    /// The flow, or nothing for what is no flow's.
+    /// The flow; empty for a quantity of a link.
     pub name: String,
     /// Drawn wide and pale.
     pub below: OverTime,
@@ -46,7 +45,7 @@ pub struct OverlayPanel {
     pub pairs: Vec<OverlayPair>,
 }
 
-/// What an overlay is drawn from.
+/// Input of an overlay.
 #[derive(Clone, Debug)]
 pub struct Overlay {
     /// The picture's name.
@@ -55,9 +54,9 @@ pub struct Overlay {
     pub title: String,
     /// The line below it.
     pub facts: String,
-    /// What the pale lines are.
+    /// The name of the recording with the pale lines.
     pub below: String,
-    /// What the dark lines are.
+    /// The name of the recording with the dark lines.
     pub above: String,
     /// The start of the time axis, in seconds.
     pub start_s: f64,
@@ -69,7 +68,7 @@ pub struct Overlay {
     pub panels: Vec<OverlayPanel>,
 }
 
-/// The picture of two recordings.
+/// Draws the picture of two recordings.
 ///
 /// # Errors
 /// If the size leaves no room for the panels.
@@ -83,7 +82,7 @@ pub fn overlay_picture(overlay: &Overlay) -> Result<Picture, String> {
 
 struct Sheet<'a> {
     overlay: &'a Overlay,
-    /// The names of the flows in the order of their colours; none where there is only one.
+    /// The names of the flows in the order of their colours; empty if there is only one.
     flows: Vec<&'a str>,
 }
 
@@ -124,8 +123,8 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// The colour of a flow; `None` for what is drawn in the two colours of the recordings, or in
-    /// grey.
+    /// The colour of a flow; `None` for a quantity drawn in the two colours of the recordings, or
+    /// in grey.
     fn color(&self, name: &str) -> Option<RGBColor> {
         self.flows.iter().position(|flow| *flow == name).map(palette::line)
     }
@@ -155,7 +154,7 @@ impl<'a> Sheet<'a> {
     }
 
     fn paint(&self, canvas: &Canvas<'_>, grid: &Grid) {
-        // A figure of a paper has a caption.
+        // On paper, the caption of the figure replaces the title.
         let is_narrow = self.overlay.shape.is_narrow();
         let title = (!is_narrow).then_some(&*self.overlay.title);
         let (note, entries) = (&*self.overlay.facts, self.legend());

@@ -1,5 +1,5 @@
-//! Colours on white: those of Okabe and Ito, which the colour-blind can tell apart, and four more
-//! that are darker, greyer or bluer.
+//! Colours on white: the palette of Okabe and Ito, which colour-blind readers can distinguish, and
+//! four more that are darker, greyer or bluer.
 
 use plotters::style::RGBColor;
 
@@ -24,7 +24,7 @@ pub(crate) const GRID: RGBColor = RGBColor(232, 232, 232);
 pub(crate) const REFERENCE: RGBColor = RGBColor(90, 90, 90);
 pub(crate) const DROP: RGBColor = RGBColor(190, 20, 40);
 
-/// How many colours can be told apart.
+/// The number of distinguishable colours.
 pub(crate) const COLORS: usize = LINES.len();
 
 /// The colour of the line with this index.
@@ -32,8 +32,8 @@ pub(crate) fn line(at: usize) -> RGBColor {
     LINES[at % LINES.len()]
 }
 
-/// The colour of one of so many lines: more than there are colours go from blue over green to
-/// orange, in their order.
+/// The colour of line `at` of `lines`. If there are more lines than colours, their colours go from
+/// blue over green to orange.
 pub(crate) fn of_many(at: usize, lines: usize) -> RGBColor {
     if lines <= LINES.len() {
         return line(at);

@@ -1,4 +1,4 @@
-//! A panel: a frame with axes, into which lines are drawn by their values.
+//! A panel: a frame with axes. Lines in it are drawn by their values.
 
 use plotters::style::RGBColor;
 use plotters::style::text_anchor::{HPos, VPos};
@@ -22,28 +22,29 @@ pub(crate) struct Key {
     pub(crate) stroke: Stroke,
 }
 
-/// How names stand below an axis.
+/// The arrangement of names below an axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Names {
-    /// Side by side; numbers too, of which some may be left out.
+    /// Side by side; also used for numbers, some of which may be left out.
     Row,
     /// Two by two, one above the other.
     TwoRows,
-    /// Read from below, in so much height.
+    /// Vertical, read from below, in the given height.
     Upright(f64),
 }
 
-/// Longer names are cut off rather than stand upright as a whole.
+/// Maximum height of vertical names. Longer names are cut off.
 const UPRIGHT_MOST: f64 = 100.0;
 
 impl Names {
-    /// How the names of an axis that wide are read best.
+    /// The most readable arrangement of the names of an axis of this width.
     pub(crate) fn of(axis: &Axis, width: f64) -> Self {
         if !axis.is_of_names || labels_with_room(axis, (0.0, width)).len() == axis.ticks.len() {
             return Self::Row;
         }
         let longest = axis.ticks.iter().map(|(_, name)| width_of(name, SMALL)).fold(0.0, f64::max);
-        // A name in one of two rows has two places but for a gap; the last may have one only.
+        // In two rows, a name has the width of two places minus a gap. The last name may have only
+        // one.
         let room = 2.0 * width / (axis.high - axis.low) - BETWEEN;
         if longest <= room || room >= UPRIGHT_MOST {
             Self::TwoRows
@@ -52,7 +53,7 @@ impl Names {
         }
     }
 
-    /// The height that they take below a row of labels.
+    /// The height below a row of labels that the arrangement needs.
     pub(crate) fn below(self) -> f64 {
         match self {
             Self::Row => 0.0,
@@ -62,12 +63,12 @@ impl Names {
     }
 }
 
-/// Labels of an axis between two places that have room beside each other, with their places.
+/// The labels that fit side by side between two positions of an axis, with their positions.
 fn labels_with_room(axis: &Axis, (left, right): (f64, f64)) -> Vec<(f64, &str)> {
     let place = |value: f64| left + axis.share(value) * (right - left);
     let half = |label: &str| width_of(label, SMALL) / 2.0;
     let mut free = f64::NEG_INFINITY;
-    // The last label tells how far the axis goes, so it has its place for sure.
+    // The last label shows where the axis ends, so it is always drawn.
     let last = axis.ticks.last();
     let last = last.map_or(f64::INFINITY, |(value, label)| place(*value) - half(label));
     let mut placed = Vec::new();
@@ -108,14 +109,14 @@ impl Panel<'_, '_> {
         (self.at(x, 0.0).0 * 2.0) as i64
     }
 
-    /// Grid, title and labels of the y axis; to be drawn first.
+    /// Draws grid, title and labels of the y axis. Must be drawn first.
     pub(crate) fn frame(&self, title: &str) {
         self.grid(true);
         let words = TextLook::new(12.0, INK).bold().anchor(HPos::Left, VPos::Bottom);
         self.canvas.text(title, (self.left, self.top - 4.0), words);
     }
 
-    /// The grid, and the labels of the y axis if they are wanted; to be drawn first.
+    /// Draws the grid and, on request, the labels of the y axis. Must be drawn first.
     pub(crate) fn grid(&self, with_labels: bool) {
         for (value, label) in &self.y.ticks {
             let (_, y) = self.at(0.0, *value);
@@ -132,14 +133,14 @@ impl Panel<'_, '_> {
         }
     }
 
-    /// The border; to be drawn last.
+    /// Draws the border. Must be drawn last.
     pub(crate) fn border(&self) {
         let (left, right, top, bottom) = (self.left, self.right, self.top, self.bottom);
         self.canvas.line(&[(left, top), (left, bottom), (right, bottom)], Stroke::new(FRAME, 1.0));
     }
 
-    /// Labels below the x axis. Where there is no room for all, numbers are left out; names stand
-    /// in two rows, cut off if need be.
+    /// Draws labels below the x axis. If not all fit, numbers are left out. Names are put in two
+    /// rows, and cut off if necessary.
     pub(crate) fn x_labels(&self, title: &str) {
         let names = match Names::of(&self.x, self.right - self.left) {
             Names::Upright(_) => Names::TwoRows,
@@ -148,7 +149,7 @@ impl Panel<'_, '_> {
         self.x_labels_as(title, names);
     }
 
-    /// The same with names as the caller has made room for.
+    /// Like [`Self::x_labels`], with the arrangement of names for which the caller has left space.
     pub(crate) fn x_labels_as(&self, title: &str, names: Names) {
         for (value, _) in &self.x.ticks {
             let (x, _) = self.at(*value, 0.0);
@@ -168,7 +169,7 @@ impl Panel<'_, '_> {
         self.canvas.text(title, (f64::midpoint(self.left, self.right), title_at), words);
     }
 
-    /// Names two by two, one above the other: a pair has the width of both its places.
+    /// Draws names in two rows alternately. Each pair has the width of both its places.
     fn names_in_two_rows(&self) {
         let half = self.at(self.x.low + 0.5, 0.0).0 - self.left;
         for (at, (value, label)) in self.x.ticks.iter().enumerate() {
@@ -201,7 +202,7 @@ impl Panel<'_, '_> {
         self.canvas.line(&points, stroke);
     }
 
-    /// The area between two lines with the same first coordinates.
+    /// Fills the area between two lines with equal first coordinates.
     pub(crate) fn band(
         &self,
         low: &[(f64, f64)],
@@ -216,9 +217,9 @@ impl Panel<'_, '_> {
         }
     }
 
-    /// Grid, title and, at the right end of the title's line, a legend; to be drawn first. Where
-    /// both do not fit, the entries of the legend give way one by one, the last first: curves need
-    /// their names more than references.
+    /// Draws grid, title and, at the right end of the title's line, a legend. Must be drawn first.
+    /// If title and legend do not both fit, entries of the legend are dropped from the last on,
+    /// because curves need their names more than references.
     pub(crate) fn titled(&self, title: &str, keys: &[Key]) {
         let room = self.right - self.left;
         let width = |keys: &[Key]| -> f64 {
@@ -233,7 +234,7 @@ impl Panel<'_, '_> {
         self.legend(keys);
     }
 
-    /// A legend above the frame, at its right end, on the line of the title.
+    /// Draws a legend above the frame, at its right end, on the line of the title.
     pub(crate) fn legend(&self, keys: &[Key]) {
         let mut right = self.right;
         for key in keys.iter().rev() {

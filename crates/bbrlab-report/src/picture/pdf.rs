@@ -1,5 +1,5 @@
-//! Converts SVG to PDF: a page of vectors. Text becomes outlines, so that no font has to be
-//! embedded or installed.
+//! Converts SVG to PDF: a page of vectors. Text becomes outlines, so no font has to be embedded or
+//! installed.
 //!
 //! Source: ISO 32000-1, 7.5 (structure of a file), 8.5 (paths), 8.4.5 (opacity).
 
@@ -14,7 +14,7 @@ use resvg::usvg::{Group, Node, Paint, Tree};
 
 use super::shapes::shapes;
 
-/// Points of a page per pixel of the web: 1/72 and 1/96 inch.
+/// Points of a page per CSS pixel: these are 1/72 and 1/96 inch.
 const POINTS: f32 = 0.75;
 
 /// Opacities are written in thousandths.
@@ -50,7 +50,7 @@ pub(crate) fn render(svg: &str) -> Vec<u8> {
     ])
 }
 
-/// The objects, numbered from 1, as a file with its table of places.
+/// Writes the objects, numbered from 1, as a file with its cross-reference table.
 fn file(objects: &[Vec<u8>]) -> Vec<u8> {
     let mut bytes = b"%PDF-1.4\n%\xE2\xE3\xCF\xD3\n".to_vec();
     let mut table = format!("xref\n0 {}\n0000000000 65535 f \n", objects.len() + 1);
@@ -75,7 +75,7 @@ struct Page {
 impl Page {
     fn of(tree: &Tree) -> Self {
         let mut page = Self { content: String::new(), opacities: BTreeSet::new() };
-        // PDF counts from the lower left.
+        // In PDF, the origin is the lower left corner.
         let height = number(tree.size().height() * POINTS);
         page.put(&format!("{POINTS} 0 0 -{POINTS} 0 {height} cm"));
         page.group(tree.root(), Transform::identity(), 1.0);
@@ -91,7 +91,7 @@ impl Page {
         for node in group.children() {
             match node {
                 Node::Group(inner) => self.group(inner, outer, opacity),
-                // Outlines lie in the coordinates of their text.
+                // Outlines use the coordinates of their text.
                 Node::Text(text) => self.group(text.flattened(), text.abs_transform(), opacity),
                 Node::Path(path) => {
                     let at = outer.pre_concat(path.abs_transform());
@@ -110,7 +110,7 @@ impl Page {
                         self.put("S Q");
                     }
                 }
-                // Our pictures hold none.
+                // Pictures of this crate contain no images.
                 Node::Image(_) => {}
             }
         }
@@ -136,8 +136,8 @@ impl Page {
                 PathSegment::MoveTo(to) => (vec![to.x, to.y], "m"),
                 PathSegment::LineTo(to) => (vec![to.x, to.y], "l"),
                 PathSegment::QuadTo(by, to) => {
-                    // PDF knows cubic curves only: each handle lies two thirds of the way to the
-                    // one of the quadratic.
+                    // PDF has cubic curves only. Each control point is two thirds of the way from
+                    // an end to the control point of the quadratic curve.
                     let third = |end: f32, handle: f32| end + (handle - end) * 2.0 / 3.0;
                     let points = vec![
                         third(last.0, by.x),
@@ -169,7 +169,7 @@ fn color(paint: &Paint) -> String {
     format!("{} {} {}", part(color.red), part(color.green), part(color.blue))
 }
 
-/// A number without an exponent, which PDF does not know, and without needless digits.
+/// A number without an exponent, which PDF does not allow, and without needless digits.
 fn number(value: f32) -> String {
     let text = format!("{value:.4}");
     let text = text.trim_end_matches('0').trim_end_matches('.');

@@ -1,6 +1,6 @@
-//! A plate: a figure of a paper, redrawn. Panels side by side with one legend; each has curves
-//! along a swept key, stacked bars, boxes, or lines over time. What the paper printed stands beside
-//! what was measured, as rings.
+//! A plate: a redrawn figure of a paper. Its panels are side by side, with one legend. Each panel
+//! has curves along a swept key, stacked bars, boxes, or lines over time. Rings show the paper's
+//! printed values next to the measured ones.
 
 mod bars;
 mod boxes;
@@ -50,11 +50,11 @@ struct Sheet<'a> {
     plate: &'a Plate,
     /// The names of curves and lines, in the order of their colours.
     names: Vec<&'a str>,
-    /// What all panels show, where it stands above them.
+    /// The quantity of all panels, if it is shown once above them.
     quantity: Option<&'a str>,
 }
 
-/// The names in a drawing, each with whether it is that of a line without marks.
+/// The names in a drawing, each with whether it names a line without marks.
 fn names_in(drawing: &Drawing) -> Vec<(&str, bool)> {
     match drawing {
         Drawing::Curves(of) | Drawing::Stacked(of) => {
@@ -96,8 +96,8 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// The quantity of all panels, if it is one and not every panel has room for it beside its
-    /// name.
+    /// The quantity of all panels, if they share one and at least one panel lacks space for it next
+    /// to its name.
     fn shared_quantity(&self) -> Option<&'a str> {
         let panels = &self.plate.panels;
         let first = panels.first()?.y_title.as_str();
@@ -113,7 +113,7 @@ impl<'a> Sheet<'a> {
         palette::of_many(at, self.names.len())
     }
 
-    /// One name alone says nothing, unless it says what is drawn.
+    /// The entries of the legend, one for each name that is not empty.
     fn entries(&self) -> Vec<Entry> {
         let drawings = || self.plate.panels.iter().flat_map(|panel| &panel.drawing);
         let is_line = |name: &str| drawings().flat_map(names_in).any(|found| found == (name, true));
@@ -176,13 +176,13 @@ impl<'a> Sheet<'a> {
     }
 }
 
-/// The room that a panel's name leaves for its quantity.
+/// The space that a panel's name leaves for its quantity.
 fn rest_of(room: f64, title: &str) -> f64 {
     room - bold_width_of(title, HEADING) - 10.0
 }
 
-/// The panel's name at the left, its quantity at the right unless it stands above all; the quantity
-/// alone where the panel has no name.
+/// Draws the panel's name at the left, and its quantity at the right unless it is shown above all
+/// panels. A panel without a name has only its quantity.
 fn headings(panel: &Panel<'_, '_>, of: &PlatePanel, is_above: bool) {
     let room = panel.right - panel.left;
     let title = if of.title.is_empty() { &of.y_title } else { &of.title };
@@ -300,8 +300,8 @@ mod tests {
             let drawing = Drawing::Curves(curves(&[4.0, 6.0], published));
             plate_picture(&plate(vec![panel("", Ok(drawing))])).svg.matches("<circle").count()
         };
-        // A disc for each of two points and one in the legend; a ring is a disc of paper and a
-        // circle.
+        // A disc for each of two points and one in the legend. A ring consists of a disc in the
+        // colour of paper and a circle.
         assert_eq!((circles(None), circles(Some(5.0))), (3, 7));
     }
 

@@ -6,11 +6,11 @@ use resvg::usvg::Size;
 use super::indexed_png;
 use super::shapes::shapes;
 
-/// Units of a picture on paper become this many pixels: some 450 on an inch.
+/// Pixels per unit for a picture on paper, about 450 dpi.
 const PAPER: f32 = 2.0;
 
-/// The picture with a pixel for each of its units, which is twice its nominal size on a screen; on
-/// paper with two; of a size in pixels with exactly those.
+/// Renders the picture as PNG. A picture for a screen gets one pixel per unit, twice its nominal
+/// size. A picture on paper gets two. A picture with a size in pixels gets exactly that size.
 pub(crate) fn render(svg: &str) -> Vec<u8> {
     let tree = shapes(svg);
     let units = units_across(svg).unwrap_or_else(|| tree.size().width());

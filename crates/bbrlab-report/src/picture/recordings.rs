@@ -1,5 +1,4 @@
-//! The panels of an overlay, from what was recorded over time: of two runs, or of a run and of what
-//! a real kernel did.
+//! The panels of an overlay of two recordings: of two runs, or of a run and a real kernel.
 
 use bbrlab_run::{QueueSeries, Series};
 
@@ -7,18 +6,17 @@ use super::flow_quantity::FlowQuantity;
 use super::overlay::{OverTime, OverlayPair, OverlayPanel};
 use super::run::RunPanel;
 
-/// Throughput is computed in this many windows of the time shown.
+/// Number of windows for the throughput in the time shown.
 const WINDOWS: u32 = 250;
 
-/// Flows beyond this number are not drawn.
+/// Maximum number of flows drawn.
 pub const OVERLAY_FLOWS_MAX: usize = 4;
 
-/// The panels that two runs can share, in the order in which they are drawn unless somebody
-/// chooses.
+/// The panels that two runs can share, in the order in which they are drawn by default.
 pub const OVERLAY_PANELS: &[RunPanel] =
     &[RunPanel::Throughput, RunPanel::Rtt, RunPanel::Cwnd, RunPanel::Queue];
 
-/// The panels of one quantity of each flow, with their titles.
+/// The panels with one quantity of each flow, with their titles.
 const OF_FLOWS: &[(RunPanel, &str, FlowQuantity)] = &[
     (RunPanel::Rtt, "Smoothed RTT, ms", FlowQuantity::Srtt),
     (RunPanel::Cwnd, "cwnd, packets", FlowQuantity::Cwnd),
@@ -26,22 +24,22 @@ const OF_FLOWS: &[(RunPanel, &str, FlowQuantity)] = &[
     (RunPanel::Pacing, "Pacing rate, Mbit/s", FlowQuantity::Pacing),
 ];
 
-/// The value of a row of a series.
+/// Returns the value of a row of a series.
 type OfRow<'a> = &'a dyn Fn(&Series, usize) -> Option<f64>;
 
-/// What was recorded over time.
+/// Recorded time series of flows and queues.
 #[derive(Clone, Copy, Debug)]
 pub struct Recording<'a> {
     /// The flows.
     pub series: &'a Series,
     /// The queues.
     pub queue: &'a QueueSeries,
-    /// The number of the link whose queue is drawn.
+    /// Index of the link whose queue is drawn.
     pub link: u32,
 }
 
-/// The panels of two recordings; states cannot be drawn one over the other. `flows` are the numbers
-/// and names of those drawn.
+/// The panels of two recordings. States cannot be drawn one over the other, so they have none.
+/// `flows` contains the numbers and names of the drawn flows.
 #[must_use]
 pub fn overlay_panels(
     panels: &[RunPanel],
@@ -89,8 +87,8 @@ pub fn overlay_panels(
     drawn
 }
 
-/// The throughput on the wire or, where one of them does not know it, what their applications read:
-/// what one does not know is not drawn of the other.
+/// The throughput on the wire. If one recording lacks it, both show the throughput that the
+/// applications read instead.
 fn throughput(
     of_flows: &dyn Fn(&str, OfRow<'_>) -> OverlayPanel,
     below: Recording<'_>,
@@ -157,7 +155,7 @@ fn mean(values: &OverTime, start_s: f64, end_s: f64) -> OverTime {
     })
 }
 
-/// A figure of the rows in each window that has one, at the middle of the window.
+/// A value computed from the rows of each window that has rows, at the middle of the window.
 fn in_windows(
     rows: &OverTime,
     start_s: f64,

@@ -24,39 +24,39 @@ use super::shape::Shape;
 use super::states::{self, Band};
 use crate::table::point_words;
 
-/// What a picture of a run is drawn from.
+/// Input of the picture of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct RunPicture<'a> {
     /// The resolved run.
     pub run: &'a Run,
-    /// Its figures.
+    /// The run's summary.
     pub summary: &'a RunSummary,
-    /// Its flows over time.
+    /// The time series of the flows.
     pub series: &'a Series,
-    /// Its queues over time.
+    /// The time series of the queues.
     pub queue: &'a QueueSeries,
-    /// What made it: version and commit.
+    /// Version and commit of the program.
     pub made_by: &'a str,
 }
 
 const PANEL_HEIGHT: f64 = 150.0;
 const BAND_HEIGHT: f64 = 11.0;
-/// With more flows than this, the flows of a group are drawn as their sum, or as their median and
+/// With more flows than this, a group is drawn as the sum of its flows, or as their median and
 /// range.
 const SINGLE_CURVES: usize = 8;
 /// Queues of more links than this are not drawn.
 const QUEUES_SHOWN: usize = 4;
 
-/// The picture of a run.
+/// Draws the picture of a run.
 ///
 /// # Panics
-/// Never: the usual size is as high as its panels need, and a run has a length.
+/// Never: the default size is as high as its panels need, and a run has a length.
 #[must_use]
 pub fn run_picture(input: &RunPicture<'_>) -> Picture {
     chosen_run_picture(input, &RunChoice::default()).expect("the usual panels fit the usual size")
 }
 
-/// The picture of a run with the panels, the time and the size that somebody chose.
+/// Draws the picture of a run with the chosen panels, time and size.
 ///
 /// # Errors
 /// If the panels do not fit the size, or no time is left.
@@ -87,7 +87,7 @@ struct Sheet<'a> {
     /// State bands of the flows that have states, with the flows' numbers.
     states: Vec<(u32, Vec<Band<'a>>)>,
     panels: Vec<Drawn>,
-    /// Links that have a queue and no panel.
+    /// Number of links with a queue but without a panel.
     left_out: usize,
 }
 
@@ -144,8 +144,8 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// Panels of RTTs and windows are left out where no flow has any, unless somebody has asked for
-    /// them.
+    /// Chooses the panels. By default, panels of RTTs and windows are omitted if no flow has any;
+    /// if the user chose them, they are an error.
     fn find_panels(&mut self, choice: &RunChoice) -> Result<(), String> {
         let has_connections = self
             .input
@@ -183,7 +183,7 @@ impl<'a> Sheet<'a> {
     }
 
     fn left(&self) -> f64 {
-        // The names of flows beside their states need more room than numbers.
+        // The names of flows next to their states need more space than numbers.
         let named =
             self.states.iter().map(|&(flow, _)| width_of(&self.flow_name(flow), SMALL - 1.0));
         named
@@ -195,7 +195,7 @@ impl<'a> Sheet<'a> {
         self.shape.right(12.0, 22.0)
     }
 
-    /// The column at a time. Columns are a point wide.
+    /// The column at a time. Columns are one point wide.
     #[expect(clippy::cast_possible_truncation, reason = "places on a sheet")]
     fn column(&self, time_s: f64) -> i64 {
         ((time_s - self.from_s) / (self.to_s - self.from_s) * self.shape.width) as i64
@@ -226,7 +226,7 @@ impl<'a> Sheet<'a> {
         self.head() + legend + states + if self.states.is_empty() { 0.0 } else { 4.0 }
     }
 
-    /// The legend of the states, in rows beside their title.
+    /// The legend of the states, in rows to the right of their title.
     fn state_rows(&self) -> Vec<Vec<&'a str>> {
         let all: Vec<Vec<Band<'_>>> = self.states.iter().map(|(_, bands)| bands.clone()).collect();
         states::legend_rows(&all, self.right() - self.left() - width_of(self.state_title(), 14.0))
@@ -296,7 +296,7 @@ impl<'a> Sheet<'a> {
             if self.left_out > 0 {
                 facts.push(format!("{} more links had a queue", self.left_out));
             }
-            // What made it must be whole; the profile is told by the scenario too.
+            // Version and commit must not be cut off. The scenario contains the profile too.
             if width_of(&facts.join("  ·  "), SMALL) > room {
                 facts.retain(|fact| !fact.ends_with(" profile"));
             }
@@ -308,7 +308,7 @@ impl<'a> Sheet<'a> {
         legend::paint(canvas, &rows, self.head() + 10.0);
     }
 
-    /// The names of the curves, if there are several: they have the same colours in all panels.
+    /// The names of the curves, if there are several. Each has the same colour in all panels.
     fn legend(&self) -> Vec<Entry> {
         let curves = Curves::new(self);
         let names = curves.drawn();
@@ -320,7 +320,7 @@ impl<'a> Sheet<'a> {
         names.into_iter().map(entry).collect()
     }
 
-    /// A strip for each flow with its states, and the legend above them.
+    /// Draws a strip for each flow with its states, and the legend above them.
     fn strip(&self, canvas: &Canvas<'_>) {
         if self.states.is_empty() {
             return;
@@ -356,7 +356,7 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// If exactly one flow has states, its start-up, drain and ProbeRTT shade every panel.
+    /// Shades every panel during start-up, drain and ProbeRTT, if exactly one flow has states.
     fn shade(&self, panel: &Panel<'_, '_>) {
         let [(_, bands)] = self.states.as_slice() else { return };
         for &(from, to, state) in bands {
@@ -370,7 +370,7 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// A flow's own name, or else its number and congestion control.
+    /// A flow's own name; without one, its number and congestion control.
     fn flow_name(&self, flow: u32) -> String {
         let name = self.input.summary.flows.get(flow as usize).and_then(|flow| flow.name.clone());
         name.unwrap_or_else(|| {
@@ -379,7 +379,7 @@ impl<'a> Sheet<'a> {
         })
     }
 
-    /// The same for a legend, where there is room for the congestion control beside the name.
+    /// The flow's name for a legend, which has space for the congestion control too.
     fn flow_title(&self, flow: u32) -> String {
         let (name, cc) = (self.flow_name(flow), self.input.run.class(flow).cc_name());
         if name.contains(cc) { name } else { format!("{name} ({cc})") }
@@ -389,7 +389,7 @@ impl<'a> Sheet<'a> {
         Curves::new(self).of(quantity)
     }
 
-    /// Whether curves are sums or medians of groups.
+    /// Whether curves are sums or medians of groups of flows.
     fn by_group(&self) -> bool {
         self.rows.len() > SINGLE_CURVES
     }
@@ -400,12 +400,12 @@ fn value(count: u64) -> f64 {
     count as f64
 }
 
-/// What other tests of pictures look at.
+/// Values of a picture for other tests.
 #[cfg(test)]
 pub(super) mod tests {
     use super::{RunChoice, RunPicture, Sheet};
 
-    /// The corners of the bandwidth-delay product.
+    /// The corners of the line of the bandwidth-delay product.
     pub(crate) fn bdp(input: &RunPicture<'_>) -> Vec<(f64, f64)> {
         Sheet::new(input, &RunChoice::default()).expect("there is room").bdp_packets()
     }

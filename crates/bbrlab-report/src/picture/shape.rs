@@ -1,10 +1,10 @@
-//! How large a picture is: as wide as a screen shows it, or a figure of a paper in millimetres.
+//! The size of a picture: the width of a screen, or a size in millimetres for a figure of a paper.
 
 /// Layout points per millimetre on paper. The small text is 11 points high in the layout and 7
-/// printer's points (of 25.4 / 72 mm) on paper: the least that journals accept.
+/// printer's points (of 25.4 / 72 mm) on paper, the least that journals accept.
 const POINTS_PER_MM: f64 = 11.0 / 7.0 * 72.0 / 25.4;
 
-/// A panel lower than this shows nothing.
+/// The minimum height of a panel. A lower one is unreadable.
 pub(crate) const LOWEST_PANEL: f64 = 50.0;
 
 /// The size of a picture.
@@ -12,12 +12,12 @@ pub(crate) const LOWEST_PANEL: f64 = 50.0;
 pub struct Shape {
     /// In layout points.
     pub(crate) width: f64,
-    /// In layout points; without one, as high as its panels need.
+    /// In layout points; `None` for the height that the panels need.
     pub(crate) height: Option<f64>,
     pub(crate) nominal: Nominal,
 }
 
-/// How large a picture says it is.
+/// The size that the picture's file states.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Nominal {
     /// A pixel for each layout point.
@@ -28,16 +28,15 @@ pub(crate) enum Nominal {
     Pixels(f64, f64),
 }
 
-/// A picture of more pixels across is enlarged, text and all: what is shown larger is read from
-/// farther away.
+/// A picture with more pixels across is enlarged with its text, because a larger picture is read
+/// from a greater distance.
 const WIDEST: f64 = 1000.0;
 
 impl Shape {
-    /// A thousand points wide and as high as its panels need.
+    /// A thousand points wide, and as high as its panels need.
     pub const SCREEN: Self = Self { width: WIDEST, height: None, nominal: Nominal::Points };
 
-    /// Exactly that large on paper. The text is as large as in print, so a smaller picture shows
-    /// less.
+    /// Exactly this size on paper. The text has the size of print, so a smaller picture shows less.
     #[must_use]
     pub fn paper(width_mm: f64, height_mm: f64) -> Self {
         Self {
@@ -47,7 +46,7 @@ impl Shape {
         }
     }
 
-    /// Exactly that many pixels large on a screen.
+    /// Exactly this size in pixels on a screen.
     #[must_use]
     pub fn pixels(width: f64, height: f64) -> Self {
         let enlarged = (width / WIDEST).max(1.0);
@@ -58,33 +57,33 @@ impl Shape {
         }
     }
 
-    /// Too narrow for a heading: a figure of a paper has a caption.
+    /// Whether the picture is too narrow for a heading. On paper, the caption replaces the heading.
     pub(crate) fn is_narrow(&self) -> bool {
         self.width < 700.0
     }
 
-    /// Where panels begin, beside the labels of their y axis.
+    /// The left edge of panels, after the labels of their y axis.
     pub(crate) fn left(&self) -> f64 {
         if self.is_narrow() { 46.0 } else { 66.0 }
     }
 
-    /// Where the note of a sheet is, below its heading.
+    /// The height of the note of a sheet, below its heading.
     pub(crate) fn note_at(&self) -> f64 {
         if self.is_narrow() { 10.0 } else { 44.0 }
     }
 
-    /// Where panels end: so far from the right edge of a narrow picture, or of a wide one.
+    /// The right edge of panels. Its distance from the picture's edge is `narrow` or `wide`.
     pub(crate) fn right(&self, narrow: f64, wide: f64) -> f64 {
         self.width - if self.is_narrow() { narrow } else { wide }
     }
 
-    /// How many labels a time axis as wide as the picture has.
+    /// The number of labels of a time axis as wide as the picture.
     pub(crate) fn time_ticks(&self) -> usize {
         if self.is_narrow() { 6 } else { 11 }
     }
 
-    /// That there is no room for `rows` panels of the least height, where `around` is taken by
-    /// everything else.
+    /// The error text for too little space for `rows` panels of the minimum height. Everything else
+    /// occupies `around`.
     pub(crate) fn no_room(&self, what: &str, rows: u32, around: f64) -> String {
         let points = around + f64::from(rows) * LOWEST_PANEL;
         let (height, unit) = match self.nominal {

@@ -1,4 +1,4 @@
-//! State bands: which state a BBR flow was in, by pixel column.
+//! State bands: the state of a BBR flow in each pixel column.
 
 use super::canvas::{Canvas, TextLook};
 use super::font::width_of;
@@ -6,11 +6,11 @@ use super::palette;
 use super::panel::SMALL;
 use plotters::style::text_anchor::{HPos, VPos};
 
-/// From, to (in x values) and the state.
+/// Start and end (as x values), and the state.
 pub(crate) type Band<'a> = (f64, f64, &'a str);
 
-/// The priority of a state within its column: short but important states are shown even where
-/// others follow.
+/// The priority of a state within its column. Short but important states are shown even if others
+/// follow.
 fn weight(state: &str) -> u32 {
     match state {
         "PROBE_RTT" | "STARTUP" | "DRAIN" => 2,
@@ -19,7 +19,8 @@ fn weight(state: &str) -> u32 {
     }
 }
 
-/// The samples as bands: for each column the state of the highest priority, of several the last.
+/// The samples as bands. Each column shows the state of the highest priority, and the last of
+/// several such states.
 pub(crate) fn bands<'a>(
     samples: impl Iterator<Item = (f64, &'a str)>,
     end: f64,
@@ -51,7 +52,7 @@ pub(crate) fn bands<'a>(
 /// The height of a row of the legend.
 pub(crate) const ROW: f64 = 18.0;
 
-/// The side of a coloured square with the space to its name, and the space behind a name.
+/// Side of a coloured square with the space to its name, and space after a name.
 const SQUARE: f64 = 16.0;
 const BEHIND: f64 = 12.0;
 
@@ -59,8 +60,8 @@ fn width(state: &str) -> f64 {
     SQUARE + width_of(state, SMALL - 1.0)
 }
 
-/// The states that occur, in the order in which a connection passes through them, in as many rows
-/// as they need.
+/// The states that occur, in the order in which a connection passes through them. The number of
+/// rows depends on the space.
 pub(crate) fn legend_rows<'a>(bands: &[Vec<Band<'a>>], space: f64) -> Vec<Vec<&'a str>> {
     let mut seen: Vec<&str> = Vec::new();
     for (_, _, state) in bands.iter().flatten() {

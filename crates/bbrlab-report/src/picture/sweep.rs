@@ -1,8 +1,8 @@
-//! A sweep: the figures that it is about against a swept key, with the other keys as colours and as
-//! small multiples.
+//! Pictures of a sweep: the metrics that answer its question against a swept key. The other keys
+//! are colours and small multiples.
 //!
-//! Quantities have a numeric axis, logarithmic where the values are geometric; points between which
-//! there is nothing, such as two algorithms, are not joined. Small dots are single seeds, bars the
+//! Quantities have a numeric axis, logarithmic if the values are geometric. Points without values
+//! between them, such as two algorithms, are not joined. Small dots are single seeds; bars are the
 //! 95 % intervals of their mean.
 
 mod against;
@@ -33,21 +33,22 @@ use crate::points::Points;
 use crate::table::{value_text, varying_keys};
 
 const PANEL_HEIGHT: f64 = 220.0;
-/// Between small multiples, which share their y axis.
+/// Gap between small multiples, which share their y axis.
 const GAP_BETWEEN_MULTIPLES: f64 = 20.0;
-/// Below a panel, for its labels, and the next one's title.
+/// Space below a panel, for its labels and the title of the next panel.
 const GAP_Y: f64 = 72.0;
-/// Figures beyond these are in the table. Of transfers that compete, the eighth is retransmissions.
+/// More metrics than this are shown only in the table. For competing transfers, the eighth is
+/// retransmissions.
 const PANELS_SHOWN: usize = 8;
-/// Of small multiples so many figures are shown.
+/// Number of metrics shown if there are small multiples.
 const ROWS_OF_MULTIPLES: usize = 3;
 /// More small multiples than this are too small.
 const MULTIPLES_SHOWN: usize = 12;
-/// More lines than this cannot be told apart by far.
+/// More lines than this are far too many to be distinguished.
 const LINES_SHOWN: usize = 32;
 
-/// The pictures of a sweep: one for each swept quantity, which is laid along the axis; for a sweep
-/// of names only, one. There is none if no key is swept.
+/// Draws the pictures of a sweep: one for each swept quantity, which is on the x axis. A sweep of
+/// names only has one picture. Without a swept key there is none.
 #[must_use]
 pub fn sweep_pictures(title: &str, runs: &[RunSummary]) -> Vec<Picture> {
     let Ok(points) = Points::of(runs);
@@ -55,18 +56,18 @@ pub fn sweep_pictures(title: &str, runs: &[RunSummary]) -> Vec<Picture> {
 }
 
 impl Points {
-    /// The same of points.
+    /// Draws the pictures of these points, as [`sweep_pictures`] does.
     #[must_use]
     pub fn pictures(&self, title: &str) -> Vec<Picture> {
         pictures(title, self, &SweepChoice::default()).unwrap_or_default()
     }
 }
 
-/// The pictures of a sweep with the figures, the axis, the colours and the size that somebody
-/// chose.
+/// Draws the pictures of a sweep with the chosen metrics, axis, colours and size.
 ///
 /// # Errors
-/// If a figure or a key is unknown, or the panels do not fit the size. The text says what there is.
+/// If a metric or a key is unknown, or the panels do not fit the size. The text names the
+/// alternatives.
 pub fn chosen_sweep_pictures(
     title: &str,
     runs: &[RunSummary],
@@ -109,12 +110,12 @@ fn value_at(group: &Group, key: &str) -> String {
     group.point.get(key).map_or_else(|| "–".to_owned(), value_text)
 }
 
-/// The last part of a key, which says enough beside its value.
+/// The last part of a key, which is sufficient next to its value.
 fn stem(key: &str) -> &str {
     key.rsplit('.').next().unwrap_or(key)
 }
 
-/// A value as a legend names it: names speak for themselves.
+/// A value as shown in a legend. Names of congestion controls need no key.
 fn named(key: &str, value: &str) -> String {
     if stem(key) == "cc" { value.to_owned() } else { format!("{} {value}", stem(key)) }
 }
@@ -125,16 +126,16 @@ struct Sheet<'a> {
     points: &'a Points,
     keys: Keys<'a>,
     swept: Swept,
-    /// Values of the key that colours tell apart; a single one without such a key.
+    /// Values of the key shown by colours; a single empty one without such a key.
     lines: Vec<String>,
-    /// Further ones.
+    /// Number of values left out.
     lines_left_out: usize,
-    /// For each point, on which line it is.
+    /// The index of the line of each point.
     line_of: Vec<Option<usize>>,
-    /// The names of the small multiples with their groups.
+    /// The names of the small multiples, with the indices of their points.
     multiples: Vec<(String, Vec<usize>)>,
     left_out: usize,
-    /// Figures for which the size has no room.
+    /// Number of metrics for which the size has no space.
     unfit: usize,
     flow_groups: Vec<String>,
     figures: Vec<Answer<'a>>,
@@ -209,8 +210,8 @@ impl<'a> Sheet<'a> {
         Ok((sheet, grid))
     }
 
-    /// Finds the height of a panel. Figures that nobody asked for are left out where there is no
-    /// room.
+    /// Finds the height of a panel. Metrics that the user did not choose are left out if there is
+    /// no space.
     fn fit(&mut self, is_chosen: bool) -> Result<Grid, String> {
         loop {
             let grid = self.grid().stretched(&self.shape);
@@ -257,12 +258,12 @@ impl<'a> Sheet<'a> {
             foot: 0.0,
             panel_height: PANEL_HEIGHT,
         };
-        // There is always room for two rows of names.
+        // The gap already includes the space for two rows of names.
         grid.gaps.1 += (self.names(&grid).below() - Names::TwoRows.below()).max(0.0);
         grid
     }
 
-    /// How the names along the axis stand below a panel.
+    /// The arrangement of the names below a panel.
     fn names(&self, grid: &Grid) -> Names {
         Names::of(&self.swept.axis, grid.panel_width())
     }
@@ -283,7 +284,7 @@ impl<'a> Sheet<'a> {
             let of_figure: Vec<Vec<Curve>> =
                 self.multiples.iter().map(|(_, members)| self.curves(figure, members)).collect();
             let y = y_axis(figure, of_figure.iter().flatten(), grid.panel_height);
-            // Of small multiples each figure begins a row of its own.
+            // With small multiples, each metric begins a new row.
             let mut row = spots.by_ref().skip_while(|spot| self.is_multiple() && !spot.is_first());
             for ((name, _), curves) in self.multiples.iter().zip(&of_figure) {
                 let spot = row.next().expect("there is always a further place");
@@ -334,11 +335,11 @@ impl<'a> Sheet<'a> {
         panel.x_labels_as(&cut(&self.swept.title, width, SMALL, false), self.names(grid));
     }
 
-    /// How points came about.
+    /// The note below the title: seeds, intervals and omissions.
     fn note(&self) -> String {
         let seeds = self.points.groups.iter().map(|group| group.seeds.len()).max().unwrap_or(0);
         let least = self.points.groups.iter().map(|group| group.seeds.len()).min().unwrap_or(0);
-        // Points of a sweep that is not complete have fewer.
+        // Points of an incomplete sweep have fewer seeds.
         let of_seeds =
             if least < seeds { format!("{least} to {seeds}") } else { seeds.to_string() };
         let same =
@@ -393,7 +394,7 @@ impl<'a> Sheet<'a> {
         if let Some(key) = self.keys.color {
             for (place, value) in self.lines.iter().enumerate() {
                 let color = self.color(place);
-                // The algorithm of one class of several, not of all.
+                // The key is the algorithm of one class among several, not of all classes.
                 let is_of_one =
                     self.flow_groups.len() > 1 && key != "flows.cc" && stem(key) == "cc";
                 entries.push(Entry {
@@ -424,8 +425,8 @@ impl<'a> Sheet<'a> {
         palette::of_many(line, self.lines.len())
     }
 
-    /// With several lines, colours distinguish the lines, and marks and dashes the groups of flows.
-    /// What is of no group and of the only line has no colour of either.
+    /// With several lines, colours distinguish the lines; marks and dashes distinguish the groups
+    /// of flows. A metric of no group is drawn in ink if there is one line and several groups.
     fn style(
         &self,
         line: usize,
@@ -476,8 +477,8 @@ impl<'a> Sheet<'a> {
 
     fn sample(&self, at: usize, figure: &Answer<'_>, place: usize) -> Option<Sample> {
         let group = &self.points.groups[at];
-        // Of a single group of flows the share says nothing, and it is neither of the two
-        // elsewhere.
+        // With a single group of flows the share is always 1. It also corresponds to neither of the
+        // two groups at other points.
         if figure.metric == Metric::PerGroup("share") && flow_groups(group).count() == 1 {
             return None;
         }
@@ -496,8 +497,8 @@ impl<'a> Sheet<'a> {
     }
 }
 
-/// The title of a figure's panel, with its unit; `has_groups` says whether several groups of flows
-/// are told apart.
+/// The title of a metric's panel, with its unit. `has_groups` is whether several groups of flows
+/// are distinguished.
 fn title_of(figure: &Answer<'_>, groups: &[Group], has_groups: bool) -> String {
     let name = figure.metric.name();
     let title = match name {
@@ -532,7 +533,8 @@ fn title_of(figure: &Answer<'_>, groups: &[Group], has_groups: bool) -> String {
     if unit.is_empty() { title } else { format!("{title}, {unit}") }
 }
 
-/// The names of the groups of flows by place; those that differ from point to point side by side.
+/// The names of the groups of flows by index. Up to four names that differ between points are
+/// joined by slashes.
 fn names_of_flow_groups(groups: &[Group], axis: &str) -> Vec<String> {
     let values = values_of(groups, axis);
     (0..most_groups(groups))
@@ -545,7 +547,7 @@ fn names_of_flow_groups(groups: &[Group], axis: &str) -> Vec<String> {
             }
             let owner = axis.rsplit_once('.').map_or(axis, |(owner, _)| owner);
             match names.as_slice() {
-                // The axis has its names.
+                // The axis already shows the names.
                 [_, _, ..]
                     if names.iter().all(|&name| values.iter().any(|value| value == name)) =>
                 {
@@ -558,14 +560,14 @@ fn names_of_flow_groups(groups: &[Group], axis: &str) -> Vec<String> {
         .collect()
 }
 
-/// Shares and indexes have their whole range; everything else begins at zero.
+/// Shares and indexes have an axis of their whole range. Axes of other metrics begin at zero.
 fn y_axis<'a>(figure: &Answer<'_>, curves: impl Iterator<Item = &'a Curve>, height: f64) -> Axis {
     let greatest =
         curves.flat_map(|curve| &curve.samples).map(Sample::greatest).fold(0.0, f64::max);
     axis_of(figure, greatest, height)
 }
 
-/// The axis of a figure whose greatest value is this one.
+/// The y axis of a metric with this greatest value.
 fn axis_of(figure: &Answer<'_>, greatest: f64, height: f64) -> Axis {
     let wanted = if height < 120.0 { 3 } else { 6 };
     let name = figure.metric.name();

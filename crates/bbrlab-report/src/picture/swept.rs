@@ -1,18 +1,17 @@
-//! The values of a swept key along an axis: quantities at their places, on a logarithmic scale
-//! where they are geometric; names at equal distances.
+//! The values of a swept key along an axis. Quantities are at their values, on a logarithmic scale
+//! if they are geometric. Names are at equal distances.
 
 use std::collections::BTreeMap;
 
 use super::axis::{Axis, log2};
 
-/// With more values than this an axis has ticks at round numbers or at some of the values.
+/// With more values than this, an axis has ticks at round numbers or at some of the values.
 const TICKS: usize = 40;
 
-/// More names than this have no room along an axis.
+/// More names than this do not fit along an axis.
 const NAMES: usize = 30;
 
-/// Of a list that is too long for a picture so many, at equal distances from the first to the last,
-/// and how many are left out.
+/// At most `most` elements, evenly spaced from first to last, and the number omitted.
 pub(crate) fn spread<T: Clone>(list: &[T], most: usize) -> (Vec<T>, usize) {
     let left_out = list.len().saturating_sub(most);
     let shown = if left_out == 0 {
@@ -26,19 +25,19 @@ pub(crate) fn spread<T: Clone>(list: &[T], most: usize) -> (Vec<T>, usize) {
 /// The swept values along an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Swept {
-    /// Each spelling with its place on the axis.
+    /// Each spelling with its position on the axis.
     places: BTreeMap<String, f64>,
     /// The range and the labels.
     pub(crate) axis: Axis,
     /// Key and unit.
     pub(crate) title: String,
-    /// Whether points may be joined: between names there is nothing.
+    /// Whether points may be joined. Between names there are no values.
     pub(crate) joins: bool,
-    /// Where the scale is interrupted: zero has no place on a logarithmic one.
+    /// Position at which the scale is interrupted, because a logarithmic scale has no zero.
     pub(crate) gap_at: Option<f64>,
-    /// The space between neighbours.
+    /// The least distance between neighbours.
     pub(crate) spacing: f64,
-    /// Values for which there is no room.
+    /// Number of values without space on the axis.
     pub(crate) left_out: usize,
 }
 
@@ -48,12 +47,12 @@ impl Swept {
         Self::of_quantities(key, values).unwrap_or_else(|| Self::of_names(key, values))
     }
 
-    /// How many values have a place.
+    /// The number of values on the axis.
     pub(crate) fn count(&self) -> usize {
         self.places.len()
     }
 
-    /// The place of a value.
+    /// The position of a value.
     pub(crate) fn place(&self, value: &str) -> Option<f64> {
         self.places.get(value).copied()
     }
@@ -112,14 +111,14 @@ impl Swept {
     }
 }
 
-/// Every so many of the ticks, and the last, which tells how far the axis goes.
+/// Every `step`-th tick, and the last, which shows where the axis ends.
 fn every(step: usize, ticks: &[(f64, String)]) -> Vec<(f64, String)> {
     let last = ticks.len() - 1;
     let is_kept = |at: usize| at.is_multiple_of(step) && at + step / 2 < last || at == last;
     ticks.iter().enumerate().filter(|&(at, _)| is_kept(at)).map(|(_, tick)| tick.clone()).collect()
 }
 
-/// What can be compared with what.
+/// The dimension of a quantity. Only quantities of one family are comparable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Family {
     Plain,
@@ -202,7 +201,7 @@ fn family(unit: &str) -> Option<(Family, f64)> {
         .or_else(|| prefixed(&["bytes", "byte", "b"], Family::Bytes))
 }
 
-/// The unit that most values are written in, of several the first, with its factor.
+/// The unit that most values use, with its factor. If several are equally frequent, the first one.
 fn common_unit<'a>(read: &[Quantity<'a>]) -> (&'a str, f64) {
     let times = |unit: &str| read.iter().filter(|one| one.unit == unit).count();
     let mut best: Option<&Quantity<'a>> = None;
@@ -214,8 +213,8 @@ fn common_unit<'a>(read: &[Quantity<'a>]) -> (&'a str, f64) {
     best.map_or(("", 1.0), |best| (best.unit, best.factor))
 }
 
-/// Whether rising values are spread more evenly by their ratios than by their differences. Zero,
-/// which has no ratio, stands aside on a scale of ratios.
+/// Whether the ratios of rising values are more even than their differences. Zero has no ratio, so
+/// it is placed apart on a scale of ratios.
 fn is_geometric(values: &[f64]) -> bool {
     let positive = values.strip_prefix(&[0.0]).unwrap_or(values);
     let [least, .., greatest] = positive else { return false };
@@ -227,13 +226,14 @@ fn is_geometric(values: &[f64]) -> bool {
         gaps().fold(0.0, f64::max) / gaps().fold(f64::INFINITY, f64::min)
     };
     let logs: Vec<f64> = positive.iter().map(|&value| log2(value)).collect();
-    // Zero and two more are told apart by where zero is, three of them without it.
+    // For zero and two more values, the test of differences includes zero. For three values above
+    // zero, it does not.
     let linear = if positive.len() > 2 { positive } else { values };
     unevenness(&logs) < unevenness(linear)
 }
 
-/// A value with as few digits as tell it from its neighbours: nine significant ones remove what
-/// binary fractions add.
+/// A value with just enough digits to differ from its neighbours. Nine decimals remove the errors
+/// of binary fractions.
 fn shortest(value: f64) -> String {
     let text = format!("{value:.9}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
@@ -315,7 +315,7 @@ mod tests {
         assert!(!swept(&["bbr1", "cubic"]).joins);
         assert!(!swept(&["1bdp", "unlimited"]).joins);
         assert!(!swept(&["1bdp", "100pkt"]).joins);
-        // A name of digits and letters is no number.
+        // A name of digits and letters is not a number.
         assert!(!swept(&["2e", "3x"]).joins);
     }
 }

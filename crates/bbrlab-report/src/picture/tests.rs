@@ -15,7 +15,7 @@ use crate::table::tests::sample_run;
 
 const BUFFER_PACKETS: u64 = 248;
 
-/// 50 Mbit/s, 30 ms, two BDP of buffer; each flow two seconds after the one before.
+/// 50 Mbit/s, 30 ms, two BDP of buffer. Each flow starts two seconds after the one before.
 fn run(ccs: &[&str]) -> Run {
     let mut text = format!(
         "title = \"A made-up run: nothing here was simulated\"\nduration = \"40s\"\nseed = 7\n\
@@ -131,10 +131,10 @@ fn assert_has(svg: &str, words: &[&str]) {
     assert_sound(svg);
 }
 
-/// A text of a picture: left, top, right, bottom, words.
+/// A text of a picture: left, top, right, bottom, text.
 type TextLook = (f64, f64, f64, f64, String);
 
-/// The texts of a picture with the rectangles that they cover.
+/// The texts of a picture with their bounding boxes.
 fn texts(svg: &str) -> Vec<TextLook> {
     let attribute = |tag: &str, name: &str| {
         let (_, rest) = tag.split_once(&format!(" {name}=\"")).unwrap();
@@ -160,7 +160,7 @@ fn texts(svg: &str) -> Vec<TextLook> {
                 "middle" => 0.5,
                 _ => 1.0,
             };
-        // What is read from below ends at its place.
+        // A text that runs upwards ends at its position.
         if tag.contains("rotate(270") {
             return (x - 0.5 * size, y, x + 0.5 * size, y + width, words);
         }
@@ -169,7 +169,8 @@ fn texts(svg: &str) -> Vec<TextLook> {
     svg.split("<text").skip(1).map(one).collect()
 }
 
-/// No coordinate is missing, every text is on the sheet, and none lies over another.
+/// Checks that no coordinate is missing, that every text is on the sheet, and that no two texts
+/// overlap.
 fn assert_sound(svg: &str) {
     assert!(!svg.contains("NaN") && !svg.contains("inf\""));
     let (_, rest) = svg.split_once("viewBox=\"0 0 ").unwrap();
@@ -251,7 +252,7 @@ fn a_run_without_samples_is_an_empty_frame_and_no_panic() {
     assert_has(&picture.svg, &["Throughput, Mbit/s"]);
 }
 
-/// The picture of a run of that scenario with made-up samples.
+/// The picture of a run of this scenario with made-up samples.
 fn picture_of(run: &Run, choice: &RunChoice) -> Result<Picture, String> {
     let (summary, series, queue) = samples(run);
     let input =
@@ -336,7 +337,7 @@ fn the_bdp_follows_the_base_rtt_as_well_as_the_rate() {
         made_by: "bbrlab 0",
     };
     let sheet = super::run::tests::bdp(&input);
-    // 124 packets in 30 ms, twice as many in 60 ms, and half of these at half the rate.
+    // 124 packets in 30 ms, twice as many in 60 ms, and half of that at half the rate.
     let packets: Vec<(f64, f64)> =
         sheet.iter().map(|&(time_s, packets)| (time_s, packets.round())).collect();
     assert_eq!(
@@ -359,7 +360,7 @@ fn a_policer_above_the_axis_is_named_and_not_drawn_at_its_edge() {
         let choice = RunChoice { panels: vec![RunPanel::Throughput], ..RunChoice::default() };
         picture_of(&run, &choice).unwrap()
     };
-    // The key of a legend is a line of its colour, which is that of nothing else here.
+    // The key of a legend is a line of its colour, which nothing else has here.
     let dashes = |picture: &Picture| picture.svg.matches("#E69F00").count();
     let (below, above) = (of_rate("40Mbit/s"), of_rate("90Mbit/s"));
     show("policer-above", &above);
@@ -388,7 +389,7 @@ fn datagrams_have_no_panels_of_what_only_a_connection_has() {
     let asked = RunChoice { panels: vec![RunPanel::Queue, RunPanel::Cwnd], ..RunChoice::default() };
     let refused = picture_of(&alone, &asked).unwrap_err();
     assert!(refused.starts_with("`cwnd`: expected flows with a connection"), "{refused}");
-    // Beside a connection they have no window, and their base RTT is nobody's sample.
+    // If there is also a connection, datagrams have no window, and their base RTT has no sample.
     let beside = run_of(&format!("{datagrams}[[flows]]\ncc = \"reno\"\nrtt = \"30ms\"\n"));
     let picture = picture_of(&beside, &RunChoice::default()).unwrap();
     show("datagrams-beside", &picture);
@@ -454,7 +455,7 @@ fn no_line_is_drawn_through_a_time_without_the_flow() {
     assert!((900.0..1100.0).contains(&end), "half of 2000 units, not {end}");
 }
 
-/// Runs of each point with so many seeds; the figures follow from the places of the values.
+/// Runs of each point with `seeds` seeds. Their metrics follow from the positions of the values.
 fn swept(keys: &[(&str, &[&str])], seeds: u32) -> Vec<RunSummary> {
     let points = keys.iter().map(|(_, values)| values.len()).product::<usize>();
     let mut runs = Vec::new();
@@ -507,7 +508,7 @@ fn a_sweep_begins_with_shares_of_each_group_on_a_whole_axis() {
     // Goodput differs by two per cent: its axis begins at zero.
     let goodput = words.iter().position(|word| word.starts_with("Goodput")).unwrap();
     assert!(words[..goodput].iter().rev().take(12).any(|word| word == "0"), "{words:?}");
-    // A mark of each group at each of the eight points, and five seeds behind.
+    // A mark of each group at each of the eight points, in front of five dots of seeds.
     assert!(pictures[0].svg.matches("<circle").count() > 8 * 5);
 }
 
@@ -546,7 +547,7 @@ fn of_many_points_there_are_lines_without_marks_and_round_ticks() {
     assert_eq!(pictures[0].svg.matches("<circle").count(), 0);
     assert_sound(&pictures[0].svg);
 
-    // Forty lines, of which the first and the last are among those shown.
+    // Forty lines, with the first and the last among those shown.
     let both = [("bottleneck.rate", &rates[..20]), ("bottleneck.buffer", &sizes[..])];
     let pictures = sweep_pictures("Many lines", &swept(&both, 1));
     show("many-lines", &pictures[0]);
@@ -556,7 +557,7 @@ fn of_many_points_there_are_lines_without_marks_and_round_ticks() {
     );
     assert_eq!(pictures[1].name, "sweep-bottleneck-buffer");
 
-    // Dots are in order of the seeds, and not all of them.
+    // Dots are in the order of the seeds, and limited in number.
     let pictures = sweep_pictures("Many seeds", &swept(&[BUFFERS], 120));
     assert_has(&pictures[0].svg, &["small dots: the first 100 seeds"]);
 }
@@ -620,7 +621,7 @@ fn many_names_stand_upright_on_a_column_of_paper_as_on_a_screen() {
         assert_has(&pictures[0].svg, ccs.1);
         assert!(!pictures[0].svg.contains('…'), "{name}: something is cut off");
     }
-    // Longer ones than fit are cut, and told apart by their beginnings.
+    // Names longer than the space are cut off. Their beginnings distinguish them.
     let long: Vec<String> =
         (0..18).map(|n| format!("{n} fq_codel target=5ms interval=100ms")).collect();
     let long: Vec<&str> = long.iter().map(String::as_str).collect();
@@ -681,8 +682,8 @@ fn a_figure_against_another_has_a_point_for_each_combination() {
     let shown = ["rate 10Mbit/s", "rate 1Gbit/s", "Mean queue delay, ms", "bbr2"];
     assert_has(&pictures[0].svg, &shown);
     assert_has(&pictures[0].svg, &["dashed: equal shares"]);
-    // The legend's two and, of two groups of flows, the share of the first: the second has what it
-    // leaves.
+    // The legend's two, and only the share of the first of two groups of flows, which determines
+    // the share of the second.
     let points = pictures[0].svg.matches("<circle").count();
     assert_eq!(points, 2 + BUFFERS.1.len() * 3 * 2);
 
@@ -694,7 +695,7 @@ fn a_figure_against_another_has_a_point_for_each_combination() {
     assert!(twice.contains("colours need another swept key"), "{twice}");
 }
 
-/// Transfers of two algorithms at two rates of loss; one in ten never ends.
+/// Transfers of two algorithms at two loss rates. One in ten never ends.
 fn transfers(runs: &[RunSummary]) -> Vec<CdfSample> {
     let sample = |(run, group): (usize, &str)| CdfSample {
         run,
@@ -734,7 +735,7 @@ fn a_distribution_has_a_curve_a_group_and_stays_below_one_where_transfers_never_
             "5000",
         ],
     );
-    // The top of the panel is at 1.04; a curve of nine out of ten ends at 0.9.
+    // The top of the panel is at 1.04. A curve of nine out of ten ends at 0.9.
     let curve = longest_line(&picture.svg, "#0072B2");
     let (low, high) = curve
         .iter()
@@ -751,8 +752,8 @@ fn a_distribution_has_a_curve_a_group_and_stays_below_one_where_transfers_never_
 
 #[test]
 fn percentiles_read_off_a_curve_are_those_of_the_packets() {
-    // Of 1,000 packets 241 waited 0 ms, the median 100 ms, the 95th percentile 1,500 ms, the 99th
-    // 4,000 ms.
+    // Out of 1,000 packets, 241 waited 0 ms, the median 100 ms, the 95th percentile 1,500 ms, the
+    // 99th 4,000 ms.
     let values = vec![(0.0, 241), (100.0, 300), (700.0, 389), (1500.0, 50), (4000.0, 20)];
     let mut run = sample_run();
     run.flow_groups.truncate(1);
@@ -773,7 +774,7 @@ fn percentiles_read_off_a_curve_are_those_of_the_packets() {
     let curve = longest_line(&picture.svg, "#0072B2");
     let ((left, bottom), (right, top)) = (curve[0], curve[curve.len() - 1]);
     let end = Ratios::new(0.0, 4000.0, 8).axis.high;
-    // The first place at which the curve is as high as the share, and where that is on the axis.
+    // The first position at which the curve reaches the share, and its value on the axis.
     let read = |share: f64| {
         let height = bottom - share * (bottom - top);
         let reached = curve.iter().find(|point| point.1 <= height).unwrap();
@@ -787,7 +788,7 @@ fn percentiles_read_off_a_curve_are_those_of_the_packets() {
     }
 }
 
-/// Two recordings of so many flows and of one queue, with names as long as people give them.
+/// Two recordings of `flows` flows and one queue, with long names.
 fn overlay(flows: u32, shape: Shape) -> Overlay {
     let rising = |from: f64| -> OverTime {
         (0..100).map(|at| (f64::from(at) / 10.0, Some(from + f64::from(at)))).collect()

@@ -1,17 +1,17 @@
-//! What is told of results, line by line and table by table: as text for a terminal, or as HTML for
-//! a notebook.
+//! Output in blocks, such as lines and tables, as text for a terminal or as HTML for a notebook.
 
 use std::fmt::Write as _;
 
 use super::layout::{Align, Table, cut};
 use crate::html::escaped;
 
-/// Rows of a table beyond these are only counted in HTML: a notebook keeps what it shows.
+/// Maximum number of rows of a table in HTML; further rows are only counted. A notebook stores all
+/// its output.
 const ROWS_SHOWN: usize = 100;
 
-/// A part of what is told.
+/// A part of the output.
 pub(super) enum Block {
-    /// A line; in a terminal it is cut to the width.
+    /// A line, cut off at the width of the terminal.
     Line(String),
     /// A sentence of any length.
     Sentence(String),
@@ -20,7 +20,7 @@ pub(super) enum Block {
     Table(Table),
 }
 
-/// The parts as text. `width` in characters is that of the terminal; without one, tables have all
+/// The blocks as text. `width` is the terminal's width in characters. Without it, tables have all
 /// their columns.
 pub(super) fn text(blocks: &[Block], width: Option<usize>) -> String {
     let mut text = String::new();
@@ -39,7 +39,7 @@ pub(super) fn text(blocks: &[Block], width: Option<usize>) -> String {
     text
 }
 
-/// The parts as HTML, without a style of its own but for what is left and what is right.
+/// The blocks as HTML. Its only style is the alignment of columns.
 pub(super) fn html(blocks: &[Block]) -> String {
     let mut html = String::from("<div style=\"overflow-x: auto\">\n");
     let mut lines: Vec<String> = Vec::new();

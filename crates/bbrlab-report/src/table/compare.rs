@@ -1,4 +1,4 @@
-//! A comparison of folders as a table: a line a figure, and of each point its own lines.
+//! A comparison of folders as a table with a line per metric. The lines of each point are together.
 
 use serde_json::Value;
 
@@ -7,11 +7,11 @@ use super::run::point_text;
 use crate::compare::{ComparedPoint, FolderComparison};
 use crate::number::{figure, with_half};
 
-/// Metrics that nobody compares first: they follow from others or describe the simulation.
+/// Metrics that are not compared: they follow from others or describe the simulation.
 const UNTOLD: [&str; 3] = ["events", "data_packets", "rate_mbps"];
 
-/// The table; `names` are those of the folders. Figures that are equal everywhere are left out, and
-/// counted below.
+/// The table. `names` are the names of the folders. Metrics with equal values in all folders are
+/// left out and counted below.
 #[must_use]
 pub fn compare_table(
     names: &[String],
@@ -86,8 +86,7 @@ fn point_table(names: &[String], point: &ComparedPoint, width: Option<usize>) ->
     text
 }
 
-/// A line that says over how many seeds each folder's means are, where they are not over equally
-/// many.
+/// A line with the number of seeds in each folder; empty if the numbers are equal.
 fn uneven_seeds(names: &[String], seeds: &[usize]) -> String {
     if seeds.windows(2).all(|two| two[0] == two[1]) {
         return String::new();

@@ -1,4 +1,4 @@
-//! Columns, widths and rules.
+//! The layout of tables: columns, widths and rules.
 
 use std::fmt::Write as _;
 
@@ -7,13 +7,13 @@ use crate::number::NONE;
 /// The largest width of a table, in characters.
 pub const WIDTH: usize = 100;
 
-/// Words are not cut off to fewer characters than this.
+/// The minimum width of a column of text that is cut off.
 const READABLE: usize = 14;
 
 /// The alignment of a column's cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Align {
-    /// For words.
+    /// For text.
     Left,
     /// For numbers.
     Right,
@@ -55,7 +55,7 @@ impl Table {
         self.rows.push(cells);
     }
 
-    /// Without the columns in which no row has a figure.
+    /// Removes the columns in which no row has a value.
     #[must_use]
     pub fn without_empty_columns(mut self) -> Self {
         let has_figure = |at: usize| self.rows.iter().any(|row| row[at] != NONE);
@@ -69,7 +69,7 @@ impl Table {
         self
     }
 
-    /// Whether there is no row.
+    /// Whether the table has no rows.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
@@ -81,18 +81,19 @@ impl Table {
         total(&widths) > WIDTH
     }
 
-    /// The table as text, no line wider than [`WIDTH`]: see [`Self::render_in`]. For tables whose
-    /// columns fit.
+    /// The table as text, no line wider than [`WIDTH`]; see [`Self::render_in`]. For tables with
+    /// columns that fit.
     #[must_use]
     pub fn render(&self) -> String {
         self.render_in(Some(WIDTH))
     }
 
-    /// The table as text, no line wider than `width` characters; without one, as wide as it needs.
+    /// The table as text, with lines of at most `width` characters. Without `width`, the table is
+    /// as wide as it needs.
     ///
-    /// A last column of words continues on further lines. Other columns of words become narrower,
-    /// and cells that are cut off end in `…`. If that is not enough, the last columns are left out,
-    /// and named in a line below.
+    /// A last column of text continues on further lines. Other columns of text become narrower, and
+    /// cells that are cut off end in `…`. If that is not enough, the last columns are left out. A
+    /// line below names them.
     #[must_use]
     pub fn render_in(&self, width: Option<usize>) -> String {
         let mut widths: Vec<usize> = (0..self.columns.len()).map(|at| self.natural(at)).collect();
@@ -135,7 +136,7 @@ impl Table {
         text
     }
 
-    /// Says which columns are not shown, and how to see them.
+    /// Writes the names of the omitted columns, and how to show them.
     fn name_left_out(&self, text: &mut String, shown: usize, width: usize) {
         if shown == self.columns.len() {
             return;
@@ -154,7 +155,7 @@ impl Table {
         }
     }
 
-    /// A last column of words gets the width that the others leave, if that is enough to read.
+    /// Limits a last column of text to the width that the others leave, if that is enough to read.
     fn narrow_last(&self, widths: &mut [usize], width: usize) {
         const SENTENCE: usize = 40;
         let Some(last) = self.columns.len().checked_sub(1) else { return };
@@ -193,12 +194,12 @@ fn total(widths: &[usize]) -> usize {
     widths.iter().sum::<usize>() + 2 * widths.len().saturating_sub(1)
 }
 
-/// The number of characters; none in our tables is wider than one terminal column.
+/// The number of characters. No character in these tables is wider than one terminal column.
 fn length(text: &str) -> usize {
     text.chars().count()
 }
 
-/// Lines of at most that many characters, if the words allow it; text that fits is left as it is.
+/// Lines of at most `width` characters, if the words allow it. A text that fits is unchanged.
 fn wrap(text: &str, width: usize) -> Vec<String> {
     if length(text) <= width {
         return vec![text.to_owned()];
@@ -216,7 +217,7 @@ fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// The text, cut to at most that many characters.
+/// The text, cut off to at most `width` characters.
 pub(crate) fn cut(text: &str, width: usize) -> String {
     if length(text) <= width {
         return text.to_owned();

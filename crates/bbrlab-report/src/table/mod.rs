@@ -27,7 +27,7 @@ pub(crate) mod tests {
         QueuePackets, Rtt, RunSummary, Slowdown, Srtt,
     };
 
-    /// A group of one of them.
+    /// A group of one flow.
     fn sample_group(name: &str, goodput: f64) -> FlowGroup {
         FlowGroup {
             group: name.to_owned(),
@@ -48,7 +48,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// Two flows at 50 Mbit/s and 30 ms, with figures that such a run could have.
+    /// Two flows at 50 Mbit/s and 30 ms, with plausible metrics.
     pub(crate) fn sample_run() -> RunSummary {
         let flow = |id: u32, cc: &str, goodput: f64| FlowSummary {
             id,

@@ -1,28 +1,28 @@
-//! Published figures next to measured ones, in the paper's own units.
+//! Printed values next to measured ones, in the units of the paper.
 
 use super::layout::{Align, Table};
 use crate::number::{NONE, decimals_of, fixed};
 
-/// A figure as printed and as measured.
+/// A metric as printed and as measured.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PublishedCell {
     /// The metric's name in the paper file.
     pub metric: String,
-    /// Its unit.
+    /// The metric's unit.
     pub unit: String,
-    /// As printed; `None` if the paper shows it only in a figure.
+    /// The printed value; `None` if the paper shows it only in a figure.
     pub published: Option<f64>,
-    /// How the paper's words qualify it.
+    /// How the paper's text qualifies the value.
     pub printed_as: PrintedAs,
-    /// Our median over the seeds.
+    /// The measured median over the seeds.
     pub measured: Option<f64>,
-    /// Its interval.
+    /// The interval of the median.
     pub interval: Option<[f64; 2]>,
-    /// Decimals of the printed figures.
+    /// The number of decimals of the printed values.
     pub decimals: usize,
 }
 
-/// What a printed figure is: in prose it may be a bound.
+/// The kind of a printed value. In prose it may be a bound.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PrintedAs {
     /// The value itself.
@@ -36,13 +36,13 @@ pub enum PrintedAs {
     Below,
     /// A lower bound: "over".
     Over,
-    /// Not in print; it follows from figures that are.
+    /// Not printed; it follows from printed values.
     Derived,
 }
 
 impl PrintedAs {
-    /// From the words with which a data file qualifies a row; words that qualify something else
-    /// leave it a value.
+    /// The kind, from the words with which a data file qualifies a row. Words that qualify
+    /// something else give [`Self::Value`].
     #[must_use]
     pub fn from_words(words: &str) -> Self {
         let starts = [
@@ -57,7 +57,7 @@ impl PrintedAs {
         found.map_or(Self::Value, |(_, printed_as)| printed_as)
     }
 
-    /// The sign before the figure.
+    /// The sign before the value.
     fn sign(self) -> &'static str {
         match self {
             Self::Value => "",
@@ -69,21 +69,21 @@ impl PrintedAs {
         }
     }
 
-    /// Whether a difference from the figure says something.
+    /// Whether the difference from the value is meaningful.
     fn is_comparable(self) -> bool {
         matches!(self, Self::Value | Self::About | Self::Derived)
     }
 }
 
 impl PublishedCell {
-    /// The printed figure, with a sign if it is a bound or follows from others.
+    /// The printed value, with a sign if it is a bound or follows from others.
     #[must_use]
     pub fn published_text(&self) -> String {
         let sign = if self.published.is_some() { self.printed_as.sign() } else { "" };
         format!("{sign}{}", fixed(self.published, self.decimals))
     }
 
-    /// How far the measured figure is from the printed one, in percent; of a bound, nothing.
+    /// The difference of the measured value from the printed one in percent; a dash for a bound.
     fn difference(&self) -> String {
         match (self.published, self.measured) {
             (Some(published), Some(measured))
@@ -95,9 +95,9 @@ impl PublishedCell {
         }
     }
 
-    /// Decimals of the measured figure: as many as are printed. Where whole numbers are printed,
-    /// one that is not whole, or whose interval is not, has three significant digits, so that it
-    /// does not contradict its difference and shows its interval.
+    /// The number of decimals of the measured value. It is that of the printed values. If these are
+    /// whole numbers, and the measured value or its interval is not, it gives three significant
+    /// digits. The value then shows its interval and agrees with its difference.
     #[must_use]
     pub fn measured_decimals(&self) -> usize {
         let ends = self.interval.into_iter().flatten();
@@ -112,19 +112,19 @@ impl PublishedCell {
 /// A row of a paper's table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PublishedRow {
-    /// The parameters that locate it: algorithm, bandwidth, delay ...
+    /// The parameters that identify the row: algorithm, bandwidth, delay ...
     pub keys: Vec<(String, String)>,
-    /// The figures, in the order of the paper.
+    /// The cells, in the order of the paper.
     pub cells: Vec<PublishedCell>,
 }
 
-/// Up to so many rows, a table that is too wide has a line per figure; above, its figures are in
-/// several tables.
+/// Up to this number of rows, a table that is too wide gets a line per metric. With more rows, it
+/// is split into several tables.
 const FEW_ROWS: usize = 4;
 
-/// The table of an experiment: one line per row. If that is too wide, one line per figure, or, of
-/// many rows, as many figures a table as fit. Every row must have the keys and metrics of the
-/// first.
+/// The table of an experiment, with one line per row. If it is too wide, it has one line per
+/// metric. With many rows, it becomes several tables, each with as many metrics as fit. Every row
+/// must have the keys and metrics of the first.
 #[must_use]
 pub fn published_table(rows: &[PublishedRow]) -> String {
     let Some(first) = rows.first() else { return String::new() };
@@ -154,8 +154,8 @@ pub fn published_table(rows: &[PublishedRow]) -> String {
     tables.join("\n")
 }
 
-/// The tables of an experiment: rows with the same metrics in one; a single metric of several flows
-/// over several buffers with a column for each buffer.
+/// The tables of an experiment. Rows with the same metrics share a table. A single metric of
+/// several flows over several buffers gets a column for each buffer.
 #[must_use]
 pub fn published_tables(rows: &[PublishedRow]) -> String {
     let tables: Vec<String> = blocks(rows)
@@ -165,7 +165,7 @@ pub fn published_tables(rows: &[PublishedRow]) -> String {
     tables.join("\n")
 }
 
-/// Rows with the same metrics together, in the order of the first of each.
+/// Groups the rows with equal metrics, in the order of their first rows.
 fn blocks(rows: &[PublishedRow]) -> Vec<Vec<PublishedRow>> {
     let metrics = |row: &PublishedRow| -> Vec<String> {
         row.cells.iter().map(|cell| cell.metric.clone()).collect()
@@ -178,7 +178,7 @@ fn blocks(rows: &[PublishedRow]) -> Vec<Vec<PublishedRow>> {
         }
     }
     for block in &mut blocks {
-        // A key that none of these rows has, such as the flow in the table of whole runs.
+        // Remove keys that no row of the block has, such as the flow in the table of whole runs.
         let names: Vec<String> = block[0].keys.iter().map(|(name, _)| name.clone()).collect();
         for name in names {
             let is_absent = |row: &PublishedRow| {
@@ -194,9 +194,9 @@ fn blocks(rows: &[PublishedRow]) -> Vec<Vec<PublishedRow>> {
     blocks
 }
 
-/// The table of a single metric with a column, as printed and as measured, for each buffer: the
-/// shape in which papers print the throughput of several flows. The mean has one decimal more than
-/// the print. `None` for other tables, and where that is too wide.
+/// The table of a single metric with two columns for each buffer: printed and measured. Papers
+/// print the throughput of several flows in this form. Measured values have one decimal more than
+/// printed ones. `None` for other metrics, and if the table is too wide.
 fn grid(rows: &[PublishedRow]) -> Option<String> {
     let first = rows.first()?;
     let across = "buffer_bdp";
@@ -250,7 +250,7 @@ fn grid(rows: &[PublishedRow]) -> Option<String> {
     (!table.is_too_wide()).then(|| heading + &table.render())
 }
 
-/// One line per figure.
+/// The table with one line per metric.
 fn long(rows: &[PublishedRow], first: &PublishedRow) -> Table {
     let mut table = Table::new();
     for (key, _) in &first.keys {
@@ -289,7 +289,7 @@ fn measured_text(cell: &PublishedCell) -> String {
     }
 }
 
-/// One line per row.
+/// The table with one line per row.
 fn wide(rows: &[PublishedRow], first: &PublishedRow) -> Table {
     let with_published: Vec<bool> = (0..first.cells.len())
         .map(|at| {
@@ -331,7 +331,7 @@ fn wide(rows: &[PublishedRow], first: &PublishedRow) -> Table {
     table
 }
 
-/// A name without its unit, short enough for a column; and the unit.
+/// A name without its unit, short enough for a column, and the unit.
 #[must_use]
 pub fn split_unit(name: &str) -> (&str, &str) {
     match name {
@@ -372,7 +372,7 @@ mod tests {
         }
     }
 
-    /// A measured 7.21 beside a printed 8 is no 7; counts stay whole.
+    /// With a printed 8, a measured 7.21 is not shown as 7. Counts stay whole.
     #[test]
     fn a_measured_figure_is_not_rounded_to_whole_printed_ones() {
         let text = |measured, decimals| {
@@ -383,7 +383,7 @@ mod tests {
         assert_eq!((text(33_424.0, 0), text(7.216, 2)), ("33424".to_owned(), "7.22".to_owned()));
     }
 
-    /// A median of 1 beside 1.12: the seeds differ.
+    /// A median of 1 has an interval up to 1.12, because the seeds differ.
     #[test]
     fn a_whole_median_has_the_interval_that_is_not() {
         let text = |measured, interval| {
@@ -396,7 +396,7 @@ mod tests {
         assert_eq!(text(1.0, [1.0, 1.0]), "1");
     }
 
-    /// "Up to 5 %" is not missed by 2 %.
+    /// 2 % is not a deviation from a printed "up to 5 %".
     #[test]
     fn a_printed_bound_has_a_sign_and_no_difference() {
         let text = |words: &str| {

@@ -1,4 +1,4 @@
-//! The tables of one run: what it was, its links, its flows.
+//! The tables of one run: its parameters, its links and its flows.
 
 use std::fmt::Write as _;
 
@@ -15,13 +15,13 @@ const FLOWS_SHOWN: usize = 20;
 /// With more links than this, the rest are only counted.
 const LINKS_SHOWN: usize = 8;
 
-/// The summary of a run: what it was, its links, its flows.
+/// The summary of a run as text: its parameters, its links and its flows.
 #[must_use]
 pub fn run_table(run: &RunSummary, width: Option<usize>) -> String {
     text(&blocks(run), width)
 }
 
-/// The same as HTML.
+/// The summary of a run as HTML.
 #[must_use]
 pub fn run_html(run: &RunSummary) -> String {
     html(&blocks(run))
@@ -69,7 +69,7 @@ fn blocks(run: &RunSummary) -> Vec<Block> {
             count(run.flows.len() as u64)
         )));
     }
-    // Of several flows this stands in the table of groups.
+    // With several flows, the table of groups contains these counts.
     if let [flow] = run.flows.as_slice()
         && is_disordered(flow.out_of_order_packets, flow.duplicate_packets)
     {
@@ -104,8 +104,8 @@ fn blocks(run: &RunSummary) -> Vec<Block> {
     blocks
 }
 
-/// How many flows there are besides those that come and go, whose groups tell how many were turned
-/// away.
+/// The number of flows, without flows that come and go. The groups of those report how many were
+/// rejected.
 fn lasting(run: &RunSummary) -> usize {
     let comes_and_goes = |flow: &&FlowSummary| {
         let group = run.flow_groups.iter().find(|group| group.group == flow.group);
@@ -121,8 +121,8 @@ pub(crate) fn point_text(point: &bbrlab_run::SweepPoint) -> String {
     pairs.join(", ")
 }
 
-/// A swept value as the scenario wrote it. Of a table it is what the table chooses, and the rest of
-/// it: `red ecn=true`.
+/// A swept value as the scenario wrote it. A table is written as the value that it chooses and its
+/// other keys: `red ecn=true`.
 #[must_use]
 pub fn value_text(value: &serde_json::Value) -> String {
     match value {
@@ -202,7 +202,7 @@ fn links(blocks: &mut Vec<Block>, links: &[LinkSummary]) {
     }
 }
 
-/// What waited for slots and grants.
+/// The table of waits for slots and grants.
 fn waits(blocks: &mut Vec<Block>, waits: &[WaitSummary]) {
     let mut table = Table::new()
         .column("waits", "", Align::Left)
@@ -224,7 +224,7 @@ fn waits(blocks: &mut Vec<Block>, waits: &[WaitSummary]) {
     }
 }
 
-/// The tins of shared links, where there are several and more than one was used.
+/// The tins of shared links that have several and used more than one.
 fn tins(blocks: &mut Vec<Block>, links: &[LinkSummary]) {
     let is_used = |tin: &&TinSummary| tin.arrivals > Some(0);
     let shown = links
@@ -270,12 +270,12 @@ fn tins(blocks: &mut Vec<Block>, links: &[LinkSummary]) {
     blocks.extend([Block::Gap, Block::Table(table)]);
 }
 
-/// Whether some packets came to their receiver above a hole, or twice.
+/// Whether some packets arrived out of order or twice.
 fn is_disordered(above_hole: Option<u64>, twice: Option<u64>) -> bool {
     above_hole > Some(0) || twice > Some(0)
 }
 
-/// The groups of flows. Columns that no group has figures for are left out.
+/// The groups of flows. Columns without a value for any group are left out.
 fn groups(run: &RunSummary) -> Table {
     let groups = &run.flow_groups;
     let has_transfers = groups.iter().any(FlowGroup::has_transfers);
@@ -422,7 +422,7 @@ fn share(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 * 100.0 / whole as f64)
 }
 
-/// Without decimals where there are none.
+/// The number without trailing zeros.
 fn trimmed(value: f64) -> String {
     let text = fixed(value, 3);
     text.trim_end_matches('0').trim_end_matches('.').to_owned()

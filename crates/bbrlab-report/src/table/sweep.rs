@@ -14,15 +14,15 @@ use crate::answers::{
 use crate::number::{NONE, fixed, with_half};
 use crate::points::Points;
 
-/// All runs of a sweep, or of one point with several seeds: means with 95 % intervals. `width` in
-/// characters is that of the terminal; without one, the table has all its columns.
+/// The table of all runs of a sweep, or of one point with several seeds: means with 95 % intervals.
+/// `width` is the terminal's width in characters. Without it, the table has all its columns.
 #[must_use]
 pub fn sweep_table(runs: &[RunSummary], width: Option<usize>) -> String {
     let Ok(points) = Points::of(runs);
     points.table(width)
 }
 
-/// The same as HTML.
+/// The table of [`sweep_table`] as HTML.
 #[must_use]
 pub fn sweep_html(runs: &[RunSummary]) -> String {
     let Ok(points) = Points::of(runs);
@@ -54,8 +54,8 @@ fn blocks(points: &Points) -> Vec<Block> {
     }
     let mut columns: Vec<(&Answer, Of<'_>)> = Vec::new();
     for answer in answers {
-        // Where several links matter a column names its link: readers would take the figures of one
-        // for those of the path.
+        // If several links matter, a column names its link. Readers would otherwise take the values
+        // of one link for values of the path.
         let links = match answer.metric {
             Metric::Bottleneck(figure) => links_to_name(groups, figure),
             Metric::Run(_) | Metric::PerGroup(_) => Vec::new(),
@@ -116,7 +116,7 @@ fn blocks(points: &Points) -> Vec<Block> {
     blocks
 }
 
-/// What waited for slots and grants is in no column, and no figure of a queue has it.
+/// A sentence on waits for slots and grants, which are in no column and in no metric of a queue.
 fn waits(groups: &[Group]) -> Option<Block> {
     let most = |name: &str| {
         let means = groups.iter().filter_map(|group| {
@@ -143,16 +143,16 @@ fn waits(groups: &[Group]) -> Option<Block> {
     })
 }
 
-/// Of what a column is.
+/// The object that a column describes.
 #[derive(Clone, Copy)]
 enum Of<'a> {
-    /// Of the group of flows at this place, or of the run.
+    /// The group of flows with this index, or the run.
     Place(usize),
-    /// Of the link with this name.
+    /// The link with this name.
     Link(&'a str),
 }
 
-/// What a column of a group is of, below the group's name.
+/// Title and unit of a group's column, shown below the group's name.
 fn unit_of(answer: &Answer) -> String {
     format!("{} {}", answer.title, answer.unit).trim_end().to_owned()
 }
@@ -165,10 +165,11 @@ fn short_key(key: &str, keys: &[String]) -> String {
     if is_alone { short } else { key.to_owned() }
 }
 
-/// Keys whose value differs between points, in the order of the sweep; of keys that only change
-/// together, the first.
+/// Keys whose value differs between points, in the order of the sweep. If keys change only
+/// together, only the first is included.
 pub(crate) fn varying_keys(groups: &[Group]) -> Vec<String> {
-    // Of each key its first value, whether there is another, and how many groups have it.
+    // Each key with its first value, whether it has others, and the number of points that have the
+    // key.
     let mut keys: Vec<(&String, &Value, bool, usize)> = Vec::new();
     for group in groups {
         for (key, value) in &group.point {
@@ -191,7 +192,7 @@ pub(crate) fn varying_keys(groups: &[Group]) -> Vec<String> {
     varying
 }
 
-/// Whether each value of one key goes with one value of the other, and the other way round.
+/// Whether the values of the two keys correspond one to one.
 fn change_together(groups: &[Group], one: &str, other: &str) -> bool {
     let mut with_one = BTreeMap::new();
     let mut with_other = BTreeMap::new();

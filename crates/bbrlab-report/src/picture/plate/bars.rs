@@ -1,10 +1,10 @@
-//! The parts of a whole along a swept key: bars on top of each other.
+//! Stacked bars along a swept key: the parts of a whole.
 
 use super::content::PlateCurves;
 use crate::picture::panel::Panel;
 use plotters::style::RGBColor;
 
-/// Half the width of a bar, as a share of the distance between two.
+/// Half the width of a bar, as a share of the distance between two bars.
 const HALF: f64 = 0.36;
 
 pub(super) fn paint(panel: &Panel<'_, '_>, curves: &PlateCurves, color: impl Fn(&str) -> RGBColor) {

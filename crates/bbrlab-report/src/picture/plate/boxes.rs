@@ -1,5 +1,5 @@
-//! Distributions as boxes: quartiles and median, whiskers to the last value within one and a half
-//! of their distance, and every value beyond.
+//! Distributions as boxes: quartiles and median. Whiskers extend to the last value within
+//! [`WHISKER`] interquartile ranges of the box. Every value beyond is shown.
 
 use super::content::PlateBox;
 use crate::picture::canvas::Stroke;
@@ -8,10 +8,10 @@ use crate::picture::palette;
 use crate::picture::panel::Panel;
 use bbrlab_run::percentile;
 
-/// Half the width of a box, as a share of the distance between two.
+/// Half the width of a box, as a share of the distance between two boxes.
 const HALF: f64 = 0.24;
 
-/// Whiskers reach so many times the distance of the quartiles beyond them.
+/// Reach of the whiskers beyond the quartiles, in interquartile ranges.
 const WHISKER: f64 = 1.5;
 
 pub(super) fn paint(panel: &Panel<'_, '_>, boxes: &[PlateBox]) {

@@ -1,6 +1,6 @@
-//! What a plate is drawn from: plain data.
+//! Input of a plate: plain data.
 
-/// A figure of a paper: panels, with one legend for all.
+/// A figure of a paper: panels with one legend.
 #[derive(Clone, Debug)]
 pub struct Plate {
     /// The picture's name.
@@ -20,15 +20,15 @@ pub struct Plate {
 pub struct PlatePanel {
     /// Its heading.
     pub title: String,
-    /// What is along the x axis, with its unit.
+    /// The quantity on the x axis, with its unit.
     pub x_title: String,
-    /// What is along the y axis, with its unit.
+    /// The quantity on the y axis, with its unit.
     pub y_title: String,
-    /// Panels of one name have the same y axis.
+    /// Name of a y axis. Panels with the same name share it.
     pub shared: String,
     /// The y axis.
     pub scale: Scale,
-    /// Its content; `Err` says why there is none.
+    /// The content; `Err` with the reason if there is none.
     pub drawing: Result<Drawing, String>,
 }
 
@@ -39,16 +39,16 @@ pub enum Scale {
     FromZero,
     /// From below the least value if all are far from zero.
     Around,
-    /// Logarithmic; what is not above zero stands at its lower end.
+    /// Logarithmic. Values that are not above zero are placed at the lower end.
     Logarithmic,
 }
 
-/// What a panel shows.
+/// The content of a panel.
 #[derive(Clone, Debug)]
 pub enum Drawing {
     /// Points along a swept key, joined.
     Curves(PlateCurves),
-    /// Bars along a swept key, on top of each other: the parts of a whole.
+    /// Stacked bars along a swept key: the parts of a whole.
     Stacked(PlateCurves),
     /// Distributions side by side.
     Boxes(Vec<PlateBox>),
@@ -68,13 +68,13 @@ pub struct PlateCurves {
 /// A curve.
 #[derive(Clone, Debug, Default)]
 pub struct PlateCurve {
-    /// Its name in the legend. Curves of one name have one colour.
+    /// The name in the legend. Curves of one name have one colour.
     pub name: String,
     /// Its points.
     pub points: Vec<PlatePoint>,
 }
 
-/// A point, as measured and as printed.
+/// A point, as measured and as printed in the paper.
 #[derive(Clone, Debug, Default)]
 pub struct PlatePoint {
     /// Its place in [`PlateCurves::along`].
@@ -83,18 +83,18 @@ pub struct PlatePoint {
     pub measured: Option<f64>,
     /// Its interval.
     pub interval: Option<[f64; 2]>,
-    /// As printed.
+    /// The printed value.
     pub published: Option<f64>,
 }
 
 /// A distribution.
 #[derive(Clone, Debug, Default)]
 pub struct PlateBox {
-    /// What it is of: its place along the x axis.
+    /// The name of the distribution, shown on the x axis.
     pub name: String,
     /// The values, in any order.
     pub values: Vec<f64>,
-    /// Mean and standard deviation as printed.
+    /// Printed mean and standard deviation.
     pub published: Option<[f64; 2]>,
 }
 
@@ -107,19 +107,19 @@ pub struct PlateTimes {
     pub to_s: f64,
     /// The lines.
     pub lines: Vec<PlateLine>,
-    /// Heights that the paper names, with words.
+    /// Values that the paper names, drawn as horizontal lines with labels.
     pub levels: Vec<(f64, String)>,
-    /// Moments that the paper names, with words.
+    /// Moments that the paper names, drawn as vertical lines with labels.
     pub moments: Vec<(f64, String)>,
 }
 
 /// A line over time.
 #[derive(Clone, Debug, Default)]
 pub struct PlateLine {
-    /// Its name in the legend. Lines of one name have one colour.
+    /// The name in the legend. Lines of one name have one colour.
     pub name: String,
-    /// Its points; `None` interrupts it.
+    /// The points; `None` interrupts the line.
     pub points: Vec<(f64, Option<f64>)>,
-    /// Points that the paper prints.
+    /// Points printed in the paper.
     pub published: Vec<(f64, f64)>,
 }

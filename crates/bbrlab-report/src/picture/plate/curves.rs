@@ -1,4 +1,4 @@
-//! Points along a swept key, joined; what is printed as rings, joined by dashes.
+//! Points along a swept key, joined by lines. Printed values are rings, joined by dashes.
 
 use super::content::PlateCurves;
 use super::ordinate::Ordinate;
@@ -8,7 +8,7 @@ use crate::picture::panel::Panel;
 use crate::picture::swept::Swept;
 use plotters::style::RGBColor;
 
-/// The axis along which they stand.
+/// The axis along the swept key.
 pub(super) fn along(curves: &PlateCurves) -> Swept {
     Swept::new("", &curves.along)
 }

@@ -1,9 +1,9 @@
-//! The y axes of a plate: one for all panels that share it.
+//! The y axes of a plate. Panels can share one.
 
 use super::content::{Drawing, PlateCurves, PlatePanel, Scale};
 use crate::picture::axis::{Axis, log2};
 
-/// An axis with the way in which values are placed on it.
+/// A y axis, linear or logarithmic.
 #[derive(Clone)]
 pub(super) struct Ordinate {
     pub(super) axis: Axis,
@@ -11,7 +11,7 @@ pub(super) struct Ordinate {
 }
 
 impl Ordinate {
-    /// The axis of the panels of one name.
+    /// The axis that the panels with this name share.
     pub(super) fn of(panels: &[PlatePanel], shared: &str) -> Self {
         let mut values = Vec::new();
         let mut scale = Scale::FromZero;
@@ -37,7 +37,7 @@ impl Ordinate {
         Self { axis, is_logarithmic: is_logarithmic && !values.is_empty() }
     }
 
-    /// Where a value stands on it.
+    /// The position of a value on the axis.
     pub(super) fn place(&self, value: f64) -> f64 {
         if !self.is_logarithmic {
             value
@@ -49,7 +49,7 @@ impl Ordinate {
     }
 }
 
-/// All that a drawing must have room for.
+/// Collects all values that the axis of a drawing must contain.
 fn extremes(drawing: &Drawing, values: &mut Vec<f64>) {
     match drawing {
         Drawing::Curves(curves) => {
@@ -79,7 +79,7 @@ fn extremes(drawing: &Drawing, values: &mut Vec<f64>) {
     }
 }
 
-/// The height of the bar at a place.
+/// The height of the bar at an index of the axis.
 fn height(curves: &PlateCurves, at: usize) -> f64 {
     let points = curves.curves.iter().flat_map(|curve| &curve.points);
     points.filter(|point| point.at == at).filter_map(|point| point.measured).sum()

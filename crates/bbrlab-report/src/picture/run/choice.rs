@@ -1,4 +1,4 @@
-//! What is drawn of a run.
+//! The choice of panels, time and size for the picture of a run.
 
 use crate::picture::shape::Shape;
 
@@ -7,9 +7,9 @@ use crate::picture::shape::Shape;
 pub enum RunPanel {
     /// The states of congestion controls, as coloured bands.
     State,
-    /// What left the last link with a rate.
+    /// The throughput that left the last link with a rate.
     Throughput,
-    /// Smoothed RTT; of a single flow its samples too.
+    /// Smoothed RTT; for a single flow its samples too.
     Rtt,
     /// Congestion window and packets in flight.
     Cwnd,
@@ -33,23 +33,23 @@ impl RunPanel {
         ("pacing", Self::Pacing),
     ];
 
-    /// The parts that are drawn unless somebody chooses, as far as the flows have what they show.
+    /// The panels drawn by default, if the flows have the data.
     pub const USUAL: &[Self] = &[Self::State, Self::Throughput, Self::Rtt, Self::Cwnd, Self::Queue];
 
-    /// Whether it shows what only a connection has.
+    /// Whether only connections have the panel's quantity.
     pub(super) fn is_of_connections(self) -> bool {
         matches!(self, Self::Rtt | Self::Cwnd | Self::Bandwidth | Self::Pacing)
     }
 }
 
-/// What somebody wants to see of a run.
+/// The user's choice for the picture of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunChoice {
-    /// The panels, from top to bottom; the states are always at the top.
+    /// The panels, from top to bottom. The states are always at the top.
     pub panels: Vec<RunPanel>,
-    /// Where the time axis begins, in seconds; at the start if `None`.
+    /// The start of the time axis in seconds; `None` is the start of the run.
     pub from_s: Option<f64>,
-    /// Where the time axis ends, in seconds; at the end if `None`.
+    /// The end of the time axis in seconds; `None` is the end of the run.
     pub to_s: Option<f64>,
     /// The size.
     pub shape: Shape,

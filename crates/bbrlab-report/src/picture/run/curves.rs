@@ -1,4 +1,5 @@
-//! The curves of a panel: one per flow, or of many flows one per group with the range of its flows.
+//! The curves of a panel: one for each flow. With many flows, one for each group, with the range of
+//! its flows.
 
 use bbrlab_run::{MaybeKnown, Sample, Source, wire_bytes};
 use plotters::style::RGBColor;
@@ -18,22 +19,22 @@ pub(super) struct Curve {
     pub(super) name: String,
     pub(super) color: RGBColor,
     pub(super) lines: Vec<Points>,
-    /// Lower and upper end of the range of the flows that the curve stands for, as often as it is
-    /// interrupted.
+    /// Lower and upper end of the range of the flows that the curve represents. Each uninterrupted
+    /// part of the curve has one element.
     pub(super) bands: Vec<(Points, Points)>,
 }
 
 /// The largest number of windows in which rates and medians are computed.
 const WINDOWS: u32 = 250;
 
-/// The part of the flows below and above the band: a tenth.
+/// A tenth of the flows is below the band, and a tenth above it.
 const OUTSIDE: usize = 10;
 
 /// Makes the curves of a picture.
 pub(super) struct Curves<'s, 'a> {
     sheet: &'s Sheet<'a>,
     windows: u32,
-    /// Points that are farther apart are not joined.
+    /// Points at a larger distance are not joined.
     gap_s: f64,
 }
 
@@ -41,7 +42,7 @@ impl<'s, 'a> Curves<'s, 'a> {
     pub(super) fn new(sheet: &'s Sheet<'a>) -> Self {
         let length_s = sheet.to_s - sheet.from_s;
         let (windows, gap_s) = match sheet.input.run.sample {
-            // A window without a sample is then a time without the flow.
+            // A window without a sample then means that the flow was not active.
             Sample::Every(period) => {
                 let mut windows = WINDOWS;
                 while windows > 1 && length_s / f64::from(windows) < period.as_secs_f64() {
@@ -72,7 +73,7 @@ impl<'s, 'a> Curves<'s, 'a> {
         flows.map(|flow| (self.sheet.flow_title(flow), palette::line(flow as usize))).collect()
     }
 
-    /// The same for a legend: flows that come and go have no time series, so no curve.
+    /// The names and colours for a legend. Flows that come and go have no time series, so no curve.
     pub(super) fn drawn(&self) -> Vec<(String, RGBColor)> {
         let lasts = |&flow: &u32| self.sheet.input.run.class(flow).source.arrivals().is_none();
         let is_drawn: Vec<bool> = if self.sheet.rows.len() > SINGLE_CURVES {
@@ -121,8 +122,8 @@ impl<'s, 'a> Curves<'s, 'a> {
         groups
     }
 
-    /// One curve for all flows of a group: the sum of rates, the median of everything else with its
-    /// band.
+    /// One curve for all flows of a group: the sum of rates, or the median of another quantity with
+    /// its band.
     fn by_group(&self, quantity: FlowQuantity) -> Vec<Curve> {
         let curve = |((_, flows), (name, color)): ((&str, Vec<u32>), (String, RGBColor))| {
             let windows: Vec<Windows> = flows
@@ -156,8 +157,7 @@ impl<'s, 'a> Curves<'s, 'a> {
         self.groups().into_iter().zip(self.names()).map(curve).collect()
     }
 
-    /// The lines through the windows that have a value: none is drawn through a time in which there
-    /// is no flow.
+    /// The lines through the windows that have a value. A time without a flow interrupts the line.
     fn split(&self, windows: &[(f64, Option<f64>)]) -> Vec<Points> {
         let mut lines: Vec<Points> = Vec::new();
         for (x, y) in windows.iter().filter_map(|&(x, y)| y.map(|y| (x, y))) {
@@ -208,11 +208,12 @@ impl<'s, 'a> Curves<'s, 'a> {
         points
     }
 
-    /// Wire bytes delivered between two rows of a series that does not tell the throughput. For
-    /// bulk flows they follow from the packets, which SACK reports as they arrive: the bytes that
-    /// the application gets stand still during a repair and jump after it. For sources that write
-    /// less than full segments they follow from the bytes that the application gets. `None` where
-    /// that is not known.
+    /// Wire bytes delivered between two rows of a series without throughput; `None` if they are
+    /// unknown.
+    ///
+    /// For bulk flows they follow from the packets, which SACK reports as they arrive: the
+    /// application's bytes stop during a repair and jump after it. For sources that write less than
+    /// full segments they follow from the application's bytes.
     fn wire_bytes(&self, flow: u32, before: usize, last: usize) -> Option<f64> {
         let (series, run) = (self.sheet.input.series, self.sheet.input.run);
         let class = run.class(flow);

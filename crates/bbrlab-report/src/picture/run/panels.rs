@@ -43,7 +43,8 @@ impl Sheet<'_> {
         if !within.is_empty() {
             keys.push(key("policed", policer()));
         }
-        // A policer far above what there is to police would flatten the rest, so it has no line.
+        // A policer whose rate is far above the traffic would flatten the other curves, so it has
+        // no line.
         for rate in &above {
             keys.push(key(format!("policed at {} (above)", trimmed(*rate)), policer()));
         }
@@ -120,7 +121,7 @@ impl Sheet<'_> {
 
     pub(super) fn window<'c, 's>(&self, spot: Spot<'c, 's>) -> Panel<'c, 's> {
         let cwnd = self.curves(FlowQuantity::Cwnd);
-        // Of many flows, the second line of each group would only hide the first.
+        // With many flows, the second line of each group would only hide the first.
         let inflight =
             if self.by_group() { Vec::new() } else { self.curves(FlowQuantity::Inflight) };
         let bdp = self.bdp_packets();
@@ -180,8 +181,8 @@ impl Sheet<'_> {
         let curves = self.curves(quantity);
         let rates = self.main_link().map_or_else(Vec::new, |link| self.rate_mbps(link));
         let link_top = rates.iter().map(|&(_, rate)| rate).fold(0.0, f64::max);
-        // A start-up paces at several times the rate of the link; more than that would flatten the
-        // rest.
+        // A start-up paces at several times the rate of the link. A still higher axis would flatten
+        // the rest.
         let top = greatest(&curves).max(link_top);
         let panel = self.panel(spot, Axis::from_zero(top, spot.ticks()));
         let mut keys = Vec::new();
@@ -207,7 +208,7 @@ impl Sheet<'_> {
         let panel = self.panel(spot, Axis::from_zero(top, spot.ticks()));
         let points = rows().map(|row| (queue.time_s[row], Some(value(queue.packets[row]))));
         let lines = decimate::lines(points, |time_s| panel.column(time_s));
-        // Places at which a count rises, at most one in a column.
+        // Times at which a count rises, at most one per column.
         let rises = |count: &dyn Fn(usize) -> u64| {
             let mut places: Vec<f64> = Vec::new();
             let (mut before, mut last_column) = (None, i64::MIN);

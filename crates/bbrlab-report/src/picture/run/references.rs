@@ -1,26 +1,26 @@
-//! What curves are compared with: the rate of a link, the bandwidth-delay product, a buffer.
+//! References for curves: the rate of a link, the bandwidth-delay product, a buffer.
 
 use bbrlab_link::{DelaySteps, Link, Rate, Trace};
 use bbrlab_run::{FlowClass, Hop, wire_bytes};
 
 use super::{QUEUES_SHOWN, Sheet, value};
 
-/// The bins in which a trace's opportunities are counted.
+/// The number of bins for counting the opportunities of a trace.
 const BINS: u32 = 250;
 
-/// A packet in service is no queue: somebody has to wait behind it.
+/// Minimum queue in packets. With one packet, which is in service, no packet waits.
 const SOMEBODY_WAITS: u64 = 2;
 
 impl<'a> Sheet<'a> {
-    /// The link that the flows share: the dumbbell's bottleneck, or else the first with a limited
-    /// rate.
+    /// The link that the flows share: the dumbbell's bottleneck; without one, the first link with a
+    /// limited rate.
     pub(super) fn main_link(&self) -> Option<&'a Link> {
         let run = self.input.run;
         run.bottleneck_link().or_else(|| run.links.iter().find(|link| link.rate.is_limited()))
     }
 
-    /// The scenario's link behind a link of the summary; of a private link, that of its flow's
-    /// class.
+    /// The scenario's link for a link of the summary. A private link belongs to the class of its
+    /// flow.
     pub(super) fn link_of(&self, summary_link: u32) -> Option<&'a Link> {
         let name = &self.input.summary.links.get(summary_link as usize)?.name;
         let run = self.input.run;
@@ -32,9 +32,10 @@ impl<'a> Sheet<'a> {
         })
     }
 
-    /// The links whose queues are drawn, and how many more had one: the shared link and others, of
-    /// the way back too, in which packets ever waited, those with the longest queues, in the order
-    /// of the summary. Links of single flows are drawn only if there are no others.
+    /// The links whose queues are drawn, and the number of other links with a queue. Drawn are the
+    /// shared link and the links with the longest mean queues in which a packet ever waited. These
+    /// include the links of the reverse path. They are in the order of the summary. Links of single
+    /// flows are drawn only if there are no others.
     pub(super) fn shown_links(&self) -> (Vec<u32>, usize) {
         let queue = self.input.queue;
         if queue.is_empty() {
@@ -78,9 +79,9 @@ impl<'a> Sheet<'a> {
         value(wire_bytes(self.main_link(), mss))
     }
 
-    /// The bandwidth-delay product of the only flow in packets, as the corners of a line: it
-    /// changes with the rate of the link and with the base RTT. There is none of a trace, whose
-    /// rate wanders too much for a product with the RTT.
+    /// The bandwidth-delay product of the only flow in packets, as the corners of a line. It
+    /// changes with the rate of the link and with the base RTT. A trace has none, because its rate
+    /// varies too much for a product with the RTT.
     pub(super) fn bdp_packets(&self) -> Vec<(f64, f64)> {
         let ([class], [_]) = (self.input.run.classes.as_slice(), self.rows.as_slice()) else {
             return Vec::new();
@@ -104,8 +105,7 @@ impl<'a> Sheet<'a> {
         link.room_packets(self.wire_bytes(mss))
     }
 
-    /// The different rates of the shared links on the ways of the data, each as the corners of a
-    /// line.
+    /// The different rates of the shared links on the forward paths, each as the corners of a line.
     pub(super) fn forward_rates(&self) -> Vec<Vec<(f64, f64)>> {
         let run = self.input.run;
         let mut rates: Vec<&Rate> = Vec::new();
@@ -134,7 +134,8 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// What holds from each time on, as the corners of a line over the time of the picture.
+    /// Converts steps, each a time and the value from then on, to the corners of a line over the
+    /// time of the picture.
     fn steps(&self, mut steps: impl Iterator<Item = (f64, f64)>) -> Vec<(f64, f64)> {
         let (from_s, to_s) = (self.from_s, self.to_s);
         let mut held = steps.next().map_or(0.0, |(_, first)| first);
@@ -154,12 +155,12 @@ impl<'a> Sheet<'a> {
         corners
     }
 
-    /// The RTT of an empty way in milliseconds, as the corners of a line.
+    /// The RTT of an empty path in milliseconds, as the corners of a line.
     pub(super) fn base_rtt(&self, class: &FlowClass) -> Vec<(f64, f64)> {
         self.steps(self.base_rtt_steps(class).into_iter())
     }
 
-    /// The same from each time on: it changes with the delays of links.
+    /// The base RTT in milliseconds from each time on. It changes with the delays of links.
     fn base_rtt_steps(&self, class: &FlowClass) -> Vec<(f64, f64)> {
         let hops = class.forward.iter().chain(&class.reverse);
         let changes: Vec<&DelaySteps> = hops
@@ -172,7 +173,7 @@ impl<'a> Sheet<'a> {
             changes.iter().flat_map(|of| of.steps.iter()).map(|of| of.0).collect();
         times.sort_unstable();
         times.dedup();
-        // What a link adds to its first delay, in seconds.
+        // The increase of a link's delay over its first delay, in seconds.
         let more_s = |of: &DelaySteps, time| {
             let after = of.steps.partition_point(|step| step.0 <= time);
             let [first, now] = [0, after.saturating_sub(1)].map(|at| of.steps.get(at));
@@ -188,14 +189,14 @@ impl<'a> Sheet<'a> {
         first.chain(later).collect()
     }
 
-    /// The rates of the policers on the ways of the data, in Mbit/s.
+    /// The rates of the links' policers in Mbit/s, of at most [`QUEUES_SHOWN`] links.
     pub(super) fn policed_rates(&self) -> Vec<f64> {
         let rates = self.input.run.links.iter().filter_map(|link| Some(link.police?.rate));
         rates.take(QUEUES_SHOWN).map(|rate| value(rate.0) / 1e6).collect()
     }
 }
 
-/// A rate in Mbit/s from each time on; `None` of a trace and of a link without one.
+/// The rate in Mbit/s from each time on; `None` for a trace and for a link without a rate.
 fn rate_steps(rate: &Rate) -> Option<Vec<(f64, f64)>> {
     let mbps = |bits_per_s: u64| value(bits_per_s) / 1e6;
     match rate {
@@ -207,17 +208,17 @@ fn rate_steps(rate: &Rate) -> Option<Vec<(f64, f64)>> {
     }
 }
 
-/// What holds at a time, of steps that begin at zero.
+/// The value at a time, from steps that begin at zero.
 fn held(steps: &[(f64, f64)], time_s: f64) -> f64 {
     let after = steps.partition_point(|step| step.0 <= time_s);
     steps.get(after.saturating_sub(1)).map_or(0.0, |step| step.1)
 }
 
-/// What a trace can carry, bin by bin, in Mbit/s.
+/// The capacity of a trace in Mbit/s, bin by bin.
 fn trace_bins(trace: &Trace, from_s: f64, to_s: f64) -> Vec<(f64, f64)> {
     let opportunities = trace.opportunities_ms();
     let period_s = f64::from(trace.period_ms()) / 1e3;
-    // Opportunities up to a time, of all repetitions.
+    // Opportunities up to a time, in all repetitions of the trace.
     let before = |time_s: f64| {
         let rounds = (time_s / period_s).floor();
         let rest_ms = (time_s - rounds * period_s) * 1e3;

@@ -1,8 +1,8 @@
-//! A figure of a sweep against another: what a share of the link costs in delay.
+//! Two metrics of a sweep against each other, for example the share of the link against the delay.
 //!
-//! A point for each combination of swept values. Colours tell one key apart; small multiples the
-//! others, except for one, along whose values points are joined: the larger the value, the larger
-//! the mark.
+//! Each combination of swept values is a point. Colours show one key. Points are joined along the
+//! values of another key: the larger the value, the larger the mark. The remaining keys are small
+//! multiples.
 
 use bbrlab_run::Group;
 
@@ -24,17 +24,17 @@ use crate::points::Points;
 use crate::table::varying_keys;
 
 const PANEL_HEIGHT: f64 = 200.0;
-/// Below a panel, for its labels, and the next one's name.
+/// Space below a panel, for its labels and the name of the next panel.
 const GAP_Y: f64 = 74.0;
 const GAP_X: f64 = 26.0;
-/// Sizes of the marks of the least and the greatest value that points are joined along.
+/// Sizes of the marks at the least and the greatest value of the joined key.
 const SIZES: (f64, f64) = (2.2, 4.6);
 
-/// The figures of a sweep against the one that was chosen, a picture for each.
+/// Draws the metrics of a sweep against the chosen one, one picture for each.
 ///
 /// # Errors
-/// If a figure or a key is unknown, there are more colours than can be told apart, or the panels do
-/// not fit the size.
+/// If a metric or a key is unknown, there are more colours than can be distinguished, or the panels
+/// do not fit the size.
 pub(super) fn against(
     title: &str,
     points: &Points,
@@ -58,10 +58,10 @@ pub(super) fn against(
     figures.iter().map(draw).collect()
 }
 
-/// The part that each swept key plays.
+/// The use of each swept key.
 struct Parts<'a> {
     color: Option<&'a str>,
-    /// The key along which points are joined, with the places of its values.
+    /// The key along which points are joined, with the positions of its values.
     joined: Option<(&'a str, Swept)>,
     multiples: Vec<&'a str>,
 }
@@ -99,11 +99,11 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// A combination of swept values.
+/// The point of a combination of swept values.
 struct Dot {
     x: f64,
     y: f64,
-    /// Halves of the intervals.
+    /// Half the widths of the intervals.
     half: (Option<f64>, Option<f64>),
     size: f64,
 }
@@ -283,7 +283,7 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// The share of each of several groups if they share equally.
+    /// The share of each group of flows if several groups share equally.
     fn equal_share(&self) -> Option<f64> {
         let n = u32::try_from(self.flow_groups.len()).ok().filter(|&n| n > 1)?;
         (self.figure.metric == Metric::PerGroup("share")).then(|| self.figure.scale / f64::from(n))
@@ -346,7 +346,7 @@ impl<'a> Sheet<'a> {
     }
 }
 
-/// As many columns of panels as leave the fewest places empty.
+/// The number of columns that leaves the fewest places empty.
 fn columns(panels: u32, choice: &SweepChoice) -> u32 {
     let usual: &[u32] = if choice.shape.is_narrow() { &[2] } else { &[4, 5, 3] };
     let empty = |columns: u32| panels.next_multiple_of(columns) - panels;
@@ -354,7 +354,8 @@ fn columns(panels: u32, choice: &SweepChoice) -> u32 {
     best.unwrap_or(1).min(panels)
 }
 
-/// The groups of flows with points of their own. Of shares the last one's is what the others leave.
+/// The groups of flows with points of their own. The share of the last group is omitted, because it
+/// is what the others leave.
 fn shown_groups(figure: &Answer<'_>, group: &Group) -> std::ops::Range<usize> {
     if !figure.metric.is_per_group() {
         return 0..1;

@@ -1,5 +1,5 @@
-//! What is drawn of a sweep: figures, axis, colours and small multiples, chosen by somebody or by
-//! the sweep itself.
+//! The choice of metrics, axis, colours and small multiples for a sweep's pictures, by the user or
+//! by default.
 
 use bbrlab_run::{
     Field, FlowGroup, FlowSummary, Group, Leaf, LinkSummary, RunSummary, WaitSummary, leaves,
@@ -10,17 +10,17 @@ use crate::answers::{Answer, Metric};
 use crate::picture::shape::Shape;
 use crate::picture::swept::Swept;
 
-/// What somebody wants to see of a sweep. By default the figures that the sweep is about against
-/// each swept quantity.
+/// The user's choice for the pictures of a sweep. By default they show the metrics that answer the
+/// sweep's question against each swept quantity.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweepChoice {
-    /// Figures by their names: `share`, `fct_ms.p95`, `links.bottleneck.utilization`.
+    /// Names of metrics: `share`, `fct_ms.p95`, `links.bottleneck.utilization`.
     pub metrics: Vec<String>,
-    /// The figure along the axis, in place of a swept key.
+    /// The metric on the x axis, instead of a swept key.
     pub against: Option<String>,
-    /// The swept key along the axis; with `against`, the one along whose values points are joined.
+    /// The swept key on the x axis; with `against`, the key along which points are joined.
     pub x: Option<String>,
-    /// The swept key that colours tell apart.
+    /// The swept key shown by colours.
     pub by: Option<String>,
     /// The size.
     pub shape: Shape,
@@ -32,18 +32,18 @@ impl Default for SweepChoice {
     }
 }
 
-/// The part that each swept key plays.
+/// The use of each swept key.
 pub(super) struct Keys<'a> {
     pub(super) axis: &'a str,
     pub(super) color: Option<&'a str>,
     pub(super) multiples: Vec<&'a str>,
 }
 
-/// More colours than this cannot be told apart.
+/// More colours than this cannot be distinguished.
 const COLORS: usize = 8;
 
 impl SweepChoice {
-    /// The figures that were asked for; none if none were.
+    /// The chosen metrics; empty if the user chose none.
     pub(super) fn figures<'a>(
         &'a self,
         groups: &[Group],
@@ -52,7 +52,7 @@ impl SweepChoice {
         self.metrics.iter().map(|wanted| figure(wanted, groups, usual)).collect()
     }
 
-    /// The keys that are laid along an axis, one after the other.
+    /// The keys for the x axis. Each gets a picture.
     pub(super) fn axes<'a>(
         &self,
         swept: &'a [String],
@@ -72,7 +72,7 @@ impl SweepChoice {
         Ok(others.or(swept.first()).map(String::as_str).into_iter().collect())
     }
 
-    /// The parts of the other keys beside the one along the axis.
+    /// The use of the keys that are not on the x axis.
     pub(super) fn keys<'a>(
         &self,
         axis: &'a str,
@@ -90,7 +90,7 @@ impl SweepChoice {
             Some(key)
         } else {
             let fits = || others.iter().copied().filter(|key| n(key) <= COLORS);
-            // Of several keys with as many values, the first.
+            // If several keys have equally many values, take the first.
             let most = fits().rev().max_by_key(|key| n(key));
             fits().find(|key| stem(key) == "cc").or(most).or(others.first().copied())
         };
@@ -99,7 +99,7 @@ impl SweepChoice {
     }
 }
 
-/// The swept key of that name, or whose last part it is.
+/// The swept key with this name or last part.
 pub(super) fn swept_key<'a>(wanted: &str, swept: &'a [String]) -> Result<&'a str, String> {
     let found = swept.iter().find(|key| *key == wanted).or_else(|| {
         let mut ending = swept.iter().filter(|key| stem(key) == wanted);
@@ -115,7 +115,8 @@ const GROUPS: &str = "flow_groups.";
 const LINKS: &str = "links.";
 const WAITS: &str = "waits.";
 
-/// The figure of that name: of the run, else of each group of flows, else of the bottleneck.
+/// The metric with this name: first of the run, then of each group of flows, then of the
+/// bottleneck.
 pub(super) fn figure<'a>(
     wanted: &'a str,
     groups: &[Group],
@@ -126,7 +127,7 @@ pub(super) fn figure<'a>(
         let ending = format!(".{name}");
         let is_it = |key: &str| {
             let rest = key.strip_prefix(prefix).and_then(|rest| rest.strip_suffix(&ending));
-            // What is between is a name.
+            // The part between is the name of a group or link.
             rest.is_some_and(|between| !between.is_empty())
         };
         groups.iter().any(|group| group.metrics.names().any(is_it))
@@ -167,7 +168,7 @@ fn is_of<R: Field>(name: &str) -> bool {
     leaves_of::<R>().iter().any(|leaf| leaf.name == name)
 }
 
-/// Every figure that has a single value in a run, in a group of flows or in a link.
+/// All metrics with a single value for a run, a group of flows or a link.
 fn known() -> Vec<Leaf> {
     let mut all = leaves_of::<RunSummary>();
     all.extend(leaves_of::<FlowGroup>());
@@ -176,8 +177,8 @@ fn known() -> Vec<Leaf> {
     all
 }
 
-/// Where the name is that of a column of `summary.parquet` for a figure of runs, of groups of flows
-/// or of links: what the figure is called here.
+/// A hint if the name is a column of `summary.parquet`, with a metric of runs, groups of flows or
+/// links: the metric's name here.
 fn column(wanted: &str, groups: &[Group], usual: &[Answer<'_>]) -> Option<String> {
     let named = |leaves: Vec<Leaf>, own: &str, prefix: &str| {
         let leaf = leaves.into_iter().find(|leaf| leaf.name.replace('.', "_") == own)?;
@@ -190,7 +191,7 @@ fn column(wanted: &str, groups: &[Group], usual: &[Answer<'_>]) -> Option<String
     } else {
         named(leaves_of::<RunSummary>(), wanted.strip_prefix("run_")?, "")?
     };
-    // A figure of a run and one of its groups or links may share the name that is short.
+    // A metric of the run and one of its groups or links may have the same short name.
     let meant = figure(&full, groups, usual).ok()?.metric;
     let is_short = figure(&short, groups, usual).is_ok_and(|it| it.metric == meant);
     let name = if is_short { &short } else { &full };
@@ -199,7 +200,7 @@ fn column(wanted: &str, groups: &[Group], usual: &[Answer<'_>]) -> Option<String
 
 fn unknown(wanted: &str, groups: &[Group]) -> String {
     let mut names: Vec<String> = Vec::new();
-    // Waits are named by links, which only the results know.
+    // The names of waits contain the names of links, which only the results contain.
     let of_waits = groups.iter().flat_map(|group| group.metrics.names());
     let of_waits = of_waits.filter(|name| name.starts_with(WAITS)).map(str::to_owned);
     for name in known().into_iter().map(|leaf| leaf.name).chain(of_waits) {
@@ -208,7 +209,7 @@ fn unknown(wanted: &str, groups: &[Group]) -> String {
         }
     }
     let first = wanted.split(['.', '_', ' ']).next().unwrap_or(wanted).to_lowercase();
-    // As misspellings go, the beginning is right.
+    // Most misspelled names begin correctly.
     let beginning: String = first.chars().take(4).collect();
     let is_near = |name: &&str| name.contains(&first) || name.contains(&beginning);
     let near: Vec<&str> = names.iter().map(String::as_str).filter(is_near).collect();

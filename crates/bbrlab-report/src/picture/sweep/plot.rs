@@ -5,7 +5,7 @@ use crate::picture::marks::Mark;
 use crate::picture::panel::Panel;
 use crate::picture::swept::Swept;
 
-/// Dashes that distinguish groups of flows where colours distinguish something else.
+/// Dashes that distinguish groups of flows if colours distinguish lines.
 pub(super) const DASHES: [Option<(f64, f64)>; 4] =
     [None, Some((6.0, 3.0)), Some((2.0, 2.0)), Some((10.0, 2.0))];
 
@@ -13,7 +13,7 @@ pub(super) const DASHES: [Option<(f64, f64)>; 4] =
 pub(super) struct Sample {
     pub(super) x: f64,
     pub(super) mean: f64,
-    /// Half the interval.
+    /// Half the width of the interval.
     pub(super) half: Option<f64>,
     /// The values of single seeds.
     pub(super) seeds: Vec<f64>,
@@ -34,25 +34,25 @@ pub(super) struct Curve {
     pub(super) samples: Vec<Sample>,
 }
 
-/// With more points than this a joined curve is a line without marks, between lines in place of
-/// bars: they would hide one another.
+/// With more points than this, a joined curve has no marks. Lines show its interval instead of
+/// bars, which would hide one another.
 const MARKED: usize = 100;
-/// The same for all curves of a picture together, and how many dots a picture has at most: each
-/// takes time and memory.
+/// Limit of points with marks for all curves of a picture together, and of dots: each takes time
+/// and memory.
 const MARKED_IN_ALL: usize = 20_000;
 const DOTS: usize = 40_000;
 
-/// What there is room for.
+/// The detail for which a picture has space.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Room {
     /// Whether points have marks and bars.
     pub(super) has_marks: bool,
-    /// Dots of a point, at most.
+    /// Maximum number of dots per point.
     pub(super) dots: usize,
 }
 
 impl Room {
-    /// In a picture of so many points, all curves together.
+    /// The detail for a picture with `samples` points on all its curves.
     pub(super) fn of(samples: usize, swept: &Swept) -> Self {
         let is_crowded = swept.count() > MARKED || samples > MARKED_IN_ALL;
         let has_marks = !swept.joins || !is_crowded;
@@ -60,14 +60,14 @@ impl Room {
     }
 }
 
-/// Draws the curves, first what lies behind.
+/// Draws the curves. The parts in the background come first.
 pub(super) fn plot(panel: &Panel<'_, '_>, curves: &[Curve], swept: &Swept, room: Room) {
     let shifts = shifts(panel, curves.len(), swept);
     let at = |shift: f64, x: f64, y: f64| {
         let (x, y) = panel.at(x, y);
         (x + shift, y)
     };
-    // Beside their bar, where there is room for it.
+    // Draw dots to the right of their bar, if there is space.
     let aside = if curves.len() <= 4 { 5.0 } else { 0.0 };
     for (curve, &shift) in curves.iter().zip(&shifts) {
         for sample in &curve.samples {
@@ -80,7 +80,7 @@ pub(super) fn plot(panel: &Panel<'_, '_>, curves: &[Curve], swept: &Swept, room:
     for (curve, &shift) in curves.iter().zip(&shifts) {
         let color = curve.mark.color;
         let is_beside = |sample: &&Sample| swept.gap_at.is_none_or(|gap| sample.x > gap);
-        // Where the curve would be if each of its points had another value.
+        // The line through another value of each point.
         let line = |value: fn(&Sample) -> f64| -> Vec<(f64, f64)> {
             let samples = curve.samples.iter().filter(is_beside);
             samples.map(|sample| at(shift, sample.x, value(sample))).collect()
@@ -116,9 +116,9 @@ pub(super) fn plot(panel: &Panel<'_, '_>, curves: &[Curve], swept: &Swept, room:
     }
 }
 
-/// Curves are shifted sideways, so that equal values do not hide one another: between quantities by
-/// a little, between names so that all are side by side. However many curves there are, none is far
-/// from its place.
+/// Shifts of the curves sideways, so that equal values do not hide one another. Between quantities
+/// they are small; between names, all curves are side by side. No curve is far from its position,
+/// whatever their number.
 fn shifts(panel: &Panel<'_, '_>, curves: usize, swept: &Swept) -> Vec<f64> {
     let (from, to) = (panel.at(panel.x.low, 0.0).0, panel.at(panel.x.low + swept.spacing, 0.0).0);
     #[expect(clippy::cast_precision_loss, reason = "a handful of curves")]
