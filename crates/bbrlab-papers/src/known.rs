@@ -1,5 +1,5 @@
-//! What the simulator always knows. Experiments of papers run on it alone, so here these are plain
-//! values.
+//! Values that the simulator always records. Experiments of papers run only on the simulator, so
+//! these values are plain here.
 
 use bbrlab_run::{FlowSummary, MaybeKnown};
 
