@@ -53,7 +53,7 @@ pub struct SwitchEffect {
     pub on: Vec<String>,
     /// The keys that switch it off.
     pub off: Vec<String>,
-    /// Whether the claim is true with only this switch on, or a message why that could not be run.
+    /// Whether the claim is true with only this switch on, or the reason why that could not be run.
     pub alone_on: Result<bool, String>,
     /// Whether the claim is true with only this switch off, or such a message.
     pub alone_off: Result<bool, String>,
@@ -378,7 +378,7 @@ struct Trials<'a, W> {
 }
 
 impl<W: FnMut(Progress)> Trials<'_, W> {
-    /// Whether the claim is true with these switches on and the others off, or a message why this
+    /// Whether the claim is true with these switches on and the others off, or the reason why this
     /// is unknown.
     fn with(&mut self, on: &[usize]) -> Result<Result<bool, String>, LabError> {
         self.run(&config_of(self.switches, on))

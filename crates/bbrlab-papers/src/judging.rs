@@ -169,7 +169,7 @@ pub(crate) struct RunUnder {
 }
 
 /// Runs what some claims need of an experiment in another configuration. Adds the runs to `work`.
-/// The inner error is a message why there are no rows.
+/// The inner error states why there are no rows.
 ///
 /// # Errors
 /// If a run or a write fails, or the user interrupts it.

@@ -56,7 +56,7 @@ pub struct UnderSetting {
     pub by_hand: ByHand,
     /// The folders of its runs.
     pub out: Vec<PathBuf>,
-    /// The claim's outcome there, or a message why it could not be determined.
+    /// The claim's outcome there, or the reason why it could not be determined.
     pub looked: Result<Looked, String>,
 }
 
