@@ -121,7 +121,7 @@ pub(crate) struct OverTime {
     /// Printed values, drawn as horizontal lines.
     #[serde(default)]
     pub(crate) levels: Vec<Named>,
-    /// Printed moments.
+    /// Printed moments, drawn as vertical lines.
     #[serde(default)]
     pub(crate) moments: Vec<Named>,
 }

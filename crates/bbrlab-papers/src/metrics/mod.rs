@@ -24,7 +24,7 @@ use super::locate::{self, Keys};
 use super::row::MeasuredRow;
 use crate::papers::{Experiment, Key};
 
-/// A run and its results. Its series are read when they are first asked for.
+/// A run and its results. Its series are read when they are first needed.
 pub(super) struct Measured<'a> {
     pub(super) run: &'a Run,
     pub(super) summary: &'a RunSummary,
@@ -45,7 +45,7 @@ impl<'a> Measured<'a> {
         Self { run, summary, counting, folder, series: OnceCell::new(), queue: OnceCell::new() }
     }
 
-    /// A run that was just simulated, without a folder.
+    /// Returns a run that was just simulated and has no folder.
     #[cfg(test)]
     pub(super) fn of_result(run: &'a Run, result: &'a bbrlab_run::RunResult) -> Self {
         Self {
