@@ -1,5 +1,5 @@
-//! `cargo xtask replication`, `explanations`, `disciplines` and `contradictions`: keeps of results
-//! what a page is made of.
+//! Keeps the part of results that a page needs, for `cargo xtask replication`, `explanations`,
+//! `disciplines` and `contradictions`.
 
 use std::env;
 use std::path::Path;

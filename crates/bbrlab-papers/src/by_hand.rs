@@ -1,25 +1,26 @@
-//! How runs are repeated by hand: which built-in scenarios, which of their keys are set to what,
-//! how many seeds, and who counts.
+//! How a user repeats runs: the built-in scenarios, the keys to set, the number of seeds, and the
+//! rule for counting packets.
 
 use crate::counting::Counting;
 use crate::reproduce::ReproduceOptions;
 
-/// Runs that `bbrlab run` computes.
+/// Runs that a user can repeat with `bbrlab run`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ByHand {
-    /// The built-in scenarios; none where the experiment has no such form.
+    /// The built-in scenarios; empty if the experiment has no such form.
     pub scenarios: Vec<String>,
-    /// The keys, as `--set` takes them.
+    /// Keys to set, in the syntax of `--set`.
     pub sets: Vec<String>,
-    /// Who counts the packets.
+    /// The rule for counting packets.
     pub counting: Counting,
-    /// The seeds of each point and the first of them, where they are not the scenarios' own.
+    /// Seeds per point and first seed, where they differ from the scenarios' own.
     pub(crate) seeds: (Option<u64>, Option<u64>),
 }
 
 impl ByHand {
-    /// The command, as a shell takes it, with a comment where its figures are not those that are
-    /// printed; `None` if there is nothing to run.
+    /// Returns the shell command, or `None` if there is nothing to run. If the paper's authors
+    /// count packets by another rule, a comment in the command shows how to compute the printed
+    /// figures.
     #[must_use]
     pub fn command(&self) -> Option<String> {
         if self.scenarios.is_empty() {
@@ -39,13 +40,13 @@ impl ByHand {
         Some(command)
     }
 
-    /// The same with as many seeds as an experiment is run with.
+    /// Sets the number of seeds that an experiment is run with.
     pub(crate) fn with_seeds_of(self, options: &ReproduceOptions) -> Self {
         Self { seeds: (Some(options.seeds_of_a_point()), options.seed), ..self }
     }
 }
 
-/// A text as one word of a shell: in quotes, unless nothing in it means anything to a shell.
+/// Quotes a text as one word of a shell, unless it has no character that is special to a shell.
 #[must_use]
 pub fn word_of_a_shell(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-=/:,%+@".contains(c);

@@ -1,28 +1,30 @@
-//! Who counts the packets that a paper's metrics are computed from.
+//! The rules for counting the packets behind a paper's metrics.
 
 use serde::Deserialize;
 
-/// By which rule packets count as sent, received and lost.
+/// A rule for what counts as a packet sent, received and lost.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum Counting {
-    /// By the definitions in the paper's data file.
+    /// The definitions in the paper's data file.
     #[default]
     Definitions,
-    /// By that of the authors' program, where it differs.
+    /// The rule of the authors' program, where it differs.
     ///
-    /// [acd-ns3]: `TcpSocketBase::ReceivedData` adds each data segment that arrives to what is called transmitted, and to
-    /// what is called received only one that itself advances the next expected byte, and then no
-    /// more than this one. So a packet that arrives above a hole, and is new, never counts as
-    /// received: the difference, which the paper calls lost, is what arrived above a hole or twice.
-    /// One that ends below the next expected byte does not come to that function; here it counts as
-    /// arrived all the same, since no record tells how many these are. They are some of the
-    /// repeated ones, at most 1.5 % of what is sent with the authors' stack.
+    /// [acd-ns3]: `TcpSocketBase::ReceivedData` counts each data segment that arrives as
+    /// transmitted. It counts a segment as received only if the segment itself advances the next
+    /// expected byte, and then only this one segment. So a new packet that arrives out of order
+    /// never counts as received. The difference, which the paper calls lost, is the packets that
+    /// arrived out of order or as duplicates.
+    ///
+    /// A segment that ends below the next expected byte does not reach that function. Here it still
+    /// counts as arrived, because no record holds the number of such segments. They are some of the
+    /// repeated ones, at most 1.5 % of the packets sent with the authors' stack.
     Program,
 }
 
 impl Counting {
-    /// As documents spell it.
+    /// Returns the name used in documents.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -31,7 +33,7 @@ impl Counting {
         }
     }
 
-    /// In words.
+    /// Describes the rule.
     pub(crate) fn words(self) -> &'static str {
         match self {
             Self::Definitions => "counted as defined",

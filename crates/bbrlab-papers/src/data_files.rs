@@ -1,6 +1,6 @@
-//! Built-in scenarios and measured rows against the papers' data files: every point, flow, start
-//! and duration is run as `papers/*.toml` has it, and every figure that a claim asks for is in a
-//! row.
+//! Checks built-in scenarios and measured rows against the papers' data files. Every point, flow,
+//! start and duration must be run as `papers/*.toml` states it, and a row must have every figure
+//! that a claim uses.
 
 use std::collections::BTreeSet;
 
@@ -17,14 +17,14 @@ use crate::papers::{Experiment, Key, papers};
 use crate::row::MeasuredRow;
 use crate::rows::keys_of;
 
-/// The papers whose points and flows are checked here, with their data files: those that state the
-/// bytes of a packet. The others' are in `tests/papers/`.
+/// Returns the papers whose points and flows are checked here, with their data files: those that
+/// state the bytes per packet. `tests/papers/` checks the others.
 fn checked_here() -> impl Iterator<Item = (&'static str, Table)> {
     let all = PAPERS.iter().map(|paper| (paper.key, paper.text.parse().expect("valid TOML")));
     all.filter(|(_, file)| packet_bytes(file).is_some())
 }
 
-/// The bytes of a packet as a paper counts them: an IP packet.
+/// Returns the bytes per packet as a paper counts them: an IP packet.
 fn packet_bytes(file: &Table) -> Option<f64> {
     figure(file.get("common")?.as_table()?, "packet_bytes")
 }
@@ -52,8 +52,8 @@ fn figure(of: &Table, key: &str) -> Option<f64> {
     of.get(key).and_then(number)
 }
 
-/// The experiments of a paper with their tables, those without points (which sum up others) left
-/// out.
+/// Returns a paper's experiments with their tables, without those that have no points and only sum
+/// up others.
 fn experiments(paper: &str, file: &Table) -> Vec<(&'static Experiment, Table)> {
     let of = papers().iter().find(|of| of.key == paper).expect("a paper");
     let mut found = Vec::new();
@@ -66,7 +66,7 @@ fn experiments(paper: &str, file: &Table) -> Vec<(&'static Experiment, Table)> {
     found
 }
 
-/// The first seed of every point of an experiment's scenarios.
+/// Returns the first seed of every point of an experiment's scenarios.
 fn first_runs(experiment: &Experiment) -> Vec<Run> {
     let mut runs = Vec::new();
     for id in &experiment.scenarios {
@@ -76,7 +76,8 @@ fn first_runs(experiment: &Experiment) -> Vec<Run> {
     runs
 }
 
-/// The algorithms under test of an experiment: CUBIC is one where nothing else plays against it.
+/// Returns the algorithms under test of an experiment. CUBIC is one of them if no other algorithm
+/// competes with it.
 fn subjects(table: &Table) -> Vec<&str> {
     let fixed: BTreeSet<&str> =
         tables(table, "flows").iter().map(|flow| word(flow, "algorithm")).collect();
@@ -103,8 +104,8 @@ fn every_experiment_has_a_scenario_with_all_points_and_algorithms() {
             let mut expected = 0;
             for algorithm in subjects(&table) {
                 for point in tables(&table, "points") {
-                    // A step is a part of a run, and a buffer that a point leaves open takes all
-                    // values of its axis.
+                    // A step is a part of a run. A buffer that a point leaves open takes all values
+                    // of its axis.
                     let axis = table.get("axes").and_then(|axes| axes.get("buffer_bdp"));
                     let buffers: Vec<Option<f64>> = match axis.and_then(Value::as_array) {
                         Some(axis) if !point.contains_key("buffer_bdp") => {
@@ -200,7 +201,7 @@ fn flows_rates_buffers_and_durations_are_those_of_the_data_files() {
     }
 }
 
-/// The bottleneck and the RTTs of a run against those of its point.
+/// Compares the bottleneck and the RTTs of a run with those of its point.
 #[expect(clippy::cast_precision_loss, reason = "quantities of the papers")]
 fn of_point(id: &str, table: &Table, run: &Run, place: &[(&str, Key)]) {
     let link = &run.links[run.bottleneck.expect("a bottleneck") as usize];
@@ -268,7 +269,8 @@ fn of_point(id: &str, table: &Table, run: &Run, place: &[(&str, Key)]) {
     }
 }
 
-/// A run in which everything happens a few hundred times sooner: enough to have rows.
+/// Returns a run in which everything happens a few hundred times sooner, which is long enough to
+/// have rows.
 fn shortened(mut run: Run) -> Run {
     let packets_a_second =
         run.links.iter().filter_map(|link| link.rate.at_start()).map(|rate| rate.0).max();
@@ -293,7 +295,7 @@ fn shortened(mut run: Run) -> Run {
     run
 }
 
-/// The rows of an experiment, of shortened runs.
+/// Returns an experiment's rows, from shortened runs.
 fn shortened_rows(experiment: &Experiment) -> Vec<MeasuredRow> {
     let mut rows = Vec::new();
     for run in first_runs(experiment) {
@@ -315,15 +317,15 @@ fn shortened_rows(experiment: &Experiment) -> Vec<MeasuredRow> {
     with_compared(experiment, rows)
 }
 
-/// A figure that a claim asks for.
+/// A figure that a claim uses.
 #[derive(Debug)]
 struct Asked {
     metric: String,
     keys: Vec<(String, Value)>,
 }
 
-/// The figures that an expression asks for at a point: `metric(algorithm, key=value ...)`, with
-/// names of the point in place of an algorithm or a value.
+/// Returns the figures that an expression uses at a point: `metric(algorithm, key=value ...)`. An
+/// algorithm or a value may be a name that the point defines.
 fn asked(expr: &str, point: &[(String, Value)], metrics: &[String], axes: &[&str]) -> Vec<Asked> {
     let named = |name: &str| {
         point
@@ -370,7 +372,7 @@ fn asked(expr: &str, point: &[(String, Value)], metrics: &[String], axes: &[&str
     found
 }
 
-/// The points of a claim: the product of the lists of `forall`, with `at`.
+/// Returns the points of a claim: the product of the lists of `forall`, with `at`.
 fn points(claim: &Table) -> Vec<Vec<(String, Value)>> {
     let pairs = |key: &str| claim.get(key).and_then(Value::as_table).cloned().unwrap_or_default();
     let mut points: Vec<Vec<(String, Value)>> = vec![pairs("at").into_iter().collect()];

@@ -1,15 +1,19 @@
-//! `--explain`: which switch makes an artifact.
+//! `--explain`: finds the switch that causes an artifact.
 //!
 //! An artifact's setting differs from the experiment under `linux` in some keys of the stack and of
-//! the links, and perhaps in the form of the experiment (its flows, its queue, the algorithms as
-//! their authors wrote them) or in who counts the packets. Each such difference is a switch. A
-//! claim is looked at with all of them off, all on, each alone on and each alone off, with one seed
-//! and at its points only. A switch decides if it alone makes the claim true and its absence alone
-//! makes it false; if no switch alone makes it true, pairs are tried, those first whose absence
-//! makes it false. A pair is one only if neither of the two is enough by itself; where one of them
-//! cannot be run alone, nobody can tell, and that is said.
+//! the links. It may also differ in the form of the experiment (its flows, its queue, the
+//! algorithms as their authors wrote them) or in the rule for counting packets. Each such
+//! difference is a switch.
 //!
-//! Every run has a folder as all others have, so that nothing is computed twice.
+//! A claim is evaluated with all switches off, all on, each alone on and each alone off, with one
+//! seed and only at its points. A switch decides if the claim is true with this switch alone on and
+//! false with it alone off. If no switch alone makes the claim true, pairs are tried, first those
+//! whose switches are needed.
+//!
+//! A pair is reported only if neither of its switches is enough alone. If one of them cannot be run
+//! alone, this is unknown, and the result says so.
+//!
+//! Each run is stored in a folder, like all other runs, so that no run is computed twice.
 
 use std::collections::BTreeMap;
 
@@ -25,72 +29,72 @@ use crate::reproduce::ReproduceOptions;
 use crate::study::Setting;
 use crate::work::Work;
 
-/// Pairs that are tried at most.
+/// Maximum number of pairs tried.
 const PAIRS: usize = 60;
 
 /// One difference between an artifact's setting and `linux`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Switch {
-    /// A key and its values, as `--set` has them.
+    /// A key with its values, in the syntax of `--set`.
     Key { key: String, on: String, off: String },
     /// The form of the experiment.
     Form(&'static str),
-    /// Who counts the packets.
+    /// The rule for counting packets.
     Counting(Counting),
 }
 
-/// What a switch does to a claim.
+/// The effect of a switch on a claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SwitchEffect {
-    /// What is switched: `stack.sndbuf = "131072B"`, or the form of the experiment.
+    /// The switch: `stack.sndbuf = "131072B"`, the form of the experiment or the rule for counting.
     pub switch: String,
-    /// The keys that switch it on, as `--set` takes them; none for the form, which is another
-    /// scenario, and for who counts.
+    /// The keys that switch it on, in the syntax of `--set`. Empty for the form, which is another
+    /// scenario, and for the rule for counting.
     pub on: Vec<String>,
     /// The keys that switch it off.
     pub off: Vec<String>,
-    /// Whether the claim is true with this switch alone on; in words, why that could not be run.
+    /// Whether the claim is true with only this switch on, or the reason why that could not be run.
     pub alone_on: Result<bool, String>,
-    /// Whether it is true with this switch alone off.
+    /// Whether the claim is true with only this switch off, or such a message.
     pub alone_off: Result<bool, String>,
 }
 
-/// What makes an artifact.
+/// The cause of an artifact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ArtifactCause {
     /// The claim is true under `linux`: there is nothing to explain.
     TrueUnderLinux,
-    /// This switch: alone on, the claim is true; alone off, it is false.
+    /// This switch: the claim is true with it alone on, and false with it alone off.
     Switch(String),
-    /// Each of these alone makes it true, and none is known to be needed.
+    /// Each of these switches alone makes the claim true, and none is known to be needed.
     AnyOf {
-        /// They.
+        /// The switches.
         enough: Vec<String>,
-        /// Those of them without which the others cannot be run, so that nobody can tell whether
-        /// they are needed.
+        /// Those of them without which the others cannot be run. Whether they are needed is
+        /// unknown.
         not_without: Vec<String>,
     },
-    /// These two together.
+    /// Two switches together.
     Pair {
-        /// They.
+        /// The two switches.
         both: [String; 2],
-        /// Those of them that cannot be run alone; all others are not enough.
+        /// Those of them that cannot be run alone. The others are not enough alone.
         not_alone: Vec<String>,
     },
-    /// No switch alone and no pair, of those that were run.
+    /// No switch alone, and no pair that was run.
     More {
         /// The switches that are needed.
         needed: Vec<String>,
-        /// Pairs that were run.
+        /// Number of pairs run.
         pairs_run: usize,
-        /// Pairs that were not: there are too many, or they cannot be run.
+        /// Number of pairs not run, because there are too many or they cannot be run.
         pairs_not_run: usize,
     },
-    /// It is false under the setting, too.
+    /// The claim is false under the setting, too.
     NotShown,
-    /// No setting is known that should make it.
+    /// No setting is known that should cause it.
     NoSetting,
-    /// Nobody can tell, and why.
+    /// Unknown, with the reason.
     Unknown(String),
 }
 
@@ -99,13 +103,13 @@ pub enum ArtifactCause {
 pub struct Explained {
     /// The claim's id.
     pub claim: String,
-    /// The artifact's id, and its setting in words; `None` if none is known.
+    /// The artifact's id, and its setting as text; `None` if no setting is known.
     pub setting: Option<(String, String)>,
     /// The setting as keys of scenarios.
     pub by_hand: ByHand,
-    /// The switches, and what each does.
+    /// The switches with their effects.
     pub switches: Vec<SwitchEffect>,
-    /// What makes it.
+    /// The cause.
     pub cause: ArtifactCause,
 }
 
@@ -118,14 +122,14 @@ impl Switch {
         }
     }
 
-    /// The keys of the scenario that are set to switch it on, or off.
+    /// Returns the keys of the scenario that switch it on or off.
     fn sets(&self, is_on: bool) -> Vec<String> {
         let Self::Key { key, on, off } = self else { return Vec::new() };
         if !is_on {
             return vec![format!("{key}={off}")];
         }
         let mut sets = vec![format!("{key}={on}")];
-        // Of a buffer in bytes nobody could say how much of it a device queue of packets is.
+        // A buffer in bytes does not show how much of it a device queue in packets takes.
         if let Some(link) = key.strip_suffix(".device_queue") {
             sets.push(format!("{link}.buffer_unit=\"pkt\""));
         }
@@ -134,7 +138,7 @@ impl Switch {
 }
 
 impl ArtifactCause {
-    /// In words.
+    /// Describes the cause.
     #[must_use]
     pub fn words(&self) -> String {
         match self {
@@ -173,7 +177,7 @@ impl ArtifactCause {
     }
 }
 
-/// What is made by each of some switches alone, of which none is known to be needed.
+/// Describes switches of which each is enough alone and none is known to be needed.
 fn any_of(enough: &[String], not_without: &[String]) -> String {
     match (enough, not_without) {
         ([one], []) => format!("made by {one} alone, and by the others without it"),
@@ -187,8 +191,8 @@ fn any_of(enough: &[String], not_without: &[String]) -> String {
     }
 }
 
-/// Explains a claim by the settings of the artifacts that it names: those that are tried in vain,
-/// and the first that makes it true. The runs are added to `work`.
+/// Explains a claim by the settings of the artifacts that it names. Returns the settings that were
+/// tried without success and the first one that makes the claim true. Adds the runs to `work`.
 ///
 /// # Errors
 /// If a run or a write fails, or the user interrupts it.
@@ -279,8 +283,7 @@ fn explain_by(
     Ok(explained(effects, cause))
 }
 
-/// What the effects come to, and the pair that makes the claim true, if there is one among those
-/// that were run.
+/// Finds the cause from the effects and from `pair`, the pair that made the claim true, if one did.
 fn cause_of(
     effects: &[SwitchEffect],
     pair: Option<(usize, usize)>,
@@ -313,7 +316,7 @@ fn cause_of(
     }
 }
 
-/// The pairs: those first of which both are needed, then those of which one is.
+/// Returns all pairs: first those whose two switches are both needed, then those with one needed.
 fn pairs(effects: &[SwitchEffect]) -> Vec<(usize, usize)> {
     let is_needed = |place: usize| effects[place].alone_off == Ok(false);
     let mut pairs: Vec<(usize, usize)> = (0..effects.len())
@@ -323,7 +326,8 @@ fn pairs(effects: &[SwitchEffect]) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// The switches between an experiment and a setting: the keys whose values differ, and the form.
+/// Finds the switches between an experiment and a setting: the keys whose values differ, the form
+/// and the rule for counting.
 fn switches_of(
     experiment: &'static Experiment,
     setting: &'static Setting,
@@ -374,13 +378,13 @@ struct Trials<'a, W> {
 }
 
 impl<W: FnMut(Progress)> Trials<'_, W> {
-    /// Whether the claim is true with these switches on and the others off; in words, why nobody
-    /// can tell.
+    /// Whether the claim is true with these switches on and the others off, or the reason why this
+    /// is unknown.
     fn with(&mut self, on: &[usize]) -> Result<Result<bool, String>, LabError> {
         self.run(&config_of(self.switches, on))
     }
 
-    /// Whether it is true under the setting as it stands, keys that cannot be switched included.
+    /// Whether the claim is true under the whole setting, including keys that cannot be switched.
     fn as_set(&mut self, setting: &'static Setting) -> Result<Result<bool, String>, LabError> {
         self.run(&Config::of(setting))
     }
@@ -392,7 +396,7 @@ impl<W: FnMut(Progress)> Trials<'_, W> {
     }
 }
 
-/// The experiment with some switches on and the others off.
+/// Returns the experiment with some switches on and the others off.
 fn config_of(switches: &[Switch], on: &[usize]) -> Config {
     let mut config = Config::default();
     for (place, switch) in switches.iter().enumerate() {
@@ -404,7 +408,7 @@ fn config_of(switches: &[Switch], on: &[usize]) -> Config {
             _ => {}
         }
     }
-    // With everything off it is the experiment itself, whose runs there are.
+    // With all switches off it is the experiment itself, whose runs exist.
     if on.is_empty() {
         config.sets.clear();
     }

@@ -5,7 +5,7 @@ use std::ops::Deref;
 use serde::Deserialize;
 use toml::Spanned;
 
-/// The id of something in a paper's data file, and where it stands in the study file.
+/// The id of something in a paper's data file, with its place in the study file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Id(Spanned<String>);
@@ -19,13 +19,13 @@ impl Deref for Id {
 }
 
 impl Id {
-    /// The line on which it stands in its file's text.
+    /// Returns its line in the file's text.
     pub(crate) fn line(&self, text: &str) -> usize {
         line_of(text, self.0.span().start)
     }
 }
 
-/// The line of a place in a text, counted from 1.
+/// Returns the line of a place in a text, counted from 1.
 pub(crate) fn line_of(text: &str, place: usize) -> usize {
     text[..place.min(text.len())].matches('\n').count() + 1
 }

@@ -1,5 +1,5 @@
-//! The claims of an experiment, judged from its runs and, where one is false, from runs in which
-//! the artifact that is said to make it true is made on purpose, or its cause is switched.
+//! Judges the claims of an experiment from its runs. A claim that is false is also evaluated on
+//! runs in which its artifact is made on purpose or its cause is switched.
 
 use std::path::PathBuf;
 
@@ -17,15 +17,15 @@ use crate::rows::counted_rows;
 use crate::study::Setting;
 use crate::work::Work;
 
-/// The claims that an experiment decides; none for another form of it than the first.
+/// Returns the claims that an experiment decides. A form other than the first decides none.
 #[must_use]
 pub fn claims_of(experiment: &Experiment) -> Vec<&'static Claim> {
     let all = papers().iter().flat_map(|paper| &paper.claims);
     all.filter(|claim| experiment.form.is_none() && claim.experiment == experiment.id).collect()
 }
 
-/// Judges the claims of an experiment. The runs with something switched, which some of them need,
-/// are added to `work`.
+/// Judges the claims of an experiment. Adds the runs with something switched, which some claims
+/// need, to `work`.
 ///
 /// # Errors
 /// If a run or a write fails, or the user interrupts it.
@@ -52,9 +52,9 @@ pub fn judge_claims(
     let mut under: Vec<Vec<UnderSetting>> = claims.iter().map(|_| Vec::new()).collect();
     let ways: Vec<Vec<&'static Setting>> =
         claims.iter().map(|claim| distinct(ways_of(claim))).collect();
-    // A setting after the other, each claim in its own order, from the narrowest to the widest.
+    // One setting at a time, each claim in its own order, from the narrowest setting to the widest.
     for nth in 0.. {
-        // A claim that an earlier setting has shown needs no other.
+        // A claim that is true under an earlier setting needs no other.
         let is_shown = |place: usize| {
             under[place].iter().any(|it| it.looked.as_ref().is_ok_and(|looked| looked.is_true))
         };
@@ -84,8 +84,8 @@ pub fn judge_claims(
     Ok(judged.map(|((claim, looked), under)| judge(claim, looked, under)).collect())
 }
 
-/// In which settings a claim is looked at that is false: what is said to make it, or what may be
-/// the cause.
+/// Returns the settings in which a false claim is evaluated again: those of its artifacts, or its
+/// possible causes.
 fn ways_of(claim: &Claim) -> Vec<&'static Setting> {
     match claim.expected {
         Expected::Artifact => settings_of(claim),
@@ -93,7 +93,7 @@ fn ways_of(claim: &Claim) -> Vec<&'static Setting> {
     }
 }
 
-/// The settings without those that run like an earlier one: two artifacts may be made in one way.
+/// Removes settings that run like an earlier one. Two artifacts may be made in the same way.
 fn distinct(settings: Vec<&'static Setting>) -> Vec<&'static Setting> {
     let mut found: Vec<&Setting> = Vec::new();
     for setting in settings {
@@ -104,7 +104,7 @@ fn distinct(settings: Vec<&'static Setting>) -> Vec<&'static Setting> {
     found
 }
 
-/// Claims, by their places, that share a way to run share its runs.
+/// Groups claims, given by their places, by their configuration, so that they share its runs.
 fn by_config(
     asked: impl Iterator<Item = (usize, &'static Setting)>,
 ) -> Vec<(Config, Vec<(usize, &'static Setting)>)> {
@@ -119,7 +119,7 @@ fn by_config(
     found
 }
 
-/// Why a claim gets no verdict from these runs, if it gets none.
+/// Returns the reason why a claim gets no verdict from these runs, if there is one.
 fn why_not(claim: &Claim, experiment: &Experiment, reproduced: &Reproduced) -> Option<String> {
     if reproduced.is_cut_short {
         return Some(format!("--quick cuts these runs to {SHORT_S} s"));
@@ -129,14 +129,14 @@ fn why_not(claim: &Claim, experiment: &Experiment, reproduced: &Reproduced) -> O
     is_without.then(|| "--quick leaves out its points at 1 Gbit/s".to_owned())
 }
 
-/// A way to run an experiment.
+/// A configuration in which an experiment is run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Config {
     /// The form; `None` for the first.
     pub(crate) form: Option<&'static str>,
-    /// Overrides, as `--set` has them.
+    /// Overrides, in the syntax of `--set`.
     pub(crate) sets: Vec<String>,
-    /// Who counts the packets.
+    /// The rule for counting packets.
     pub(crate) counting: Counting,
 }
 
@@ -146,7 +146,7 @@ impl Config {
         Self { form: form.as_deref(), sets: sets.clone(), counting: *counting }
     }
 
-    /// How an experiment is run in this way by hand.
+    /// Returns how a user runs an experiment in this configuration.
     pub(crate) fn by_hand(
         &self,
         experiment: &'static Experiment,
@@ -160,16 +160,16 @@ impl Config {
     }
 }
 
-/// Runs of an experiment in another way.
+/// Runs of an experiment in another configuration.
 pub(crate) struct RunUnder {
-    /// What was measured.
+    /// The measured rows.
     pub(crate) rows: MeasuredRows,
-    /// The folders that they are in.
+    /// The folders of the runs.
     pub(crate) out: Vec<PathBuf>,
 }
 
-/// Runs what some claims need of an experiment in another way; the runs are added to `work`. The
-/// inner error says in words why there is nothing.
+/// Runs what some claims need of an experiment in another configuration. Adds the runs to `work`.
+/// The inner error states why there are no rows.
 ///
 /// # Errors
 /// If a run or a write fails, or the user interrupts it.
@@ -197,7 +197,7 @@ pub(crate) fn run_under(
                 }
                 ran.extend(some);
             }
-            // A setting whose keys do not fit this experiment.
+            // The setting's keys do not fit this experiment.
             Err(LabError::Scenario(errors)) => return Ok(Err(first_line(&errors.to_string()))),
             Err(error) => return Err(error),
         }
@@ -207,7 +207,7 @@ pub(crate) fn run_under(
     Ok(Ok(RunUnder { rows, out }))
 }
 
-/// An experiment in one of its forms; in words, that there is none.
+/// Returns an experiment in one of its forms, or a message that it has no such form.
 pub(crate) fn form_of(
     experiment: &'static Experiment,
     form: Option<&str>,
@@ -233,7 +233,7 @@ mod tests {
         let experiment = experiments.find(|it| it.id == "mahmud2020.sim-congested").unwrap();
         let claims = claims_of(experiment);
         let place = |id: &str| claims.iter().position(|claim| claim.id == id).unwrap();
-        // The second setting of c14 is one of c12's, too.
+        // The second setting of c14 is also one of c12.
         let ways = [place("mahmud2020.c12"), place("mahmud2020.c14")]
             .map(|place| (place, distinct(ways_of(claims[place]))));
         let first = by_config(ways.iter().map(|(place, ways)| (*place, ways[0])));

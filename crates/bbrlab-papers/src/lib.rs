@@ -1,10 +1,10 @@
 //! The papers' experiments: published figures next to measured ones, and a verdict on every claim.
 //!
-//! An experiment is the runs of one or several built-in scenarios and the rows that its paper
-//! printed. Each run is located by the paper's own keys (algorithm, bandwidth, delay ...:
-//! `locate.rs`), the paper's metrics are computed by the paper's own formulas and in its units
-//! (`metrics/`), which makes the measured rows (`rows.rs`), and the figures printed for the same
-//! place are shown next to them (`published.rs`).
+//! An experiment is the runs of one or more built-in scenarios and the rows that its paper printed.
+//! The paper's own keys (algorithm, bandwidth, delay ...) locate each run (`locate.rs`). The
+//! paper's metrics are computed by the paper's own formulas and in its units (`metrics/`), which
+//! gives the measured rows (`rows.rs`). The figures printed for the same place are shown next to
+//! them (`published.rs`).
 //!
 //! | file | idea |
 //! | --- | --- |
@@ -15,14 +15,14 @@
 //! | `quick.rs` | what `--quick` leaves out |
 //! | `metrics/mod.rs` | the list of papers |
 //! | `locate.rs`, `metrics/` | keys and figures of a run, by the paper's formulas |
-//! | `counting.rs` | who counts packets |
-//! | `row.rs`, `rows.rs`, `published.rs` | measured rows, and what is printed for them |
+//! | `counting.rs` | rules for counting packets |
+//! | `row.rs`, `rows.rs`, `published.rs` | measured rows, and printed figures of the same place |
 //! | `claims/` | the claims' language, its evaluation and the verdicts |
-//! | `judging.rs`, `explain.rs`, `sensitivity.rs` | verdicts of an experiment, what makes artifacts, what hangs on open choices |
+//! | `judging.rs`, `explain.rs`, `sensitivity.rs` | verdicts, causes of artifacts, open choices |
 //! | `figures/` | the papers' figures, drawn from our runs |
 //! | `report.rs`, `notes.rs`, `by_hand.rs` | the report, and how to repeat a part of it by hand |
-//! | `work.rs` | what runs took |
-//! | `kept/` | what is committed of results, for the pages that are written from it |
+//! | `work.rs` | number and CPU time of runs |
+//! | `kept/` | the committed part of results, from which pages are written |
 
 mod by_hand;
 mod claims;

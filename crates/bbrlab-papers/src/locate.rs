@@ -8,8 +8,8 @@ use crate::papers::Key;
 /// Keys in the order in which tables show them.
 pub(crate) type Keys = Vec<(&'static str, Key)>;
 
-/// The algorithm under test, which is the first flow's; the opponent, if there is one; and BBR+'s
-/// lambda.
+/// Returns the algorithm under test, which is the first flow's; the opponent, if there is one; and
+/// BBR+'s lambda.
 pub(crate) fn algorithms(run: &Run) -> Keys {
     let first = run.class(0).cc;
     let mut keys = vec![("algorithm", Key::word(first.name()))];
@@ -22,7 +22,7 @@ pub(crate) fn algorithms(run: &Run) -> Keys {
     keys
 }
 
-/// A parameter of the algorithm under test, as given or as by default.
+/// Returns a parameter of the algorithm under test: the value set, or its default.
 #[expect(clippy::cast_precision_loss, reason = "a small number")]
 pub(crate) fn parameter(run: &Run, name: &str) -> f64 {
     let class = run.class(0);
@@ -34,32 +34,32 @@ pub(crate) fn parameter(run: &Run, name: &str) -> f64 {
     }
 }
 
-/// The bottleneck.
+/// Returns the bottleneck.
 pub(crate) fn bottleneck(run: &Run) -> Option<&Link> {
     run.bottleneck_link()
 }
 
-/// The bottleneck's rate at the start.
+/// Returns the bottleneck's rate at the start.
 #[expect(clippy::cast_precision_loss, reason = "parameters as papers print them")]
 pub(crate) fn bandwidth(run: &Run) -> Option<(&'static str, Key)> {
     let rate = bottleneck(run)?.rate.at_start()?;
     Some(("bandwidth_mbps", Key::Number(rate.0 as f64 / 1e6)))
 }
 
-/// The bottleneck's delay, one way.
+/// Returns the bottleneck's one-way delay.
 #[expect(clippy::cast_precision_loss, reason = "parameters as papers print them")]
 pub(crate) fn delay(run: &Run) -> Option<(&'static str, Key)> {
     Some(("delay_ms", Key::Number(bottleneck(run)?.delay.0 as f64 / 1e6)))
 }
 
-/// The first flow's base RTT.
+/// Returns the first flow's base RTT.
 #[expect(clippy::cast_precision_loss, reason = "parameters as papers print them")]
 pub(crate) fn rtt(run: &Run) -> (&'static str, Key) {
     ("rtt_ms", Key::Number(run.class(0).base_rtt.0 as f64 / 1e6))
 }
 
-/// The buffer, if it is swept: in BDP or in packets, as the sweep gives it, without a device queue
-/// below it.
+/// Returns the buffer, if it is swept: in BDP or in packets, as in the sweep, without a device
+/// queue below it.
 pub(crate) fn buffer(run: &Run) -> Option<(&'static str, Key)> {
     let swept = run.point.get("bottleneck.buffer").and_then(|value| value.as_str())?;
     let in_unit = |unit: &str| swept.strip_suffix(unit).and_then(|n| n.trim().parse().ok());
@@ -67,7 +67,7 @@ pub(crate) fn buffer(run: &Run) -> Option<(&'static str, Key)> {
     bdp.or_else(|| Some(("buffer_packets", Key::Number(in_unit("pkt")?))))
 }
 
-/// The buffer in packets.
+/// Returns the buffer in packets.
 #[expect(clippy::cast_precision_loss, reason = "parameters as papers print them")]
 pub(crate) fn buffer_packets(run: &Run) -> Option<(&'static str, Key)> {
     match bottleneck(run)?.buffer {
@@ -76,20 +76,20 @@ pub(crate) fn buffer_packets(run: &Run) -> Option<(&'static str, Key)> {
     }
 }
 
-/// The second flow's base RTT.
+/// Returns the second flow's base RTT.
 #[expect(clippy::cast_precision_loss, reason = "parameters as papers print them")]
 pub(crate) fn second_rtt(run: &Run) -> Option<(&'static str, Key)> {
     let second = run.flows.get(1).map(|flow| &run.classes[flow.class as usize])?;
     Some(("rtt2_ms", Key::Number(second.base_rtt.0 as f64 / 1e6)))
 }
 
-/// The random loss, if it is swept.
+/// Returns the random loss, if it is swept.
 pub(crate) fn loss(run: &Run) -> Option<(&'static str, Key)> {
     let loss = run.point.get("bottleneck.loss").and_then(serde_json::Value::as_f64);
     Some(("loss_pct", Key::Number(loss? * 100.0)))
 }
 
-/// The number of flows.
+/// Returns the number of flows.
 #[expect(clippy::cast_precision_loss, reason = "parameters as papers print them")]
 pub(crate) fn flows(run: &Run) -> (&'static str, Key) {
     ("n_flows", Key::Number(run.flows.len() as f64))

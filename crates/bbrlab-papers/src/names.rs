@@ -1,5 +1,5 @@
-//! The names of what the papers have: which experiments a user means, and what a name is that is
-//! none of theirs.
+//! Looks up names that a user gives: selects experiments, and explains a name that is neither a
+//! paper nor an experiment.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use bbrlab_scenario::{BUILTINS, nearest};
 
 use crate::papers::{Contradiction, Experiment, Paper, contradictions, papers};
 
-/// The experiments that the user names: `PAPER`, `PAPER.EXPERIMENT`, or nothing for all.
+/// Returns the experiments that the user names: `PAPER`, `PAPER.EXPERIMENT`, or nothing for all.
 ///
 /// # Errors
 /// If there is no such paper or experiment.
@@ -33,8 +33,7 @@ pub fn select(names: &[String]) -> Result<Vec<&'static Experiment>, LabError> {
     Ok(selected)
 }
 
-/// What is wrong with a name that is neither a paper's nor an experiment's, and what would be
-/// right.
+/// Explains a name that is neither a paper nor an experiment, and suggests a valid one.
 fn not_an_experiment(name: &str) -> String {
     let names: Vec<&str> = name.split(',').map(str::trim).filter(|it| !it.is_empty()).collect();
     if name.contains(',') && !names.is_empty() {
@@ -54,7 +53,7 @@ fn not_an_experiment(name: &str) -> String {
     )
 }
 
-/// Where a figure is printed whose name was given for a metric of runs.
+/// Explains a name that was given as a metric of runs but is a figure of a paper.
 #[must_use]
 pub fn not_a_metric(name: &str) -> Option<String> {
     let paper = papers().iter().find(|paper| paper.metrics.iter().any(|own| own.id == name))?;
@@ -64,8 +63,8 @@ pub fn not_a_metric(name: &str) -> Option<String> {
     ))
 }
 
-/// What of a paper stands behind a name that was given for a scenario's, and which command it is
-/// for.
+/// Explains a name that was given as a scenario but belongs to a paper, with the command that
+/// accepts it.
 #[must_use]
 pub fn not_a_scenario(name: &str) -> Option<String> {
     if BUILTINS.iter().any(|builtin| builtin.id == name) {
@@ -90,7 +89,8 @@ fn experiments() -> impl Iterator<Item = &'static Experiment> {
     papers().iter().flat_map(|paper| &paper.experiments)
 }
 
-/// What of the papers, or of the scenarios, has this name, if it is no paper and no experiment.
+/// Describes what has this name among the papers and scenarios, if it is neither a paper nor an
+/// experiment.
 fn known_as(name: &str) -> Option<String> {
     let claim = papers().iter().flat_map(|paper| &paper.claims).find(|claim| claim.id == name);
     if let Some(claim) = claim {
@@ -103,7 +103,7 @@ fn known_as(name: &str) -> Option<String> {
         return Some(artifact(name));
     }
     let (of, own) = name.rsplit_once('.').unwrap_or(("contradictions", name));
-    // Somebody may look for it with one of its papers.
+    // A user may look for it under one of its papers.
     let is_own = of == "contradictions" || papers().iter().any(|paper| paper.key == of);
     let is_it = |it: &&Contradiction| is_own && it.id == own;
     if let Some(meant) = contradictions().iter().find(is_it) {
@@ -146,8 +146,8 @@ fn contradiction(it: &Contradiction) -> String {
     }
 }
 
-/// A name such as a claim or an artifact has, `PAPER.cNN` or `PAPER.aNN`, that none has: which
-/// there are. Without the paper: whose it may be.
+/// Explains an unknown number of a claim or an artifact, `PAPER.cNN` or `PAPER.aNN`, by listing the
+/// existing ones. Without the paper, lists the papers that have the number.
 fn no_such_number(name: &str) -> Option<String> {
     let (key, own) = name.rsplit_once('.').map_or((None, name), |(key, own)| (Some(key), own));
     let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
@@ -181,7 +181,7 @@ fn no_such_number(name: &str) -> Option<String> {
     ))
 }
 
-/// Numbered names in words: `c01 to c08, c10`.
+/// Joins numbered names into ranges, such as `c01 to c08, c10`.
 fn ranges(ids: &[&str]) -> String {
     let mut ids: Vec<&str> = ids.to_vec();
     ids.sort_unstable();
@@ -201,7 +201,7 @@ fn ranges(ids: &[&str]) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
-/// An experiment with a form that it does not have: which it has.
+/// Explains an unknown form of an experiment by listing its forms.
 fn no_such_form(name: &str) -> Option<String> {
     let (of, form) = name.rsplit_once('.')?;
     experiments().find(|experiment| experiment.form.is_none() && experiment.id == of)?;
@@ -220,15 +220,15 @@ fn no_such_form(name: &str) -> Option<String> {
     })
 }
 
-/// The papers or experiments whose names begin with a shortened one, or end in it, else the nearest
-/// to a wrong one, as a question.
+/// Suggests, as a question, the papers or experiments whose names begin with a shortened name or
+/// end in it. If there are none, suggests the nearest name.
 fn did_you_mean(name: &str) -> String {
     if name.is_empty() {
         return String::new();
     }
     let keys = || papers().iter().map(|paper| paper.key.as_str());
     let ends_so = |id: &str| id.split_once('.').is_some_and(|(_, own)| own == name);
-    // A paper's name stands for those of all its experiments.
+    // A paper's name means all of its experiments.
     let mut meant: Vec<&str> = keys().filter(|key| key.starts_with(name)).collect();
     if meant.is_empty() {
         let own = experiments().filter(|experiment| experiment.form.is_none());

@@ -1,10 +1,10 @@
-//! What a reader should know before comparing published figures with measured ones.
+//! Notes for readers who compare published figures with measured ones.
 
 use crate::papers::{Experiment, paper_of};
 use crate::study::Note;
 
-/// How the paper's runs differ from ours, and what its figures are; empty where there is nothing to
-/// say.
+/// Returns how the paper's runs differ from ours, and what its figures are. Empty if there is no
+/// note.
 pub(crate) fn note(experiment: &Experiment) -> &'static str {
     let Some(paper) = paper_of(&experiment.id) else { return "" };
     let fits = |note: &&Note| {

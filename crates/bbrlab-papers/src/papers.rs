@@ -1,4 +1,4 @@
-//! The papers, the figures that they printed and what they say, for `reproduce` and `list`.
+//! The papers with their printed figures and claims, for `reproduce` and `list`.
 
 mod artifact;
 mod claim;
@@ -34,32 +34,32 @@ pub struct Paper {
     pub venue: String,
     /// Its experiments, in the paper's order.
     pub experiments: Vec<Experiment>,
-    /// Unit and definition of its metrics.
+    /// Units and definitions of its metrics.
     pub metrics: Vec<Metric>,
-    /// Names that its expressions use.
+    /// Names that its expressions use, with their values.
     pub constants: Vec<(String, f64)>,
     /// Its statements.
     pub claims: Vec<Claim>,
-    /// What in its numbers comes from elsewhere than the algorithms.
+    /// The parts of its numbers that do not come from the algorithms.
     pub artifacts: Vec<Artifact>,
-    /// What must be true of the printed numbers.
+    /// Expressions that must be true of the printed numbers.
     pub(crate) identities: Vec<Identity>,
-    /// What we add to it.
+    /// Our additions.
     pub(crate) study: Study,
 }
 
-/// An expression that is true of what a paper prints, or something is wrong with the data.
+/// An expression that is true of a paper's printed numbers, unless the data have an error.
 #[derive(Clone, Debug)]
 pub(crate) struct Identity {
     /// Its id.
     pub(crate) id: String,
     /// The experiment whose rows it is about.
     pub(crate) experiment: String,
-    /// The expression, in the claims' language.
+    /// The expression, in the language of claims.
     pub(crate) expr: String,
-    /// Keys that are fixed.
+    /// Keys with one value.
     pub(crate) at: Vec<(String, Key)>,
-    /// Keys that take each of these values.
+    /// Keys with a list of values.
     pub(crate) forall: Vec<(String, Vec<Key>)>,
 }
 
@@ -85,7 +85,7 @@ pub struct Metric {
     pub unit: String,
 }
 
-/// The papers, always in the same order.
+/// Returns the papers, always in the same order.
 ///
 /// # Panics
 /// If a built-in file is damaged; a test reads them all.
@@ -98,13 +98,13 @@ pub fn papers() -> &'static [Paper] {
     })
 }
 
-/// A paper's data file alone, without what we add to it.
+/// Reads a paper's data file alone, without our additions.
 ///
 /// # Errors
-/// If it is no TOML.
+/// If it is not valid TOML.
 ///
 /// # Panics
-/// If a claim or an artifact in it is not as `papers/README.md` has it.
+/// If a claim or an artifact in it does not follow `papers/README.md`.
 pub(crate) fn read_alone(key: &str, text: &str) -> Result<Paper, String> {
     read(key, text, "")
 }
@@ -171,16 +171,16 @@ fn words_of(form: &str) -> String {
     form.replace('-', " ")
 }
 
-/// The paper of something, by its id.
+/// Returns the paper of an item, by the item's id.
 pub(crate) fn paper_of(id: &str) -> Option<&'static Paper> {
     let key = id.split('.').next().unwrap_or_default();
     papers().iter().find(|paper| paper.key == key)
 }
 
-/// The unit of a metric of an experiment's paper, as tables write it.
+/// Returns the unit of a metric of an experiment's paper, as tables write it.
 pub(crate) fn unit_of(experiment: &str, metric: &str) -> String {
     let paper = paper_of(experiment);
-    // A figure that stands beside a paper's own has the unit of that.
+    // A prefix before the name of a paper's metric does not change the unit.
     let is_it = |known: &&Metric| metric == known.id || metric.ends_with(&format!("_{}", known.id));
     let unit = paper.and_then(|paper| paper.metrics.iter().find(is_it));
     let unit = unit.map(|metric| metric.unit.as_str());
@@ -208,7 +208,7 @@ fn word(table: &Table, key: &str) -> String {
     table.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
-/// A number, whole or not.
+/// Returns a number, whole or not.
 fn number(value: &Value) -> Option<f64> {
     #[expect(clippy::cast_precision_loss, reason = "parameters and figures as papers print them")]
     match value {

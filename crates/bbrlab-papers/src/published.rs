@@ -1,4 +1,4 @@
-//! Measured rows beside the figures that the paper printed for the same place.
+//! Measured rows with the figures that the paper printed for the same place.
 
 use bbrlab_report::{PrintedAs, PublishedCell, PublishedRow, median};
 use toml::{Table, Value};
@@ -6,10 +6,11 @@ use toml::{Table, Value};
 use crate::papers::{Experiment, Key, unit_of};
 use crate::row::{MeasuredRow, MeasuredRows};
 
-/// Shown for a key that a row does not have, such as the lambda of anything but BBR+.
+/// Placeholder for a key that a row does not have, such as the lambda of an algorithm other than
+/// BBR+.
 pub const NO_KEY: &str = "–";
 
-/// The measured rows with what is published for each.
+/// Returns the measured rows, each with the published figures.
 pub(crate) fn published_rows(
     experiment: &Experiment,
     measured: &MeasuredRows,
@@ -22,7 +23,7 @@ pub(crate) fn published_rows(
     measured.rows.iter().map(of_row).collect()
 }
 
-/// A metric of a row as measured, with its interval, beside what is printed for the same place.
+/// Returns a measured metric of a row, with its interval and the figure printed for the same place.
 pub(crate) fn cell_of(experiment: &Experiment, row: &MeasuredRow, metric: &str) -> PublishedCell {
     let derived = experiment.derived_rows.iter().map(|row| (row, PrintedAs::Derived));
     let known = experiment.rows.iter().map(|row| (row, printed_as(row))).chain(derived);
@@ -45,14 +46,14 @@ pub(crate) fn cell_of(experiment: &Experiment, row: &MeasuredRow, metric: &str) 
     }
 }
 
-/// How the paper's words qualify a printed row.
+/// Returns how the paper's words qualify a printed row.
 fn printed_as(row: &Table) -> PrintedAs {
     let words = row.get("qualifier").and_then(Value::as_str);
     words.map_or(PrintedAs::Value, PrintedAs::from_words)
 }
 
-/// The printed metric to put beside a measured one. Where another formula than the paper's is
-/// judged, the printed figure stands beside the one that is measured by the paper's, `paper_…`.
+/// Returns the printed metric to compare with a measured one. If a formula other than the paper's
+/// is judged, the printed figure belongs to `paper_…`, which is measured by the paper's formula.
 fn counterpart<'a>(row: &MeasuredRow, metric: &'a str) -> Option<&'a str> {
     match metric.strip_prefix("paper_") {
         Some(own) => Some(own),
@@ -61,8 +62,9 @@ fn counterpart<'a>(row: &MeasuredRow, metric: &'a str) -> Option<&'a str> {
     }
 }
 
-/// Whether a printed row is for the same place: no key that both have differs, and the measured row
-/// stands for nothing that the printed one does not name, such as one of several flows.
+/// Whether a printed row is for the same place. No key that both rows have may differ, and the
+/// measured row must not be about a part that the printed row does not name, such as one of several
+/// flows.
 fn is_at(row: &MeasuredRow, printed: &Table) -> bool {
     row.keys.iter().all(|(name, here)| match printed.get(name) {
         Some(there) => here.is(there),
@@ -70,7 +72,7 @@ fn is_at(row: &MeasuredRow, printed: &Table) -> bool {
     })
 }
 
-/// The algorithm, and the keys whose values differ between rows.
+/// Returns the algorithm and the keys whose values differ between rows.
 fn shown_keys(rows: &[MeasuredRow]) -> Vec<String> {
     let mut names: Vec<&String> = Vec::new();
     for (name, _) in rows.iter().flat_map(|row| &row.keys) {
@@ -84,7 +86,7 @@ fn shown_keys(rows: &[MeasuredRow]) -> Vec<String> {
     names.into_iter().cloned().collect()
 }
 
-/// The keys that a table shows, with their values in words.
+/// Returns the keys that a table shows, with their values as text.
 fn words(row: &MeasuredRow, shown: &[String]) -> Vec<(String, String)> {
     shown
         .iter()
@@ -103,7 +105,8 @@ fn words(row: &MeasuredRow, shown: &[String]) -> Vec<(String, String)> {
         .collect()
 }
 
-/// As many decimals as the paper prints for this metric, and at least as many as its unit needs.
+/// Returns the number of decimals that the paper prints for this metric, and at least the number
+/// that its unit needs.
 fn decimals(experiment: &Experiment, metric: &str, unit: &str) -> usize {
     let least = match (metric, unit) {
         ("low_flows" | "settled_low_flows" | "timeouts", _) | (_, "packets") => 0,

@@ -1,5 +1,5 @@
-//! `--quick`: one seed, no points at 1 Gbit/s and above, none that show what others show, and short
-//! runs where nothing needs longer ones.
+//! `--quick`: runs one seed, no points at 1 Gbit/s and above, no points that repeat others, and
+//! short runs where the figures settle early.
 
 use bbrlab_run::Run;
 use bbrlab_units::Span;
@@ -7,7 +7,7 @@ use bbrlab_units::Span;
 use crate::locate::bottleneck;
 use crate::papers::paper_of;
 
-/// The length of a short run.
+/// The length of a short run, in seconds.
 pub(crate) const SHORT_S: u64 = 30;
 
 /// Whether an experiment's runs are cut short: its figures settle within [`SHORT_S`].
@@ -16,7 +16,7 @@ pub(crate) fn is_cut_short(experiment: &str) -> bool {
     settled.is_some_and(|all| all.iter().any(|id| **id == *experiment))
 }
 
-/// Whether a run of a scenario shows what another run of it shows.
+/// Whether another run of the same scenario shows the same as this run.
 pub(crate) fn is_repeated(scenario: &str, run: &Run) -> bool {
     let repeated = paper_of(scenario).and_then(|paper| paper.study.quick.repeated.as_ref());
     repeated.filter(|it| *it.experiment == *scenario).is_some_and(|it| {
@@ -36,8 +36,8 @@ mod tests {
     use crate::locate::bottleneck;
     use crate::papers::papers;
 
-    /// What is left out has a twin with the other delay, with the same flows, that ends with the
-    /// same figures but for what arrives within the 8 milliseconds between them.
+    /// Each run left out must have a twin with the other delay and the same flows. Both end with
+    /// the same figures, except for data that arrive within the 8 milliseconds between them.
     #[test]
     fn what_is_left_out_shows_what_is_kept() {
         let mut repeated = papers().iter().filter_map(|paper| paper.study.quick.repeated.as_ref());

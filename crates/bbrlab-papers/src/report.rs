@@ -13,24 +13,23 @@ use crate::reproduce::{ReproduceOptions, Reproduced};
 use crate::sensitivity::Sensitivity;
 use crate::work::Work;
 
-/// An experiment, its claims and what makes its artifacts.
+/// An experiment with its claims and the causes of its artifacts.
 #[derive(Clone, Debug)]
 pub struct Told {
     /// The experiment.
     pub reproduced: Reproduced,
     /// Its claims.
     pub claims: Vec<Judged>,
-    /// What makes its artifacts.
+    /// The causes of its artifacts.
     pub explained: Vec<Explained>,
-    /// What hangs on choices that the paper leaves open.
+    /// The effects of choices that the paper leaves open.
     pub sensitivity: Vec<Sensitivity>,
-    /// What the runs took with which claims, artifacts and choices were looked at beyond the
-    /// experiment's own.
+    /// The runs for evaluating claims, artifacts and choices, beyond the experiment's own.
     pub switched: Work,
 }
 
 impl Told {
-    /// The experiment that judges the claims, where this is another form of it.
+    /// The experiment that judges the claims, if this is another form of it.
     #[must_use]
     pub fn judged_by(&self) -> Option<&'static str> {
         let mut all = papers().iter().flat_map(|paper| &paper.experiments);
@@ -40,7 +39,7 @@ impl Told {
 }
 
 impl Reproduced {
-    /// How the figures came about, and what a reader should know before comparing.
+    /// Describes how the figures came about, and what a reader should know before comparing them.
     #[must_use]
     pub fn note_words(&self) -> String {
         let seeds = || self.measured.rows.iter().map(|row| row.seeds_run);
@@ -75,7 +74,7 @@ impl Reproduced {
 }
 
 impl Explained {
-    /// In a sentence.
+    /// Describes the cause in a sentence.
     #[must_use]
     pub fn words(&self) -> String {
         let Self { claim, setting, cause, .. } = self;
@@ -88,7 +87,7 @@ impl Explained {
     }
 }
 
-/// What hangs on choices that a paper leaves open, as a table; empty without one.
+/// Returns a table of the effects of choices that a paper leaves open. Empty if there are none.
 #[must_use]
 pub fn sensitivity_table(found: &[Sensitivity]) -> String {
     if found.is_empty() {
@@ -104,11 +103,11 @@ pub fn sensitivity_table(found: &[Sensitivity]) -> String {
     table.render()
 }
 
-/// Writes the report to the files that are named, and the pictures of Markdown into a folder beside
+/// Writes the report to the named files, and the plots of the Markdown report to a folder next to
 /// it.
 ///
 /// # Errors
-/// If one cannot be written, or the data of a picture cannot be read.
+/// If a file cannot be written, or the data of a plot cannot be read.
 pub fn write_replication(
     told: &[Told],
     options: &ReproduceOptions,
@@ -171,7 +170,7 @@ fn section(one: &Told, options: &ReproduceOptions) -> Result<ReplicationSection,
     })
 }
 
-/// What makes an artifact, and how to repeat that.
+/// Writes the cause of an artifact, and how to repeat the runs.
 fn paragraph(explained: &Explained) -> String {
     let words = explained.words();
     explained.by_hand.command().map_or(words.clone(), |it| format!("{words} By hand: {it}"))

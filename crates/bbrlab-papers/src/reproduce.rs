@@ -20,30 +20,30 @@ use crate::row::MeasuredRows;
 use crate::rows::{Finished, RunAt, first_runs, measured_rows};
 use crate::work::Work;
 
-/// Seeds of an experiment by default.
+/// Default number of seeds of an experiment.
 pub const DEFAULT_SEEDS: u64 = 5;
 
-/// From this rate on, the default is one seed.
+/// At this rate and above, the default is one seed.
 const FAST_BPS: u64 = 1_000_000_000;
 
-/// How experiments are reproduced.
+/// Options for reproducing experiments.
 #[derive(Clone, Debug)]
 pub struct ReproduceOptions {
     /// Seeds per point; `None` means the default.
     pub seeds: Option<u64>,
-    /// One seed, no points at 1 Gbit/s or that repeat others, short runs where nothing needs longer
-    /// ones.
+    /// Whether to run only one seed, no points at 1 Gbit/s or that repeat others, and short runs
+    /// where the figures settle early.
     pub quick: bool,
     /// First seed.
     pub seed: Option<u64>,
-    /// The folder in which each experiment gets its own.
+    /// The folder that holds a folder for each experiment.
     pub out: Option<PathBuf>,
     /// Whether to recompute complete runs.
     pub force: bool,
-    /// Whether to draw each experiment's own pictures beside its data (not one of each run:
-    /// `bbrlab plot` draws those).
+    /// Whether to draw each experiment's own plots next to its data. Plots of single runs are drawn
+    /// by `bbrlab plot`.
     pub pictures: bool,
-    /// Runs at a time.
+    /// Number of runs at a time.
     pub jobs: usize,
     /// The limit on the work, in data packets.
     pub limit: u64,
@@ -52,7 +52,7 @@ pub struct ReproduceOptions {
 }
 
 impl ReproduceOptions {
-    /// Seeds of a point below 1 Gbit/s.
+    /// Returns the number of seeds per point below 1 Gbit/s.
     pub(crate) fn seeds_of_a_point(&self) -> u64 {
         self.seeds.unwrap_or(if self.quick { 1 } else { DEFAULT_SEEDS })
     }
@@ -63,31 +63,31 @@ impl ReproduceOptions {
 pub struct Reproduced {
     /// Its id.
     pub id: String,
-    /// What it shows.
+    /// The title.
     pub title: String,
     /// Tables and figures of the paper.
     pub source: Vec<String>,
-    /// What a reader should know before comparing.
+    /// A note for readers who compare its figures.
     pub note: &'static str,
     /// Hash of each of its scenarios, with the seeds.
     pub scenario_hashes: Vec<String>,
-    /// What was measured.
+    /// The measured rows.
     pub measured: MeasuredRows,
-    /// The same rows beside what is published.
+    /// These rows with the published figures.
     pub rows: Vec<PublishedRow>,
-    /// The first run of each point, for what is shown over time.
+    /// The first run of each point, for plots over time.
     pub runs: Vec<RunAt>,
-    /// Where runs and pictures of each scenario are.
+    /// The folders of the runs and plots of each scenario.
     pub out: Vec<PathBuf>,
-    /// What its runs took.
+    /// Number and CPU time of its runs.
     pub work: Work,
-    /// The points that were left out to be quick: the first run of each.
+    /// The points that `--quick` leaves out: the first run of each.
     pub left_out: Vec<Run>,
-    /// Whether the runs were cut short to be quick.
+    /// Whether `--quick` shortened the runs.
     pub is_cut_short: bool,
 }
 
-/// Runs an experiment and compares.
+/// Runs an experiment and compares its figures with the published ones.
 ///
 /// # Errors
 /// If a run or a write fails, or the user interrupts it.
@@ -137,7 +137,7 @@ pub fn reproduce(
     })
 }
 
-/// A built-in scenario with so many seeds from `first` on.
+/// Returns a built-in scenario with `seeds` seeds from `first` on.
 fn seeded(
     id: &str,
     sets: &[String],
@@ -150,8 +150,9 @@ fn seeded(
     Scenario::builtin(id, &sets)
 }
 
-/// The hashes of an experiment's scenarios as [`reproduce`] runs them, with so many seeds (`None`:
-/// the usual number), so that committed results can be compared with the scenarios of today.
+/// Returns the hashes of an experiment's scenarios as [`reproduce`] runs them with this number of
+/// seeds (`None`: the default). With them, committed results can be compared with the current
+/// scenarios.
 ///
 /// # Errors
 /// If a scenario does not take that number of seeds.
@@ -165,8 +166,8 @@ pub fn scenario_hashes(
     experiment.scenarios.iter().map(|id| scenario(id).map(hash)).collect()
 }
 
-/// Runs a built-in scenario with the seeds asked for, and leaves out the points that the caller
-/// names by the number of their first run. Nothing if no run is left.
+/// Runs a built-in scenario with the requested seeds, without the points that the caller names by
+/// the number of their first run. Returns nothing if no run is left.
 pub(crate) fn run_scenario(
     id: &str,
     sets: &[String],
@@ -198,8 +199,8 @@ pub(crate) fn run_scenario(
         },
     )?;
     let only: BTreeSet<u64> = points.into_iter().flatten().collect();
-    // One folder for any number of seeds, so that more seeds add to those that are there. A run
-    // alone has its own.
+    // One folder for any number of seeds, so that more seeds add to the existing ones. A single run
+    // has its own folder.
     let own = if scenario.runs() == 1 {
         default_out(&scenario, SIMULATOR)
     } else {
@@ -218,7 +219,7 @@ pub(crate) fn run_scenario(
         pictures: options.pictures,
         only: Some(only),
         summary: SummaryOf::These,
-        // The records are what is evaluated.
+        // The records are evaluated, so all are held.
         held: u64::MAX,
         controls: Controls::none(),
         stop: options.stop.clone(),

@@ -1,9 +1,9 @@
-//! Measured rows: what an experiment's runs say, under the names that the paper's data file uses.
+//! Measured rows: an experiment's figures, under the names that the paper's data file uses.
 //!
-//! A row stands for one place of a paper's table or figure. Its keys (algorithm, delay, buffer ...)
+//! A row describes one place of a paper's table or figure. Its keys (algorithm, delay, buffer ...)
 //! are those that locate the printed rows, and a claim looks a metric up by the same keys. A run
-//! yields at least one row; a row for each flow, time or phase carries `flow`, `time_s` or `phase`
-//! beside the keys of the run.
+//! yields at least one row. A row for one flow, time or phase has `flow`, `time_s` or `phase` in
+//! addition to the run's keys.
 
 use crate::papers::Key;
 
@@ -14,7 +14,7 @@ pub struct MeasuredRows {
     pub experiment: String,
     /// The seeds, in order.
     pub seeds: Vec<u64>,
-    /// The rows: as in the papers grouped by algorithm, otherwise in the order of the sweep.
+    /// The rows, grouped by algorithm as in the papers; otherwise in the order of the sweep.
     pub rows: Vec<MeasuredRow>,
 }
 
@@ -23,11 +23,11 @@ pub struct MeasuredRows {
 pub struct MeasuredRow {
     /// The keys that locate it, in the order in which tables show them.
     pub keys: Vec<(String, Key)>,
-    /// The metrics by their names in the data file. One value for each of [`MeasuredRows::seeds`],
-    /// in that order: `None` where the figure has no meaning in a run, or where that seed was not
-    /// run (above 1 Gbit/s there is one seed by default).
+    /// The metrics by their names in the data file, with one value for each of
+    /// [`MeasuredRows::seeds`], in that order. A value is `None` if the figure has no meaning in a
+    /// run, or if that seed was not run. Above 1 Gbit/s one seed is run by default.
     pub metrics: Vec<(String, Vec<Option<f64>>)>,
-    /// The seeds that were run, out of [`MeasuredRows::seeds`].
+    /// The number of seeds that were run, out of [`MeasuredRows::seeds`].
     pub seeds_run: u64,
     /// The scenario hash of the runs behind the row.
     pub scenario_hash: String,

@@ -1,4 +1,4 @@
-//! How measured rows come from the finished runs of an experiment.
+//! Computes measured rows from the finished runs of an experiment.
 
 use std::path::PathBuf;
 
@@ -19,15 +19,15 @@ pub struct Finished {
     pub scenario: Scenario,
     /// The records, in the scenario's order.
     pub runs: Vec<RunSummary>,
-    /// The runs' numbers in the scenario.
+    /// The numbers of the runs in the scenario.
     pub numbers: Vec<u64>,
-    /// The folder of all of them.
+    /// The folder of all runs.
     pub out: PathBuf,
-    /// Runs computed by this call.
+    /// Number of runs computed by this call.
     pub computed: u64,
 }
 
-/// The measured rows of an experiment, from the finished runs of all its scenarios.
+/// Returns the measured rows of an experiment, from the finished runs of all its scenarios.
 ///
 /// # Errors
 /// If a series cannot be read.
@@ -38,7 +38,7 @@ pub fn measured_rows(
     counted_rows(experiment, finished, Counting::Definitions)
 }
 
-/// The same, with packets counted by either rule.
+/// Like [`measured_rows`], with packets counted by either rule.
 pub(crate) fn counted_rows(
     experiment: &Experiment,
     finished: &[Finished],
@@ -62,13 +62,13 @@ pub(crate) fn counted_rows(
 }
 
 impl Finished {
-    /// The folder of the run at a place.
+    /// Returns the folder of the run at a place.
     fn folder(&self, place: usize) -> PathBuf {
         folder_of(&self.out, &self.scenario, self.numbers[place], SIMULATOR)
     }
 }
 
-/// A run that stands for its point over time: the one with its first seed.
+/// The run that shows its point over time: the one with the first seed.
 #[derive(Clone, Debug)]
 pub struct RunAt {
     /// The keys under which the paper has it.
@@ -77,7 +77,7 @@ pub struct RunAt {
     pub folder: PathBuf,
 }
 
-/// The first run of each point of an experiment that has a folder, in the order of the scenarios.
+/// Returns the first finished run of each point of an experiment, in the order of the scenarios.
 pub(crate) fn first_runs(experiment: &Experiment, finished: &[Finished]) -> Vec<RunAt> {
     let points = finished.iter().flat_map(points_of);
     let run = |point: OfPoint<'_>| {
@@ -94,7 +94,7 @@ struct OfPoint<'a> {
     /// One of them, resolved.
     run: Run,
     of: &'a Finished,
-    /// Their places among the finished ones.
+    /// Their places among the finished runs.
     members: Vec<usize>,
 }
 
@@ -154,8 +154,8 @@ fn rows_of_point(
     Ok(rows.into_iter().map(|(_, row)| row).collect())
 }
 
-/// The keys of a run with those of one of its rows. A row of another flow than the one under test
-/// has an algorithm of its own.
+/// Returns the keys of a run with those of one of its rows. A row of a flow that is not under test
+/// has its own algorithm.
 pub(crate) fn keys_of(place: &Keys, row: &RunRow) -> Vec<(String, Key)> {
     let own = |name: &str| row.keys.iter().find(|(key, _)| *key == name);
     let shared = place.iter().map(|key| own(key.0).unwrap_or(key));

@@ -1,9 +1,9 @@
-//! `--sensitivity`: which verdicts hang on what a paper leaves unstated.
+//! `--sensitivity`: finds verdicts that depend on what a paper leaves unstated.
 //!
-//! What a paper does not say is fixed in the built-in scenarios, with the reason. Here each such
-//! choice, which `papers/study/` lists, is made in another way, one at a time, and each claim of
-//! the experiment is looked at again with the same seeds. A choice decides a verdict if the claim
-//! is true one way and false the other.
+//! The built-in scenarios fix what a paper does not state, and give the reason. `papers/study/`
+//! lists these choices. Here each choice is made in another way, one at a time, and each claim of
+//! the experiment is evaluated again with the same seeds. A choice decides a verdict if the claim
+//! is true with one alternative and false with the other.
 
 use bbrlab_lab::{LabError, Progress};
 
@@ -15,27 +15,27 @@ use crate::reproduce::ReproduceOptions;
 use crate::study::Choice;
 use crate::work::Work;
 
-/// What making a choice in another way comes to.
+/// The effect of making a choice in another way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sensitivity {
     /// The experiment.
     pub experiment: String,
-    /// What is chosen in its scenario.
+    /// The choice in its scenario.
     pub choice: String,
-    /// What was tried instead.
+    /// The alternative that was tried.
     pub instead: String,
-    /// The same as keys of scenarios.
+    /// The alternative as keys of scenarios.
     pub by_hand: ByHand,
-    /// Claims whose outcome changes, with what they are with the scenario's choice.
+    /// Claims whose outcome changes, with the outcome under the scenario's choice.
     pub decides: Vec<(String, bool)>,
-    /// Claims that were looked at both ways.
+    /// Number of claims evaluated with both the choice and the alternative.
     pub looked_at: u64,
-    /// Why nothing was measured.
+    /// The reason if nothing was measured.
     pub missing: Option<String>,
 }
 
 impl Sensitivity {
-    /// The claims that it decides, in words.
+    /// Describes the claims that it decides.
     #[must_use]
     pub fn words(&self) -> String {
         if let Some(reason) = &self.missing {
@@ -57,7 +57,7 @@ impl Sensitivity {
     }
 }
 
-/// The choices that an experiment leaves open.
+/// Returns the choices that an experiment leaves open.
 pub(crate) fn choices_of(experiment: &Experiment) -> Vec<&'static Choice> {
     let Some(paper) = paper_of(&experiment.id).filter(|_| experiment.form.is_none()) else {
         return Vec::new();
@@ -66,8 +66,8 @@ pub(crate) fn choices_of(experiment: &Experiment) -> Vec<&'static Choice> {
     paper.study.choices.iter().filter(is_its).collect()
 }
 
-/// Makes each of an experiment's choices in each other way, with one seed or as many as are asked
-/// for. The runs are added to `work`.
+/// Tries each alternative of each of an experiment's choices, with one seed or the requested
+/// number. Adds the runs to `work`.
 ///
 /// # Errors
 /// If a run or a write fails, or the user interrupts it.
@@ -121,7 +121,7 @@ pub fn sensitivity(
     Ok(found)
 }
 
-/// Whether each claim is true; `None` where nobody can tell.
+/// Whether each claim is true; `None` if this is unknown.
 fn outcomes(
     experiment: &'static Experiment,
     config: &Config,

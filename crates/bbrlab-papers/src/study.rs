@@ -1,10 +1,16 @@
-//! What we add to a paper's data: the file of its name in `papers/study/`, beside that in
-//! `papers/`.
+//! Our additions to a paper's data, in `papers/study/`. The file has the name of the paper's file
+//! in `papers/`.
 //!
-//! The data files hold what the papers print and claim, and stay as they are. A study file holds
-//! everything that is ours: how an artifact is made on purpose, why a claim fails, what was chosen
-//! where a paper is silent, what a reader should know, what `--quick` leaves out, and how figures
-//! are drawn. `papers/README.md` has its keys.
+//! The data files hold what the papers print and claim, and are not changed. A study file holds
+//! everything that is ours:
+//!
+//! - how an artifact is made on purpose, and why a claim fails,
+//! - what was chosen where a paper is silent,
+//! - notes for readers,
+//! - what `--quick` leaves out,
+//! - how figures are drawn.
+//!
+//! `papers/README.md` describes its keys.
 
 use serde::{Deserialize, Deserializer};
 
@@ -12,31 +18,30 @@ use crate::counting::Counting;
 use crate::figures::declared::Figure;
 use crate::id::{Id, line_of};
 
-/// What we add to a paper's data.
+/// Our additions to a paper's data.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Study {
     /// Experiments that are not measured from the built-in scenario of their own name.
     pub(crate) measured_from: Vec<MeasuredFrom>,
-    /// The settings of artifacts. Of several for one artifact the first that makes a claim true
-    /// shows it; they go from the artifact alone to all that was different.
+    /// The settings of artifacts. If there are several for one artifact, the first that makes a
+    /// claim true shows the artifact. They are ordered from the artifact alone to all differences.
     #[serde(deserialize_with = "one_each")]
     pub(crate) settings: Vec<Setting>,
-    /// Why claims fail: one thing switched with which a claim is true.
+    /// Causes of failing claims: one thing switched that makes a claim true.
     #[serde(deserialize_with = "one_each")]
     pub(crate) causes: Vec<Setting>,
     /// Claims that no simulation decides.
     pub(crate) undecidable: Vec<Undecidable>,
-    /// Choices that the paper leaves open. What is fixed, and why, stands at the head of each
-    /// scenario.
+    /// Choices that the paper leaves open. The head of each scenario states what is fixed, and why.
     pub(crate) choices: Vec<Choice>,
-    /// What a reader should know before comparing.
+    /// Notes for readers who compare figures.
     pub(crate) notes: Vec<Note>,
-    /// What `--quick` leaves out.
+    /// The experiments that `--quick` shortens, and the points that it leaves out.
     pub(crate) quick: Quick,
-    /// Units that tables write otherwise than the data file.
+    /// Units that differ between tables and the data file.
     pub(crate) units: Vec<UnitOf>,
-    /// Algorithms that the paper calls otherwise than most.
+    /// Names of algorithms that differ from those in most papers.
     pub(crate) algorithms: Vec<AlgorithmName>,
     /// Flows that the paper does not report.
     pub(crate) unreported: Option<Unreported>,
@@ -48,24 +53,24 @@ pub(crate) struct Study {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MeasuredFrom {
-    /// The experiment; in another form, with the form's name after a dot.
+    /// The experiment. In another form, the id ends in a dot and the form's name.
     pub(crate) experiment: String,
     /// Ids of built-in scenarios.
     pub(crate) scenarios: Vec<String>,
 }
 
-/// A setting in which an artifact should appear, or in which a claim that fails is true.
+/// A setting that should show an artifact, or that makes a failing claim true.
 #[derive(Clone, Debug)]
 pub(crate) struct Setting {
-    /// The artifact, or the claim. The paper itself, for its claims that name no artifact.
+    /// The artifact or the claim. For claims that name no artifact, the paper.
     pub(crate) of: Id,
     /// The form of the experiment: see [`crate::FORMS`]; `None` for its first.
     pub(crate) form: Option<String>,
-    /// Overrides, as `--set` has them.
+    /// Overrides, in the syntax of `--set`.
     pub(crate) sets: Vec<String>,
-    /// Who counts the packets.
+    /// The rule for counting packets.
     pub(crate) counting: Counting,
-    /// What it is, in words.
+    /// The setting as text.
     pub(crate) words: String,
 }
 
@@ -75,49 +80,49 @@ pub(crate) struct Setting {
 pub(crate) struct Undecidable {
     /// The claim.
     pub(crate) claim: Id,
-    /// Why.
+    /// The reason.
     pub(crate) reason: String,
 }
 
-/// A choice that a paper leaves open, and other ways to make it.
+/// A choice that a paper leaves open, with its alternatives.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Choice {
-    /// The experiment, or all of the paper's.
+    /// The experiment, or the paper for all of its experiments.
     pub(crate) of: Id,
-    /// What is chosen, and how.
+    /// The choice, and how the scenario makes it.
     pub(crate) words: String,
-    /// Other ways, as `--set` has them.
+    /// The alternatives, in the syntax of `--set`.
     pub(crate) instead: Vec<Vec<String>>,
 }
 
-/// How the paper's runs differ from ours, and what its figures are.
+/// A note on how the paper's runs differ from ours, and what its figures are.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Note {
-    /// The experiments, or the paper for all of them. An experiment has the first note that fits
-    /// it.
+    /// The experiments, or the paper for all of them. The first note that matches an experiment is
+    /// used.
     pub(crate) of: Vec<Id>,
-    /// Only in this form.
+    /// The form that the note is limited to.
     pub(crate) form: Option<String>,
     /// The note.
     pub(crate) text: String,
 }
 
-/// What `--quick` leaves out beside seeds and points at 1 Gbit/s.
+/// Reductions by `--quick` in addition to fewer seeds and no points at 1 Gbit/s.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Quick {
     /// Experiments whose figures settle early: one flow, or flows that start together, and no event
     /// later. Claims on them get no verdict from short runs.
     pub(crate) settled_early: Vec<Id>,
-    /// Points that show what others show.
+    /// Points that repeat others.
     pub(crate) repeated: Option<Repeated>,
 }
 
-/// An experiment that has the same paths with two delays of the bottleneck. Only the sum of a
-/// path's delays decides what its flows do, so these points show what the others show, later or
-/// earlier by the difference.
+/// An experiment that has the same paths with two delays of the bottleneck. The flows depend only
+/// on the sum of a path's delays. So these points show the same as the others, earlier or later by
+/// the difference.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Repeated {
@@ -127,13 +132,13 @@ pub(crate) struct Repeated {
     pub(crate) bottleneck_delay_ms: u64,
 }
 
-/// A unit that tables write otherwise than the data file.
+/// A unit that differs between tables and the data file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct UnitOf {
-    /// The metrics: those whose names contain this.
+    /// The metrics whose names contain this.
     pub(crate) metric: String,
-    /// Only in this form.
+    /// The form that this is limited to.
     pub(crate) form: Option<String>,
     /// The unit in the data file.
     pub(crate) printed: String,
@@ -155,13 +160,13 @@ pub(crate) struct AlgorithmName {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Unreported {
-    /// In this form.
+    /// The form.
     pub(crate) form: String,
-    /// So many flows, from the first on.
+    /// Number of flows, from the first on.
     pub(crate) flows: usize,
 }
 
-/// Settings as a study file has them, where several artifacts may be made in one way.
+/// Reads settings of a study file, in which several artifacts may share one setting.
 fn one_each<'de, D: Deserializer<'de>>(text: D) -> Result<Vec<Setting>, D::Error> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
@@ -187,11 +192,11 @@ fn one_each<'de, D: Deserializer<'de>>(text: D) -> Result<Vec<Setting>, D::Error
     Ok(each.collect())
 }
 
-/// What the ids of a study file may name.
+/// The names that ids of a study file may refer to.
 pub(crate) struct Known<'a> {
     /// The paper.
     pub(crate) paper: &'a str,
-    /// Its experiments, the other forms left out.
+    /// Its experiments, without other forms.
     pub(crate) experiments: Vec<&'a str>,
     /// Its claims.
     pub(crate) claims: Vec<&'a str>,
@@ -203,7 +208,8 @@ impl Study {
     /// Reads a study file.
     ///
     /// # Errors
-    /// With file and line, if it is no TOML, or has a key or a value that it must not have.
+    /// A message with file and line if it is not valid TOML, or has a key or a value that is not
+    /// allowed.
     pub(crate) fn read(file: &str, text: &str) -> Result<Self, String> {
         toml::from_str(text).map_err(|error| {
             let line = error.span().map_or(1, |span| line_of(text, span.start));
@@ -211,16 +217,17 @@ impl Study {
         })
     }
 
-    /// The scenarios of an experiment that is not measured from the built-in one of its own name.
+    /// Returns the scenarios of an experiment that is not measured from the built-in scenario of
+    /// its own name.
     pub(crate) fn scenarios_of(&self, experiment: &str) -> Option<&[String]> {
         let found = self.measured_from.iter().find(|it| it.experiment == experiment);
         found.map(|it| it.scenarios.as_slice())
     }
 
-    /// Checks that the paper's data file has what this one names.
+    /// Checks that the paper's data file has everything that this file names.
     ///
     /// # Errors
-    /// With file and line.
+    /// A message with file and line.
     pub(crate) fn check(&self, file: &str, text: &str, known: &Known<'_>) -> Result<(), String> {
         let missing = |id: &Id, what: &str| {
             let line = id.line(text);
@@ -257,7 +264,7 @@ mod tests {
 
     const FILE: &str = "papers/study/some2020.toml";
 
-    /// What is wrong with a file.
+    /// Returns the error message for an invalid file.
     fn refusal(text: &str) -> String {
         let known = Known {
             paper: "some2020",

@@ -1,15 +1,15 @@
-//! What runs took: how many were computed, how many found complete, and their CPU time.
+//! Counts of runs, computed and found complete, and their CPU time.
 
 use std::collections::BTreeMap;
 
 use crate::rows::Finished;
 
-/// Some runs. One that several things are read from counts once.
+/// A set of runs. A run that is used several times counts once.
 #[derive(Clone, Debug, Default)]
 pub struct Work {
     /// CPU seconds by the hash of the run's scenario and its seed.
     runs: BTreeMap<(String, u64), f64>,
-    /// Runs computed by this call.
+    /// Number of runs computed by this call.
     pub computed: u64,
 }
 
@@ -21,33 +21,33 @@ impl Work {
         }
     }
 
-    /// These runs and others.
+    /// Adds other runs to these.
     pub fn include(&mut self, other: &Self) {
         self.computed += other.computed;
         self.runs.extend(other.runs.iter().map(|(run, cpu_s)| (run.clone(), *cpu_s)));
     }
 
-    /// What of this is not in `other`, as a number of runs and their CPU seconds.
+    /// Returns the number of runs that are not in `other`, and their CPU seconds.
     #[must_use]
     pub fn beyond(&self, other: &Self) -> (u64, f64) {
         let beyond = || self.runs.iter().filter(|(run, _)| !other.runs.contains_key(*run));
         (beyond().count() as u64, total(beyond().map(|(_, cpu_s)| cpu_s)))
     }
 
-    /// Runs that were found complete.
+    /// Returns the number of runs found complete.
     #[must_use]
     pub fn found(&self) -> u64 {
         (self.runs.len() as u64).saturating_sub(self.computed)
     }
 
-    /// CPU seconds of all, whenever they were computed.
+    /// Returns the CPU seconds of all runs, whenever they were computed.
     #[must_use]
     pub fn cpu_s(&self) -> f64 {
         total(self.runs.values())
     }
 }
 
-/// The sum; of nothing 0.0, where that of the standard library is -0.0.
+/// Computes the sum. It is 0.0 if there are no values, while the standard library's sum is -0.0.
 fn total<'a>(seconds: impl Iterator<Item = &'a f64>) -> f64 {
     seconds.fold(0.0, |sum, it| sum + it)
 }

@@ -1,6 +1,6 @@
-//! Holds together `docs/contradictions.md`, the results that its tables are made of
-//! (`results/contradictions.json`, written by `cargo xtask contradictions`), the scenarios of today
-//! and what the simulator of today makes of them. `UPDATE_EXPECT=1` writes the tables anew.
+//! Checks that `docs/contradictions.md`, the results behind its tables
+//! (`results/contradictions.json`, written by `cargo xtask contradictions`), the current scenarios
+//! and the current simulator agree. `UPDATE_EXPECT=1` writes the tables again.
 
 mod page_section;
 
@@ -14,16 +14,16 @@ use serde_json::Value;
 const RESULTS: &str = "results/contradictions.json";
 const PAGE: &str = "docs/contradictions.md";
 
-/// A table with a figure, or some, of each point of a sweep.
+/// A table with one or more figures of each point of a sweep.
 struct Table {
     /// The section of the page, such as `x09`.
     section: &'static str,
     /// The scenario, without `contradictions.`.
     scenario: &'static str,
     corner: &'static str,
-    /// One for each value of the sweep's last key, or of its first if `is_turned`.
+    /// One heading for each value of the sweep's last key, or of its first key if `is_turned`.
     columns: &'static [&'static str],
-    /// One for each combination of the other keys, in the sweep's order.
+    /// One heading for each combination of the other keys, in the sweep's order.
     rows: &'static [&'static str],
     is_turned: bool,
     cell: fn(&Value) -> String,
@@ -227,7 +227,7 @@ fn points<'a>(sweeps: &'a [Value], scenario: &str) -> &'a [Value] {
     sweep["points"].as_array().expect("points")
 }
 
-/// The scenario of a kept sweep, with the seeds that were run.
+/// Returns the current scenario of a kept sweep, with the seeds that were run.
 fn of_today(sweep: &Value) -> Scenario {
     let id = sweep["scenario"].as_str().expect("a name");
     Scenario::builtin(id, &[format!("repeat={}", sweep["seeds"])]).expect("it is built in")
@@ -245,8 +245,8 @@ fn the_results_are_of_the_scenarios_of_today() {
     }
 }
 
-/// What an algorithm or the stack does may change while a scenario does not; then the whole page is
-/// to be measured again. One run of each scenario is enough to see it.
+/// An algorithm or the stack may change without a change to a scenario; then the whole page must be
+/// measured again. One run of each scenario is enough to detect this.
 #[test]
 fn the_results_are_of_the_simulator_of_today() {
     for sweep in sweeps() {
@@ -298,7 +298,7 @@ fn shown(points: &[Value], table: &Table) -> String {
     out
 }
 
-/// Contradiction x05: with and without SACK, one buffer below the other.
+/// Writes contradiction x05: with and without SACK, one row per buffer.
 fn losses(points: &[Value]) -> String {
     let mut out = head(
         "buffer",
@@ -333,7 +333,7 @@ fn losses(points: &[Value]) -> String {
     out
 }
 
-/// Contradiction x10: two buffers of each algorithm.
+/// Writes contradiction x10: two buffers of each algorithm.
 fn queues(points: &[Value]) -> String {
     let labels = [
         "BBRv3, 9000 packets",

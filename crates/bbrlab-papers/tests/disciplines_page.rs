@@ -1,6 +1,6 @@
-//! Holds together `docs/queues/comparison.md`, the results that it is made of
-//! (`results/disciplines.json`, written by `cargo xtask disciplines`) and the scenarios of today.
-//! `UPDATE_EXPECT=1` writes the tables anew.
+//! Checks that `docs/queues/comparison.md`, the results behind it (`results/disciplines.json`,
+//! written by `cargo xtask disciplines`) and the current scenarios agree. `UPDATE_EXPECT=1` writes
+//! the tables again.
 
 mod page_section;
 
@@ -55,8 +55,8 @@ fn the_page_says_what_the_results_say() {
     hold(&root().join(PAGE), |page| with_section(page, BEGIN, END, &tables.join("\n")));
 }
 
-/// A table of one figure: disciplines below one another, controls side by side, the three rates in
-/// a cell.
+/// Writes a table of one figure, with a row per discipline, a column per algorithm, and the three
+/// rates in each cell.
 fn shown(sweeps: &[Value], (title, id, figure, factor): (&str, &str, &str, f64)) -> String {
     let sweep = sweeps.iter().find(|sweep| sweep["scenario"] == id).expect("the sweep is there");
     let points = sweep["points"].as_array().expect("points");

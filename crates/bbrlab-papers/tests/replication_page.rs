@@ -1,7 +1,6 @@
-//! Holds together `docs/replication.md`, the results that it is made of
-//! (`results/replication.json`, written by `cargo xtask replication`, and
-//! `results/explanations.json`, by `cargo xtask explanations`) and the scenarios of today.
-//! `UPDATE_EXPECT=1` writes the tables anew.
+//! Checks that `docs/replication.md`, the results behind it (`results/replication.json`, written by
+//! `cargo xtask replication`, and `results/explanations.json`, by `cargo xtask explanations`) and
+//! the current scenarios agree. `UPDATE_EXPECT=1` writes the tables again.
 
 mod page_section;
 
@@ -119,7 +118,7 @@ fn what_is_explained_is_a_claim_about_an_artifact() {
     }
 }
 
-/// The counts, and each paper's claims.
+/// Writes the counts and each paper's claims.
 fn tables(results: &Value) -> String {
     let claims = list(results, "claims");
     let seeds = results["seeds"].as_u64().map_or_else(
@@ -173,8 +172,8 @@ fn tables(results: &Value) -> String {
     out
 }
 
-/// Of which commits results are: that of most of them and, where some were computed again by
-/// another, what of these.
+/// Writes the commit of most results and, if some results were computed again at other commits,
+/// these commits with their results.
 fn commits(results: &Value, lists: &[(&str, &str)]) -> String {
     let short = |commit: &str| commit.chars().take(12).collect::<String>();
     let mut others: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
@@ -194,8 +193,8 @@ fn commits(results: &Value, lists: &[(&str, &str)]) -> String {
     format!("Computed at commit {}{}.\n\n", short(text(results, "commit")), others.concat())
 }
 
-/// What makes each claim true that fails: the options with which `bbrlab run EXPERIMENT` makes the
-/// runs.
+/// Lists the options that make each failing claim true if they are given to `bbrlab run
+/// EXPERIMENT`.
 fn with_a_cause(claims: &[Value]) -> String {
     let all = || papers().iter().flat_map(|paper| &paper.claims);
     let asks_for_less = |claim: &&Value| {
@@ -241,8 +240,9 @@ fn with_a_cause(claims: &[Value]) -> String {
     out
 }
 
-/// The artifact claims that the data files say how to make: without a recipe there is nothing to
-/// run, and what the paper's own tables refute no setting of its simulator can be asked to show.
+/// Lists the artifact claims for which the data files have a recipe. A claim without a recipe
+/// cannot be run. If the paper's own tables refute a claim, no setting of its simulator can show
+/// it.
 fn with_a_recipe(claims: &[Value]) -> String {
     let has_recipe = |paper: &Paper, claim: &Claim| {
         let is_named = |id: &String| claim.see.contains(id);
@@ -268,7 +268,7 @@ fn with_a_recipe(claims: &[Value]) -> String {
     )
 }
 
-/// What makes the artifacts, and what hangs on choices that the papers leave open.
+/// Writes the causes of the artifacts and the effects of choices that the papers leave open.
 fn explained(explanations: &Value, results: &Value) -> String {
     let claims = list(results, "claims");
     let artifacts = claims.iter().filter(|claim| text(claim, "expected") == "artifact");
@@ -331,8 +331,7 @@ fn explained(explanations: &Value, results: &Value) -> String {
     out
 }
 
-/// The setting of an explanation, what makes the claim true, and the switches that are enough and
-/// needed.
+/// Returns the setting of an explanation, its cause, and the switches that are enough and needed.
 fn explanation(one: &Value) -> [String; 4] {
     let switches = |which: &str, truth: bool| {
         let is_it = |it: &&Value| it[which].as_bool() == Some(truth);
@@ -349,7 +348,7 @@ fn explanation(one: &Value) -> [String; 4] {
     [setting, cell(text(one, "cause")), switches("alone_on", true), switches("alone_off", false)]
 }
 
-/// A claim's number, and in how many seeds of the study it is true.
+/// Returns a claim's number, and the number of seeds of the study in which it is true.
 fn agreement(claims: &[Value], id: &str) -> String {
     let (_, number) = id.split_once('.').unwrap_or(("", id));
     let measured = claims.iter().find(|it| text(it, "id") == id).map(|it| &it["measured"]);
@@ -357,7 +356,7 @@ fn agreement(claims: &[Value], id: &str) -> String {
     format!("{number} ({} of {})", count("seeds_true"), count("seeds"))
 }
 
-/// Text that a cell of a table can hold.
+/// Escapes text for a cell of a table.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }

@@ -1,8 +1,8 @@
-//! What an expression says of some rows.
+//! Evaluates expressions on rows of figures.
 //!
-//! The meaning is that of Python, in which the papers' data were first checked; a test holds it to
-//! that. Both sides of `and` and `or` are looked at, words are compared with words only, and
-//! several rows that match must agree.
+//! The semantics are Python's, because the papers' data were first checked in Python; a test
+//! compares the two. Both sides of `and` and `or` are evaluated, words are compared with words
+//! only, and all rows that match must agree.
 
 use std::fmt;
 
@@ -31,7 +31,7 @@ pub(crate) struct Row {
     pub(crate) figures: Vec<(String, Option<f64>)>,
 }
 
-/// What expressions are evaluated on.
+/// The rows, names and constants that expressions are evaluated on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scene<'a> {
     /// The rows.
@@ -40,26 +40,26 @@ pub(crate) struct Scene<'a> {
     pub(crate) metrics: &'a [&'a str],
     /// The paper's constants.
     pub(crate) constants: &'a [(String, f64)],
-    /// The decimals that the source prints of a figure, to which it is rounded where it is compared
-    /// with `==`. Figures that are not printed here are counts, and have none.
+    /// Decimals that the source prints of a figure, which is rounded to them before a comparison
+    /// with `==`. Figures that are not listed here are counts and are not rounded.
     pub(crate) decimals: &'a [(String, usize)],
 }
 
 /// The keys of a point, with their values.
 pub(crate) type Point = Vec<(String, Value)>;
 
-/// A figure that an expression asked for.
+/// A figure that an expression used.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Asked {
     /// The figure's name.
     pub(crate) metric: String,
-    /// The place it was asked for.
+    /// The place of the figure.
     pub(crate) at: Point,
-    /// What was found.
+    /// The value found.
     pub(crate) value: f64,
 }
 
-/// Two numbers that were compared, of which at least one was computed from figures and constants.
+/// Two compared numbers, at least one of them computed from figures and constants.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Compared {
     /// The first.
@@ -72,12 +72,12 @@ pub struct Compared {
     pub within: Option<f64>,
 }
 
-/// What an expression was looked at with.
+/// The figures and comparisons that an evaluation used.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Trace {
-    /// The figures that it asked for.
+    /// The figures.
     pub(crate) asked: Vec<Asked>,
-    /// The comparisons of what it computed from them.
+    /// Comparisons of values computed from the figures.
     pub(crate) compared: Vec<Compared>,
 }
 
@@ -88,29 +88,29 @@ pub(crate) enum Fault {
     NoRow {
         /// The figure's name.
         metric: String,
-        /// The place it was asked for.
+        /// The place of the figure.
         at: Point,
     },
-    /// There is a row, and the run gave no such figure.
+    /// There is a row, but its run gave no such figure.
     NoFigure {
         /// The figure's name.
         metric: String,
-        /// The place it was asked for.
+        /// The place of the figure.
         at: Point,
     },
-    /// Rows that match disagree.
+    /// Several rows match and disagree.
     Ambiguous {
         /// The figure's name.
         metric: String,
-        /// The place it was asked for.
+        /// The place of the figure.
         at: Point,
     },
     /// The expression makes no sense.
     Wrong(String),
 }
 
-/// The keys that locate rows. Every other name in a row is a figure. As `papers/README.md` lists
-/// them.
+/// The keys that locate rows, as `papers/README.md` lists them. Every other name in a row is a
+/// figure.
 pub(crate) const LOCATING_KEYS: &[&str] = &[
     "algorithm",
     "opponent",
@@ -149,7 +149,8 @@ impl fmt::Display for Value {
 }
 
 impl Value {
-    /// Equal, numbers up to the last bits: a key may have been computed.
+    /// Whether two values are equal. Numbers may differ in the last bits, because a key may have
+    /// been computed.
     pub(crate) fn is(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Number(one), Self::Number(other)) => equal(*one, *other),
@@ -163,14 +164,14 @@ impl Row {
         self.keys.iter().find(|(key, _)| key == name).map(|(_, value)| value)
     }
 
-    /// The figure: outer `None` if the row has no such column.
+    /// Returns the figure; the outer `None` means that the row has no such column.
     #[expect(clippy::option_option, reason = "no such metric, or one without a value")]
     pub(crate) fn figure(&self, metric: &str) -> Option<Option<f64>> {
         self.figures.iter().find(|(name, _)| name == metric).map(|(_, value)| *value)
     }
 }
 
-/// Whether an expression is true at a point; what that hangs on is added to `trace`.
+/// Whether an expression is true at a point. Adds the figures and comparisons used to `trace`.
 ///
 /// # Errors
 /// If it has no value there.
@@ -188,16 +189,16 @@ pub(crate) fn is_true(
     })
 }
 
-/// The number that an expression is.
+/// Evaluates an expression that yields a number.
 ///
 /// # Errors
-/// If it is none.
+/// If it yields none.
 pub(crate) fn number_of(expr: &Expr, point: &Point, scene: &Scene<'_>) -> Result<f64, Fault> {
     At { point, scene, trace: &mut Trace::default() }.number(expr)
 }
 
-/// The rows that carry a figure at a place: those that have all its keys, or, if there is none,
-/// those that contradict no key and have the algorithm.
+/// Returns the rows that have a figure at a place: those that have all its keys or, if there are
+/// none, those that contradict no key and have the algorithm.
 pub(super) fn matching<'a>(rows: &'a [Row], metric: &str, at: &Point) -> Vec<&'a Row> {
     let with_figure = || rows.iter().filter(|row| row.figure(metric).is_some());
     let exact: Vec<&Row> = with_figure()
@@ -216,13 +217,13 @@ pub(super) fn matching<'a>(rows: &'a [Row], metric: &str, at: &Point) -> Vec<&'a
         .collect()
 }
 
-/// The place that a metric is asked for: the point's locating keys, the call's algorithm and its
+/// Returns the place of a metric: the point's locating keys, the call's algorithm and the call's
 /// own keys.
 pub(super) fn place(call: &Call, point: &Point, scene: &Scene<'_>) -> Result<Point, Fault> {
     At { point, scene, trace: &mut Trace::default() }.place(call)
 }
 
-/// A value and, if it is a figure as it stands, its name.
+/// A value, with its name if it is a figure and not computed from figures.
 struct Found {
     value: Value,
     metric: Option<String>,
@@ -280,7 +281,7 @@ impl At<'_> {
         Ok(Found { value, metric: None })
     }
 
-    /// Whether this is neither a figure as it stands nor a constant.
+    /// Whether this is computed, and so neither a plain figure nor a constant.
     fn is_computed(&self, expr: &Expr) -> bool {
         match expr {
             Expr::Negative(inner) => self.is_computed(inner),
@@ -345,7 +346,7 @@ impl At<'_> {
             }
             (one, other) => return wrong(format!("`{one}` and `{other}` cannot be compared")),
         };
-        // Without an order (not a number) only "unequal" is true.
+        // If the values have no order (NaN), only "unequal" is true.
         Ok(match comparison {
             Comparison::Less => order.is_some_and(std::cmp::Ordering::is_lt),
             Comparison::AtMost => order.is_some_and(std::cmp::Ordering::is_le),
@@ -387,7 +388,7 @@ impl At<'_> {
                 }
                 Value::Truth((left - right).abs() <= within)
             }
-            // Two flows whose throughputs have this ratio.
+            // Jain's index of two flows whose throughputs have this ratio.
             ("jain_ratio", [ratio]) => {
                 let ratio = self.number(ratio)?;
                 Value::Number((1.0 + ratio).powi(2) / (2.0 * (1.0 + ratio * ratio)))
@@ -474,7 +475,7 @@ fn jain(values: &[f64]) -> Result<f64, Fault> {
     calculate(Arithmetic::Divide, sum * sum, values.len() as f64 * squares)
 }
 
-/// Rounded to so many decimals, as printed.
+/// Rounds to the number of decimals that the paper prints.
 fn rounded(value: f64, decimals: usize) -> f64 {
     format!("{value:.decimals$}").parse().unwrap_or(value)
 }

@@ -1,4 +1,4 @@
-//! A claim on measured rows: at how many points it is true, and in how many seeds.
+//! Evaluates a claim on measured rows: at how many points it is true, and in how many seeds.
 
 use super::evaluate::{Asked, Compared, Fault, Point, Row, Scene, Trace, is_true, matching, place};
 use super::parse::{Expr, parse};
@@ -7,35 +7,35 @@ use super::rows::{key_value, medians, of_seed, printed_rows};
 use crate::papers::{Claim, Experiment, Key, Paper, papers};
 use crate::row::MeasuredRows;
 
-/// How a claim fares on some rows.
+/// The outcome of a claim on some rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Looked {
-    /// Whether it is true at as many points as it asks for, on medians over the seeds.
+    /// Whether the medians over the seeds make it true at the required share of points.
     pub is_true: bool,
-    /// Points at which it is.
+    /// Points at which it is true.
     pub points_true: u64,
     /// All points.
     pub points: u64,
-    /// Seeds in which it is true when they are looked at alone.
+    /// Seeds in which it is true if each seed is evaluated alone.
     pub seeds_true: u64,
-    /// Which those are.
+    /// These seeds.
     pub true_in: Vec<u64>,
-    /// Seeds that were run of all its points.
+    /// Seeds that were run at all of its points.
     pub seeds: u64,
-    /// The medians that it asked for, each once.
+    /// The medians that it uses, each once.
     pub figures: Vec<ClaimFigure>,
-    /// What it compared of what it computed from them, each once.
+    /// Its comparisons of values computed from the figures, each once.
     pub compared: Vec<Compared>,
     /// The points at which it is not true.
     pub false_points: Vec<FalsePoint>,
 }
 
-/// A figure that a claim asks for.
+/// A figure that a claim uses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClaimFigure {
     /// Its name in the paper's file.
     pub metric: String,
-    /// Where it was asked for.
+    /// The keys of its place.
     pub at: Vec<(String, Key)>,
     /// The median over the seeds.
     pub value: f64,
@@ -46,18 +46,18 @@ pub struct ClaimFigure {
 pub struct FalsePoint {
     /// The point's keys.
     pub at: Vec<(String, Key)>,
-    /// The figures behind it.
+    /// The figures used there.
     pub figures: Vec<ClaimFigure>,
-    /// What was compared of what is computed from them.
+    /// The comparisons of values computed from them.
     pub compared: Vec<Compared>,
-    /// Why it has no value, if it has none.
+    /// The reason if the expression has no value there.
     pub fault: Option<String>,
 }
 
-/// The paper and the experiment of a claim.
+/// Returns the paper and the experiment of a claim.
 ///
 /// # Panics
-/// If the data files do not have them; a test reads them all.
+/// If the data files lack them; a test reads all claims.
 pub(crate) fn home_of(claim: &Claim) -> (&'static Paper, &'static Experiment) {
     let has = |paper: &&Paper| paper.claims.iter().any(|it| it.id == claim.id);
     let paper = papers().iter().find(has).expect("the claim stands in a paper");
@@ -65,18 +65,18 @@ pub(crate) fn home_of(claim: &Claim) -> (&'static Paper, &'static Experiment) {
     (paper, experiment.expect("a claim's experiment stands in its paper"))
 }
 
-/// A claim's expression.
+/// Parses a claim's expression.
 ///
 /// # Panics
-/// If it is none; a test reads them all.
+/// If it is invalid; a test reads all claims.
 pub(crate) fn expr_of(claim: &Claim) -> Expr {
     parse(&claim.expr).unwrap_or_else(|reason| panic!("{}: {reason}", claim.id))
 }
 
-/// Looks at a claim.
+/// Evaluates a claim.
 ///
 /// # Errors
-/// In words, if rows or figures that it asks for were not measured.
+/// A message if rows or figures that it uses were not measured.
 pub(crate) fn look(claim: &Claim, rows: &MeasuredRows) -> Result<Looked, String> {
     let (paper, experiment) = home_of(claim);
     let metrics: Vec<&str> = paper.metrics.iter().map(|metric| metric.id.as_str()).collect();
@@ -136,13 +136,13 @@ pub(crate) fn look(claim: &Claim, rows: &MeasuredRows) -> Result<Looked, String>
     Ok(looked)
 }
 
-/// As `papers/check.py` compares.
+/// Whether the claim is true at enough points, compared as in `papers/check.py`.
 #[expect(clippy::cast_precision_loss, reason = "some hundred points")]
 fn is_enough(claim: &Claim, points_true: u64, points: usize) -> bool {
     points_true as f64 >= claim.min_fraction * points as f64 - 1e-9
 }
 
-/// The seeds that all rows have which a claim looks at.
+/// Counts the seeds that every row used by a claim has.
 fn seeds_of(expr: &Expr, points: &[Point], scene: &Scene<'_>, rows: &MeasuredRows) -> u64 {
     let mut calls = Vec::new();
     metrics_in(expr, scene.metrics, &mut calls);
@@ -158,7 +158,7 @@ fn seeds_of(expr: &Expr, points: &[Point], scene: &Scene<'_>, rows: &MeasuredRow
     least
 }
 
-/// In order of their first.
+/// Removes duplicates; the order is that of first occurrence.
 fn each_once<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
     let mut once = Vec::new();
     for one in all {
@@ -202,7 +202,7 @@ mod tests {
         claims.find(|claim| claim.id == id).expect("it is in the data")
     }
 
-    /// Utilisation of BBRv1 by buffer, one value a seed.
+    /// Utilisation of BBRv1 by buffer, one value per seed.
     fn rows(of: &[(f64, f64, &[Option<f64>])]) -> MeasuredRows {
         let row = |&(rate, buffer, values): &(f64, f64, &[Option<f64>])| MeasuredRow {
             keys: vec![
@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn an_axis_left_open_is_looped_over() {
-        // jain >= 0.99 and utilisation >= 0.89 at 5000 packets, at whatever rate.
+        // jain >= 0.99 and utilisation >= 0.89 at 5000 packets, at any rate.
         let full: &[Option<f64>] = &[Some(0.995)];
         let idle: &[Option<f64>] = &[Some(0.5)];
         let looked =

@@ -3,14 +3,14 @@
 //! | file | idea |
 //! | --- | --- |
 //! | `token.rs`, `parse.rs` | an expression's text as a tree |
-//! | `evaluate.rs` | what it says of some rows |
-//! | `points.rs` | the points at which it is looked at |
+//! | `evaluate.rs` | its value on some rows |
+//! | `points.rs` | the points at which it is evaluated |
 //! | `rows.rs` | rows: as printed, as medians over the seeds, of one seed |
 //! | `look.rs` | a claim on measured rows |
 //! | `needed.rs` | the runs that it needs |
-//! | `rule.rs` | its rule in words |
+//! | `rule.rs` | its rule as text |
 //! | `settings.rs` | how an artifact is made on purpose |
-//! | `verdict.rs` | the verdict, and its reason in words |
+//! | `verdict.rs` | the verdict, and its reason as text |
 
 mod evaluate;
 mod look;

@@ -1,4 +1,4 @@
-//! The runs that claims look at.
+//! The runs that claims need.
 
 use bbrlab_run::Run;
 
@@ -9,11 +9,11 @@ use super::rows::key_value;
 use crate::metrics::place_of;
 use crate::papers::{Claim, Experiment, Key};
 
-/// The places that some claims ask for figures of.
+/// The places of the figures that some claims use.
 pub(crate) struct Needed(Vec<Point>);
 
 impl Needed {
-    /// The places of these claims.
+    /// Collects the places of these claims.
     pub(crate) fn by<'a>(claims: impl IntoIterator<Item = &'a Claim>) -> Self {
         let mut places: Vec<Point> = Vec::new();
         for claim in claims {
@@ -39,8 +39,8 @@ impl Needed {
         Self(places)
     }
 
-    /// Whether a run at this place, with flows of these algorithms, may yield a figure that is
-    /// asked for: no key that both have differs. Rows of flows have an RTT of their own.
+    /// Whether a run at this place, with flows of these algorithms, may yield a needed figure: run
+    /// and figure differ in no key that both have. Rows of single flows have their own RTT.
     pub(crate) fn has<N: AsRef<str>>(&self, run: &[(N, Key)], algorithms: &[&str]) -> bool {
         let is_of_run = |name: &str, value: &Value| match (name, value) {
             ("algorithm", Value::Word(name)) => algorithms.contains(&name.as_str()),
@@ -53,13 +53,13 @@ impl Needed {
         self.0.iter().any(|place| place.iter().all(|(name, value)| is_of_run(name, value)))
     }
 
-    /// Whether a run of an experiment may yield a figure that is asked for.
+    /// Whether a run of an experiment may yield a needed figure.
     pub(crate) fn has_run(&self, experiment: &Experiment, run: &Run) -> bool {
         self.has(&place_of(experiment, run), &algorithms_of(run))
     }
 }
 
-/// The algorithms of a run's flows, by the papers' names.
+/// Returns the algorithms of a run's flows, by the papers' names.
 pub(crate) fn algorithms_of(run: &Run) -> Vec<&'static str> {
     run.classes
         .iter()
@@ -90,7 +90,7 @@ mod tests {
         // goodput_mbps(bbr1, delay_ms=10) > ... at 5 Mbit/s.
         let runs = [("bbr1", 5.0, 40.0), ("bbr1", 10.0, 40.0), ("bbr2", 5.0, 40.0)];
         assert_eq!(runs_needed("lanigan2020.c16", &runs), [true, false, false]);
-        // fill_time_s(bbr2) > 20, wherever.
+        // fill_time_s(bbr2) > 20, at any place.
         assert_eq!(runs_needed("lanigan2020.c11", &runs), [false, false, true]);
     }
 }

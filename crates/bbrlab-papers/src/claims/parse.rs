@@ -1,5 +1,6 @@
-//! Tokens as a tree. Source: "Expression language" in `papers/README.md`; precedence is Python's:
-//! `or`, `and`, `not`, comparisons (chained), `+ -`, `* /`, sign, `**` (from the right).
+//! Parses tokens into a tree. Source: "Expression language" in `papers/README.md`. Precedence is
+//! Python's: `or`, `and`, `not`, comparisons (chained), `+ -`, `* /`, sign, `**`
+//! (right-associative).
 
 use super::token::{Token, tokens};
 
@@ -17,12 +18,12 @@ pub(super) enum Expr {
     All(Vec<Expr>),
     /// Joined by `or`.
     Any(Vec<Expr>),
-    /// `a < b <= c`: each neighbours' comparison must hold.
+    /// `a < b <= c`: each comparison of neighbours must hold.
     Compare(Box<Expr>, Vec<(Comparison, Expr)>),
     Call(Call),
 }
 
-/// A function or a metric with what it is asked for.
+/// A call of a function or a metric, with its arguments.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Call {
     pub(super) name: String,
@@ -50,7 +51,7 @@ pub(super) enum Comparison {
 }
 
 impl Comparison {
-    /// As the data files write it.
+    /// Returns the operator as the data files spell it.
     pub(super) fn sign(self) -> &'static str {
         match self {
             Self::Less => "<",
@@ -63,13 +64,13 @@ impl Comparison {
     }
 }
 
-/// Brackets within brackets, at most; so that a wrong text cannot exhaust the stack.
+/// Maximum nesting of brackets, so that an invalid text cannot exhaust the stack.
 const DEEPEST: u32 = 64;
 
-/// Reads an expression.
+/// Parses an expression.
 ///
 /// # Errors
-/// If the text is none.
+/// If the text is not an expression.
 pub(super) fn parse(text: &str) -> Result<Expr, String> {
     let mut reader = Reader { tokens: &tokens(text)?, depth: 0 };
     let whole = reader.any()?;
@@ -80,7 +81,7 @@ pub(super) fn parse(text: &str) -> Result<Expr, String> {
 }
 
 struct Reader<'a> {
-    /// What is left.
+    /// The tokens not yet read.
     tokens: &'a [Token],
     depth: u32,
 }
@@ -213,7 +214,7 @@ impl Reader<'_> {
         }
     }
 
-    /// What stands between the brackets of a call, and the closing one.
+    /// Reads the arguments of a call and the closing bracket.
     fn call(&mut self, name: String) -> Result<Call, String> {
         let mut call = Call { name, args: Vec::new(), keys: Vec::new() };
         while !self.takes(")") {

@@ -1,14 +1,13 @@
-//! The points at which a claim is looked at.
+//! The points at which a claim is evaluated.
 //!
 //! `forall` gives the product of its lists. An axis of the grid that a claim leaves open is looped
-//! over as well (`papers/README.md`, "How to use it", 6): where several rows fit a figure that is
-//! asked for, and differ in a key that nothing fixes, the point becomes one point for each value of
-//! that key.
+//! over as well (`papers/README.md`, "How to use it", 6). If several rows match a figure and differ
+//! in a key that nothing fixes, the point is replaced by one point per value of that key.
 
 use super::evaluate::{Fault, Point, Row, Scene, Value, matching, place};
 use super::parse::{Call, Expr};
 
-/// The points of `at` and `forall`, in the order of the lists.
+/// Returns the points of `at` and `forall`, in the order of the lists.
 pub(crate) fn points(at: &Point, forall: &[(String, Vec<Value>)]) -> Vec<Point> {
     let mut points = vec![at.clone()];
     for (key, values) in forall {
@@ -20,7 +19,7 @@ pub(crate) fn points(at: &Point, forall: &[(String, Vec<Value>)]) -> Vec<Point> 
     points
 }
 
-/// A point with a key more, or another value of it.
+/// Returns a point with one key added or replaced.
 fn with(point: &Point, key: &str, value: Value) -> Point {
     let mut point = point.clone();
     match point.iter_mut().find(|(name, _)| name == key) {
@@ -30,10 +29,10 @@ fn with(point: &Point, key: &str, value: Value) -> Point {
     point
 }
 
-/// The points, each split along the axes that it leaves open.
+/// Splits each point along the axes that it leaves open.
 ///
 /// # Errors
-/// If the expression makes no sense.
+/// If the expression is invalid.
 pub(crate) fn split(
     expr: &Expr,
     points: Vec<Point>,
@@ -55,7 +54,8 @@ pub(crate) fn split(
     Ok(done)
 }
 
-/// A key that no call and no point fixes, and in which rows differ that fit one call.
+/// Finds a key that neither a call nor the point fixes and whose values differ among the rows that
+/// match one call.
 fn open_axis(
     calls: &[&Call],
     point: &Point,
@@ -75,7 +75,7 @@ fn open_axis(
     Ok(None)
 }
 
-/// The different values of a key, in the rows' order.
+/// Returns the distinct values of a key, in the rows' order.
 fn values_of(key: &str, rows: &[&Row]) -> Vec<Value> {
     let mut values: Vec<Value> = Vec::new();
     for (_, value) in rows.iter().flat_map(|row| &row.keys).filter(|(name, _)| name == key) {
@@ -86,7 +86,7 @@ fn values_of(key: &str, rows: &[&Row]) -> Vec<Value> {
     values
 }
 
-/// The calls of an expression that ask for a figure.
+/// Collects the calls of an expression that name a metric.
 pub(crate) fn metrics_in<'a>(expr: &'a Expr, metrics: &[&str], calls: &mut Vec<&'a Call>) {
     match expr {
         Expr::Number(_) | Expr::Word(_) | Expr::Name(_) => {}

@@ -1,4 +1,4 @@
-//! What the expressions of a paper's data file come to on the numbers that the paper prints, for
+//! Evaluates the expressions of a paper's data file on the numbers that the paper prints, for
 //! `papers/check.py`.
 
 use bbrlab_run::Algorithm;
@@ -11,13 +11,13 @@ use super::points::points;
 use super::rows::{key_values, printed_rows};
 use crate::papers::{Key, Paper, Published, read_alone};
 
-/// The expressions of a paper, evaluated on what it prints.
+/// The expressions of a paper, evaluated on its printed numbers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Printed {
     /// The paper's key.
     pub paper: String,
-    /// The claims. One that print does not decide has no points; whether it can be evaluated at all
-    /// is looked at.
+    /// The claims. A claim that printed numbers do not decide has no points; it is only checked
+    /// that it can be evaluated.
     pub claims: Vec<PrintedRule>,
     /// The identities.
     pub identities: Vec<PrintedRule>,
@@ -30,9 +30,9 @@ pub struct Printed {
 pub struct PrintedRule {
     /// Its id.
     pub id: String,
-    /// Points at which it is true, and all points.
+    /// Points at which it is true, and the number of points.
     pub points: Option<(u64, u64)>,
-    /// Why it has no value.
+    /// The reason if it has no value.
     pub error: Option<String>,
 }
 
@@ -45,20 +45,20 @@ pub struct PrintedCalc {
     pub expr: String,
     /// Its value.
     pub value: Option<f64>,
-    /// Why it has none.
+    /// The reason if it has none.
     pub error: Option<String>,
 }
 
-/// Where an expression is looked at: keys that are fixed, and keys that take each of some values.
+/// Where an expression is evaluated: keys with one value, and keys with a list of values.
 type Place<'a> = (&'a [(String, Key)], &'a [(String, Vec<Key>)]);
 
-/// Evaluates the expressions of the data file of a paper, which need not be one of ours.
+/// Evaluates the expressions of a paper's data file. The paper need not be a built-in one.
 ///
 /// # Errors
-/// If the file is no TOML.
+/// If the file is not valid TOML.
 ///
 /// # Panics
-/// If a claim or an artifact in it is not as `papers/README.md` has it.
+/// If a claim or an artifact in it does not follow `papers/README.md`.
 pub fn evaluate_printed(key: &str, text: &str) -> Result<Printed, String> {
     let paper = read_alone(key, text)?;
     let claims = paper.claims.iter().map(|claim| {
@@ -97,8 +97,8 @@ fn rule(id: &str, found: Result<Option<(u64, u64)>, String>) -> PrintedRule {
     PrintedRule { id: id.to_owned(), points: found.unwrap_or_default(), error }
 }
 
-/// At how many points an expression is true on an experiment's printed rows. Where print does not
-/// decide it, every figure is 1: what it asks for must make sense all the same.
+/// Counts the points at which an expression is true on an experiment's printed rows. If printed
+/// numbers do not decide it, every figure is 1, only to check that the expression is valid.
 fn on_rows(
     paper: &Paper,
     experiment: &str,
@@ -123,7 +123,7 @@ fn on_rows(
     Ok((hits, all))
 }
 
-/// Rows on which every figure of every algorithm is 1.
+/// Returns rows in which every figure of every algorithm is 1.
 fn ones(metrics: &[&str]) -> Vec<Row> {
     let figures: Vec<_> = metrics.iter().map(|&metric| (metric.to_owned(), Some(1.0))).collect();
     let row = |algorithm: &Algorithm| Row {

@@ -1,4 +1,4 @@
-//! Rows that expressions are evaluated on: as printed, as medians over the seeds, and of one seed.
+//! Rows for evaluating expressions: as printed, as medians over the seeds, and of one seed.
 
 use toml::{Table, Value as Toml};
 
@@ -15,12 +15,12 @@ impl From<&Key> for Value {
     }
 }
 
-/// `at` and `forall` of a claim.
+/// Converts `at` and `forall` of a claim.
 pub(crate) fn key_value(claim: &Claim) -> (Point, Vec<(String, Vec<Value>)>) {
     key_values(&claim.at, &claim.forall)
 }
 
-/// `at` and `forall` as values.
+/// Converts `at` and `forall` to values.
 pub(crate) fn key_values(
     at: &[(String, Key)],
     forall: &[(String, Vec<Key>)],
@@ -41,12 +41,12 @@ impl From<&Value> for Key {
     }
 }
 
-/// Measured rows as medians over the seeds.
+/// Returns the measured rows as medians over the seeds.
 pub(crate) fn medians(rows: &MeasuredRows) -> Vec<Row> {
     rows.rows.iter().map(|row| measured_row(row, median)).collect()
 }
 
-/// Measured rows of one seed, counted from 0.
+/// Returns the measured rows of one seed, counted from 0.
 pub(crate) fn of_seed(rows: &MeasuredRows, seed: usize) -> Vec<Row> {
     let of_row = |row| measured_row(row, |values| values.get(seed).copied().flatten());
     rows.rows.iter().map(of_row).collect()
@@ -59,8 +59,8 @@ fn measured_row(row: &MeasuredRow, figure: impl Fn(&[Option<f64>]) -> Option<f64
     }
 }
 
-/// The median of the seeds that have the figure: of an even number, the mean of the two in the
-/// middle.
+/// Computes the median over the seeds that have the figure. If their number is even, it is the mean
+/// of the two in the middle.
 fn median(values: &[Option<f64>]) -> Option<f64> {
     let mut known: Vec<f64> = values.iter().copied().flatten().collect();
     known.sort_by(f64::total_cmp);
@@ -72,8 +72,8 @@ fn median(values: &[Option<f64>]) -> Option<f64> {
     }
 }
 
-/// The printed rows of an experiment, those calculated from them included, and the decimals that
-/// are printed of each figure.
+/// Returns the printed rows of an experiment, with those calculated from them, and the number of
+/// decimals printed for each figure.
 pub(crate) fn printed_rows(experiment: &Experiment) -> (Vec<Row>, Vec<(String, usize)>) {
     let tables = || experiment.rows.iter().chain(&experiment.derived_rows);
     let mut decimals: Vec<(String, usize)> = Vec::new();
@@ -111,7 +111,7 @@ fn printed_row(table: &Table) -> Row {
     row
 }
 
-/// The decimals of a printed number.
+/// Counts the decimals of a printed number.
 fn decimals_of(value: &Toml) -> Option<usize> {
     match value {
         Toml::Integer(_) => Some(0),

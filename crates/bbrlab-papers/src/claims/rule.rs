@@ -1,11 +1,12 @@
-//! The rule of a claim in a line: its expression, and where it must be true; as the data file has
-//! them.
+//! Writes the rule of a claim in one line: its expression and where it must be true, as in the data
+//! file.
 
 use super::evaluate::Value;
 use super::rows::key_value;
 use crate::papers::Claim;
 
-/// `jain(alg) >= 0.9; at buffer_bdp = 8; for all alg in bbr1, bbr2; at 90 % of these points or more`
+/// Returns the rule as text, such as
+/// `jain(alg) >= 0.9; at buffer_bdp = 8; for all alg in bbr1; at 90 % of these points or more`.
 pub(crate) fn rule_words(claim: &Claim) -> String {
     let mut parts = vec![claim.expr.clone()];
     let (at, forall) = key_value(claim);
@@ -50,7 +51,7 @@ mod tests {
         );
     }
 
-    /// A rule would not be complete without the constant's value.
+    /// A rule that names a constant would be incomplete without its value.
     #[test]
     fn no_rule_names_a_constant() {
         for paper in papers() {

@@ -1,15 +1,18 @@
-//! In which settings a claim is looked at: how an artifact is made on purpose (what `reproduce` in
-//! the papers' data files says in words, as overrides of a built-in scenario), and one thing
-//! switched with which a claim that fails is true.
+//! Settings in which a claim is evaluated again. Two kinds are in `papers/study/`: how an artifact
+//! is made on purpose, and the cause that makes a failing claim true.
 //!
-//! A cause is found by looking at runs; whether it is one is judged anew in every study: the claim
-//! must be true with it. All of them stand in `papers/study/`.
+//! The settings of artifacts are overrides of a built-in scenario; they follow the text of
+//! `reproduce` in the papers' data files.
+//!
+//! A cause was found by inspecting runs. Every study tests it again: with the cause switched, the
+//! claim must be true.
 
 use crate::papers::{Claim, paper_of};
 use crate::study::Setting;
 
-/// The settings that may make a claim true: those of the artifacts that it names, in its order; for
-/// a claim that names none, that of its paper's simulator, if there is one.
+/// Returns the settings that may make a claim true: those of the artifacts that it names, in its
+/// order. For a claim that names no artifact, the setting of its paper's simulator, if there is
+/// one.
 pub(crate) fn settings_of(claim: &Claim) -> Vec<&'static Setting> {
     let paper = paper_of(&claim.id);
     let of = |id: &str| {
@@ -22,20 +25,20 @@ pub(crate) fn settings_of(claim: &Claim) -> Vec<&'static Setting> {
     claim.see.iter().flat_map(|id| of(id)).collect()
 }
 
-/// What may make a claim true that fails.
+/// Returns the settings that may make a failing claim true.
 pub(crate) fn causes_of(claim: &Claim) -> Vec<&'static Setting> {
     let all = paper_of(&claim.id).into_iter().flat_map(|paper| &paper.study.causes);
     all.filter(|cause| *cause.of == *claim.id).collect()
 }
 
-/// The keys of what may make a claim true that fails, for each cause that is known, as `--set` has
-/// them.
+/// Returns the keys of each known cause that may make a failing claim true, in the syntax of
+/// `--set`.
 #[must_use]
 pub fn cause_keys(claim: &Claim) -> Vec<&'static [String]> {
     causes_of(claim).into_iter().map(|cause| cause.sets.as_slice()).collect()
 }
 
-/// Why no simulation decides a claim, if none does.
+/// Returns the reason why no simulation can decide a claim, if there is one.
 pub(crate) fn why_undecidable(claim: &Claim) -> Option<&'static str> {
     let mut all = paper_of(&claim.id).into_iter().flat_map(|paper| &paper.study.undecidable);
     all.find(|it| *it.claim == *claim.id).map(|it| it.reason.as_str())

@@ -1,13 +1,13 @@
-//! An expression's text as tokens.
+//! Splits an expression's text into tokens.
 //!
-//! The spelling is Python's, of which the language is a part: decimal numbers, names, words in
-//! single or double quotes, and the operators.
+//! The spelling is Python's, and the language is a subset of it: decimal numbers, names, words in
+//! single or double quotes, and operators.
 
-/// A piece of an expression.
+/// A token of an expression.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Token {
     Number(f64),
-    /// In quotes.
+    /// A word in quotes.
     Word(String),
     /// A name or one of `and`, `or`, `not`.
     Name(String),
@@ -15,14 +15,14 @@ pub(super) enum Token {
     Sign(&'static str),
 }
 
-/// Signs, the longer ones before their beginnings.
+/// Signs. A longer one precedes those that it begins with.
 const SIGNS: &[&str] =
     &["**", "<=", ">=", "==", "!=", "+", "-", "*", "/", "<", ">", "(", ")", ",", "="];
 
-/// The tokens of an expression.
+/// Splits an expression into tokens.
 ///
 /// # Errors
-/// At the first character that begins none.
+/// At the first character that begins no token.
 pub(super) fn tokens(text: &str) -> Result<Vec<Token>, String> {
     let mut tokens = Vec::new();
     let mut rest = text.trim_start();
@@ -46,7 +46,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>, String> {
     Ok(tokens)
 }
 
-/// A number without a sign, and its length.
+/// Reads a number without a sign, and returns it with its length.
 fn number(text: &str) -> Result<(Token, usize), String> {
     let bytes = text.as_bytes();
     let mut end = 0;

@@ -1,4 +1,4 @@
-//! The verdict on a claim, and its reason in words.
+//! The verdict on a claim, and its reason as text.
 
 use std::iter;
 use std::path::PathBuf;
@@ -12,14 +12,14 @@ use super::settings::why_undecidable;
 use crate::by_hand::ByHand;
 use crate::papers::{Claim, Expected, Key};
 
-/// What came of a claim.
+/// The outcome of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClaimVerdict {
     /// True under `linux`.
     Holds,
     /// False under `linux`.
     Fails,
-    /// False under `linux` and true under the setting of the artifact that is said to make it.
+    /// False under `linux` and true under the setting of its artifact.
     ArtifactShown,
     /// False under both, or there is no such setting.
     ArtifactNotShown,
@@ -28,11 +28,11 @@ pub enum ClaimVerdict {
 }
 
 impl ClaimVerdict {
-    /// All, in the order in which they are counted.
+    /// All verdicts, in the order in which they are counted.
     pub const ALL: [Self; 5] =
         [Self::Holds, Self::Fails, Self::ArtifactShown, Self::ArtifactNotShown, Self::Undecidable];
 
-    /// As results spell it.
+    /// Returns the name used in results.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -48,16 +48,15 @@ impl ClaimVerdict {
 /// A claim under the setting of an artifact, or with its cause switched.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnderSetting {
-    /// What the setting is of: an artifact or, where it is said to be the cause of a failure, the
-    /// claim; by id.
+    /// The id of the artifact or, if the setting is a cause of a failure, of the claim.
     pub of: String,
-    /// What the setting is.
+    /// The setting as text.
     pub setting: String,
-    /// The same as keys of scenarios.
+    /// The setting as keys of scenarios.
     pub by_hand: ByHand,
     /// The folders of its runs.
     pub out: Vec<PathBuf>,
-    /// How the claim fares there; in words, why nobody can tell.
+    /// The claim's outcome there, or the reason why it could not be determined.
     pub looked: Result<Looked, String>,
 }
 
@@ -70,28 +69,29 @@ impl UnderSetting {
     }
 }
 
-/// A claim and what came of it.
+/// A claim and its outcome.
 #[derive(Clone, Debug)]
 pub struct Judged {
     /// The claim.
     pub claim: &'static Claim,
     /// The verdict; `None` where this call gives none.
     pub verdict: Option<ClaimVerdict>,
-    /// How it fares under `linux`.
+    /// Its outcome under `linux`.
     pub looked: Option<Looked>,
-    /// How it fares where an artifact is made on purpose; for a claim that is not thought one,
-    /// where its cause is switched.
+    /// Its outcomes where an artifact is made on purpose or, for a claim that is not thought an
+    /// artifact, where its cause is switched.
     pub under: Vec<UnderSetting>,
     /// Exact 95 % interval of the share of seeds in which it is true.
     pub interval: Option<[f64; 2]>,
-    /// Why, what was switched included. Empty only for a claim that was expected to hold and does.
+    /// The reason, including what was switched. Empty only for a claim that was expected to hold
+    /// and does.
     pub reason: String,
-    /// The same without what was switched, beside which that is told.
+    /// The reason without what was switched, for tables that show that separately.
     brief: String,
 }
 
 impl Judged {
-    /// As tables show it.
+    /// Returns the claim as tables show it.
     #[must_use]
     pub fn line(&self) -> ClaimLine {
         let of = |counts: fn(&Looked) -> (u64, u64)| self.looked.as_ref().map(counts);
@@ -118,13 +118,13 @@ impl Judged {
     }
 }
 
-/// Why a claim has its verdict.
+/// The reason for a verdict.
 struct Why {
-    /// How it fares under `linux`.
+    /// The outcome under `linux`.
     here: String,
-    /// How it fares with something switched.
+    /// The outcomes with something switched.
     switched: Vec<String>,
-    /// What the data file says of it.
+    /// The expectation in the data file.
     expected: String,
 }
 
@@ -141,14 +141,14 @@ impl Why {
     }
 }
 
-/// At most so many false points are told in a reason.
+/// Maximum number of false points in a reason.
 const POINTS_TOLD: usize = 3;
 
-/// At most so many figures are told of a claim that is true.
+/// Maximum number of figures shown for a true claim.
 const FIGURES_TOLD: usize = 8;
 
-/// Judges a claim by how it fares under `linux` and under its artifacts' settings, of which none is
-/// needed where it is true under `linux`.
+/// Judges a claim by its outcomes under `linux` and under its artifacts' settings. A claim that is
+/// true under `linux` needs no such settings.
 pub(crate) fn judge(
     claim: &'static Claim,
     looked: Result<Looked, String>,
@@ -199,7 +199,7 @@ fn verdict_on(claim: &Claim, found: &Looked, under: &[UnderSetting]) -> (ClaimVe
             (verdict, told(found), none.to_owned())
         }
     };
-    // What makes it true is the answer; before that is found, all that was tried is.
+    // The setting that makes it true is the answer. If none does, all that were tried are shown.
     let telling = under.iter().filter(|it| shown.is_none_or(|shown| std::ptr::eq(shown, *it)));
     let switched = match claim.expected {
         Expected::Artifact => telling.map(as_artifact).collect(),
@@ -210,12 +210,12 @@ fn verdict_on(claim: &Claim, found: &Looked, under: &[UnderSetting]) -> (ClaimVe
     (verdict, Why { here, switched, expected })
 }
 
-/// How a claim fares where an artifact is made on purpose.
+/// Describes a claim's outcome where an artifact is made on purpose.
 fn as_artifact(under: &UnderSetting) -> String {
     format!("as in {} ({}): {}", under.of, under.setting, fares(under))
 }
 
-/// How a claim fares with what may be the cause of its failure switched.
+/// Describes a claim's outcome with a possible cause of its failure switched.
 fn with_cause(under: &UnderSetting) -> String {
     let is_true = under.looked.as_ref().is_ok_and(|looked| looked.is_true);
     if is_true {
@@ -232,26 +232,26 @@ fn fares(under: &UnderSetting) -> String {
     under.looked.as_ref().map_or_else(Clone::clone, |looked| told_with(looked, &seeds))
 }
 
-/// `true at 3 of 9 points, in 4 of 5 seeds`
+/// Returns a text such as `true at 3 of 9 points, in 4 of 5 seeds`.
 fn shares(looked: &Looked) -> String {
     let points = match (looked.points_true, looked.points) {
         (1, 1) => "true".to_owned(),
         (0, 1) => "false".to_owned(),
         (hits, all) => format!("true at {hits} of {all} points"),
     };
-    // The medians say one thing and as many seeds or more the other.
+    // At least half of the seeds contradict the medians.
     let against = if looked.is_true { looked.seeds - looked.seeds_true } else { looked.seeds_true };
     let turns = if 2 * against >= looked.seeds { ", which more may turn" } else { "" };
     format!("{points}, in {} of {} seeds{turns}", looked.seeds_true, looked.seeds)
 }
 
-/// The same with the figures: those of the first points at which it is false or, where there are
-/// none, the first.
+/// Like [`shares`], with figures: those of the first points at which it is false or, if there are
+/// none, the first figures.
 fn told(looked: &Looked) -> String {
     told_with(looked, "")
 }
 
-/// The same with words behind the seeds.
+/// Like [`told`], with `seeds` after the number of seeds.
 fn told_with(looked: &Looked, seeds: &str) -> String {
     let mut text = format!("{}{seeds}", shares(looked));
     if looked.false_points.is_empty() {
@@ -290,7 +290,7 @@ fn point_told(point: &FalsePoint) -> String {
     parts.join(": ")
 }
 
-/// Figures side by side, those that differ with as many digits as that takes.
+/// Lists figures with as many digits as it takes to distinguish those that differ.
 fn figures_told(figures: &[ClaimFigure], point: &[(String, Key)]) -> String {
     let mut told = Vec::new();
     for of in figures {
@@ -301,10 +301,10 @@ fn figures_told(figures: &[ClaimFigure], point: &[(String, Key)]) -> String {
     told.join(", ")
 }
 
-/// A figure with as many decimals as tell it from each of the others that is not the same; whole
-/// numbers without any.
+/// Formats a figure with as many decimals as it takes to distinguish it from each different one.
+/// Whole numbers have none.
 fn told_apart(value: f64, others: impl Iterator<Item = f64>) -> String {
-    /// More than a double has behind the point of any figure that is printed.
+    /// More decimals than a double needs in any printed figure.
     const MOST: usize = 17;
     let is_whole = value.fract() == 0.0;
     let with = |decimals: Option<usize>, value: f64| match decimals {
@@ -324,7 +324,8 @@ fn told_apart(value: f64, others: impl Iterator<Item = f64>) -> String {
     ways.into_iter().find(tells).map_or(least, |decimals| with(decimals, value))
 }
 
-/// `: 44.1 approx 42, within 1`: what is compared where that is none of the figures.
+/// Returns comparisons such as `: 44.1 approx 42, within 1`, for values that are computed from
+/// figures.
 fn compared_told(compared: &[Compared]) -> String {
     let told = compared.iter().map(|&Compared { left, by, right, within }| {
         let within = within.map_or_else(String::new, |it| format!(" within {it}"));
@@ -334,7 +335,7 @@ fn compared_told(compared: &[Compared]) -> String {
     if told.is_empty() { String::new() } else { format!(": {}", told.join(", ")) }
 }
 
-/// `jain(bbr1, buffer_bdp=0.5)`: with the keys that the point does not fix.
+/// Returns a name such as `jain(bbr1, buffer_bdp=0.5)`, with the keys that the point does not fix.
 fn name_told(of: &ClaimFigure, point: &[(String, Key)]) -> String {
     let keys: Vec<String> = of
         .at
@@ -349,7 +350,7 @@ fn name_told(of: &ClaimFigure, point: &[(String, Key)]) -> String {
     format!("{}{keys}", of.metric)
 }
 
-/// A key's value in words.
+/// Returns a key's value as text.
 pub(crate) fn key_text(key: &Key) -> String {
     match key {
         Key::Word(word) => word.clone(),

@@ -13,7 +13,7 @@ use crate::papers::{Experiment, Key};
 use crate::published::cell_of;
 use crate::row::{MeasuredRow, MeasuredRows};
 
-/// The rows that a panel means.
+/// Returns the rows that a panel shows.
 fn meant<'a>(
     rows: &'a MeasuredRows,
     along: &Along,
@@ -28,7 +28,7 @@ fn meant<'a>(
     rows.rows.iter().filter(is_it).collect()
 }
 
-/// The combinations of keys that have a panel each.
+/// Returns the combinations of keys that have a panel each.
 pub(super) fn panels(
     rows: &MeasuredRows,
     along: &Along,
@@ -38,7 +38,7 @@ pub(super) fn panels(
     combinations(meant(rows, along, at, each).iter().map(|row| row.keys.as_slice()), each)
 }
 
-/// The curves of a panel.
+/// Returns the curves of a panel.
 pub(super) fn curves(
     experiment: &Experiment,
     rows: &MeasuredRows,
@@ -74,9 +74,9 @@ pub(super) fn curves(
     }
 }
 
-/// The boxes of a panel: each flow's figure with each seed, beside mean and deviation as printed.
-/// Which flow gets most differs from seed to seed, so that medians over seeds would hide what is
-/// between them.
+/// Returns the boxes of a panel: each flow's figure with each seed, next to the printed mean and
+/// deviation. The flow with the most goodput differs between seeds, so medians over seeds would
+/// hide the differences between flows.
 pub(super) fn boxes(
     experiment: &Experiment,
     rows: &MeasuredRows,

@@ -1,5 +1,5 @@
-//! How a figure or a table of a paper is declared in its study file: which of the experiment's
-//! measured rows and runs it shows, and in which shape.
+//! Declarations of a paper's figures and tables in its study file: the measured rows and runs that
+//! each shows, and its shape.
 
 use std::collections::BTreeMap;
 
@@ -14,22 +14,22 @@ use crate::id::Id;
 pub(crate) struct Figure {
     /// The experiment, whatever its form.
     pub(crate) experiment: Id,
-    /// As the paper numbers it.
+    /// The number in the paper.
     pub(crate) number: String,
-    /// What it shows.
+    /// The title.
     pub(crate) title: String,
-    /// What a reader who has the paper beside it should know; or nothing.
+    /// A note for a reader who compares it with the paper; may be empty.
     pub(crate) note: String,
     /// Its shape.
     pub(crate) body: Body,
 }
 
-/// The shape.
+/// The shape of a figure.
 #[derive(Clone, Debug)]
 pub(crate) enum Body {
     /// A table.
     Table(Grid),
-    /// So many panels side by side.
+    /// Panels, with the number of panels side by side.
     Panels(usize, Vec<Panel>),
 }
 
@@ -48,11 +48,11 @@ pub(crate) enum Is {
     OneOf(Vec<String>),
 }
 
-/// Stands among the keys of a table for its metrics.
+/// Names the metrics among the keys of a table.
 pub(crate) const METRIC: &str = "metric";
 
-/// A table: a line for each combination of some keys, a column for each of others. [`METRIC`] is
-/// among either.
+/// A table: a row for each combination of some keys, a column for each combination of others.
+/// [`METRIC`] is among either.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Grid {
@@ -61,7 +61,7 @@ pub(crate) struct Grid {
     pub(crate) lines: Vec<String>,
     pub(crate) across: Vec<String>,
     pub(crate) metrics: Vec<String>,
-    /// Metrics of a column as a whole, each a line at the foot.
+    /// Metrics of a whole column, each a row at the foot.
     #[serde(default)]
     pub(crate) foot: Vec<String>,
     /// Whether cells are shaded by their values, which are indices from 0 to 1.
@@ -69,7 +69,7 @@ pub(crate) struct Grid {
     pub(crate) is_shaded: bool,
 }
 
-/// A panel, or several.
+/// One panel, or several.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "PanelText")]
 pub(crate) struct Panel {
@@ -80,12 +80,12 @@ pub(crate) struct Panel {
     pub(crate) draws: Draws,
 }
 
-/// What a panel shows.
+/// The content of a panel.
 #[derive(Clone, Debug)]
 pub(crate) enum Draws {
     /// A metric along a key, a curve for each combination of others.
     Curves(Along),
-    /// The same as bars on top of each other.
+    /// Like `Curves`, as bars on top of each other.
     Stacked(Along),
     /// The distribution of a metric over the flows, along a key.
     Boxes(Along),
@@ -109,24 +109,24 @@ pub(crate) struct Along {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OverTime {
-    /// What is drawn, and of which flows.
+    /// The quantities drawn, and the flows they are drawn for.
     pub(crate) shows: Shows,
     /// Keys that name the runs, if the panel has several.
     #[serde(default)]
     pub(crate) by: Vec<String>,
-    /// From when to when, in seconds; otherwise the whole run.
+    /// From when to when, in seconds; the whole run if absent.
     pub(crate) window_s: Option<(f64, f64)>,
-    /// The metric of printed rows with `time_s` that stand on the lines.
+    /// A metric with printed values at `time_s`, which are drawn on the lines.
     pub(crate) printed: Option<String>,
-    /// Printed heights.
+    /// Printed values, drawn as horizontal lines.
     #[serde(default)]
     pub(crate) levels: Vec<Named>,
-    /// Printed moments.
+    /// Printed moments, drawn as vertical lines.
     #[serde(default)]
     pub(crate) moments: Vec<Named>,
 }
 
-/// A printed figure, with words.
+/// A printed figure, with its label.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Named {
@@ -135,22 +135,22 @@ pub(crate) struct Named {
     pub(crate) words: String,
 }
 
-/// What is drawn over time. Those with a number are in bins of so many seconds.
+/// A quantity drawn over time. A number is the length of the bins in seconds.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Quantity {
-    /// IP bytes received since the flow's start over the time since then, in Mibit/s: what the
-    /// thesis plots.
+    /// IP bytes received since the flow's start over the time since then, in Mibit/s, as the thesis
+    /// plots it.
     RunningMean,
     /// Payload that the application reads.
     Throughput(f64),
-    /// Packets that the sender sends, in packets a second.
+    /// Packets that the sender sends per second.
     Sent(f64),
-    /// Packets that the sender marks lost, in packets a second.
+    /// Packets that the sender marks lost per second.
     LostPerSecond(f64),
-    /// Payload of all packets that are sent.
+    /// Payload of all packets sent.
     SentRate(f64),
-    /// Retransmissions, in packets a second.
+    /// Retransmissions per second.
     Retransmitted(f64),
     /// Packets that the sender has marked lost.
     Lost,
@@ -164,10 +164,10 @@ pub(crate) enum Quantity {
     Queue,
 }
 
-/// What a panel draws over time, and whose.
+/// The quantities that a panel draws over time, each with its flows.
 pub(crate) type Shows = Vec<(Quantity, Who)>;
 
-/// Whose lines.
+/// The flows, or the link, that lines are drawn for.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Who {
@@ -189,8 +189,8 @@ pub(crate) enum Who {
     Link,
 }
 
-/// A figure as a study file has it: `table`; or `panels`, so many `side_by_side`; or `stacks` of
-/// panels, each with a panel for each of `shows` from top to bottom.
+/// A figure in a study file. It has `table`, or `panels` with the number of panels `side_by_side`,
+/// or `stacks` of panels. Each stack has one panel for each of `shows`, from top to bottom.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct FigureText {
@@ -209,11 +209,11 @@ struct FigureText {
     shows: Vec<Shows>,
 }
 
-/// Some panels on top of each other.
+/// Panels on top of each other.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stack {
-    /// The title of the topmost.
+    /// The title of the top panel.
     title: String,
     at: At,
 }
@@ -241,8 +241,8 @@ impl TryFrom<FigureText> for Figure {
     }
 }
 
-/// The panels of stacks in the order in which panels are drawn: so many stacks side by side, row by
-/// row, then the next.
+/// Returns the panels of stacks in drawing order: row by row through `columns` stacks side by side,
+/// then through the next stacks.
 fn panels_of(stacks: &[Stack], columns: usize, shows: &[Shows]) -> Vec<Panel> {
     let mut panels = Vec::new();
     for beside in stacks.chunks(columns) {
@@ -265,7 +265,7 @@ fn panels_of(stacks: &[Stack], columns: usize, shows: &[Shows]) -> Vec<Panel> {
     panels
 }
 
-/// A panel as a study file has it, with exactly one of the last four.
+/// A panel in a study file, with exactly one of the last four keys.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PanelText {

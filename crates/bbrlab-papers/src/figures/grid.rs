@@ -1,5 +1,5 @@
-//! A paper's table from measured rows: in each cell what was measured, and in brackets what the
-//! paper prints.
+//! A paper's table from measured rows. Each cell has the measured figure, and in brackets the
+//! printed one.
 
 use bbrlab_report::{PaperTable, TableCell, fixed};
 
@@ -10,7 +10,7 @@ use crate::papers::{Experiment, Key};
 use crate::published::cell_of;
 use crate::row::{MeasuredRow, MeasuredRows};
 
-/// The lines and columns of a table; `None` without a row for it.
+/// Returns a table with its rows and columns, or `None` if no measured row belongs in it.
 pub(super) fn table(
     experiment: &Experiment,
     rows: &MeasuredRows,
@@ -34,7 +34,7 @@ pub(super) fn table(
         let found = combinations(meant.iter().map(|row| row.keys.as_slice()), &keys);
         let mut sides = Vec::new();
         for values in found {
-            // The metrics vary fastest where they come last, as in most tables; otherwise slowest.
+            // The metrics vary fastest if they come last, as in most tables; otherwise slowest.
             let is_named = names.iter().any(|name| name == METRIC);
             let metrics: &'static [String] = if is_named { &grid.metrics } else { &[] };
             if metrics.is_empty() {
@@ -104,7 +104,7 @@ pub(super) fn table(
     })
 }
 
-/// A line or a column: the values of its keys and, if it has one, its metric.
+/// A row or a column: the values of its keys and, if it has one, its metric.
 struct Side {
     keys: Vec<String>,
     values: Vec<Key>,
@@ -117,7 +117,8 @@ impl Side {
     }
 }
 
-/// A figure as measured, by the paper's own formula where another one is judged, and as printed.
+/// Returns a cell: the figure measured by the paper's own formula, even if another formula is
+/// judged, and the printed figure.
 fn figure(experiment: &Experiment, row: &MeasuredRow, metric: &str, is_shaded: bool) -> TableCell {
     let cell = cell_of(experiment, row, &by_paper(row, metric));
     let finely = |value| fixed(value, cell.measured_decimals());
@@ -130,8 +131,8 @@ fn figure(experiment: &Experiment, row: &MeasuredRow, metric: &str, is_shaded: b
     }
 }
 
-/// The metric as measured by the paper's formula: where another one is judged, it has a name of its
-/// own.
+/// Returns the name of the metric as measured by the paper's formula. It has its own name if
+/// another formula is judged.
 pub(super) fn by_paper(row: &MeasuredRow, metric: &str) -> String {
     let own = format!("paper_{metric}");
     if row.metric(&own).is_some() { own } else { metric.to_owned() }

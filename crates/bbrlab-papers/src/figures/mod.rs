@@ -1,9 +1,8 @@
-//! The figures and tables of the papers in their own shape: declared in `papers/study/`, drawn from
-//! the measured rows and from the first seed's runs.
+//! The papers' figures and tables in their own shape. They are declared in `papers/study/` and
+//! drawn from the measured rows and from the runs of the first seed.
 //!
-//! What the papers show in pictures is known from their captions and from what they say about them.
-//! Where it is not known which panels, points or axes a picture has, its note says what is shown
-//! instead.
+//! The content of the papers' plots is known from their captions and from the text about them. If
+//! panels, points or axes of a plot are not known, its note describes the plot drawn instead.
 
 mod along;
 pub(crate) mod declared;
@@ -25,12 +24,12 @@ use self::shelf::Shelf;
 use super::Reproduced;
 use crate::papers::{Experiment, Key, paper_of, papers};
 
-/// The figures of a paper, in its order.
+/// Returns the figures of a paper, in its order.
 fn figures_of(paper: &str) -> &'static [Figure] {
     paper_of(paper).map_or(&[], |paper| &paper.study.figures)
 }
 
-/// The figures and tables that an experiment's rows and runs show.
+/// Returns the figures and tables that an experiment's rows and runs show.
 ///
 /// # Errors
 /// If the series of a run cannot be read.
@@ -45,7 +44,7 @@ pub(super) fn items(reproduced: &Reproduced) -> Result<Vec<PaperItem>, LabError>
     own.map(|figure| item(experiment, reproduced, figure)).collect()
 }
 
-/// The figures of papers whose experiments are not among those that were run.
+/// Returns the figures of papers whose experiments were not run.
 pub(super) fn absent(run: &[&Reproduced]) -> Vec<AbsentItem> {
     let mut absent = Vec::new();
     for paper in papers() {
@@ -107,13 +106,13 @@ fn item(
     })
 }
 
-/// A figure's name as a file name.
+/// Converts a figure's name to a file name.
 fn name_of(experiment: &str, number: &str) -> String {
     let words = number.replace([',', '(', ')'], "").replace([' ', '.'], "-").to_lowercase();
     format!("{}-{words}", experiment.replace('.', "-"))
 }
 
-/// How to read a figure.
+/// Explains how to read a figure.
 fn note_of(panels: &[PlatePanel]) -> &'static str {
     let drawings = || panels.iter().flat_map(|panel| &panel.drawing);
     let is_printed = drawings().any(|drawing| match drawing {
@@ -180,7 +179,7 @@ fn panels_of(
     Ok(drawn)
 }
 
-/// A panel's title: its own, and what tells it from the others of its kind.
+/// Returns a panel's title: its own, and what distinguishes it from the other panels of its kind.
 fn words(paper: &str, panel: &Panel, here: &[Key]) -> String {
     let parts = [panel.title.clone(), names::joined(paper, &panel.each, here)];
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
@@ -205,7 +204,7 @@ fn framed(
             ("time, s".to_owned(), over_time::title_of(of).to_owned(), scale)
         }
     };
-    // Figures at different rates of the bottleneck have nothing in common.
+    // Figures measured at different rates of the bottleneck cannot be compared.
     let rate = panel.at.get("bandwidth_mbps");
     let shared = format!("{y_title} {rate:?}");
     PlatePanel { title, x_title, y_title, shared, scale, drawing }

@@ -1,10 +1,10 @@
-//! Words for keys and metrics, as the papers write them.
+//! Labels for keys and metrics, as the papers write them.
 
 use bbrlab_report::split_unit;
 
 use crate::papers::{Key, paper_of, unit_of};
 
-/// An algorithm as a paper calls it.
+/// Returns the name of an algorithm in a paper.
 fn algorithm(paper: &str, name: &str) -> String {
     let (name, lambda) =
         name.split_once(' ').map_or((name, None), |(name, lambda)| (name, Some(lambda)));
@@ -14,7 +14,7 @@ fn algorithm(paper: &str, name: &str) -> String {
     lambda.map_or_else(|| told.to_owned(), |lambda| format!("{told} λ {lambda}"))
 }
 
-/// An algorithm as most papers call it.
+/// Returns the name of an algorithm in most papers.
 fn usual(name: &str) -> &str {
     match name {
         "bbr1" => "BBRv1",
@@ -32,7 +32,7 @@ fn usual(name: &str) -> &str {
     }
 }
 
-/// The value of a key alone: in a column that is headed by the key, or along an axis.
+/// Returns the value of a key alone, for a column headed by the key or for an axis.
 pub(super) fn bare(paper: &str, key: &str, value: &Key) -> String {
     match value {
         Key::Word(word) if matches!(key, "algorithm" | "opponent" | "reference") => {
@@ -47,7 +47,7 @@ pub(super) fn bare(paper: &str, key: &str, value: &Key) -> String {
     }
 }
 
-/// The value of a key with words that say what it is.
+/// Returns the value of a key with words that name the key.
 pub(super) fn full(paper: &str, key: &str, value: &Key) -> String {
     let bare = bare(paper, key, value);
     match key {
@@ -71,7 +71,7 @@ pub(super) fn full(paper: &str, key: &str, value: &Key) -> String {
     }
 }
 
-/// A flow by its name in the scenario, where that is a word.
+/// Returns the name of a flow in the scenario, if that is a word.
 pub(super) fn flow(name: &str) -> String {
     match name.strip_prefix('f').and_then(|number| number.parse::<u32>().ok()) {
         Some(number) => format!("flow {number}"),
@@ -80,14 +80,14 @@ pub(super) fn flow(name: &str) -> String {
     }
 }
 
-/// Words for several keys.
+/// Joins the labels of several keys.
 pub(super) fn joined(paper: &str, keys: &[String], values: &[Key]) -> String {
     let words: Vec<String> =
         keys.iter().zip(values).map(|(key, value)| full(paper, key, value)).collect();
     words.join(", ")
 }
 
-/// A key as the heading of a column or the title of an axis.
+/// Returns a key as the heading of a column or the title of an axis.
 pub(super) fn heading(key: &str) -> String {
     match key {
         "loss_pct" => return "random loss, %".to_owned(),
@@ -101,7 +101,7 @@ pub(super) fn heading(key: &str) -> String {
     if unit.is_empty() { stem } else { format!("{stem}, {unit}") }
 }
 
-/// A metric with its unit.
+/// Returns a metric with its unit.
 pub(super) fn metric(experiment: &str, name: &str) -> String {
     let words = match name {
         "std_mbps" => "standard deviation".to_owned(),
@@ -121,7 +121,7 @@ pub(super) fn metric(experiment: &str, name: &str) -> String {
     if unit.is_empty() { words } else { format!("{words}, {unit}") }
 }
 
-/// An algorithm as its paper calls it.
+/// Returns the name of an algorithm in its paper.
 pub(super) fn of_algorithm(paper: &str, name: &str) -> String {
     algorithm(paper, name)
 }

@@ -18,13 +18,13 @@ const HEADERS: f64 = 52.0;
 /// Bits per mebibit: the thesis divides by 1024 twice.
 const MEBI: f64 = 1_048_576.0;
 
-/// The combinations of keys that have a panel each.
+/// Returns the combinations of keys that have a panel each.
 pub(super) fn panels(runs: &[RunAt], at: &At, each: &[String]) -> Vec<Vec<Key>> {
     let meant = runs.iter().map(|run| run.keys.as_slice()).filter(|keys| is_at(keys, at));
     combinations(meant, each)
 }
 
-/// The lines of a panel; `None` if there is no run for it.
+/// Returns the lines of a panel, or `None` if there is no run for it.
 pub(super) fn lines(
     experiment: &Experiment,
     runs: &[RunAt],
@@ -43,7 +43,7 @@ pub(super) fn lines(
     });
     let mut times = PlateTimes::default();
     for of in &of_runs {
-        // Of several runs of one name, the first.
+        // If several runs have one name, take the first.
         let Some(run) = meant.iter().find(|run| has(&run.keys, &over_time.by, of)) else {
             continue;
         };
@@ -78,7 +78,7 @@ pub(super) fn lines(
     Ok(Some(Drawing::OverTime(times)))
 }
 
-/// What is printed of a metric for a run at moments of it.
+/// Returns the printed values of a metric at moments of a run.
 fn printed_points(experiment: &Experiment, run: &RunAt, metric: &str) -> Vec<(f64, f64)> {
     let rows = experiment.rows.iter().filter(|row| {
         run.keys.iter().all(|(name, here)| row.get(name).is_none_or(|there| here.is(there)))
@@ -92,7 +92,7 @@ fn printed_points(experiment: &Experiment, run: &RunAt, metric: &str) -> Vec<(f6
     rows.filter_map(|row| Some((number(row, "time_s")?, number(row, metric)?))).collect()
 }
 
-/// Printed figures, with their words.
+/// Returns printed figures with their labels.
 fn printed(experiment: &Experiment, named: &[Named]) -> Vec<(f64, String)> {
     let of = |named: &Named| {
         let is_it = |row: &&toml::Table| {
@@ -126,8 +126,8 @@ struct OfRun<'a> {
 type Points = Vec<(f64, Option<f64>)>;
 
 impl OfRun<'_> {
-    /// The lines of a quantity, each with the name of its flow, which is empty where it says
-    /// nothing.
+    /// Returns the lines of a quantity, each with the name of its flow. The name is empty for the
+    /// link, for all flows together, and for a single flow other than the second.
     fn lines(&self, quantity: Quantity, who: &Who) -> Vec<(String, Points)> {
         let groups: Vec<(String, Vec<u32>)> = match who {
             Who::Link => return vec![(String::new(), self.queue())],
@@ -169,9 +169,9 @@ impl OfRun<'_> {
         }
     }
 
-    /// A flow's algorithm where that tells it from the others, otherwise its name or number, with
-    /// the algorithm if there are several and it is not the one in the panel's title, so that a
-    /// flow has one colour in all panels.
+    /// Returns the name of a flow, so that it has the same colour in all panels. This is the flow's
+    /// algorithm, if no other flow has it. Otherwise it is the flow's name or number, with the
+    /// algorithm if there are several and the panel's title does not name it.
     fn name(&self, flow: &FlowSummary) -> String {
         let reported = self.flows(&Who::Flows);
         let algorithm = names::of_algorithm(self.paper, &flow.cc);
@@ -290,8 +290,8 @@ fn lost(series: &Series, row: usize) -> u64 {
     series.lost_packets[row].0.unwrap_or_default()
 }
 
-/// How much a counter grows in each bin, a second, at the middle of the bin. Nothing before the
-/// flow's first row.
+/// Computes the growth of a counter per second in each bin, at the middle of the bin. There are no
+/// values before the flow's first row.
 #[expect(clippy::cast_precision_loss, reason = "counters below 2^52")]
 fn binned(
     series: &Series,
@@ -317,7 +317,7 @@ fn binned(
     points
 }
 
-/// What a line is of, where a panel has lines of several quantities.
+/// Returns the label of a line in a panel with lines of several quantities.
 fn words_of(quantity: Quantity) -> &'static str {
     match quantity {
         Quantity::RunningMean | Quantity::SentRate(_) => "throughput",
@@ -335,7 +335,7 @@ fn words_of(quantity: Quantity) -> &'static str {
     }
 }
 
-/// What is along the y axis of a panel.
+/// Returns the title of a panel's y axis.
 pub(super) fn title_of(over_time: &OverTime) -> &'static str {
     match over_time.shows[0].0 {
         Quantity::RunningMean => "throughput (running mean), Mibit/s",
@@ -358,7 +358,7 @@ pub(super) fn title_of(over_time: &OverTime) -> &'static str {
     }
 }
 
-/// Whether values far from zero have an axis that begins near them.
+/// Whether the axis begins near the values instead of at zero, because they are far from zero.
 pub(super) fn is_far_from_zero(over_time: &OverTime) -> bool {
     matches!(over_time.shows[0].0, Quantity::Rtt | Quantity::MinRtt)
 }

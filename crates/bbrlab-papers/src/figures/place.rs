@@ -1,16 +1,16 @@
-//! Which rows and runs a figure shows: those whose keys have the values that it declares.
+//! Selects the rows and runs that a figure shows: those whose keys have the declared values.
 
 use super::declared::{At, Is};
 use crate::papers::{Key, equal};
 
-/// Keys for which a row stands that is about a part of a run. A figure that does not name such a
-/// key does not mean the row.
+/// Keys that mark a row about a part of a run. A figure that does not name such a key does not show
+/// the row.
 const PARTS: [&str; 5] = ["flow", "time_s", "phase", "sender", "reference"];
 
 /// A row's or a run's keys.
 pub(super) type Keys = [(String, Key)];
 
-/// The value of a key. BBR+ with each of its lambdas is an algorithm of its own.
+/// Returns the value of a key. Each lambda of BBR+ counts as a separate algorithm.
 pub(super) fn value(keys: &Keys, name: &str) -> Option<Key> {
     let of = |name: &str| keys.iter().find(|(key, _)| key == name).map(|(_, value)| value);
     match (name, of(name)?, of("hsr_lambda")) {
@@ -21,7 +21,7 @@ pub(super) fn value(keys: &Keys, name: &str) -> Option<Key> {
     }
 }
 
-/// Whether keys have the values that are asked for.
+/// Whether keys have the declared values.
 pub(super) fn is_at(keys: &Keys, at: &At) -> bool {
     at.iter().all(|(name, is)| {
         let found = keys.iter().find(|(key, _)| key == name).map(|(_, value)| value);
@@ -34,12 +34,13 @@ pub(super) fn is_at(keys: &Keys, at: &At) -> bool {
     })
 }
 
-/// Whether a row stands for no part of a run but those that are named.
+/// Whether a row describes the whole run, or only parts that are named.
 pub(super) fn is_meant(keys: &Keys, named: &[&str]) -> bool {
     keys.iter().all(|(name, _)| !PARTS.contains(&name.as_str()) || named.contains(&name.as_str()))
 }
 
-/// The different combinations of values of some keys: quantities rising, names in their order.
+/// Returns the distinct combinations of values of some keys: quantities in rising order, names in
+/// their order.
 pub(super) fn combinations<'a>(
     all: impl Iterator<Item = &'a Keys>,
     names: &[String],

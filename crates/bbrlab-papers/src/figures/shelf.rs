@@ -1,4 +1,4 @@
-//! Runs that a figure has opened: several panels show the same ones.
+//! Runs whose files a figure has opened. Several panels show the same runs.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use bbrlab_lab::{LabError, RunFiles, read_run_files};
 pub(super) struct Shelf(BTreeMap<PathBuf, Rc<RunFiles>>);
 
 impl Shelf {
-    /// The files of a run.
+    /// Returns the files of a run, and opens them if necessary.
     pub(super) fn open(&mut self, folder: &Path) -> Result<Rc<RunFiles>, LabError> {
         if let Some(known) = self.0.get(folder) {
             return Ok(Rc::clone(known));

@@ -1,4 +1,4 @@
-//! Every figure and table that readers of the papers look for is declared, and what a declaration
+//! Checks that every figure and table of the papers is declared, and that everything a declaration
 //! names exists.
 
 use super::declared::{At, Body, Draws, Figure, METRIC};
@@ -8,13 +8,13 @@ use crate::papers::{Experiment, Key, Paper, papers};
 use crate::row::MeasuredRow;
 use toml::{Table, Value};
 
-/// A paper's data file.
+/// Reads a paper's data file.
 fn data(paper: &Paper) -> Table {
     let file = PAPERS.iter().find(|of| of.key == paper.key).expect("it is in the list");
     file.text.parse().expect("valid TOML")
 }
 
-/// The figures of a paper or of an experiment, as its table in the data file has them.
+/// Returns the figures of a paper or of an experiment, as listed in its table in the data file.
 fn wanted(table: &Value) -> Vec<&str> {
     let list = table.get("figures").and_then(Value::as_array);
     list.into_iter().flatten().map(|word| word.as_str().expect("a word")).collect()
@@ -45,8 +45,8 @@ fn what_readers_look_for_is_declared_once() {
     }
 }
 
-/// Every experiment of every paper has a figure or a table, so that none is in the report without
-/// its shape. Values that an author reads off figures are those of the figures of the same runs.
+/// Every experiment of every paper must have a figure or a table, so that the report shows each in
+/// its shape. Values that an author reads off figures belong to the figures of the same runs.
 #[test]
 fn no_experiment_is_without_a_figure() {
     for paper in papers() {
@@ -64,7 +64,7 @@ fn no_experiment_is_without_a_figure() {
     }
 }
 
-/// The metrics and keys that a declaration looks up in rows, and the keys that it looks up in runs.
+/// The metrics and keys that a declaration uses in rows, and the keys that it uses in runs.
 struct Named {
     metrics: Vec<&'static str>,
     of_rows: Vec<(&'static At, Vec<&'static str>)>,
@@ -98,7 +98,7 @@ fn named(figure: &'static Figure) -> Named {
     named
 }
 
-/// What figures of an experiment name and neither its rows nor its runs have.
+/// Returns what an experiment's figures name but neither its rows nor its runs have.
 pub(crate) fn not_found(
     experiment: &Experiment,
     rows: &[MeasuredRow],
@@ -129,8 +129,8 @@ pub(crate) fn not_found(
     missing
 }
 
-/// A declaration's experiment exists; what else it names is looked up in the rows of shortened
-/// runs, by the test of what claims ask for.
+/// A declaration's experiment must exist. The test of the figures that claims use looks up the
+/// other names in the rows of shortened runs.
 #[test]
 fn every_figure_is_of_an_experiment() {
     for figure in papers().iter().flat_map(|paper| figures_of(&paper.key)) {

@@ -1,6 +1,6 @@
-//! `cargo xtask contradictions FOLDER...`: keeps of the results of `contradictions.*` what the
-//! tables of `docs/contradictions.md` are made of: for each point median, least and greatest of
-//! some figures over the seeds, and the first seed's digest.
+//! `cargo xtask contradictions FOLDER...`: keeps the part of the results of `contradictions.*` that
+//! the tables of `docs/contradictions.md` need. For each point these are the median, minimum and
+//! maximum of some figures over the seeds, and the first seed's digest.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ const KEPT: &str = "results/contradictions.json";
 
 const USAGE: &str = "usage: cargo xtask contradictions FOLDER..., results of `bbrlab run` of scenarios `contradictions.*`";
 
-/// The figures that the page has of each scenario.
+/// The figures of each scenario that the page shows.
 const FIGURES: &[(&str, &[&str])] = &[
     ("contradictions.x01", &["jain_ss"]),
     ("contradictions.x02", &["share"]),
@@ -42,7 +42,7 @@ pub(super) fn keep(root: &Path, folders: &[String]) -> Result<(), String> {
     sweeps::keep(root, KEPT, folders, points)
 }
 
-/// The points in the order of the sweep.
+/// Returns the points in the order of the sweep.
 fn points(scenario: &str, summary: &Value) -> Result<Vec<Value>, String> {
     let (_, figures) = FIGURES
         .iter()
@@ -69,7 +69,7 @@ fn kept(point: &Value, seeds: &[&Value], figures: &[&str]) -> Result<Value, Stri
     Ok(json!({ "point": point, "digest": seeds[0]["digest"], "figures": all }))
 }
 
-/// Median, least and greatest.
+/// Returns median, minimum and maximum.
 fn spread(mut values: Vec<f64>) -> Value {
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;

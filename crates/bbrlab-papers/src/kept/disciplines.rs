@@ -1,6 +1,6 @@
-//! `cargo xtask disciplines FOLDER...`: keeps of the results of `queues.vs-cubic` and
-//! `queues.alone` what `docs/queues/comparison.md` is made of: a line for each point, with the
-//! means over the seeds.
+//! `cargo xtask disciplines FOLDER...`: keeps the part of the results of `queues.vs-cubic` and
+//! `queues.alone` that `docs/queues/comparison.md` needs: one line per point, with the means over
+//! the seeds.
 
 use std::path::Path;
 
@@ -23,7 +23,7 @@ pub(super) fn keep(root: &Path, folders: &[String]) -> Result<(), String> {
     })
 }
 
-/// A point with the figures of the page, rounded to what it shows and a digit more.
+/// Returns a point with the figures of the page, rounded to one digit more than the page shows.
 fn point(group: &Value) -> Value {
     let (point, metrics) = (&group["point"], &group["metrics"]);
     let mean = |name: &str| metrics[name]["mean"].as_f64().map(|mean| (mean * 1e4).round() / 1e4);

@@ -1,4 +1,4 @@
-//! What is kept of results below `results/`, for the pages that are written from it.
+//! Keeps a part of results below `results/`, from which pages are written.
 
 mod contradictions;
 mod disciplines;
@@ -7,11 +7,12 @@ mod sweeps;
 
 use std::path::Path;
 
-/// Keeps of some files or folders what a page needs. `task` is `replication`, `explanations`,
-/// `disciplines` or `contradictions`, as `cargo xtask` has them; `root` is the repository.
+/// Keeps the part of some files or folders that a page needs. `task` is `replication`,
+/// `explanations`, `disciplines` or `contradictions`, as for `cargo xtask`. `root` is the
+/// repository.
 ///
 /// # Errors
-/// In words, if the task is another one, or something cannot be read or written.
+/// A message if the task is unknown, or if something cannot be read or written.
 pub fn keep(task: &str, root: &Path, names: &[String]) -> Result<(), String> {
     match task {
         "replication" => replication::keep(root, names),

@@ -1,25 +1,25 @@
-//! `cargo xtask replication FILE...`: keeps of a study's document
-//! (`bbrlab reproduce --json > FILE`) what `docs/replication.md` is made of: the claims with their
-//! verdicts, and the hashes of the scenarios that were run. Figures of single points stay out.
+//! `cargo xtask replication FILE...`: keeps the part of a study's document (`bbrlab reproduce
+//! --json > FILE`) that `docs/replication.md` needs: the claims with their verdicts, and the hashes
+//! of the scenarios run. Figures of single points are not kept.
 //!
-//! `cargo xtask explanations FILE...` does the same for `--explain` and `--sensitivity`, of as many
-//! documents as they took.
+//! `cargo xtask explanations FILE...` does the same for `--explain` and `--sensitivity`. It takes
+//! any number of documents.
 //!
-//! Of several documents a later one replaces the experiments that it holds, and the first may be
-//! what is kept already, so that some experiments are renewed without the others. What is of
-//! another commit than the first document says of which.
+//! If there are several documents, a later one replaces the experiments that it contains. The first
+//! may be the kept file itself, so that some experiments can be renewed without the others. An
+//! entry from another commit than the first document's names its commit.
 
 use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
 
-/// Where it is kept.
+/// The file of verdicts.
 const KEPT: &str = "results/replication.json";
 
 const USAGE: &str = "usage: cargo xtask replication FILE..., documents of `bbrlab reproduce --json`; a later one replaces what it holds";
 
-/// Where what makes artifacts, and what hangs on open choices, is kept.
+/// The file of the causes of artifacts and the effects of open choices.
 const KEPT_EXPLANATIONS: &str = "results/explanations.json";
 
 const USAGE_OF_EXPLANATIONS: &str = "usage: cargo xtask explanations FILE..., documents of `bbrlab reproduce --json` with \
@@ -55,9 +55,9 @@ fn write(root: &Path, kept: &str, text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// What is in a list of each document, in the order of the first: where a later document has
-/// something for the same key, this stands in its place. What is of another commit than the first
-/// document gets it as `commit`.
+/// Merges a list of all documents, in the order of the first document. An entry of a later document
+/// replaces those with the same key. An entry from another commit than the first document's gets
+/// that commit as `commit`.
 fn merged(documents: &[Value], of: &str, key: &str) -> Result<Vec<Value>, String> {
     let mut all: Vec<Value> = Vec::new();
     for document in documents {
@@ -84,7 +84,7 @@ fn lines(all: &[Value], line: fn(&Value) -> Value) -> String {
     all.iter().map(|one| format!("    {}", line(one))).collect::<Vec<_>>().join(",\n")
 }
 
-/// Explanations and sensitivity of all documents, one a line.
+/// Writes explanations and sensitivity of all documents, one entry per line.
 fn joined(documents: &[Value]) -> Result<String, String> {
     Ok(format!(
         "{{\n  \"commit\": {},\n  \"explanations\": [\n{}\n  ],\n  \"sensitivity\": [\n{}\n  ]\n}}\n",
@@ -94,7 +94,8 @@ fn joined(documents: &[Value]) -> Result<String, String> {
     ))
 }
 
-/// The documents, one experiment and one claim a line. The CPU time is the first one's.
+/// Writes the documents with one experiment or one claim per line. The CPU time is that of the
+/// first document.
 fn trimmed(documents: &[Value]) -> Result<String, String> {
     let first = &documents[0];
     if let Some(other) = documents.iter().find(|it| it["seeds"] != first["seeds"]) {
@@ -165,7 +166,8 @@ mod tests {
 
     use super::{joined, trimmed};
 
-    /// A document of the experiments `e` and, in the study's first one, `f`, with a claim each.
+    /// Returns a document of the experiments `e` and, in the study's first one, `f`, with one claim
+    /// each.
     fn document(commit: &str, experiments: &[&str], verdict: &str) -> Value {
         let measured = json!({ "is_true": true, "points_true": 1, "points": 2, "seeds_true": 3, "seeds": 5, "values": [1.5] });
         let experiment = |id: &&str| json!({ "id": id, "hashes": [commit], "rows": [1, 2] });
@@ -211,7 +213,7 @@ mod tests {
         );
         let verdicts = |kept: &Value| [0, 1].map(|place| kept["claims"][place]["verdict"].clone());
         assert_eq!(verdicts(&renewed), [json!("holds"), json!("fails")]);
-        // What is kept is a document itself, and another renewal of the rest leaves the first one.
+        // The kept file is itself a document, and renewing the rest keeps the first renewal.
         assert_eq!(kept(std::slice::from_ref(&renewed)), renewed);
         let again = kept(&[renewed, document("c", &["f"], "holds")]);
         assert_eq!(again["experiments"][0]["commit"], "d");

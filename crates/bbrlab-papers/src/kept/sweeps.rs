@@ -1,16 +1,16 @@
-//! What a page needs of sweeps, kept in a file below `results/`: of each folder of `bbrlab run` the
-//! scenario, its hash, the number of seeds and its points, one a line.
+//! Keeps the part of sweeps that a page needs in a file below `results/`. For each folder of
+//! `bbrlab run` it has the scenario, its hash, the number of seeds and the points, one per line.
 
 use std::fs;
 use std::path::Path;
 
 use serde_json::{Value, json};
 
-/// Which points to keep: of a scenario's id and its `summary.json`.
+/// Selects the points to keep from a scenario's id and its `summary.json`.
 type Points = fn(&str, &Value) -> Result<Vec<Value>, String>;
 
-/// Keeps the sweeps of some folders. What the file has of the same scenarios goes; what it has of
-/// others stays.
+/// Keeps the sweeps of some folders. They replace the file's sweeps of the same scenarios; its
+/// other sweeps stay.
 pub(super) fn keep(
     root: &Path,
     kept: &str,
@@ -31,8 +31,7 @@ pub(super) fn keep(
     Ok(())
 }
 
-/// Those that are known with the new ones of the same scenarios in their places, and what is of no
-/// known scenario at the end.
+/// Replaces known sweeps by new ones of the same scenario. Sweeps of new scenarios are at the end.
 fn renewed(known: Vec<Value>, mut read: Vec<Value>) -> Vec<Value> {
     let mut names: Vec<Value> = Vec::new();
     for one in known.iter().chain(&read) {
@@ -65,7 +64,7 @@ fn sweep(folder: &str, points: Points) -> Result<Value, String> {
     }))
 }
 
-/// A sweep with a line for each point.
+/// Writes a sweep with one line per point.
 fn lines(sweep: &Value) -> String {
     let points = sweep["points"].as_array().into_iter().flatten();
     let points: Vec<String> = points.map(|point| format!("    {point}")).collect();

@@ -1,5 +1,5 @@
 //! Kato 2025. Mean, standard deviation (of the population) and total of the flows' goodputs, over
-//! the whole run; the same beside them in the steady state.
+//! the whole run and, in separate metrics, over the steady state.
 
 use bbrlab_run::{FlowSummary, Run, jain, mean, squares};
 

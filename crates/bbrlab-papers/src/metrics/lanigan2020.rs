@@ -1,11 +1,13 @@
 //! Lanigan 2020. Units and formulas: `[as_run]` of `papers/lanigan2020.toml`. The thesis divides by
 //! 1024 twice and prints Mbps.
 //!
-//! As described, a row's `throughput_mbps`, `jain` and `ratio` are over the time in which the data
-//! file's `for_simulator` wants them (all flows active and settled), and the thesis's own averages,
-//! over each flow's active time, stand beside them as `paper_…`. As run, they are the thesis's own,
-//! over the flows that it reports: all but the first. There, what the thesis reads off its figures
-//! is read in the same way, off the running mean.
+//! As described, `throughput_mbps`, `jain` and `ratio` of a row cover the time that `for_simulator`
+//! in the data file requires: all flows are active and settled. The thesis's own averages, over
+//! each flow's active time, are in `paper_…`.
+//!
+//! As run, these metrics are the thesis's own averages, over the flows that it reports: all except
+//! the first. There, values that the thesis reads off its figures are also read off the running
+//! mean.
 
 use bbrlab_lab::LabError;
 use bbrlab_run::{FlowSummary, Run, jain, mean, percentile};
@@ -20,28 +22,29 @@ use crate::papers::{Experiment, Key};
 /// Bits per mebibit.
 const MEBI: f64 = 1_048_576.0;
 
-/// Seconds after its start from which on a single flow counts as settled.
+/// Seconds after its start when a single flow counts as settled.
 const SETTLED_ALONE_S: f64 = 5.0;
 
-/// Seconds after the last start from which on several flows count as settled.
+/// Seconds after the last start when several flows count as settled.
 const SETTLED_S: f64 = 20.0;
 
-/// Seconds after its start from which on a flow's RTT is of interest.
+/// Seconds after its start when a flow's RTT begins to count.
 const AFTER_STARTUP_S: f64 = 10.0;
 
-/// What counts as all of a link.
+/// Share of a link that counts as full use.
 const FULL: f64 = 0.95;
 
 /// Seconds over which a delivery rate is averaged.
 const WINDOW_S: f64 = 1.0;
 
-/// When the bottleneck of the step run doubles and when it goes back, in seconds.
+/// When the bottleneck's rate doubles in the step run and when it goes back, in seconds.
 const STEP_S: (f64, f64) = (50.0, 100.0);
 
 /// The formulas.
 pub(super) const FORMULAS: Formulas = Formulas { place, rows, ..Formulas::NONE };
 
-/// By the bottleneck's delay; the base RTT beside it, because claims on the bandwidth step name it.
+/// Returns the place by the bottleneck's delay, and the base RTT, which claims on the bandwidth
+/// step use.
 fn place(_: &Experiment, run: &Run) -> Keys {
     let mut keys = locate::algorithms(run);
     keys.extend(locate::bandwidth(run));
@@ -51,8 +54,9 @@ fn place(_: &Experiment, run: &Run) -> Keys {
     keys
 }
 
-/// The multiple of the BDP: as swept, or the one whose packets of 536 bytes the script gave to the
-/// queue discipline, with the BDP over one access link; 1.5 where the buffer is not swept.
+/// Returns the buffer in multiples of the BDP, as swept. A buffer swept in packets is the multiple
+/// whose packets of 536 bytes the script gave to the queue discipline, with the BDP over one access
+/// link. Without a swept buffer it is 1.5.
 #[expect(clippy::cast_precision_loss, reason = "parameters as papers print them")]
 fn buffer_bdp(run: &Run) -> f64 {
     let rate = locate::bottleneck(run).and_then(|link| Some((link.rate.at_start()?, link.delay)));
@@ -86,7 +90,7 @@ struct OfRun<'a> {
     of: &'a Measured<'a>,
     is_as_run: bool,
     flows: &'a [(&'a FlowSummary, OverTime<'a>)],
-    /// Those that the thesis reports.
+    /// The flows that the thesis reports.
     reported: &'a [(&'a FlowSummary, OverTime<'a>)],
 }
 
@@ -101,7 +105,7 @@ impl OfRun<'_> {
         vec![("throughput_mbps", settled), ("paper_throughput_mbps", own), goodput]
     }
 
-    /// Several flows; in pairs of opponents also how they share.
+    /// Returns the rows of several flows. For pairs of opponents they include how the flows share.
     fn several(&self, is_pair: bool) -> Vec<RunRow> {
         let own = self.own_mibps();
         let own_jain = jain(&own);
@@ -146,8 +150,8 @@ impl OfRun<'_> {
         rows
     }
 
-    /// What the figures of a single flow show. The RTT is the first flow's, in the thesis the
-    /// unreported one.
+    /// Returns the rows for the figures of a single flow. The RTT is the first flow's, which the
+    /// thesis does not report.
     fn traces(&self) -> Vec<RunRow> {
         let (summary, traced) = &self.flows[0];
         let (_, plotted) = &self.reported[0];
@@ -178,14 +182,14 @@ impl OfRun<'_> {
         rows
     }
 
-    /// The bottleneck doubles.
+    /// Returns the rows of the step run, in which the bottleneck's rate doubles.
     fn step(&self) -> Vec<RunRow> {
         let (summary, traced) = &self.flows[0];
         let (rtt_mean, rtt_spread) = rtt_level_and_spread(traced, start_s(summary));
         let (up_s, down_s) = STEP_S;
         let filled = if self.is_as_run {
-            // As the thesis reads it: off the running mean, which is as good as there when it is
-            // near its last value.
+            // The thesis reads this off the running mean, which counts as full when it is near its
+            // last value.
             let aim = self.running_mean_mibps(down_s).map(|last| FULL * last);
             let reaches = |at_s: f64| self.running_mean_mibps(at_s) >= aim;
             let (_, plotted) = &self.reported[0];
@@ -214,7 +218,8 @@ impl OfRun<'_> {
         rows
     }
 
-    /// Each reported flow: IP bytes received x 8 over its own active time, in Mibit/s.
+    /// Returns the rate of each reported flow: IP bytes received x 8 over its own active time, in
+    /// Mibit/s.
     fn own_mibps(&self) -> Vec<f64> {
         let rate = |flow: &FlowSummary| {
             let wire_mbps = flow.throughput_mbps?;
@@ -226,11 +231,12 @@ impl OfRun<'_> {
         self.reported.iter().map(|(flow, _)| rate(flow).unwrap_or_default()).collect()
     }
 
-    /// Each reported flow: the same from so long after the last start to the end.
+    /// Returns the rate of each reported flow from `after_s` after the last start to the end, in
+    /// Mibit/s.
     fn settled_mibps(&self, after_s: f64) -> Vec<f64> {
         let starts = self.flows.iter().map(|(flow, _)| start_s(flow));
         let from_s = starts.fold(0.0, f64::max) + after_s;
-        // In runs that are cut short, the last half.
+        // In shortened runs, the second half.
         let to_s = self.of.summary.sim_s;
         let from_s = if from_s < to_s { from_s } else { to_s / 2.0 };
         let rate = |(flow, over_time): &(&FlowSummary, OverTime<'_>)| {
@@ -240,12 +246,12 @@ impl OfRun<'_> {
         self.reported.iter().map(rate).collect()
     }
 
-    /// IP bytes of a full packet.
+    /// Returns the IP bytes of a full packet.
     fn ip_bytes(&self, flow: &FlowSummary) -> f64 {
         f64::from(self.of.run.class(flow.id).mss) + HEADERS
     }
 
-    /// Payload of all flows over the nominal duration plus 1 s, in Mbit/s.
+    /// Returns the payload of all flows over the nominal duration plus 1 s, in Mbit/s.
     fn goodput_mbps(&self) -> f64 {
         let flows = self.flows.iter().map(|(flow, _)| flow);
         let megabits: f64 = flows
@@ -254,14 +260,15 @@ impl OfRun<'_> {
         megabits / (self.of.summary.sim_s + 1.0)
     }
 
-    /// Packets of the reported flows that were dropped anywhere.
+    /// Counts the packets of the reported flows that were dropped anywhere.
     #[expect(clippy::cast_precision_loss, reason = "fewer than 2^52 packets")]
     fn loss_packets(&self) -> Option<f64> {
         let losses = self.reported.iter().map(|(flow, _)| Some(flow.drops? + flow.random_losses?));
         losses.sum::<Option<u64>>().map(|sum| sum as f64)
     }
 
-    /// The reported flow's IP bytes up to a moment over the time since its start, in Mibit/s.
+    /// Returns the reported flow's IP bytes up to a moment over the time since its start, in
+    /// Mibit/s.
     #[expect(clippy::cast_precision_loss, reason = "fewer than 2^52 bytes")]
     fn running_mean_mibps(&self, at_s: f64) -> Option<f64> {
         let (flow, over_time) = &self.reported[0];
@@ -271,8 +278,8 @@ impl OfRun<'_> {
         (since_s > 0.0).then(|| ip_bytes * 8.0 / MEBI / since_s)
     }
 
-    /// From a moment until the flows together first deliver 95 % of what the link can carry,
-    /// averaged over a second; all of the time there is if they never do.
+    /// Returns the time from a moment until the flows together first deliver 95 % of the link's
+    /// capacity, averaged over a second. If they never do, this is the whole time.
     #[expect(clippy::cast_precision_loss, reason = "a rate")]
     fn fill_time_s(&self, from_s: f64, to_s: f64) -> Option<f64> {
         let rate = locate::bottleneck(self.of.run)?.rate.at(time(from_s))?.0 as f64 / 1e6;
@@ -291,8 +298,8 @@ fn time(at_s: f64) -> Time {
     Time((at_s * 1e9) as u64)
 }
 
-/// Mean of the RTT after start-up, and the width of its trace outside PROBE_RTT (95th less 5th
-/// percentile), in milliseconds.
+/// Returns the mean RTT after start-up, and the width of the RTT's trace outside PROBE_RTT (95th
+/// minus 5th percentile), in milliseconds.
 fn rtt_level_and_spread(traced: &OverTime<'_>, start_s: f64) -> (Option<f64>, Option<f64>) {
     let from_s = start_s + AFTER_STARTUP_S;
     let mut probing = traced.rtts_ms(from_s, false);

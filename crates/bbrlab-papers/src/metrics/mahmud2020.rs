@@ -1,10 +1,10 @@
-//! Mahmud 2020. Counts of packets. The paper's throughput is a transmit rate, packets sent times a
-//! constant size over the run, and its goodput the same without what was sent again
+//! Mahmud 2020. Counts of packets. The paper's throughput is a transmit rate: packets sent times a
+//! constant size over the run. Its goodput is this rate without the packets sent again
 //! (mahmud2020.a01).
 //!
 //! On the testbed, packets are frames, and those sent again are retransmissions. In the simulation,
-//! packets are their payload, and all that were sent and not received as new count as lost and as
-//! sent again, duplicates included. The authors' program counts otherwise ([`Counting::Program`]).
+//! packets are their payload. All packets sent and not received as new, including duplicates, count
+//! as lost and as sent again. The authors' program counts differently ([`Counting::Program`]).
 
 use bbrlab_lab::LabError;
 use bbrlab_run::{FlowSummary, QueueSeries, Run, RunSummary, jain, mean};
@@ -16,8 +16,8 @@ use crate::known::{known, retransmitted_packets, start_s};
 use crate::locate::{self, Keys};
 use crate::papers::{Experiment, Key};
 
-/// Seconds that count as start-up; the paper speaks of it without giving a time, the data file of 5
-/// s for drops.
+/// Seconds that count as start-up. The paper gives no time for it; its data file gives 5 s for
+/// drops.
 const STARTUP_S: f64 = 5.0;
 
 /// Seconds over which a sender's rate is averaged when it is judged to be in equilibrium.
@@ -61,14 +61,15 @@ fn rows(experiment: &Experiment, of: &Measured<'_>) -> Result<Vec<RunRow>, LabEr
     if experiment.of() == "mahmud2020.testbed" { testbed(of) } else { simulation(of) }
 }
 
-/// Packets sent, sent again and new to the receivers, of some flows.
+/// Packets of some flows.
 struct Packets {
     sent: f64,
     sent_again: f64,
     received: f64,
-    /// Those received that arrived above a hole; `None` in records of earlier versions.
+    /// Packets received that arrived out of order; `None` in records of earlier versions.
     above_hole: Option<f64>,
-    /// Packets that the receivers had already when they arrived; likewise.
+    /// Packets that the receivers already had when they arrived; `None` in records of earlier
+    /// versions.
     twice: Option<f64>,
     lost: f64,
 }
@@ -91,9 +92,9 @@ fn count(flows: &[&FlowSummary]) -> Packets {
     }
 }
 
-/// What a simulator should tell beside the paper's losses: packets that were dropped, and packets
-/// that the receivers had already, both as shares of those sent. What is still on the way at the
-/// end is neither.
+/// Returns the losses that a simulator should report in addition to the paper's: packets dropped,
+/// and packets that the receivers already had, both as shares of packets sent. Packets still on the
+/// path at the end count as neither.
 fn true_losses(packets: &Packets) -> [(&'static str, Option<f64>); 2] {
     let share = |part: f64| (packets.sent > 0.0).then(|| part / packets.sent * 100.0);
     [("true_loss_pct", share(packets.lost)), ("duplicate_pct", packets.twice.and_then(share))]
@@ -112,7 +113,7 @@ fn testbed(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
             ("goodput_mbps", rate(packets.sent - packets.sent_again)),
         ]
     };
-    // A sender is a [[flows]] table.
+    // A sender is a `[[flows]]` table.
     let senders: Vec<Vec<&FlowSummary>> = (0..of.run.classes.len())
         .map(|class| {
             let is_its =
@@ -160,8 +161,8 @@ fn testbed(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
     Ok(rows)
 }
 
-/// The first moment after the last start from which on each sender's mean over 5 s stays within 20
-/// % of half of the total; the end of the run if there is none.
+/// Returns the first moment after the last start from which each sender's mean over 5 s stays
+/// within 20 % of half of the total, or the end of the run if there is none.
 fn equilibrium_s(senders: &[Vec<OverTime<'_>>], last_start_s: f64, end_s: f64) -> f64 {
     let is_calm = |from_s: f64| {
         let rate = |flows: &Vec<OverTime<'_>>| -> f64 {
@@ -171,7 +172,7 @@ fn equilibrium_s(senders: &[Vec<OverTime<'_>>], last_start_s: f64, end_s: f64) -
         let fair = mean(&rates).unwrap_or_default();
         rates.iter().all(|rate| (rate - fair).abs() <= TOLERANCE * fair)
     };
-    // From the end backwards, second by second.
+    // From the end backwards, in steps of one second.
     let mut calm_s = end_s;
     let mut from_s = end_s - WINDOW_S;
     while from_s >= last_start_s && is_calm(from_s) {
@@ -244,7 +245,7 @@ fn simulation(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
     Ok(vec![RunRow::of_run(metrics)])
 }
 
-/// Jain's index over the flows' mean windows.
+/// Computes Jain's index over the flows' mean windows.
 fn jain_cwnd(summary: &RunSummary) -> Option<f64> {
     let windows: Vec<f64> =
         summary.flows.iter().filter_map(|flow| flow.cwnd_packets.mean).collect();
@@ -263,8 +264,8 @@ mod tests {
 
     use super::{Counting, Measured, simulation};
 
-    /// The program's received packets advance the next expected byte themselves; what fills no hole
-    /// by itself is its loss.
+    /// A packet that the program counts as received advances the next expected byte itself. A
+    /// packet that does not is lost for the program.
     #[test]
     fn the_program_counts_packets_above_a_hole_as_lost() {
         let sets = ["duration=30s".to_owned()];
@@ -289,8 +290,9 @@ mod tests {
         let (above, twice, drops) = (above as f64, twice as f64, drops as f64);
         assert!((program[2] - (above + twice)).abs() < 0.5, "as a line by hand says: {program:?}");
         assert!((defined[1] - program[1] - above).abs() < 0.5, "{defined:?} {program:?}");
-        // What is on its way at the end has not arrived: at most the buffer of 28 packets and the
-        // one in service, 60 ms of the link's rate, which are 14, and one on each access link.
+        // Packets on the path at the end have not arrived. They are at most the buffer of 28
+        // packets and the one in service, 14 packets for 60 ms at the link's rate, and one on each
+        // access link.
         let waiting = defined[0] - drops - program[0];
         assert!((0.0..=50.0).contains(&waiting), "{defined:?} {program:?}");
         assert!((program[2] - (program[0] - program[1])).abs() < 1e-9);

@@ -1,7 +1,8 @@
-//! The list of papers, and their metrics by the papers' formulas and in their units, one file per
-//! paper that has formulas of its own. Sources:
-//! "How each paper computes its metrics" in `papers/README.md`, `definition` in the papers' files,
-//! and item 7 of that page for what they show in figures only.
+//! The list of papers, and their metrics by the papers' formulas and in their units. Each paper
+//! with its own formulas has a file.
+//!
+//! Sources: "How each paper computes its metrics" in `papers/README.md`, `definition` in the
+//! papers' files, and item 7 of that page for metrics shown only in figures.
 
 mod kato2025;
 mod lanigan2020;
@@ -23,11 +24,11 @@ use super::locate::{self, Keys};
 use super::row::MeasuredRow;
 use crate::papers::{Experiment, Key};
 
-/// A run and its results. Its series are read when they are first asked for.
+/// A run and its results. Its series are read when they are first needed.
 pub(super) struct Measured<'a> {
     pub(super) run: &'a Run,
     pub(super) summary: &'a RunSummary,
-    /// Who counts its packets.
+    /// The rule for counting its packets.
     counting: Counting,
     folder: Option<&'a Path>,
     series: OnceCell<Series>,
@@ -44,7 +45,7 @@ impl<'a> Measured<'a> {
         Self { run, summary, counting, folder, series: OnceCell::new(), queue: OnceCell::new() }
     }
 
-    /// A run that has just been made, without a folder.
+    /// Returns a run that was just simulated and has no folder.
     #[cfg(test)]
     pub(super) fn of_result(run: &'a Run, result: &'a bbrlab_run::RunResult) -> Self {
         Self {
@@ -57,7 +58,7 @@ impl<'a> Measured<'a> {
         }
     }
 
-    /// The flows over time; `None` if the run has no folder.
+    /// Returns the flows over time, or `None` if the run has no folder.
     fn series(&self) -> Result<Option<&Series>, LabError> {
         let Some(folder) = self.folder else { return Ok(self.series.get()) };
         if self.series.get().is_none() {
@@ -67,7 +68,7 @@ impl<'a> Measured<'a> {
         Ok(self.series.get())
     }
 
-    /// The links over time; `None` if the run has no folder.
+    /// Returns the links over time, or `None` if the run has no folder.
     fn queue(&self) -> Result<Option<&QueueSeries>, LabError> {
         let Some(folder) = self.folder else { return Ok(self.queue.get()) };
         if self.queue.get().is_none() {
@@ -78,22 +79,22 @@ impl<'a> Measured<'a> {
     }
 }
 
-/// What one row says of a run.
+/// A row that a run yields.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct RunRow {
-    /// The keys beside those of the run: a flow, a time, a phase.
+    /// Keys in addition to those of the run: a flow, a time, a phase.
     pub(super) keys: Keys,
     /// The figures, by the metrics' names in the paper's file and in their units.
     pub(super) metrics: Vec<(&'static str, Option<f64>)>,
 }
 
 impl RunRow {
-    /// A row for the whole run.
+    /// Returns a row for the whole run.
     fn of_run(metrics: Vec<(&'static str, Option<f64>)>) -> Self {
         Self { keys: Vec::new(), metrics }
     }
 
-    /// A row for a flow, a time or a phase.
+    /// Returns a row for a flow, a time or a phase.
     fn at(key: &'static str, value: Key, metrics: Vec<(&'static str, Option<f64>)>) -> Self {
         Self { keys: vec![(key, value)], metrics }
     }
@@ -101,17 +102,17 @@ impl RunRow {
 
 /// The formulas of a paper.
 pub(super) struct Formulas {
-    /// The keys under which the paper has a run.
+    /// Returns the keys under which the paper has a run.
     place: fn(&Experiment, &Run) -> Keys,
-    /// The rows that a run yields for an experiment. Every run of an experiment gives the same rows
-    /// with the same metrics.
+    /// Returns the rows that a run yields for an experiment. Every run of an experiment yields the
+    /// same rows with the same metrics.
     rows: fn(&Experiment, &Measured<'_>) -> Result<Vec<RunRow>, LabError>,
-    /// The rows of an experiment, from those of its runs: with what compares several runs.
+    /// Returns an experiment's rows from those of its runs, with rows that compare several runs.
     with_compared: fn(&Experiment, Vec<MeasuredRow>) -> Vec<MeasuredRow>,
 }
 
 impl Formulas {
-    /// Those of a paper that has none.
+    /// The formulas of a paper that has none.
     const NONE: Self = Self {
         place: |_, run| locate::algorithms(run),
         rows: |_, _| Ok(Vec::new()),
@@ -121,11 +122,11 @@ impl Formulas {
 
 /// A paper's files and formulas.
 pub(super) struct PaperFiles {
-    /// Its name in ids, and that of its files.
+    /// Its name in ids and of its files.
     pub(super) key: &'static str,
-    /// What it prints and claims.
+    /// Its data file, with what it prints and claims.
     pub(super) text: &'static str,
-    /// What we add to that.
+    /// Its study file, with our additions.
     pub(super) study: &'static str,
     formulas: Formulas,
 }
@@ -150,19 +151,19 @@ papers! {
     "piotrowska2024": piotrowska2024::FORMULAS,
 }
 
-/// The formulas of an experiment's paper.
+/// Returns the formulas of an experiment's paper.
 fn formulas_of(experiment: &Experiment) -> &'static Formulas {
     let key = experiment.id.split('.').next();
     let paper = PAPERS.iter().find(|paper| Some(paper.key) == key);
     paper.map_or(&Formulas::NONE, |paper| &paper.formulas)
 }
 
-/// The keys under which an experiment's paper has a run.
+/// Returns the keys under which an experiment's paper has a run.
 pub(super) fn place_of(experiment: &Experiment, run: &Run) -> Keys {
     (formulas_of(experiment).place)(experiment, run)
 }
 
-/// The rows that a run yields for an experiment.
+/// Returns the rows that a run yields for an experiment.
 pub(super) fn rows_of_run(
     experiment: &Experiment,
     of: &Measured<'_>,
@@ -170,7 +171,7 @@ pub(super) fn rows_of_run(
     (formulas_of(experiment).rows)(experiment, of)
 }
 
-/// The rows of an experiment, from those of its runs: with what compares several runs.
+/// Returns an experiment's rows from those of its runs, with rows that compare several runs.
 pub(super) fn with_compared(experiment: &Experiment, rows: Vec<MeasuredRow>) -> Vec<MeasuredRow> {
     (formulas_of(experiment).with_compared)(experiment, rows)
 }

@@ -1,7 +1,9 @@
-//! Piotrowska 2024. Overall throughput is all payload over the time that anything is sent;
-//! throughput is payload over a flow's own active time: the columns of Tables 6 to 8 add up to what
-//! 1000-byte packets carry of it. Drops are those of router A's queue, of all data packets sent.
-//! What the paper shows in figures only is measured as `papers/piotrowska2024.toml` proposes.
+//! Piotrowska 2024. Overall throughput is all payload over the time in which anything is sent.
+//! Throughput is payload over a flow's own active time: the columns of Tables 6 to 8 add up to the
+//! payload rate of 1000-byte packets.
+//!
+//! Drops are those of router A's queue, as a share of all data packets sent. Metrics that the paper
+//! shows only in figures are measured as `papers/piotrowska2024.toml` proposes.
 
 use bbrlab_lab::LabError;
 use bbrlab_link::Buffer;
@@ -18,23 +20,23 @@ use crate::row::MeasuredRow;
 /// Packets of a BDP of 40 ms at 100 Mbit/s, by which sections 5.2 and 5.4 count buffers.
 const BDP_PACKETS: f64 = 500.0;
 
-/// Packets that section 5.3 calls a BDP.
+/// Number of packets that section 5.3 calls a BDP.
 const ACCESS_LINK_BDP_PACKETS: f64 = 900.0;
 
 /// The base RTT of section 5.2, to which ratios refer.
 const BASE_RTT_MS: f64 = 40.0;
 
-/// The last second of starts in steady state: as in this project's figures in steady state.
+/// Seconds after the last start when the steady state begins, as in this project's other figures.
 const STEADY_AFTER_S: f64 = 10.0;
 
-/// The bin in which dips are looked at.
+/// The bin for dips, in seconds.
 const BIN_S: f64 = 0.1;
 
 /// The formulas.
 pub(super) const FORMULAS: Formulas = Formulas { place, rows, with_compared };
 
 fn place(_: &Experiment, run: &Run) -> Keys {
-    // Against CUBIC the flows under test come last.
+    // Against CUBIC, the flows under test are the last ones.
     let last = u32::try_from(run.flows.len() - 1).expect("nine at most");
     let mut keys = vec![("algorithm", Key::word(run.class(last).cc.name()))];
     match run.scenario.as_str() {
@@ -88,7 +90,7 @@ fn rows(_: &Experiment, of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
     }
 }
 
-/// One flow: what PROBE_RTT costs it.
+/// Returns the rows of one flow: the cost of PROBE_RTT.
 fn alone(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
     let flow = &of.summary.flows[0];
     let trace = of.series()?.map(|series| OverTime::of(series, flow.id));
@@ -105,7 +107,8 @@ fn alone(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
     ])])
 }
 
-/// The lowest rate in 100 ms from the beginning of a visit to PROBE_RTT until 100 ms after its end.
+/// Returns the lowest rate in 100 ms between the start of a visit to PROBE_RTT and 100 ms after its
+/// end.
 fn lowest_bin_mbps(trace: &OverTime<'_>, from_s: f64) -> Option<f64> {
     let after = trace.rows.iter().filter(|&&row| trace.series.time_s[row] >= from_s);
     let in_it = after.take_while(|&&row| trace.series.state[row] == "PROBE_RTT");
@@ -114,7 +117,7 @@ fn lowest_bin_mbps(trace: &OverTime<'_>, from_s: f64) -> Option<f64> {
     bins.map(|at_s| trace.rate_mbps(at_s, at_s + BIN_S)).reduce(f64::min)
 }
 
-/// A row for each step that Figure 6 shows: down at 80 s, up at 120 s.
+/// Returns a row for each step that Figure 6 shows: down at 80 s, up at 120 s.
 #[expect(clippy::cast_precision_loss, reason = "quantities of the paper")]
 fn steps(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
     let trace = of.series()?.map(|series| OverTime::of(series, 0));
@@ -188,8 +191,8 @@ fn nine_flows(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
     Ok(rows)
 }
 
-/// Mean queue from 10 s after the last start on, as a share of the buffer. The paper's "after
-/// start-up" and "steady" are the same time.
+/// Returns the mean queue from 10 s after the last start on, as a share of the buffer. The paper's
+/// "after start-up" and "steady" mean the same time.
 fn steady_fill(of: &Measured<'_>, queue: Option<&QueueSeries>) -> Option<f64> {
     let queue = queue?;
     let link = of.summary.links.iter().position(|link| link.name == "bottleneck")?;
@@ -203,8 +206,8 @@ fn steady_fill(of: &Measured<'_>, queue: Option<&QueueSeries>) -> Option<f64> {
     Some(mean(&packets)? / buffer_packets(of.run)?)
 }
 
-/// Two flows under test after two of CUBIC: a row for each kind, which says what that kind has, and
-/// for each flow.
+/// Returns the rows of two flows under test after two of CUBIC: one for each kind, with its
+/// share and its fairness, and one for each flow.
 fn against_cubic(of: &Measured<'_>) -> Vec<RunRow> {
     let flows = &of.summary.flows;
     let rates = rates(of.summary);
@@ -247,7 +250,7 @@ fn rates(summary: &RunSummary) -> Vec<f64> {
     summary.flows.iter().filter_map(|flow| flow.goodput_mbps).collect()
 }
 
-/// All flows' payload over what the link can carry of it from the first start on.
+/// Returns all flows' payload over the payload that the link can carry from the first start on.
 fn utilisation(of: &Measured<'_>) -> Option<f64> {
     let mss = f64::from(of.run.class(0).mss);
     let rate = bottleneck(of.summary)?.rate_mbps?;
@@ -261,8 +264,7 @@ fn drop_pct(summary: &RunSummary) -> Option<f64> {
     (sent > 0).then(|| drops as f64 / sent as f64 * 100.0)
 }
 
-/// With rows that compare versions: what runs of one version say beside those of another, seed by
-/// seed.
+/// Adds rows that compare versions, seed by seed.
 fn with_compared(experiment: &Experiment, mut rows: Vec<MeasuredRow>) -> Vec<MeasuredRow> {
     match experiment.id.as_str() {
         "piotrowska2024.access-link" => rows.extend(queue_reductions(&rows)),
@@ -273,9 +275,9 @@ fn with_compared(experiment: &Experiment, mut rows: Vec<MeasuredRow>) -> Vec<Mea
     rows
 }
 
-/// The rows of the conclusions, from those of the experiments that they sum up. That version 1 is
-/// fairer "in numerous cases" is looked up in section 5.3, whose tables it refers to; "very short
-/// buffers" are those of 0.1 and 0.2 BDP of section 5.2.
+/// Returns the rows of the conclusions, from the rows of the experiments that they sum up. The
+/// claim that version 1 is fairer "in numerous cases" is evaluated on section 5.3, whose tables it
+/// refers to. "Very short buffers" are those of 0.1 and 0.2 BDP in section 5.2.
 fn conclusions(rows: &[MeasuredRow]) -> Vec<MeasuredRow> {
     let fairness = ratios(rows, "bbr1", "bbr3", "jain", |row| {
         row.key("rtt_ratio").is_none() && row.key("flow").is_none()
@@ -332,11 +334,11 @@ fn conclusions(rows: &[MeasuredRow]) -> Vec<MeasuredRow> {
     conclusions.collect()
 }
 
-/// Ratios of a metric between two versions at the same places: for each place one value a seed.
+/// Ratios of a metric between two versions at the same places, with one value per place and seed.
 struct Ratios(Vec<Vec<Option<f64>>>);
 
 impl Ratios {
-    /// For each seed what its ratios come to.
+    /// Combines the ratios of each seed with `of`.
     fn by_seed(&self, of: impl Fn(&[f64]) -> Option<f64>) -> Vec<Option<f64>> {
         let seeds = self.0.first().map_or(0, Vec::len);
         let one = |seed: usize| {
@@ -362,7 +364,7 @@ fn is_of(row: &MeasuredRow, algorithm: &str) -> bool {
     row.key("algorithm") == Some(&Key::word(algorithm))
 }
 
-/// The row of another version at the same place.
+/// Returns the row of another version at the same place.
 fn counterpart<'a>(
     rows: &'a [MeasuredRow],
     row: &MeasuredRow,
@@ -376,7 +378,8 @@ fn counterpart<'a>(
     rows.iter().find(|other| is_of(other, algorithm) && elsewhere(other) == place)
 }
 
-/// A metric of one row over that of another, seed by seed; `None` if one does not have it.
+/// Divides a metric of one row by that of another, seed by seed. `None` if one row does not have
+/// it.
 fn ratio(row: &MeasuredRow, other: &MeasuredRow, metric: &str) -> Option<Vec<Option<f64>>> {
     let pairs = row.metric(metric)?.iter().zip(other.metric(metric)?);
     let ratio = |(one, other): (&Option<f64>, &Option<f64>)| {
@@ -385,7 +388,7 @@ fn ratio(row: &MeasuredRow, other: &MeasuredRow, metric: &str) -> Option<Vec<Opt
     Some(pairs.map(ratio).collect())
 }
 
-/// A row of version 3 that compares it with another.
+/// Returns a row of version 3 that compares it with another version.
 fn beside(
     row: &MeasuredRow,
     reference: &str,
@@ -397,7 +400,7 @@ fn beside(
     MeasuredRow { keys, metrics: vec![(metric.to_owned(), values)], ..row.clone() }
 }
 
-/// By how much the mean queue of version 3 is below that of the others.
+/// Returns how far the mean queue of version 3 is below that of each other version.
 fn queue_reductions(rows: &[MeasuredRow]) -> Vec<MeasuredRow> {
     let mut reductions = Vec::new();
     for reference in ["bbr1", "bbr2"] {
@@ -411,8 +414,8 @@ fn queue_reductions(rows: &[MeasuredRow]) -> Vec<MeasuredRow> {
     reductions
 }
 
-/// By how much the index of version 3 is above those of the others; the paper does not say which
-/// one it means.
+/// Returns how far the index of version 3 is above that of each other version. The paper does not
+/// say which one it means.
 fn improvements(rows: &[MeasuredRow]) -> Vec<MeasuredRow> {
     let mut improvements = Vec::new();
     for reference in ["bbr1", "bbr2"] {

@@ -1,6 +1,6 @@
-//! Song 2021. Throughput as iperf reports it, payload; retransmissions of the run, all flows
-//! together. What the paper shows in figures only is measured as `papers/song2021.toml` and item 7
-//! of `papers/README.md` propose.
+//! Song 2021. Throughput is payload, as iperf reports it. Retransmissions are those of the run, all
+//! flows together. Metrics that the paper shows only in figures are measured as proposed in
+//! `papers/song2021.toml` and in item 7 of `papers/README.md`.
 
 use bbrlab_lab::LabError;
 use bbrlab_run::{FlowSummary, Run, RunSummary, Series, jain, mean};
@@ -74,9 +74,9 @@ fn rows(experiment: &Experiment, of: &Measured<'_>) -> Result<Vec<RunRow>, LabEr
     })
 }
 
-/// Payload of all flows, with the headers that it crossed the link with, over what the link carries
-/// from the first start on. Where flows are active at different times, a sum of their own rates
-/// would exceed the link's.
+/// Returns the payload of all flows, with the headers that it had on the link, over the link's
+/// capacity from the first start on. If flows are active at different times, the sum of their own
+/// rates would exceed the link's.
 fn utilisation(of: &Measured<'_>) -> Option<f64> {
     let rate = bottleneck(of.summary).and_then(|link| link.rate_mbps)?;
     Some(of.summary.goodput_mbps? / payload_share(of.run) / rate)
@@ -86,7 +86,7 @@ fn total_mbps(summary: &RunSummary) -> f64 {
     summary.flows.iter().filter_map(|flow| flow.goodput_mbps).sum()
 }
 
-/// Payload per wire byte of a full packet.
+/// Returns the payload per wire byte of a full packet.
 fn payload_share(run: &Run) -> f64 {
     let mss = f64::from(run.class(0).mss);
     mss / (mss + HEADERS + framing(run))
@@ -116,7 +116,7 @@ fn name(flow: &FlowSummary) -> Key {
     Key::Word(flow.name.clone().unwrap_or_else(|| format!("f{}", flow.id + 1)))
 }
 
-/// A row for each flow: its rate, its share, and what else is given for it.
+/// Returns a row for each flow: its rate, its share, and the metrics in `more`.
 fn flow_rows(summary: &RunSummary, more: &[Vec<(&'static str, Option<f64>)>]) -> Vec<RunRow> {
     let rows = summary.flows.iter().enumerate().map(|(place, flow)| {
         let mut metrics = vec![
@@ -129,7 +129,7 @@ fn flow_rows(summary: &RunSummary, more: &[Vec<(&'static str, Option<f64>)>]) ->
     rows.collect()
 }
 
-/// Two or five flows of one algorithm.
+/// Returns the rows of two or five flows of one algorithm.
 fn of_one_algorithm(experiment: &str, of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
     let summary = of.summary;
     let series = of.series()?;
@@ -159,7 +159,7 @@ fn of_one_algorithm(experiment: &str, of: &Measured<'_>) -> Result<Vec<RunRow>, 
     Ok(rows)
 }
 
-/// Retransmissions of all flows from the moment on at which the last of them has left STARTUP.
+/// Counts the retransmissions of all flows after the last of them has left STARTUP.
 #[expect(clippy::cast_precision_loss, reason = "fewer than 2^52 packets")]
 fn after_startup(traces: &[OverTime<'_>]) -> Option<f64> {
     let left: Option<Vec<f64>> =
@@ -174,7 +174,7 @@ fn after_startup(traces: &[OverTime<'_>]) -> Option<f64> {
     Some(counts.sum::<u64>() as f64)
 }
 
-/// What all flows have in flight, in wire bytes, beyond the BDP of the link.
+/// Returns the mean wire bytes that all flows have in flight beyond the link's BDP.
 #[expect(clippy::cast_precision_loss, reason = "quantities of the paper")]
 fn excess_bytes(of: &Measured<'_>, series: &Series) -> Option<f64> {
     let class = of.run.class(0);
@@ -184,15 +184,15 @@ fn excess_bytes(of: &Measured<'_>, series: &Series) -> Option<f64> {
     Some(inflight_packets(of.summary, series)? * wire_bytes - bdp_bytes)
 }
 
-/// The first value of `inflight_hi`; 0 stands for never set, as in rows before the connection
-/// stands.
+/// Returns the first value of `inflight_hi`. 0 means that it was never set, as in rows before the
+/// connection is established.
 fn first_ceiling(trace: Option<&OverTime<'_>>) -> Option<f64> {
     let trace = trace?;
     let ceilings = trace.rows.iter().filter_map(|&row| trace.series.inflight_hi_packets[row]);
     Some(ceilings.map(f64::from).find(|&ceiling| ceiling > 0.0).unwrap_or(0.0))
 }
 
-/// Mean over time of the estimate of the minimum RTT.
+/// Returns the mean over time of the estimate of the minimum RTT.
 fn rtprop_mean_ms(trace: &OverTime<'_>) -> Option<f64> {
     let estimates: Vec<f64> = trace
         .rows
@@ -203,7 +203,7 @@ fn rtprop_mean_ms(trace: &OverTime<'_>) -> Option<f64> {
     mean(&estimates)
 }
 
-/// Two flows of two algorithms: a row for each, whose opponent is the other.
+/// Returns a row for each of two flows of two algorithms, with the other as its opponent.
 fn against(experiment: &str, of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
     let summary = of.summary;
     let series = of.series()?;
@@ -239,7 +239,7 @@ fn against(experiment: &str, of: &Measured<'_>) -> Result<Vec<RunRow>, LabError>
     Ok(rows)
 }
 
-/// Of the moments at which `inflight_hi` falls, the one nearest to a printed example.
+/// Returns the moment at which `inflight_hi` falls that is nearest to a printed example.
 fn lowered_near_s(trace: &OverTime<'_>, printed_s: f64) -> Option<f64> {
     let ceilings = &trace.series.inflight_hi_packets;
     let pairs = trace.rows.iter().zip(trace.rows.iter().skip(1));
@@ -250,7 +250,7 @@ fn lowered_near_s(trace: &OverTime<'_>, printed_s: f64) -> Option<f64> {
     moments.min_by(|one, other| (one - printed_s).abs().total_cmp(&(other - printed_s).abs()))
 }
 
-/// Groups of flows: a row for each algorithm, and one for each flow.
+/// Returns the rows of groups of flows: one for each algorithm, and one for each flow.
 fn of_groups(summary: &RunSummary) -> Vec<RunRow> {
     let mut ccs: Vec<&str> = summary.flows.iter().map(|flow| flow.cc.as_str()).collect();
     ccs.dedup();
@@ -273,12 +273,13 @@ fn of_groups(summary: &RunSummary) -> Vec<RunRow> {
     rows
 }
 
-/// A row for each discussed step: the second rise of the rate and the second fall, at 80 and 120 s.
+/// Returns a row for each discussed step: the second rise of the rate and the second fall, at 80
+/// and 120 s.
 fn steps(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
     let levels = step::levels(of.run);
     let series = of.series()?;
     let trace = series.map(|series| OverTime::of(series, 0));
-    // The first step is a fall that nothing discusses.
+    // The first step is a fall, which the paper does not discuss.
     let rows = levels.iter().skip(1).map(|level| {
         let keys = vec![
             ("step_from_mbps", Key::Number(level.before_mbps)),

@@ -1,5 +1,5 @@
-//! How a flow answers a step of the bottleneck's rate: when it fills the new rate, when it settles
-//! at it, and how it probes until then.
+//! Responses of a flow to a step of the bottleneck's rate: when it fills the new rate, when it
+//! settles at it, and how it probes until then.
 
 use bbrlab_link::Rate;
 use bbrlab_run::{Run, Series};
@@ -8,20 +8,21 @@ use super::over_time::OverTime;
 use crate::known::known;
 use crate::locate;
 
-/// A flow fills a rate once it gets this share of it.
+/// Share of a rate at which a flow fills it.
 const FULL: f64 = 0.95;
 
-/// A flow has settled while its inflight is within this share of the BDP.
+/// Largest deviation of the inflight of a settled flow, as a share of the BDP.
 const SETTLED: f64 = 0.25;
 
-/// The window of means, in seconds: longer than any gain cycle and any PROBE_RTT.
+/// The window for means, in seconds. It is longer than any gain cycle and any PROBE_RTT.
 const WINDOW_S: f64 = 1.0;
 
-/// A pacing rate of this many times the bandwidth estimate probes for more. The gain is 1.25 and
-/// the margin of pacing 1 %, so a probe's ratio is 1.24; everything else is at most 1.
+/// Ratio of the pacing rate to the bandwidth estimate above which the flow probes for more. The
+/// gain is 1.25 and the pacing margin 1 %, so a probe's ratio is 1.24; everything else is at most
+/// 1.
 const PROBING: f64 = 1.1;
 
-/// A rate of the bottleneck, from its step on.
+/// A rate of the bottleneck, from its step to the next.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Level {
     pub(super) from_s: f64,
@@ -30,7 +31,7 @@ pub(super) struct Level {
     pub(super) rate_mbps: f64,
 }
 
-/// The steps of the bottleneck's rate that a run reaches, in order.
+/// Returns the steps of the bottleneck's rate that a run reaches, in order.
 #[expect(clippy::cast_precision_loss, reason = "parameters as papers print them")]
 pub(super) fn levels(run: &Run) -> Vec<Level> {
     let Some(Rate::Schedule(steps)) = locate::bottleneck(run).map(|link| &link.rate) else {
@@ -49,8 +50,8 @@ pub(super) fn levels(run: &Run) -> Vec<Level> {
         .collect()
 }
 
-/// From the step until the mean of the last second first is 95 % of the new rate, in wire bytes
-/// that leave the bottleneck.
+/// Returns the time from the step until the mean of the last second first is 95 % of the new rate.
+/// The mean is in wire bytes that leave the bottleneck.
 pub(super) fn fill_time_s(flow: &OverTime<'_>, level: &Level) -> Option<f64> {
     let mbps = |series: &Series, row: usize| series.throughput_bps[row].map_or(0.0, mega);
     let means = window_means(flow, level, mbps);
@@ -58,8 +59,9 @@ pub(super) fn fill_time_s(flow: &OverTime<'_>, level: &Level) -> Option<f64> {
     Some(full.0 - level.from_s)
 }
 
-/// From the step until the mean inflight of each second stays within 25 % of the new BDP, given in
-/// packets, to the end of the level; the level's length if it never does.
+/// Returns the time from the step until the mean inflight of each second stays within 25 % of the
+/// new BDP to the end of the level. The BDP is in packets. If the flow never settles, this is the
+/// level's length.
 pub(super) fn settle_time_s(flow: &OverTime<'_>, level: &Level, bdp_packets: f64) -> Option<f64> {
     let means = window_means(flow, level, inflight);
     let (last_s, _) = *means.last()?;
@@ -67,14 +69,15 @@ pub(super) fn settle_time_s(flow: &OverTime<'_>, level: &Level, bdp_packets: f64
     let last_off = means.iter().rev().find(|(_, mean)| is_off(*mean));
     Some(match last_off {
         Some((at_s, _)) if *at_s >= last_s => level.to_s - level.from_s,
-        // The window that still was off ends there.
+        // The last window outside that range ends there.
         Some((at_s, _)) => at_s - level.from_s,
         None => 0.0,
     })
 }
 
-/// From the step until inflight first is at 90 % of the new BDP: from below after a step up; after
-/// a step down from above, 90 % being what the BDP is of it.
+/// Returns the time from the step until inflight first reaches the new BDP within 10 %. After a
+/// step up, it must rise to 90 % of the BDP. After a step down, it must fall until the BDP is 90 %
+/// of it.
 pub(super) fn reach_time_s(flow: &OverTime<'_>, level: &Level, bdp_packets: f64) -> Option<f64> {
     const REACHED: f64 = 0.9;
     let is_up = level.rate_mbps > level.before_mbps;
@@ -85,7 +88,7 @@ pub(super) fn reach_time_s(flow: &OverTime<'_>, level: &Level, bdp_packets: f64)
     Some(flow.series.time_s[row] - level.from_s)
 }
 
-/// Mean rate of payload in a level, in Mbit/s.
+/// Returns the mean payload rate in a level, in Mbit/s.
 pub(super) fn level_mbps(flow: &OverTime<'_>, level: &Level) -> f64 {
     flow.rate_mbps(level.from_s, level.to_s)
 }
@@ -99,13 +102,13 @@ pub(super) struct Probe {
     bw_mbps: f64,
 }
 
-/// The probes that begin in a level.
+/// Returns the probes that begin in a level.
 pub(super) fn probes(flow: &OverTime<'_>, level: &Level) -> Vec<Probe> {
     let mut was_probing = false;
     let mut probes = Vec::new();
     for row in rows_within(flow, level) {
         let bw_mbps = max_bw_mbps(flow.series, row);
-        // In PROBE_BW only: start-up and the end of PROBE_RTT pace faster, too.
+        // Only in PROBE_BW, because start-up and the end of PROBE_RTT also pace faster.
         let is_probing = flow.series.state[row].starts_with("PROBE_BW")
             && flow.series.pacing_rate_bps[row].is_some_and(|pacing| {
                 flow.series.bw_bps[row].is_some_and(|bw| mega(pacing) > PROBING * mega(bw))
@@ -118,7 +121,7 @@ pub(super) fn probes(flow: &OverTime<'_>, level: &Level) -> Vec<Probe> {
     probes
 }
 
-/// Probes from the step until the bandwidth estimate is 95 % of the new rate, given as payload;
+/// Counts the probes from the step until the bandwidth estimate is 95 % of the new payload rate.
 /// `None` if it never is.
 #[expect(clippy::cast_precision_loss, reason = "some probes")]
 pub(super) fn probe_cycles(flow: &OverTime<'_>, level: &Level, full_mbps: f64) -> Option<f64> {
@@ -127,8 +130,8 @@ pub(super) fn probe_cycles(flow: &OverTime<'_>, level: &Level, full_mbps: f64) -
     Some(until.count() as f64)
 }
 
-/// The median growth of the bandwidth estimate from the beginning of one such probe to that of the
-/// next, or to the moment at which it has found the new rate.
+/// Returns the median growth of the bandwidth estimate from the start of one such probe to the
+/// start of the next, or to the moment at which it has found the new rate.
 pub(super) fn gain_per_cycle(flow: &OverTime<'_>, level: &Level, full_mbps: f64) -> Option<f64> {
     let found_s = found_s(flow, level, full_mbps).unwrap_or(level.to_s);
     let mut bws: Vec<f64> = probes(flow, level)
@@ -144,21 +147,21 @@ pub(super) fn gain_per_cycle(flow: &OverTime<'_>, level: &Level, full_mbps: f64)
     median(bws.windows(2).map(|pair| pair[1] / pair[0]).collect())
 }
 
-/// When the bandwidth estimate first is at 95 % of a rate of payload.
+/// Returns when the bandwidth estimate first is at 95 % of a payload rate.
 fn found_s(flow: &OverTime<'_>, level: &Level, full_mbps: f64) -> Option<f64> {
     let row =
         rows_within(flow, level).find(|&row| max_bw_mbps(flow.series, row) >= FULL * full_mbps)?;
     Some(flow.series.time_s[row])
 }
 
-/// The largest bandwidth that the flow's filter holds. For versions 2 and 3 the estimate is bounded
-/// by `bw_lo`, too.
+/// Returns the largest bandwidth in the flow's filter. In versions 2 and 3 the estimate itself is
+/// also bounded by `bw_lo`.
 fn max_bw_mbps(series: &Series, row: usize) -> f64 {
     let bw = series.bw_hi_bps[row].or(series.bw_bps[row]);
     bw.map_or(0.0, mega)
 }
 
-/// The rows of a level, which begins after the row at its step.
+/// Returns the rows of a level, which begins after the row at its step.
 fn rows_within<'a>(flow: &'a OverTime<'_>, level: &Level) -> impl Iterator<Item = usize> + 'a {
     let (from_s, to_s) = (level.from_s, level.to_s);
     flow.rows.iter().copied().filter(move |&row| {
@@ -167,7 +170,8 @@ fn rows_within<'a>(flow: &'a OverTime<'_>, level: &Level) -> impl Iterator<Item 
     })
 }
 
-/// At each row of a level from one window on, the mean of a figure over the window that ends there.
+/// Returns the mean of a figure over the window that ends at each row, for the rows of a level from
+/// one window on.
 #[expect(clippy::cast_precision_loss, reason = "some rows")]
 fn window_means(
     flow: &OverTime<'_>,
@@ -201,7 +205,7 @@ fn mega(bps: u64) -> f64 {
     bps as f64 / 1e6
 }
 
-/// The median; `None` if there are no values.
+/// Computes the median; `None` if there are no values.
 pub(super) fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;

@@ -1,4 +1,4 @@
-//! Flows beside each other over time: when they have converged, how much a flow's rate swings, what
+//! Several flows over time: when they have converged, how much a flow's rate swings, and how much
 //! they have in flight together.
 
 use bbrlab_run::{RunSummary, Series, mean, squares};
@@ -6,30 +6,29 @@ use bbrlab_run::{RunSummary, Series, mean, squares};
 use super::over_time::OverTime;
 use crate::known::{known, start_s, stop_s};
 
-/// Fair is within this share of the flows' mean rate.
+/// Largest deviation of a fair rate, as a share of the flows' mean rate.
 const FAIR: f64 = 0.2;
 
-/// The window of rates, in seconds. Whole numbers of the versions' PROBE_RTT periods (10 and 5 s)
-/// go into it: in a shorter one each visit of a flow to PROBE_RTT would look like the end of
-/// convergence.
+/// The window for rates, in seconds. The versions' PROBE_RTT periods (10 and 5 s) divide it. In a
+/// shorter window each visit of a flow to PROBE_RTT would look like the end of convergence.
 const WINDOW_S: f64 = 10.0;
 
 /// The step of the window.
 const STEP_S: f64 = 0.1;
 
-/// The bin in which rates swing.
+/// The bin for the swing of rates, in seconds.
 const BIN_S: f64 = 1.0;
 
-/// When all flows are active: from the last start to the first stop.
+/// Returns the time in which all flows are active: from the last start to the first stop.
 fn all_active(summary: &RunSummary) -> (f64, f64) {
     let flows = &summary.flows;
     let from_s = flows.iter().map(start_s).fold(0.0, f64::max);
     (from_s, flows.iter().map(stop_s).fold(summary.sim_s, f64::min))
 }
 
-/// From the last start until each flow's rate over any 10 s from then on is within 20 % of the mean
-/// of all, in seconds; the whole time that all are active if that never comes, which is a lower
-/// bound.
+/// Returns the seconds from the last start until each flow's rate over any later 10 s is within
+/// 20 % of the flows' mean. If this never happens, it is the whole time in which all flows are
+/// active, which is a lower bound.
 pub(super) fn convergence_time_s(summary: &RunSummary, series: &Series) -> Option<f64> {
     let (from_s, to_s) = all_active(summary);
     let flows: Vec<OverTime<'_>> =
@@ -53,8 +52,8 @@ pub(super) fn convergence_time_s(summary: &RunSummary, series: &Series) -> Optio
     Some(if at_s - STEP_S < from_s { 0.0 } else { at_s - from_s })
 }
 
-/// Standard deviation of a flow's rate in bins of 1 s over its whole active time, divided by its
-/// mean.
+/// Computes the standard deviation of a flow's rate in bins of 1 s over its whole active time,
+/// divided by its mean.
 #[expect(clippy::cast_precision_loss, reason = "some bins")]
 pub(super) fn oscillation(flow: &OverTime<'_>, start_s: f64, stop_s: f64) -> Option<f64> {
     let mut rates = Vec::new();
@@ -67,7 +66,8 @@ pub(super) fn oscillation(flow: &OverTime<'_>, start_s: f64, stop_s: f64) -> Opt
     Some((squares(&rates) / rates.len() as f64).sqrt() / mean)
 }
 
-/// Mean over the time that all are active of what all flows together have in flight, in packets.
+/// Computes the mean number of packets that all flows together have in flight, over the time in
+/// which all are active.
 #[expect(clippy::cast_precision_loss, reason = "some rows")]
 pub(super) fn inflight_packets(summary: &RunSummary, series: &Series) -> Option<f64> {
     let (from_s, to_s) = all_active(summary);

@@ -1,4 +1,4 @@
-//! What in a paper's numbers comes from its simulator, its averaging or its print.
+//! The parts of a paper's numbers that come from its simulator, its averaging or its printing.
 
 use toml::Table;
 
@@ -9,13 +9,13 @@ use super::{number, tables, word};
 pub struct Artifact {
     /// Its id, such as `lanigan2020.a01`.
     pub id: String,
-    /// What it is.
+    /// The title.
     pub title: String,
-    /// How sure that is, and why.
+    /// How certain it is, and why.
     pub confidence: String,
     /// The argument.
     pub text: String,
-    /// How a simulator can show it on purpose.
+    /// How to make a simulator show it on purpose.
     pub reproduce: Option<String>,
     /// The arithmetic of the argument.
     pub calcs: Vec<Calc>,
@@ -28,7 +28,7 @@ pub struct Calc {
     pub expr: String,
     /// Its value.
     pub value: f64,
-    /// How far off it may be.
+    /// The tolerance.
     pub tol: f64,
 }
 

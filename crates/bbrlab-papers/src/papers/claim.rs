@@ -5,27 +5,27 @@ use toml::{Table, Value};
 use super::key::Key;
 use super::{number, word, words};
 
-/// What the printed numbers say of a claim.
+/// The printed numbers' answer to a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Published {
-    /// They bear it out.
+    /// They confirm it.
     True,
     /// They refute it.
     False,
     /// The paper shows it in a figure only.
     Figure,
-    /// The paper states it in words only.
+    /// The paper states it only in its text.
     Prose,
 }
 
-/// What is expected of a claim in a faithful setting.
+/// The expected result of a claim in a faithful setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expected {
     /// It should be true.
     Holds,
-    /// It should be false: something other than the algorithms made it.
+    /// It should be false: its cause is not the algorithms.
     Artifact,
-    /// Nobody knows.
+    /// It is unknown.
     Unsure,
 }
 
@@ -36,32 +36,32 @@ pub struct Claim {
     pub id: String,
     /// The experiment that shows it.
     pub experiment: String,
-    /// What it says, in our words.
+    /// The statement, in our words.
     pub statement: String,
     /// Its checkable form. The language is described in `papers/README.md`.
     pub expr: String,
-    /// Keys that are fixed.
+    /// Keys with one value.
     pub at: Vec<(String, Key)>,
-    /// Keys that take each of these values.
+    /// Keys with a list of values.
     pub forall: Vec<(String, Vec<Key>)>,
     /// The share of the points at which it must be true.
     pub min_fraction: f64,
     /// Tables, figures and pages.
     pub source: Vec<String>,
-    /// What the printed numbers say.
+    /// The printed numbers' answer.
     pub published: Published,
-    /// True points of all points in print, where print refutes it.
+    /// The true points and all points in print, if print refutes it.
     pub holds_at: Option<String>,
-    /// What is expected.
+    /// The expected result.
     pub expected: Expected,
-    /// Why.
+    /// The reason for the expectation.
     pub reason: String,
-    /// Artifacts and claims that belong to it.
+    /// Related artifacts and claims.
     pub see: Vec<String>,
 }
 
 impl Expected {
-    /// As the data files spell it.
+    /// Returns the name used in the data files.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -104,12 +104,12 @@ impl Claim {
     }
 }
 
-/// The keys that a claim or an identity fixes.
+/// Reads the keys to which a claim or an identity gives one value.
 pub(super) fn at(table: &Table, id: &str) -> Vec<(String, Key)> {
     keys(table.get("at"), id).map(|(key, value)| (key, one(value, id))).collect()
 }
 
-/// The keys of a claim or an identity that take each of some values.
+/// Reads the keys to which a claim or an identity gives a list of values.
 pub(super) fn forall(table: &Table, id: &str) -> Vec<(String, Vec<Key>)> {
     let list = |(key, list): (String, &Value)| {
         let list = list.as_array().expect("`forall` has lists");
@@ -118,7 +118,7 @@ pub(super) fn forall(table: &Table, id: &str) -> Vec<(String, Vec<Key>)> {
     keys(table.get("forall"), id).map(list).collect()
 }
 
-/// The entries of a table that may be absent.
+/// Returns the entries of a table that may be absent.
 fn keys<'a>(table: Option<&'a Value>, id: &str) -> impl Iterator<Item = (String, &'a Value)> {
     let table = table.map(|table| table.as_table().unwrap_or_else(|| panic!("{id}: a table")));
     table.into_iter().flatten().map(|(key, value)| (key.clone(), value))

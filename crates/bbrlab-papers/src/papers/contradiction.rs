@@ -1,4 +1,4 @@
-//! Where the papers disagree with each other, or one with itself.
+//! Contradictions between papers, or within one.
 
 use std::sync::OnceLock;
 
@@ -15,19 +15,19 @@ pub struct Contradiction {
     pub priority: i64,
     /// The question.
     pub title: String,
-    /// Claims, artifacts and experiments that are its sides.
+    /// The claims, artifacts and experiments on its sides.
     pub sides: Vec<String>,
-    /// Who says what.
+    /// The statement of each side.
     pub statement: String,
-    /// What is known about it.
+    /// The known facts about it.
     pub note: String,
-    /// What would settle it.
+    /// The run that would settle it.
     pub settle: String,
 }
 
 const FILE: &str = include_str!("../../../../papers/contradictions.toml");
 
-/// The contradictions, in the file's order.
+/// Returns the contradictions, in the file's order.
 ///
 /// # Panics
 /// If the built-in file is damaged; a test reads it.

@@ -1,18 +1,18 @@
-//! A paper's experiment: what it printed, and what it is measured from.
+//! A paper's experiment: its printed rows, and the scenarios that it is measured from.
 
 use toml::Table;
 
 /// An experiment of a paper, in one of its forms.
 #[derive(Clone, Debug)]
 pub struct Experiment {
-    /// Its id, such as `lanigan2020.single-flow`; in another form, with the form's name after a
-    /// dot.
+    /// Its id, such as `lanigan2020.single-flow`. In another form, the id ends in a dot and the
+    /// form's name.
     pub id: String,
     /// The form, if it is not the one that is judged under `linux`: one of [`FORMS`].
     pub form: Option<&'static str>,
-    /// What it shows.
+    /// The title.
     pub title: String,
-    /// Tables and figures that show it.
+    /// The tables and figures that show it.
     pub source: Vec<String>,
     /// The metrics that it reports.
     pub metrics: Vec<String>,
@@ -24,12 +24,12 @@ pub struct Experiment {
     pub scenarios: Vec<String>,
 }
 
-/// The forms that an experiment may have beside its first: as the authors' programs ran it, where
-/// the first is as the text describes it, or the other way round.
+/// Forms that an experiment may have in addition to its first. If the first follows the paper's
+/// text, the other is as the authors' programs ran it, and the reverse.
 pub const FORMS: [&str; 2] = ["as-run", "as-described"];
 
 impl Experiment {
-    /// The id of the experiment, whatever the form.
+    /// Returns the id of the experiment, whatever the form.
     #[must_use]
     pub fn of(&self) -> &str {
         let form = self.form.and_then(|form| self.id.strip_suffix(form)?.strip_suffix('.'));

@@ -1,4 +1,4 @@
-//! What locates a row: algorithm, delay, buffer ...
+//! The keys that locate a row: algorithm, delay, buffer ...
 
 use toml::Value;
 
@@ -17,8 +17,8 @@ impl Key {
         Self::Word(word.into())
     }
 
-    /// Whether it is the value that a data file prints. Numbers may differ by what their spelling
-    /// loses.
+    /// Whether this is the value that a data file prints. Numbers may differ by what their decimal
+    /// spelling loses.
     #[must_use]
     pub fn is(&self, printed: &Value) -> bool {
         match (self, printed) {
@@ -31,7 +31,8 @@ impl Key {
     }
 }
 
-/// Equal up to the last bits: a key may have been computed.
+/// Whether two numbers are equal up to the last bits. They may differ in these, because a key may
+/// have been computed.
 pub(crate) fn equal(one: f64, other: f64) -> bool {
     (one - other).abs() <= 1e-9 * one.abs().max(other.abs())
 }

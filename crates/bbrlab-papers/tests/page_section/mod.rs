@@ -1,10 +1,10 @@
-//! A part of a page that is written from committed results.
+//! Parts of a page that are written from committed results.
 
 use std::path::Path;
 use std::{env, fs};
 
-/// Reads a page, writes its parts anew, and holds the page to that; with `UPDATE_EXPECT` the page
-/// follows.
+/// Checks a page against its parts written again from the results. With `UPDATE_EXPECT` it writes
+/// the page instead.
 pub(crate) fn hold(path: &Path, written: impl FnOnce(&str) -> String) {
     let page = fs::read_to_string(path).expect("the page is there");
     let wanted = written(&page);
@@ -19,7 +19,7 @@ pub(crate) fn hold(path: &Path, written: impl FnOnce(&str) -> String) {
     }
 }
 
-/// The page with what stands between two marks replaced.
+/// Returns the page with the text between two marks replaced.
 pub(crate) fn with_section(page: &str, begin: &str, end: &str, section: &str) -> String {
     let (head, rest) = page.split_once(begin).expect("the page has the marks");
     let (_, tail) = rest.split_once(end).expect("the page has both marks");

@@ -1,4 +1,4 @@
-//! Kato 2025: three experiments that are one and the same on a Linux host.
+//! Kato 2025: three experiments that are the same on a Linux host.
 
 use bbrlab_link::Buffer;
 use bbrlab_run::Run;

@@ -12,7 +12,7 @@ use crate::{
 const EXPERIMENTS: [&str; 5] =
     ["single-flow", "bandwidth-step", "intra-protocol", "vs-vegas", "vs-cubic"];
 
-/// The lambda of BBR+, of all others 0.
+/// Returns the lambda of BBR+, or 0 for other algorithms.
 fn lambda(run: &Run) -> f64 {
     let given = run.class(0).cc_params.iter().find(|(name, _)| name == "lambda");
     match given.map(|(_, value)| value) {
@@ -22,8 +22,8 @@ fn lambda(run: &Run) -> f64 {
     }
 }
 
-/// Every point with every algorithm once, BBR+ with every lambda that the experiment lists;
-/// `is_buffer` compares buffers.
+/// Checks that there is every point once with every algorithm, and BBR+ with every lambda that the
+/// experiment lists. `is_buffer` compares buffers.
 fn points_are_there(id: &str, of: &Table, runs: &[Run], is_buffer: impl Fn(&Run, &Table) -> bool) {
     let lambdas = of["axes"].get("hsr_lambda").and_then(toml::Value::as_array);
     let lambdas: Vec<f64> =
@@ -49,7 +49,7 @@ fn points_are_there(id: &str, of: &Table, runs: &[Run], is_buffer: impl Fn(&Run,
     assert_eq!(runs.len(), expected, "{id}");
 }
 
-/// The step up and down of the bandwidth.
+/// Checks the steps of the bandwidth, up and down.
 fn steps_are_there(id: &str, of: &Table, runs: &[Run]) {
     let Some(step) = of.get("step").and_then(toml::Value::as_table) else { return };
     for run in runs {
@@ -99,7 +99,7 @@ fn as_run_each_experiment_is_what_its_run_files_say() {
         let (of, runs) = (experiment(&id), runs(&format!("{id}.as-run")));
         assert_eq!(subjects(&runs), algorithms(&of), "{id}");
         points_are_there(&id, &of, &runs, |run, point| {
-            // The device queue's 100 packets included.
+            // This includes the device queue's 100 packets.
             let Buffer::Packets(packets) = bottleneck(run).buffer else { return false };
             #[expect(clippy::cast_precision_loss, reason = "some packets")]
             let packets = packets.0 as f64;

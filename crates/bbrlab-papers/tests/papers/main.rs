@@ -1,4 +1,4 @@
-//! Experiments of Lanigan, Mahmud and Kato as built-in scenarios: each is what the data file says.
+//! Checks built-in scenarios of Lanigan's, Mahmud's and Kato's experiments against the data files.
 
 mod kato2025;
 mod lanigan2020;
@@ -9,13 +9,13 @@ use bbrlab_run::Run;
 use bbrlab_scenario::Scenario;
 use toml::{Table, Value};
 
-/// The data file of a paper.
+/// Reads the data file of a paper.
 fn data(paper: &str) -> Table {
     let file = format!("{}/../../papers/{paper}.toml", env!("CARGO_MANIFEST_DIR"));
     std::fs::read_to_string(file).unwrap().parse().unwrap()
 }
 
-/// An experiment's table in the data file.
+/// Returns an experiment's table in the data file.
 fn experiment(id: &str) -> Table {
     let file = data(id.split_once('.').unwrap().0);
     let found = tables(&file, "experiments").find(|experiment| text(experiment, "id") == id);
@@ -30,7 +30,7 @@ fn text<'a>(table: &'a Table, key: &str) -> &'a str {
     table[key].as_str().unwrap()
 }
 
-/// A number of the data file; NaN, which equals nothing, where there is none.
+/// Returns a number of the data file, or NaN, which equals nothing, if there is none.
 #[expect(clippy::cast_precision_loss, reason = "parameters as papers print them")]
 fn number(table: &Table, key: &str) -> f64 {
     match table.get(key) {
@@ -40,7 +40,7 @@ fn number(table: &Table, key: &str) -> f64 {
     }
 }
 
-/// The distinct algorithms of an experiment, but for opponents, in order.
+/// Returns the distinct algorithms of an experiment, without opponents, in order.
 fn algorithms(experiment: &Table) -> Vec<String> {
     let opponents = experiment["axes"].get("opponent").and_then(Value::as_array);
     let opponents: Vec<&str> = opponents.into_iter().flatten().filter_map(Value::as_str).collect();
@@ -48,7 +48,7 @@ fn algorithms(experiment: &Table) -> Vec<String> {
     all.filter(|name| !opponents.contains(name)).map(str::to_owned).collect()
 }
 
-/// One run of each point of a built-in.
+/// Returns one run of each point of a built-in scenario.
 fn runs(id: &str) -> Vec<Run> {
     let scenario = Scenario::builtin(id, &[]).unwrap_or_else(|errors| panic!("{id}: {errors}"));
     (0..scenario.runs())
@@ -57,7 +57,7 @@ fn runs(id: &str) -> Vec<Run> {
         .collect()
 }
 
-/// The distinct algorithms under test of some runs, in order.
+/// Returns the distinct algorithms under test of some runs, in order.
 fn subjects(runs: &[Run]) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for run in runs {
@@ -73,20 +73,20 @@ fn bottleneck(run: &Run) -> &Link {
     &run.links[run.bottleneck.unwrap() as usize]
 }
 
-/// The bottleneck's rate at the start.
+/// Returns the bottleneck's rate at the start.
 #[expect(clippy::cast_precision_loss, reason = "parameters as papers print them")]
 fn mbps(run: &Run) -> f64 {
     bottleneck(run).rate.at_start().unwrap().0 as f64 / 1e6
 }
 
-/// Nanoseconds as milliseconds.
+/// Converts nanoseconds to milliseconds.
 #[expect(clippy::cast_precision_loss, reason = "parameters as papers print them")]
 fn ms(ns: u64) -> f64 {
     ns as f64 / 1e6
 }
 
-/// Each flow's start and stop in seconds; without a stop the end of the run.
-/// To a microsecond: some starts are the nanosecond before what is printed.
+/// Returns each flow's start and stop in seconds; without a stop, the end of the run. Starts are
+/// rounded to a microsecond, because some are one nanosecond before the printed time.
 fn times_s(run: &Run) -> Vec<(f64, f64)> {
     let end = ms(run.duration.0) / 1e3;
     let printed = |at: f64| (at * 1e3).round() / 1e6;
@@ -96,7 +96,7 @@ fn times_s(run: &Run) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// The same of the data file.
+/// Returns each flow's start and stop in the data file, in seconds.
 fn printed_times_s(experiment: &Table, key: &str) -> Vec<(f64, f64)> {
     let flows = tables(experiment, key);
     flows.map(|flow| (number(flow, "start_s"), number(flow, "stop_s"))).collect()
