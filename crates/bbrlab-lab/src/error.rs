@@ -1,4 +1,4 @@
-//! Why a command ended early, and the exit status that says so.
+//! The reasons why a command ended early, and their exit statuses.
 
 use std::fmt;
 use std::io;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use bbrlab_scenario::ScenarioErrors;
 
-/// Why a command ended early.
+/// The reason why a command ended early.
 #[derive(Debug)]
 pub enum LabError {
     /// A scenario is wrong; nothing was run.

@@ -1,4 +1,4 @@
-//! `export --csv`: the Parquet files of results as CSV, for programs that read no Parquet.
+//! `export --csv`: the Parquet files of results as CSV, for programs that cannot read Parquet.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::named::{Kind, Results, folders_in, results_in};
 /// The extension of the files that are exported.
 const PARQUET: &str = "parquet";
 
-/// Writes every Parquet file of the results in a folder as CSV, beside it or, in folders of the
+/// Writes every Parquet file of the results in a folder as CSV, next to it or, in folders of the
 /// same names, into `out`. Returns the files' names.
 ///
 /// # Errors
