@@ -537,7 +537,7 @@ fn packets(text: &str) -> Result<u64, String> {
     Ok(value as u64)
 }
 
-/// What the help says of `bench`.
+/// The help text of `bench`.
 const BENCH_ABOUT: &str = "Measure the speed of this machine and build
 
 Each case is a fixed simulation, without files. Without suffix: (a) one flow at 50 Mbit/s, (b) 16 flows at 1 Gbit/s, \
@@ -551,7 +551,7 @@ the median process took than the fastest, beside ratios the larger of both docum
 says nothing. Memory is the most that the process held, the program's own 5 MB included; a megabyte of it differs from call to call. The digest is a hash of what happened to every packet: with equal digests, the \
 same was computed. Instructions and cache misses are counted by `cargo xtask bench`, with valgrind.";
 
-/// What the help says of the cases.
+/// Returns the help text of the cases.
 fn cases_help() -> String {
     let all: Vec<&str> = BENCH_CASES.iter().map(|case| case.name).collect();
     let others: Vec<&str> =

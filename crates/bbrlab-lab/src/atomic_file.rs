@@ -27,7 +27,7 @@ impl From<LabError> for Unwritten {
     }
 }
 
-/// Like [`write`], for a file that is not in memory as a whole: `fill` writes it.
+/// Like [`write()`], for a file that is not in memory as a whole: `fill` writes it.
 ///
 /// # Errors
 /// If the file cannot be written, or `fill` fails.

@@ -13,7 +13,8 @@ use crate::run_folder::{
 };
 use crate::scenario_files::{open_scenario, read_kept_scenario};
 
-/// Describes what else has a name, if the name was not found among the requested things.
+/// A function that describes what else has a name, if a name was not found among what the user
+/// asked for.
 pub type KnownElsewhere = fn(&str) -> Option<String>;
 
 /// A scenario that a user has named.

@@ -374,8 +374,8 @@ fn read_mark(folder: &Path) -> Option<RunFile> {
     serde_json::from_slice(&fs::read(folder.join(RUN_JSON)).ok()?).ok()
 }
 
-/// Returns the bytes of a file of results. If the folder has a `run.json`, they are checked against
-/// the hash in it.
+/// Returns the bytes of a file of results. If `run.json` in this folder contains a hash of the
+/// file, the bytes are checked against it.
 ///
 /// # Errors
 /// If the file cannot be read, or was altered since the run wrote it.

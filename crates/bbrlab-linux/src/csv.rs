@@ -9,13 +9,13 @@ use bbrlab_oracle::CsvColumns;
 
 use super::LinuxError;
 
-/// Where each column is.
+/// The position of each column.
 pub(super) struct Columns {
     csv: CsvColumns,
 }
 
 impl Columns {
-    /// The columns of a header, which must have those that are `needed`.
+    /// Finds the columns of a header, which must contain those in `needed`.
     pub(super) fn new(path: &Path, header: &str, needed: &[&str]) -> Result<Self, LinuxError> {
         let csv = CsvColumns::new(header);
         for needed in needed {
@@ -26,7 +26,7 @@ impl Columns {
         Ok(Self { csv })
     }
 
-    /// One line, split into cells; there must be as many as columns.
+    /// Splits a line into cells, of which there must be as many as columns.
     pub(super) fn row<'a>(
         &'a self,
         path: &'a Path,

@@ -1,8 +1,8 @@
-//! What a real Linux stack did over time: a reference folder's time series of seed 1.
+//! The time series of a real Linux stack: those of seed 1 in a reference folder.
 //!
-//! They are in `<folder>/<scenario>.flows.csv.gz` and `.queue.csv.gz`, the folder named after the
-//! kernel. A folder without series is a smaller reference, not a damaged one. They are returned in
-//! the same form as the series of our runs.
+//! They are in `<folder>/<scenario>.flows.csv.gz` and `.queue.csv.gz`, where the folder is named
+//! after the kernel. A folder without series is a smaller reference, not a damaged one. The series
+//! have the same form as the series of our runs.
 
 use std::fs;
 use std::io::Read as _;
