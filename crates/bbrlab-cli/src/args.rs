@@ -506,8 +506,7 @@ pub(crate) struct BenchCaseArgs {
     pub(crate) out: Option<PathBuf>,
 }
 
-/// A first seed.
-/// A back end.
+/// Parses the name of a back end.
 fn on(name: &str) -> Result<&'static dyn Backend, String> {
     backend(name)
 }
@@ -517,13 +516,13 @@ fn seed(text: &str) -> Result<u64, String> {
     seed.ok_or_else(|| format!("expected a whole number from 0 to {}", i64::MAX))
 }
 
-/// A number of seeds.
+/// Parses a number of seeds.
 fn seeds(text: &str) -> Result<u64, String> {
     let seeds = text.parse().ok().filter(|seeds| (1..=100_000).contains(seeds));
     seeds.ok_or_else(|| "expected a whole number from 1 to 100000".to_owned())
 }
 
-/// A count of packets: `5000000`, `1e11`, `2.5e9`.
+/// Parses a count of packets: `5000000`, `1e11`, `2.5e9`.
 fn packets(text: &str) -> Result<u64, String> {
     let wrong = || "expected a number of packets such as 1e11".to_owned();
     if let Ok(count) = text.parse::<u64>() {

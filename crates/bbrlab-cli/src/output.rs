@@ -178,7 +178,7 @@ fn complain(text: &str) {
     let _ = writeln!(anstream::stderr(), "{RED}error{RESET}: {text}");
 }
 
-/// The system's error message without its number.
+/// Returns the system's error message without its number.
 pub(crate) fn plain(error: &io::Error) -> String {
     let text = error.to_string();
     text.split_once(" (os error").map_or(text.clone(), |(words, _)| words.to_owned())

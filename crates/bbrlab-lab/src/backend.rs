@@ -24,10 +24,10 @@ pub trait Backend: std::fmt::Debug + Sync {
         false
     }
 
-    /// The parts of a run that it does not support; empty if it supports the run.
+    /// Returns the parts of a run that it does not support; empty if it supports the run.
     fn refusals(&self, run: &Run) -> Vec<Refusal>;
 
-    /// CPU seconds that runs with this estimate take on this machine.
+    /// Returns the CPU seconds that runs with this estimate take on this machine.
     ///
     /// # Errors
     /// If the time cannot be found out, for example because the back end is not installed.

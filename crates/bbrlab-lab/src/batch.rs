@@ -597,7 +597,7 @@ fn by(backend: &str) -> String {
     if backend == SIMULATOR { String::new() } else { format!(", computed by {backend}") }
 }
 
-/// The error for a folder that must not be written to.
+/// Returns the error for a folder that must not be written to.
 fn refuse(folder: &Path, found: Found) -> LabError {
     let folder = folder.display();
     LabError::Usage(match found {

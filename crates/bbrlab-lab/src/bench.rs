@@ -4,9 +4,10 @@
 //! The cases (a) to (d) use `bbr1`, a buffer of 4 BDP and delayed ACKs as in Linux. Every packet is
 //! paced on its own (`tso = "off"`), there is no access rate, and starts are spread evenly over one
 //! RTT. The digest is on and series are off. The forward delay is behind the bottleneck, so that a
-//! sent packet reaches the link at once. Each variant changes one of these conditions: a buffer of
-//! 1 BDP with its losses, the default `tso`, another congestion control, or the path through the
-//! network.
+//! sent packet reaches the link at once.
+//!
+//! Each variant changes one of these conditions: a buffer of 1 BDP with its losses, the default
+//! `tso`, another congestion control, or the path through the network.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -355,7 +356,7 @@ impl BenchCase {
     }
 }
 
-/// A trace with the rate of (b): 250 packets in 3 ms, repeated.
+/// Returns a trace with the rate of (b): 250 packets in 3 ms, repeated.
 fn opportunities_ms() -> Vec<u32> {
     [(1, 83), (2, 83), (3, 84)].into_iter().flat_map(|(ms, n)| std::iter::repeat_n(ms, n)).collect()
 }

@@ -12,7 +12,7 @@ const SIMULATED_MS: u32 = 1200;
 /// may be disturbed.
 const MEASUREMENTS: usize = 3;
 
-/// CPU seconds per event of a run of one flow; measured once.
+/// Returns the CPU seconds per event of a run of one flow; measured once.
 ///
 /// # Errors
 /// If the simulator rejects the measured case, which is a bug.

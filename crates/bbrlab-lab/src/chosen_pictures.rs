@@ -57,7 +57,8 @@ impl PlotChoice {
             || (self.by.is_some() && self.cdf.is_empty())
     }
 
-    /// The end of the pictures' file names, so that chosen pictures do not replace the usual ones.
+    /// Returns the end of the pictures' file names, so that chosen pictures do not replace the
+    /// usual ones.
     fn ending(&self) -> String {
         let mut parts: Vec<String> = Vec::new();
         parts.extend(self.panels.iter().cloned());
@@ -291,7 +292,7 @@ impl<'a> Chosen<'a> {
         })?)
     }
 
-    /// The completion times of a run, a sample for each group of flows.
+    /// Returns the completion times of a run, a sample for each group of flows.
     fn completion_times(
         &self,
         folder: &Path,
@@ -326,7 +327,7 @@ impl<'a> Chosen<'a> {
     }
 }
 
-/// The runs of some results with their folders, in the order of the sweep.
+/// Returns the runs of some results with their folders, in the order of the sweep.
 fn runs_with_folders(results: &Results) -> Result<Vec<(PathBuf, RunSummary)>, LabError> {
     let of_run = |folder: PathBuf| {
         let run = read_document(&folder)?.runs.into_iter().next();
@@ -365,8 +366,8 @@ fn sample(group: &str, values: Vec<(f64, u64)>) -> CdfSample {
     CdfSample { run: 0, group: group.to_owned(), values, without: 0 }
 }
 
-/// How long packets waited in the queue of the bottleneck; `None` if that was measured and not
-/// kept.
+/// Reads the times that packets waited in the queue of the bottleneck; `None` if they were measured
+/// and not kept.
 fn queue_delays(folder: &Path, summary: &RunSummary) -> Result<Option<Vec<CdfSample>>, LabError> {
     let Some((at, name)) = shared_link(summary) else { return Ok(Some(Vec::new())) };
     let waited: Vec<_> = read_delays(folder)?.of(Delays::QUEUE_DELAY, at).collect();
@@ -374,7 +375,8 @@ fn queue_delays(folder: &Path, summary: &RunSummary) -> Result<Option<Vec<CdfSam
     Ok(is_kept.then(|| vec![sample(name, waited)]))
 }
 
-/// The RTT samples of each group of flows that has some; `None` if they were measured and not kept.
+/// Reads the RTT samples of each group of flows that has some; `None` if they were measured and not
+/// kept.
 fn rtts(folder: &Path, summary: &RunSummary) -> Result<Option<Vec<CdfSample>>, LabError> {
     let delays = read_delays(folder)?;
     let measured = summary.flow_groups.iter().enumerate().filter(|(_, of)| of.rtt_ms.p95.is_some());
@@ -384,7 +386,7 @@ fn rtts(folder: &Path, summary: &RunSummary) -> Result<Option<Vec<CdfSample>>, L
     Ok(Some(samples).filter(|all| all.iter().all(|sample| !sample.values.is_empty())))
 }
 
-/// The title of a run's scenario or, if it has none, its name.
+/// Returns the title of a run's scenario or, if it has none, its name.
 fn title_of(folder: &Path, summary: &RunSummary) -> Result<String, LabError> {
     let scenario = read_kept_scenario(&folder.join(SCENARIO), &[])?;
     let title = if scenario.title().is_empty() { &summary.scenario } else { scenario.title() };

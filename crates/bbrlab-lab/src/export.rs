@@ -36,7 +36,7 @@ pub fn export_csv(folder: &Path, out: Option<&Path>) -> Result<Vec<PathBuf>, Lab
     Ok(written)
 }
 
-/// The Parquet files of a run, or of a sweep and its runs, below their folder.
+/// Returns the Parquet files of a run, or of a sweep and its runs, below their folder.
 fn parquet_files(results: &Results) -> Vec<PathBuf> {
     let mut files = parquet_files_in(&results.path, Path::new(""));
     if results.kind == Kind::Sweep {

@@ -96,7 +96,7 @@ pub(crate) fn write_sweep(
     sync_folder(out)
 }
 
-/// Metadata of a sweep's Parquet file; seeds and hashes are columns in it.
+/// Returns the metadata of a sweep's Parquet file, in which seeds and hashes are columns.
 fn sweep_origin(scenario: &Scenario) -> [(&'static str, String); 3] {
     [
         ("bbrlab.version", VERSION.to_owned()),

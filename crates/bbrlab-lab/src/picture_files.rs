@@ -323,7 +323,7 @@ pub fn read_run_files(folder: &Path) -> Result<RunFiles, LabError> {
     Ok(RunFiles { run, summary, series, queue, made_by })
 }
 
-/// The records of a folder of results.
+/// Reads the records of a folder of results.
 ///
 /// # Errors
 /// If it is not such a folder, or its `summary.json` is damaged.
@@ -347,7 +347,7 @@ pub(crate) fn read_document(folder: &Path) -> Result<RunsDocument, LabError> {
     document.map_err(|error| damaged(&path, &error.to_string()))
 }
 
-/// The time series of the flows in a run's folder.
+/// Reads the time series of the flows in a run's folder.
 ///
 /// # Errors
 /// If it is not there or damaged.
@@ -355,7 +355,7 @@ pub fn read_series(folder: &Path) -> Result<Series, LabError> {
     read_columns(folder, SERIES_PARQUET, Series::FIGURES, Series::from_columns)
 }
 
-/// The time series of the links in a run's folder.
+/// Reads the time series of the links in a run's folder.
 ///
 /// # Errors
 /// If it is not there or damaged.
@@ -363,7 +363,7 @@ pub fn read_queue(folder: &Path) -> Result<QueueSeries, LabError> {
     read_columns(folder, QUEUE_PARQUET, QueueSeries::FIGURES, QueueSeries::from_columns)
 }
 
-/// All records in a run's folder.
+/// Reads all records in a run's folder.
 ///
 /// # Errors
 /// If it is not such a folder, or a file in it is damaged.
@@ -381,8 +381,8 @@ pub fn read_run(folder: &Path) -> Result<RunResult, LabError> {
     Ok(RunResult { summary, series: read_series(folder)?, queue, transfers, delays })
 }
 
-/// The distributions in a run's folder. There are none if nothing was measured, or if an earlier
-/// version wrote the folder.
+/// Reads the distributions in a run's folder. There are none if nothing was measured, or if an
+/// earlier version wrote the folder.
 ///
 /// # Errors
 /// If the file is damaged.

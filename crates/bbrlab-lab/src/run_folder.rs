@@ -79,7 +79,7 @@ pub(crate) struct Maker {
     backend_version: String,
 }
 
-/// The back end of folders that do not name one. Early versions had only the simulator.
+/// Returns the back end of folders that do not name one: early versions had only the simulator.
 fn simulator() -> String {
     SIMULATOR.to_owned()
 }
@@ -554,7 +554,7 @@ fn forget(file: &Path) -> Result<(), LabError> {
     }
 }
 
-/// SHA-256 in hexadecimal.
+/// Returns the SHA-256 hash in hexadecimal.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
     use std::fmt::Write as _;
     Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut hex, byte| {

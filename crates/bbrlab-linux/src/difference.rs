@@ -67,8 +67,8 @@ impl Metric {
         }
     }
 
-    /// The largest difference with which a point passes: the project's aim is that 95 of 100 points
-    /// pass.
+    /// Returns the largest difference with which a point passes: the project's aim is that 95 of
+    /// 100 points pass.
     #[must_use]
     pub const fn tolerance(self) -> f64 {
         match self {
@@ -80,8 +80,8 @@ impl Metric {
         }
     }
 
-    /// The smallest divisor of a difference, because two packets in the queue instead of one should
-    /// not count as 100 %. `None` for a metric whose differences are not divided.
+    /// Returns the smallest divisor of a difference, because two packets in the queue instead of
+    /// one should not count as 100 %. `None` for a metric whose differences are not divided.
     const fn floor(self) -> Option<f64> {
         match self {
             Self::MeanQueue => Some(5.0),
@@ -155,7 +155,7 @@ pub struct MetricSummary {
 }
 
 impl MetricSummary {
-    /// The summary of some differences of one metric; `None` if there are none.
+    /// Summarises differences of one metric; `None` if there are none.
     pub(super) fn new(metric: Metric, mut differences: Vec<f64>) -> Option<Self> {
         differences.sort_by(f64::total_cmp);
         let n = differences.len();

@@ -182,8 +182,8 @@ fn seed_run(row: &Row<'_>, point: &ReferencePoint, seed: u64) -> Result<RunSumma
     })
 }
 
-/// `police.drops` of the counters in `qdisc_stats`; `None` if there is no policer. The reference
-/// omits counters that are 0.
+/// Reads `police.drops` from the counters in `qdisc_stats`; `None` if there is no policer. The
+/// reference omits counters that are 0.
 fn policer_drops(row: &Row<'_>) -> Result<Option<u64>, LinuxError> {
     let counters = row.optional_text("qdisc_stats").unwrap_or_default();
     let mut of_police = counters.split(';').filter_map(|pair| pair.strip_prefix("police."));
@@ -216,12 +216,12 @@ fn flow(row: &Row<'_>, id: u32, stop_s: f64) -> Result<FlowSummary, LinuxError> 
     })
 }
 
-/// Our name for a kernel's congestion control.
+/// Returns our name for a kernel's congestion control.
 fn our_name(cc: &str) -> &str {
     if cc == "bbr" { "bbr1" } else { cc }
 }
 
-/// The path of a reference folder's summary, for messages.
+/// Returns the path of a reference folder's summary, for messages.
 pub(super) fn summary_path(dir: &Path) -> PathBuf {
     dir.join("summary.csv")
 }

@@ -135,7 +135,7 @@ pub(super) struct Bbr2 {
 }
 
 impl Settings {
-    /// The settings of a point.
+    /// Reads the settings of a point.
     ///
     /// # Errors
     /// If a key or a value is not known, or settings cannot be combined.

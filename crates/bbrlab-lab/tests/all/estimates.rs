@@ -72,8 +72,8 @@ fn compare(name: &str, text: &str) -> Vec<Compared> {
     ]
 }
 
-/// A scenario of 6 s with a 20 Mbit/s bottleneck. The flow's RTT is 40 ms; `link` and `flow` change
-/// it, with `;` at the ends of lines.
+/// Returns a scenario of 6 s with a 20 Mbit/s bottleneck. The flow's RTT is 40 ms; `link` and
+/// `flow` change it, with `;` at the ends of lines.
 fn dumbbell(link: &str, flow: &str) -> String {
     let lines = |text: &str| text.replace("; ", "\n");
     let rate = if link.starts_with("rate =") { "" } else { "rate = \"20Mbit/s\"\n" };
@@ -84,8 +84,8 @@ fn dumbbell(link: &str, flow: &str) -> String {
     )
 }
 
-/// Columns: name; keys of the bottleneck; keys of the flows and further text; the values that are
-/// upper bounds.
+/// The columns are the name, keys of the bottleneck, keys of the flows with further text, and the
+/// values that are upper bounds.
 #[rustfmt::skip]
 const TABLE: &[(&str, &str, &str, &str)] = &[
     // Flows that fill the link.
