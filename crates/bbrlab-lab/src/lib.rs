@@ -6,7 +6,7 @@
 //!
 //! | file | idea |
 //! | --- | --- |
-//! | `backend.rs`, `backends/` | back ends, which compute runs: the interface, the list, and the simulator |
+//! | `backend.rs`, `backends/` | back ends: the interface, the list, and the simulator |
 //! | `pool.rs` | independent pieces of work on several threads |
 //! | `execute.rs` | one run in slices, with progress and interrupts |
 //! | `stepped.rs` | one run in the caller's steps |

@@ -17,7 +17,7 @@ use crate::run_folder::{Maker, RunKey, folder_name, read_again};
 /// of a few flows.
 pub const RECORDS_HELD: u64 = 8 << 20;
 
-/// Bytes for the strings of a record, which are stored outside it.
+/// Bytes for strings that are stored outside a record: once per record and twice per swept key.
 const WORDS: usize = 400;
 
 /// The records of some runs of a scenario, in the scenario's order.

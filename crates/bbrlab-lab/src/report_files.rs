@@ -1,4 +1,5 @@
-//! Files that a user names for reports. If they cannot be written, the error comes early.
+//! Files that a user names for reports. If they cannot be written, the error comes early. They are
+//! written as a whole.
 
 use std::path::{Path, PathBuf};
 

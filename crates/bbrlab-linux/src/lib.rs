@@ -11,12 +11,12 @@
 //!
 //! | file | idea |
 //! | --- | --- |
-//! | `reference.rs`, `series.rs`, `csv.rs` | the results of Linux, in the same records as our runs and series |
+//! | `reference.rs`, `series.rs`, `csv.rs` | Linux's results as our records and series |
 //! | `settings.rs` | the settings of a point, read and checked |
 //! | `scenario_text.rs` | a point as a scenario of ours |
 //! | `managed.rs` | settings in the syntax of `tc`: queue disciplines, policers, slots |
 //! | `tasks.rs` | our runs of the points |
-//! | `compare.rs`, `difference.rs` | the comparison of a point, metric by metric; the size of a difference |
+//! | `compare.rs`, `difference.rs` | the comparison of a point; the size of a difference |
 //! | `cwnd.rs` | cwnd sample by sample |
 //! | `aims.rs` | bounds on the agreement over all points |
 //! | `overlay.rs` | pictures of both, one drawn over the other |

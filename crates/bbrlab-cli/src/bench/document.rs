@@ -75,7 +75,7 @@ impl Origin {
         if parts.is_empty() { "of unknown origin".to_owned() } else { parts.join(", ") }
     }
 
-    /// Returns why speeds cannot be compared, if the documents name different machines.
+    /// Returns why speeds cannot be compared, if the documents name different processors.
     pub(super) fn other_machine(&self, earlier: &Self) -> Option<String> {
         let (now, then) = self.processor.as_deref().zip(earlier.processor.as_deref())?;
         (now != then).then(|| {
