@@ -506,8 +506,7 @@ pub(crate) struct BenchCaseArgs {
     pub(crate) out: Option<PathBuf>,
 }
 
-/// A first seed.
-/// A back end.
+/// Parses the name of a back end.
 fn on(name: &str) -> Result<&'static dyn Backend, String> {
     backend(name)
 }
@@ -517,13 +516,13 @@ fn seed(text: &str) -> Result<u64, String> {
     seed.ok_or_else(|| format!("expected a whole number from 0 to {}", i64::MAX))
 }
 
-/// A number of seeds.
+/// Parses a number of seeds.
 fn seeds(text: &str) -> Result<u64, String> {
     let seeds = text.parse().ok().filter(|seeds| (1..=100_000).contains(seeds));
     seeds.ok_or_else(|| "expected a whole number from 1 to 100000".to_owned())
 }
 
-/// A count of packets: `5000000`, `1e11`, `2.5e9`.
+/// Parses a count of packets: `5000000`, `1e11`, `2.5e9`.
 fn packets(text: &str) -> Result<u64, String> {
     let wrong = || "expected a number of packets such as 1e11".to_owned();
     if let Ok(count) = text.parse::<u64>() {
@@ -537,7 +536,7 @@ fn packets(text: &str) -> Result<u64, String> {
     Ok(value as u64)
 }
 
-/// What the help says of `bench`.
+/// The help text of `bench`.
 const BENCH_ABOUT: &str = "Measure the speed of this machine and build
 
 Each case is a fixed simulation, without files. Without suffix: (a) one flow at 50 Mbit/s, (b) 16 flows at 1 Gbit/s, \
@@ -551,7 +550,7 @@ the median process took than the fastest, beside ratios the larger of both docum
 says nothing. Memory is the most that the process held, the program's own 5 MB included; a megabyte of it differs from call to call. The digest is a hash of what happened to every packet: with equal digests, the \
 same was computed. Instructions and cache misses are counted by `cargo xtask bench`, with valgrind.";
 
-/// What the help says of the cases.
+/// Returns the help text of the cases.
 fn cases_help() -> String {
     let all: Vec<&str> = BENCH_CASES.iter().map(|case| case.name).collect();
     let others: Vec<&str> =

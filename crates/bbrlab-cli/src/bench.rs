@@ -1,6 +1,6 @@
-//! `bbrlab bench`: the speed table. Every case runs in processes of its own, so that its memory can
-//! be measured. What a packet costs in instructions and misses is counted by `cargo xtask bench`,
-//! which has its document printed here.
+//! `bbrlab bench`: the speed table. Every case runs in its own processes, so that its memory can be
+//! measured. `cargo xtask bench` counts instructions and cache misses per packet, and uses this
+//! command to print its document.
 
 mod document;
 
@@ -72,14 +72,14 @@ pub(crate) fn bench(args: &BenchArgs, output: &mut Output) -> Verdict {
     Err(LabError::Failed(format!("not the same was computed as in {path}: {others}")).into())
 }
 
-/// `a: expected the digest 0123456789abcdef, found 2c67afc55edbf284`.
+/// Returns a line such as `a: expected the digest 0123456789abcdef, found 2c67afc55edbf284`.
 fn other_digest(of: &Ratios, document: &Document) -> String {
     let case = document.cases.iter().find(|case| case.name == of.name);
     let found = case.map_or("none", |case| case.digest.as_str());
     format!("{}: expected the digest {}, found {found}", of.name, of.earlier_digest)
 }
 
-/// The cases that were named, or those that are measured unless some are.
+/// Returns the cases that the user named, or the default cases.
 fn chosen(args: &BenchArgs) -> Result<Vec<&'static BenchCase>, LabError> {
     if args.cases.is_empty() {
         return Ok(BENCH_CASES.iter().filter(|case| case.is_default).collect());
@@ -101,7 +101,7 @@ fn chosen(args: &BenchArgs) -> Result<Vec<&'static BenchCase>, LabError> {
     args.cases.iter().map(case).collect()
 }
 
-/// The document in a file, with the cases that were named.
+/// Returns the document in a file, with the cases that the user named.
 fn shown(path: &Path, args: &BenchArgs) -> Result<Document, LabError> {
     let mut document = read(path)?;
     if args.cases.is_empty() {

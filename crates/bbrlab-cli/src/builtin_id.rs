@@ -1,5 +1,5 @@
-//! The id of a built-in scenario on the command line: shells complete it, and a wrong one is told
-//! by the command, which knows what else has such a name, not by the list of all.
+//! The id of a built-in scenario on the command line. Shells complete it. It accepts any text,
+//! because the command explains an unknown id better than clap's list of ids.
 
 use std::ffi::OsStr;
 

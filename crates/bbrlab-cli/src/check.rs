@@ -20,10 +20,10 @@ pub(crate) fn check(args: &CheckArgs, output: &mut Output) -> Verdict {
     let jobs = args.jobs.map_or_else(processors, |jobs| usize::try_from(jobs).unwrap_or(1));
     refuse_second_stdin(&args.scenarios)?;
     let mut documents = Vec::new();
-    // A wrong file does not keep the others from being checked.
+    // Check the other files even if one is invalid.
     let mut wrong: Option<LabError> = None;
     for name in &args.scenarios {
-        // Nothing is written, so a key may be changed in a folder of results, too.
+        // Nothing is written, so keys may be changed for a folder of results, too.
         let named = match open_named(name, &sets, true, not_a_scenario) {
             Ok(named) => named,
             Err(error) => {
@@ -199,7 +199,7 @@ fn of_scenario(
     }
 }
 
-/// Rounds to two significant digits: an upper bound upwards, so that it stays one.
+/// Rounds to two significant digits. An upper bound is rounded up, so that it stays an upper bound.
 fn two_digits(value: u64, is_at_most: bool) -> u64 {
     let mut unit = 1;
     while value / unit >= 100 {

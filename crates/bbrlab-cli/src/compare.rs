@@ -51,7 +51,7 @@ pub(crate) fn compare(args: &CompareArgs, output: &mut Output) -> Verdict {
     output.text(&compare_table(&names, &comparison, width))
 }
 
-/// A folder with what is swept in it: each key with its first values.
+/// Returns the name of a folder with the keys that are swept in it, each with its first values.
 fn points_of(folder: &Path, runs: &[RunSummary]) -> String {
     const SHOWN: usize = 6;
     let mut swept: Vec<(&str, Vec<String>)> = Vec::new();

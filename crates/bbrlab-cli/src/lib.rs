@@ -31,16 +31,16 @@ use crate::args::{Cli, Verb};
 use crate::output::{Output, Stopped, Verdict};
 pub use crate::shell_files::shell_files;
 
-/// Does what a user's command line asks for, of which the first word is the program's name; the
-/// exit status. `again` is how the same program is called again: a program, and words that come
-/// before those of the command line.
+/// Runs a user's command line, whose first word is the program's name, and returns the exit status.
+/// `again` is the way to call the same program again: a program, and the words before those of the
+/// command line.
 #[must_use]
 pub fn run_command(words: impl IntoIterator<Item = OsString>, again: &[OsString]) -> u8 {
     let cli = match Cli::try_parse_from(words) {
         Ok(cli) => cli,
         Err(answer) => {
-            // Help and version are answers as well. Nothing can be done about a terminal that is
-            // gone.
+            // Help and version are printed here, too. Errors are ignored, because a closed terminal
+            // cannot be written to.
             let _ = answer.print();
             return u8::try_from(answer.exit_code()).unwrap_or(2);
         }
@@ -50,11 +50,11 @@ pub fn run_command(words: impl IntoIterator<Item = OsString>, again: &[OsString]
     output.end(result)
 }
 
-/// The same for another program, which gets what is printed; messages and progress are left out.
-/// The first word is a verb.
+/// Runs a command line for another program and returns the printed results, without messages and
+/// progress. The first word is a verb.
 ///
 /// # Errors
-/// If the words are wrong, or what the verb does fails or is stopped.
+/// If the words are wrong, or the verb fails or is stopped.
 pub fn answer<'a>(
     words: impl IntoIterator<Item = &'a str>,
     stop: &Stop,
@@ -66,7 +66,7 @@ pub fn answer<'a>(
     })?;
     let mut output = Output::of_program(stop.clone());
     match call(&cli.verb, &mut output) {
-        // What was printed says what its status says.
+        // The printed text already contains what the status means.
         Ok(()) | Err(Stopped::Status(_)) => {}
         Err(Stopped::Lab(error)) => return Err(error),
         Err(Stopped::Output(error)) => return Err(LabError::Failed(error.to_string())),

@@ -79,7 +79,8 @@ struct QueueEntry {
     parameters: Map<String, Value>,
 }
 
-/// A parameter of a queue discipline; without a default it is none, or follows from others.
+/// A parameter of a queue discipline. Without a default it is unset, or follows from other
+/// parameters.
 #[derive(Serialize)]
 struct QueueParameterEntry {
     default: Option<String>,
@@ -247,8 +248,8 @@ fn metrics() -> String {
     table.render()
 }
 
-/// Every result in the records of runs, links, groups of flows and flows, under the name that it
-/// has in `--json`.
+/// Returns every result in the records of runs, links, groups of flows and flows, with its name in
+/// `--json`.
 fn metric_entries() -> Vec<MetricEntry> {
     let of = |figures: &'static [Figure], prefix: &'static str| {
         let results = figures.iter().filter(|it| it.role == Role::Result && it.kind != Kind::Many);

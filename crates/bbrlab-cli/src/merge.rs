@@ -1,4 +1,4 @@
-//! `bbrlab merge`: parts of a sweep put together.
+//! `bbrlab merge`: merges the shards of a sweep.
 
 use bbrlab_lab::{Merged, merge as merge_parts};
 use serde_json::json;
@@ -7,7 +7,7 @@ use crate::args::MergeArgs;
 use crate::output::{Output, Stopped, Verdict};
 use crate::progress::Bar;
 
-/// Puts the parts together; fails if runs are missing.
+/// Merges the shards; fails if runs are missing.
 pub(crate) fn merge(args: &MergeArgs, output: &mut Output) -> Verdict {
     let stop = output.stop()?;
     let bar = Bar::new("merge", args.quiet);

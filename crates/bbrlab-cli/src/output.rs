@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use bbrlab_lab::{LabError, Stop, Unwritten};
 use serde::Serialize;
 
-/// Why a verb ended early.
+/// The reason why a verb ended early.
 #[derive(Debug)]
 pub(crate) enum Stopped {
     /// An error from the lab.
@@ -27,50 +27,51 @@ impl From<LabError> for Stopped {
 /// The result of a verb.
 pub(crate) type Verdict = Result<(), Stopped>;
 
-/// A record as a value in a map of a document.
+/// Converts a record to a value in a map of a document.
 pub(crate) fn value(record: impl Serialize) -> serde_json::Value {
     serde_json::to_value(record).expect("records of plain values")
 }
 
-/// A table is not made narrower than this: its lines wrap instead.
+/// The smallest width of a table. On a narrower terminal its lines wrap.
 const NARROWEST: usize = 40;
 
-/// Who has called.
+/// The caller of the command.
 enum Caller {
     /// A user, at standard output and standard error.
     User {
         out: io::BufWriter<io::Stdout>,
-        /// How this program is called again: a program and its first words.
+        /// The way to call this program again: a program and its first words.
         again: Vec<OsString>,
     },
-    /// Another program, which takes what is printed and says when to stop.
+    /// Another program, which gets the printed text and requests the stop.
     Program { text: Vec<u8>, stop: Stop },
 }
 
-/// Where results and messages go, and where a request to stop comes from.
+/// The destination of results and messages, and the source of a request to stop.
 pub(crate) struct Output {
     caller: Caller,
 }
 
 impl Output {
-    /// For a user.
+    /// Creates the output for a user.
     pub(crate) fn of_user(again: Vec<OsString>) -> Self {
         Self { caller: Caller::User { out: io::BufWriter::new(io::stdout()), again } }
     }
 
-    /// For another program.
+    /// Creates the output for another program.
     pub(crate) fn of_program(stop: Stop) -> Self {
         Self { caller: Caller::Program { text: Vec::new(), stop } }
     }
 
-    /// The width of the terminal that tables are for; none if standard output goes elsewhere.
+    /// Returns the width of the terminal for tables; none if standard output is not a terminal.
     pub(crate) fn width(&self) -> Option<usize> {
         let Caller::User { .. } = self.caller else { return None };
         let (width, _) = terminal_size::terminal_size_of(io::stdout())?;
         Some(usize::from(width.0).max(NARROWEST))
     }
 
-    /// Ends a command early. What is complete is kept. From now on, a user's Ctrl-C asks for it.
+    /// Returns the request that ends a command early; complete results are kept. From now on,
+    /// Ctrl-C of a user makes this request.
     pub(crate) fn stop(&self) -> Result<Stop, LabError> {
         match &self.caller {
             Caller::User { .. } => Stop::on_interrupt()
@@ -79,8 +80,8 @@ impl Output {
         }
     }
 
-    /// How this program is called again: a program and its first words. Another program's user has
-    /// no use for that.
+    /// Returns how this program is called again: a program and its first words. Empty if another
+    /// program is the caller.
     pub(crate) fn again(&self) -> &[OsString] {
         match &self.caller {
             Caller::User { again, .. } => again,
@@ -95,19 +96,19 @@ impl Output {
         }
     }
 
-    /// A result.
+    /// Prints a result.
     pub(crate) fn text(&mut self, text: &str) -> Verdict {
         self.out().write_all(text.as_bytes()).map_err(Stopped::Output)
     }
 
-    /// The one document of `--json`.
+    /// Prints the one document of `--json`.
     pub(crate) fn json(&mut self, document: &impl Serialize) -> Verdict {
         let written = serde_json::to_writer_pretty(self.out(), document);
         written.map_err(|error| Stopped::Output(error.into()))?;
         self.text("\n")
     }
 
-    /// The same for a document that is not in memory as a whole: `write` writes it.
+    /// Like [`Self::json`], for a document that is not in memory as a whole: `write` writes it.
     pub(crate) fn json_by(
         &mut self,
         write: impl FnOnce(&mut dyn Write) -> Result<(), Unwritten>,
@@ -118,7 +119,7 @@ impl Output {
         })
     }
 
-    /// A message about what is being done. It is no failure if standard error cannot be written to.
+    /// Prints a message about the work. The command continues if standard error cannot be written.
     pub(crate) fn note(&mut self, text: &str) {
         if let Caller::User { out, .. } = &mut self.caller {
             let _ = out.flush();
@@ -126,14 +127,14 @@ impl Output {
         }
     }
 
-    /// Says of which sweeps runs are missing.
+    /// Prints a message for each sweep that lacks runs.
     pub(crate) fn notes_of_missing(&mut self, folders: &[PathBuf]) {
         for text in folders.iter().flat_map(|folder| bbrlab_lab::missing_runs(folder)) {
             self.note(&format!("note: {text}"));
         }
     }
 
-    /// What was printed for another program.
+    /// Returns the text printed for another program.
     pub(crate) fn answer(self) -> Vec<u8> {
         match self.caller {
             Caller::User { .. } => Vec::new(),
@@ -141,7 +142,7 @@ impl Output {
         }
     }
 
-    /// Reports how the verb ended, and gives the exit status.
+    /// Reports how the verb ended, and returns the exit status.
     pub(crate) fn end(mut self, result: Verdict) -> u8 {
         let flushed = self.out().flush().map_err(Stopped::Output);
         if let Caller::User { out, .. } = self.caller {
@@ -159,7 +160,7 @@ impl Output {
             }
             Err(Stopped::Lab(error)) => {
                 match &error {
-                    // These errors have a heading of their own and show the place.
+                    // These errors have their own heading and show the place.
                     LabError::Scenario(errors) => {
                         let _ = writeln!(anstream::stderr(), "{}", errors.render(true));
                     }
@@ -177,7 +178,7 @@ fn complain(text: &str) {
     let _ = writeln!(anstream::stderr(), "{RED}error{RESET}: {text}");
 }
 
-/// The system's error message without its number.
+/// Returns the system's error message without its number.
 pub(crate) fn plain(error: &io::Error) -> String {
     let text = error.to_string();
     text.split_once(" (os error").map_or(text.clone(), |(words, _)| words.to_owned())

@@ -46,8 +46,8 @@ pub(crate) fn report(args: &ReportArgs, output: &mut Output) -> Verdict {
     output.text(&format!("{}\n", file.display()))
 }
 
-/// Makes files of the results in each folder, and prints their names. Of several folders each has
-/// one of its name in `out`.
+/// Makes files of the results in each folder, and prints their names. With several folders, each
+/// gets a folder of its name in `out`.
 fn each(
     folders: &[PathBuf],
     out: Option<&Path>,

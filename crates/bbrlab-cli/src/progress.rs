@@ -1,4 +1,4 @@
-//! A progress bar, on a terminal only, and what is told before the first run.
+//! A progress bar, on a terminal only, and the messages before the first run.
 
 use std::io::{IsTerminal as _, Write as _};
 
@@ -39,7 +39,7 @@ impl Bar {
                     "{outdated} runs lie there of another version or commit, and are computed again"
                 )
             };
-            // It is no failure if standard error cannot be written to.
+            // The command continues if standard error cannot be written.
             self.shown.suspend(|| {
                 let _ = writeln!(anstream::stderr(), "{}: {which}", self.name);
             });

@@ -1,4 +1,4 @@
-//! `bbrlab reproduce`: the papers' experiments, published figures next to measured ones.
+//! `bbrlab reproduce`: the papers' experiments, published values next to measured ones.
 
 use std::path::PathBuf;
 
@@ -110,7 +110,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &mut Output) -> Verdict {
     Ok(())
 }
 
-/// `--set`: experiments are run as they are.
+/// Returns an error for `--set`, because experiments are run unchanged.
 fn refuse_set(args: &ReproduceArgs, experiments: &[&Experiment]) -> Result<(), LabError> {
     let Some(set) = args.set.first() else { return Ok(()) };
     let scenario = match (args.names.as_slice(), experiments) {
@@ -137,8 +137,8 @@ fn one(
     let show = |progress| bar.show(progress);
     let all = || -> Result<Told, LabError> {
         let mut work = Work::default();
-        // These look at one seed and some points. A folder's summary is of the runs of the last
-        // call, so they come first.
+        // These runs have one seed and some points only. The last call determines the folder's
+        // summary, so these partial runs precede the whole experiment.
         let mut explained = Vec::new();
         for claim in to_explain(experiment, args) {
             explained.extend(explain(experiment, claim, options, &mut work, show)?);
@@ -157,7 +157,7 @@ fn one(
     done
 }
 
-/// The claims of which `--explain` looks for what makes them.
+/// Returns the claims whose cause `--explain` looks for.
 fn to_explain(
     experiment: &'static Experiment,
     args: &ReproduceArgs,
@@ -167,7 +167,7 @@ fn to_explain(
     claims.filter(move |claim| is_asked && claim.expected == Expected::Artifact)
 }
 
-/// What makes an artifact, and below it what each switch does.
+/// Describes the cause of an artifact, and below it the effect of each switch.
 fn explained_words(explained: &Explained) -> String {
     let mut text = wrapped(&explained.words());
     if let Some(command) = explained.by_hand.command() {
@@ -197,7 +197,7 @@ fn explained_words(explained: &Explained) -> String {
     text
 }
 
-/// The counts of verdicts.
+/// Returns the counts of verdicts.
 fn counted(claims: &[&Judged]) -> String {
     let lines: Vec<ClaimLine> = claims.iter().map(|judged| judged.line()).collect();
     verdict_counts(&lines, &ClaimVerdict::ALL.map(ClaimVerdict::name))
@@ -215,7 +215,7 @@ fn words(reproduced: &Reproduced) -> String {
     text
 }
 
-/// What the runs of an experiment took, those with something switched included.
+/// Describes the CPU time of an experiment's runs, including those with something switched.
 fn work_words(one: &Told) -> String {
     let own = &one.reproduced.work;
     let mut all = own.clone();
@@ -235,14 +235,14 @@ fn work_words(one: &Told) -> String {
     words
 }
 
-/// Where an experiment's runs are.
+/// Returns the folders of an experiment's runs.
 fn folders(reproduced: &Reproduced) -> String {
     let folders: Vec<String> =
         reproduced.out.iter().map(|folder| folder.display().to_string()).collect();
     folders.join(" and ")
 }
 
-/// The text in lines of at most that width.
+/// Wraps the text to lines of at most [`WIDTH`] columns.
 fn wrapped(text: &str) -> String {
     let mut lines = String::new();
     let mut line = String::new();
@@ -267,7 +267,7 @@ fn wrapped(text: &str) -> String {
 struct Document<'a> {
     version: &'a str,
     commit: &'a str,
-    /// As asked for; null for the usual numbers.
+    /// The number that the user gave; null for the usual numbers.
     seeds: Option<u64>,
     claims: Vec<OfClaim<'a>>,
     experiments: Vec<OfExperiment<'a>>,
@@ -289,15 +289,15 @@ struct OfClaim<'a> {
     verdict: Option<&'a str>,
     measured: Option<OfLooked<'a>>,
     interval: Option<[f64; 2]>,
-    /// Under the settings of the artifacts that it names, where those were needed.
+    /// Results under the settings of the artifacts that the claim names, if those were needed.
     artifacts: Vec<OfSetting<'a>>,
-    /// With what may be the cause of its failure switched.
+    /// Results with the possible causes of its failure switched.
     causes: Vec<OfSetting<'a>>,
     reason: &'a str,
 }
 
-/// When a claim is true: the expression, at the keys of `at` and all values of `forall`, at this
-/// share of the points.
+/// The condition under which a claim is true: the expression holds at the keys of `at`, for all
+/// values of `forall`, at this share of the points.
 #[derive(Serialize)]
 struct OfRule<'a> {
     expr: &'a str,
@@ -308,18 +308,18 @@ struct OfRule<'a> {
 
 #[derive(Serialize)]
 struct OfLooked<'a> {
-    /// Whether it is true at as many points as it asks for, in the medians.
+    /// Whether the claim is true for the medians at as many points as it requires.
     is_true: bool,
     points_true: u64,
     points: u64,
     seeds_true: u64,
     seeds: u64,
-    /// The seeds in which it is true.
+    /// The seeds in which the claim is true.
     true_in: &'a [u64],
-    /// The points at which it is not, in the medians.
+    /// The points at which the claim is not true for the medians.
     false_at: Vec<Map<String, Value>>,
     values: Vec<OfFigure<'a>>,
-    /// What was compared of what is computed from these.
+    /// The comparisons of numbers that are computed from these values.
     compared: Vec<OfCompared>,
 }
 
@@ -347,14 +347,15 @@ struct OfSetting<'a> {
     setting: &'a str,
     scenarios: &'a [String],
     set: &'a [String],
-    /// Who counts the packets: the data file's `definitions`, or the authors' `program`.
+    /// The definition by which packets are counted: the data file's `definitions`, or the authors'
+    /// `program`.
     counting: &'a str,
     /// The folders of its runs.
     out: Vec<String>,
     measured: Option<OfLooked<'a>>,
-    /// Of the seeds in which it is true there.
+    /// The confidence interval of the share of seeds in which the claim is true under this setting.
     interval: Option<[f64; 2]>,
-    /// Why nothing was measured.
+    /// The reason why nothing was measured.
     missing: Option<&'a str>,
 }
 
@@ -435,8 +436,8 @@ fn of_figure(figure: &ClaimFigure) -> OfFigure<'_> {
     OfFigure { metric: &figure.metric, at: of_keys(&figure.at), value: figure.value }
 }
 
-/// CPU seconds of all runs, those with something switched included: one that several experiments
-/// are measured on counts once.
+/// Returns the CPU seconds of all runs, including those with something switched. A run that several
+/// experiments use counts once.
 fn cpu_s(done: &[Told]) -> f64 {
     let mut all = Work::default();
     for one in done {
@@ -465,7 +466,7 @@ struct OfSensitivity<'a> {
     instead: &'a str,
     scenarios: &'a [String],
     set: &'a [String],
-    /// Claims that are true one way and false the other.
+    /// Claims that are true with one value and false with the other.
     decides: Vec<&'a str>,
     looked_at: u64,
     missing: Option<&'a str>,
@@ -489,10 +490,10 @@ struct OfSwitch<'a> {
     switch: &'a str,
     on: &'a [String],
     off: &'a [String],
-    /// Whether the claim is true so; null where it cannot be run.
+    /// Whether the claim is true with only this switch on; null if that cannot be run.
     alone_on: Option<bool>,
     alone_off: Option<bool>,
-    /// Why it cannot be run alone on, and alone off.
+    /// The reasons why it cannot be run alone on, and alone off.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     missing: Vec<&'a str>,
 }
@@ -529,9 +530,9 @@ struct OfExperiment<'a> {
     hashes: &'a [String],
     note: &'a str,
     rows: Vec<OfRow<'a>>,
-    /// Of its own runs.
+    /// CPU seconds of the experiment's own runs.
     cpu_s: f64,
-    /// Of runs beyond those, with something switched.
+    /// CPU seconds of further runs, with something switched.
     switched_cpu_s: f64,
     out: &'a [PathBuf],
 }

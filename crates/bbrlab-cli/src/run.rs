@@ -70,7 +70,7 @@ fn finish(json: bool, records: &[Records<'_>], output: &mut Output) -> Verdict {
     if json { output.json_by(|out| write_runs_json(out, records)) } else { Ok(()) }
 }
 
-/// How far the sweep is that a shard is a part of.
+/// Describes the progress of the sweep to which a shard belongs.
 fn of_shard(shard: Shard, of: u64, batch: &Batch<'_>, scenario: &Scenario) -> String {
     let Shard { number, of: shards } = shard;
     let mut text = format!("shard {number} of {shards}: {of} of {}", runs(scenario.runs()));
@@ -82,7 +82,7 @@ fn of_shard(shard: Shard, of: u64, batch: &Batch<'_>, scenario: &Scenario) -> St
     text
 }
 
-/// The back end that the user names, or else the one whose results are continued.
+/// Returns the back end that the user names, or else the one whose results are continued.
 pub(crate) fn on(
     given: Option<&'static dyn Backend>,
     named: &Named,
@@ -172,7 +172,7 @@ fn runs(count: u64) -> String {
     if count == 1 { "1 run".to_owned() } else { format!("{count} runs") }
 }
 
-/// The `--set` options, with the seed as one of them.
+/// Returns the `--set` options, with the seed as one of them.
 pub(crate) fn sets(set: &[String], seed: Option<u64>) -> Vec<String> {
     let mut sets = set.to_vec();
     sets.extend(seed.map(|seed| format!("seed={seed}")));

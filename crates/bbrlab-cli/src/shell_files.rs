@@ -1,6 +1,7 @@
-//! Files that a package of the command installs besides it: completion scripts and manual pages.
+//! Files that a package installs together with the command: completion scripts and manual pages.
 //!
-//! They are made from the definition of the command line, like `--help`, so they agree with it.
+//! They are made from the definition of the command line, like `--help`, so that they always agree
+//! with it.
 
 use clap::{CommandFactory as _, ValueEnum as _};
 use clap_complete::{Generator as _, Shell};

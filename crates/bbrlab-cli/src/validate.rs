@@ -49,7 +49,7 @@ pub(crate) fn validate(args: &ValidateArgs, output: &mut Output) -> Verdict {
     }
 }
 
-/// Names the episodes that could not be replayed; they are bad input.
+/// Lists the episodes that could not be replayed; they are bad input.
 fn damage(damaged: &[LogError], output: &mut Output) -> Verdict {
     for error in damaged {
         output.note(&error.to_string());
@@ -175,7 +175,8 @@ fn document(golden: &Golden) -> Document<'_> {
     }
 }
 
-/// The traces hold no numbers above 64 bits; such a number would be written as text.
+/// Converts a number. Traces contain no numbers above 64 bits; such a number would be written as
+/// text.
 fn number(value: i128) -> Value {
     i64::try_from(value)
         .map(Value::from)

@@ -84,7 +84,8 @@ pub(crate) fn validate(args: &LinuxArgs, output: &mut Output) -> Verdict {
     if aims(&report).iter().all(|(_, _, holds)| *holds) { Ok(()) } else { Err(Stopped::Status(1)) }
 }
 
-/// Each aim for which there is a figure: its text, the figure, and whether it holds.
+/// Returns each aim whose metric was measured: its text, the measured value, and whether the aim
+/// holds.
 fn aims(report: &LinuxReport) -> Vec<(String, f64, bool)> {
     AIMS.iter()
         .filter_map(|aim| {
@@ -193,7 +194,8 @@ fn cwnd_table<'a>(points: impl Iterator<Item = &'a LinuxPoint>) -> Table {
     table
 }
 
-/// For each family, the 95th percentile and the worst of the differences of each metric.
+/// Returns a table with the 95th percentile and the largest of the differences of each metric, by
+/// family.
 fn families_table(report: &LinuxReport) -> Table {
     let shown = [
         Metric::Goodput,
@@ -231,8 +233,8 @@ fn families_table(report: &LinuxReport) -> Table {
     table
 }
 
-/// BBR does not yield to such drops, so what it does there is a case of its own: its number of
-/// points and their summary.
+/// Returns the number and the summary of points with BBR under early drops. They are summarised
+/// separately, because BBR does not yield to such drops.
 fn bbr_under_early_drops(report: &LinuxReport) -> Option<(usize, Vec<(Metric, MetricSummary)>)> {
     let points: Vec<&LinuxPoint> =
         report.points.iter().filter(|point| point.is_bbr_under_early_drops).collect();
@@ -267,7 +269,8 @@ fn verdict(comparison: &LinuxComparison) -> &'static str {
     if comparison.passes() { "agrees" } else { "differs" }
 }
 
-/// About four significant digits: goodputs, milliseconds and counts share a column.
+/// Formats a value with about four significant digits, because goodputs, milliseconds and counts
+/// share a column.
 fn figure(value: f64) -> String {
     let decimals = match value.abs() {
         size if size >= 1000.0 => 0,

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 
 use crate::error::LabError;
 
-/// The suffix of unfinished files' names.
+/// The suffix of the names of unfinished files.
 pub(crate) const PARTIAL: &str = ".partial";
 
-/// Writes a file so that nobody ever sees a part of it, not even after a crash. What is in its
-/// place, a link too, is replaced.
+/// Writes a file that is never visible in part, not even after a crash. An existing file or link of
+/// this name is replaced.
 ///
 /// # Errors
 /// If the file cannot be written, for example because the disk is full.
@@ -18,7 +18,7 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<(), LabError> {
     write_by(path, |file| Ok(file.write_all(bytes)?))
 }
 
-/// Why a file is not written.
+/// The reason why a file was not written.
 pub type Unwritten = bbrlab_results::Unwritten<LabError>;
 
 impl From<LabError> for Unwritten {
@@ -27,7 +27,7 @@ impl From<LabError> for Unwritten {
     }
 }
 
-/// The same for a file that is not in memory as a whole: `fill` writes it.
+/// Like [`write()`], for a file that is not in memory as a whole: `fill` writes it.
 ///
 /// # Errors
 /// If the file cannot be written, or `fill` fails.
@@ -64,7 +64,7 @@ pub(crate) fn write_named(path: &Path, bytes: &[u8]) -> Result<(), LabError> {
     write(target.as_deref().unwrap_or(path), bytes)
 }
 
-/// Writes a file that the user has named; one that exists only with `force`.
+/// Writes a file that the user has named. An existing file is replaced only with `force`.
 ///
 /// # Errors
 /// If it exists, or cannot be written.
@@ -79,7 +79,7 @@ pub fn write_new(path: &Path, bytes: &[u8], force: bool) -> Result<(), LabError>
     write_named(path, bytes)
 }
 
-/// Refuses what a new file must not take the place of.
+/// Returns an error if `path` is something that a new file must not replace.
 fn refuse_replacing(path: &Path) -> Result<(), LabError> {
     let Ok(there) = fs::metadata(path) else { return Ok(()) };
     let found = if !there.is_file() {
@@ -93,8 +93,8 @@ fn refuse_replacing(path: &Path) -> Result<(), LabError> {
     Err(LabError::Usage(format!("{shown} is {found}, and would be replaced; name another file")))
 }
 
-/// Refuses a file that could not be written after much work: a folder, or a file in a folder that
-/// cannot be written to.
+/// Returns an error early, before much work, if `path` cannot be written: it is a folder, or in a
+/// folder that cannot be written to.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -140,8 +140,8 @@ pub(crate) fn make_folder(folder: &Path) -> Result<(), LabError> {
     }
 }
 
-/// Removes files that killed processes left unfinished. Those of a process that still runs stay,
-/// and all of them where the system has no `/proc`, which says who runs.
+/// Removes files that killed processes left unfinished. Files of running processes stay. Without
+/// `/proc`, which lists the running processes, all files stay.
 pub(crate) fn remove_leftovers(folder: &Path) {
     let runs = |process: &str| Path::new("/proc").join(process).exists();
     if !runs("self") {
@@ -162,8 +162,8 @@ pub(crate) fn remove_leftovers(folder: &Path) {
     }
 }
 
-/// A hidden name that only this process uses: two commands on one folder do not write into each
-/// other's files.
+/// Returns a hidden name that only this process uses, so that two commands on one folder do not
+/// write into each other's files.
 fn partial_name(path: &Path) -> PathBuf {
     let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
     path.with_file_name(format!(".{name}.{}{PARTIAL}", std::process::id()))

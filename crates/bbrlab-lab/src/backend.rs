@@ -1,6 +1,6 @@
-//! The door for back ends: what one must answer. `backends/mod.rs` has the list.
+//! The interface of back ends, which compute runs. `backends/mod.rs` has the list.
 //!
-//! A resolved run goes in; the same records come out, in which what a back end does not know is
+//! A back end gets a resolved run and returns its records. A value that it does not measure is
 //! `None`.
 
 use bbrlab_cost::Estimate;
@@ -11,7 +11,7 @@ use crate::error::LabError;
 use crate::execute::Executed;
 use crate::stop::Stop;
 
-/// What computes runs.
+/// A program that computes runs.
 pub trait Backend: std::fmt::Debug + Sync {
     /// Its name in `--on`, in records and in folders: lower-case letters and digits.
     fn name(&self) -> &'static str;
@@ -19,24 +19,24 @@ pub trait Backend: std::fmt::Debug + Sync {
     /// Its version. A run of another version is computed again.
     fn version(&self) -> String;
 
-    /// Whether it can do all that a scenario can say, so that nobody need ask for refusals.
+    /// Whether it supports every scenario, so that callers can skip [`Self::refusals`].
     fn can_do_all(&self) -> bool {
         false
     }
 
-    /// What it cannot do of a run; empty if it can do all of it.
+    /// Returns the parts of a run that it does not support; empty if it supports the run.
     fn refusals(&self, run: &Run) -> Vec<Refusal>;
 
-    /// CPU seconds that runs with this estimate take on this machine.
+    /// Returns the CPU seconds that runs with this estimate take on this machine.
     ///
     /// # Errors
-    /// If that cannot be found out, such as for want of an installation.
+    /// If the time cannot be found out, for example because the back end is not installed.
     fn cpu_s(&self, estimate: &Estimate) -> Result<f64, LabError>;
 
     /// Whether the same run gives the same bytes on every machine.
     fn is_repeatable(&self) -> bool;
 
-    /// Computes a run. `watch` is called with the share that is done.
+    /// Computes a run. It calls `watch` with the share that is done.
     ///
     /// # Errors
     /// If it rejects the run or cannot finish it.
@@ -50,27 +50,27 @@ pub struct Task<'a> {
     pub run: &'a Run,
     /// Its expected number of data packets.
     pub packets: u64,
-    /// The congestion controls from outside that it needs.
+    /// The custom congestion controls that it needs.
     pub controls: &'a Controls,
     /// Set when the user asks for an early end.
     pub stop: &'a Stop,
 }
 
-/// Something in a run that a back end cannot do.
+/// A part of a run that a back end does not support.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// Where it stands in the scenario.
+    /// Its place in the scenario.
     pub place: Place,
-    /// The key there, of the direction of the data.
+    /// The key at that place, for the direction of the data.
     pub key: &'static str,
-    /// Why it cannot do it.
+    /// The reason.
     pub reason: String,
-    /// The nearest that it can do, if there is anything near.
+    /// The nearest supported value, if there is one.
     pub nearest: Option<String>,
 }
 
 impl Refusal {
-    /// For people: the key, what the back end says of it, and the nearest that it can do.
+    /// Returns a message for users: the key, the reason, and the nearest supported value.
     #[must_use]
     pub fn text(&self, run: &Run, on: &dyn Backend) -> String {
         let key = run.key(self.place, self.key);
@@ -79,7 +79,7 @@ impl Refusal {
     }
 }
 
-/// Refuses a scenario of which a back end cannot do something, naming all of that at once.
+/// Returns an error that lists everything in a scenario that a back end does not support.
 ///
 /// # Errors
 /// If it refuses any point.
@@ -106,7 +106,7 @@ pub fn check_backend(scenario: &Scenario, on: &dyn Backend) -> Result<(), LabErr
     Err(LabError::Usage(format!("{}: {}", scenario.name(), all.join("\n"))))
 }
 
-/// No more points are looked at once so many refusals are known.
+/// After this number of refusals, no further points are checked.
 const REFUSALS_MAX: usize = 20;
 
 #[cfg(test)]
@@ -130,8 +130,8 @@ mod tests {
     use crate::scratch::Scratch;
     use crate::stop::Stop;
 
-    /// A back end that knows little, cannot do ECN and random loss, and never gives the same
-    /// goodput twice.
+    /// A back end that measures few values, supports neither ECN nor random loss, and never gives
+    /// the same goodput twice.
     #[derive(Debug)]
     struct Testbed {
         version: &'static str,
@@ -278,7 +278,7 @@ mod tests {
         let mark = fs::read_to_string(many.join("sweep.json")).unwrap();
         let mark: BTreeMap<String, serde_json::Value> = serde_json::from_str(&mark).unwrap();
         assert_eq!((&mark["backend"], &mark["backend_version"]), (&"testbed".into(), &"1".into()));
-        // This program has no such back end in its list.
+        // The list of this program does not have this back end.
         let error = backend_of(&many).unwrap_err().to_string();
         assert!(
             error
@@ -292,7 +292,7 @@ mod tests {
         let sweep = scenario("repeat = 2\n");
         let scratch = Scratch::new("door-version");
         let first = run(&sweep, &TESTBED, scratch.path()).records.into_vec().unwrap();
-        // Seeds without digests are not taken for one and the same run.
+        // Seeds without digests are not treated as the same run.
         let document = read_results(scratch.path()).unwrap();
         let group = &document.groups.unwrap()[0];
         assert_eq!((group.identical_digests, &*group.backend), (None, "testbed"));

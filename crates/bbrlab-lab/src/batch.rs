@@ -1,8 +1,8 @@
 //! Executes all runs of a scenario on all cores and writes each into its folder.
 //!
-//! Runs are independent: each is simulated with memory of its own and written into a folder of its
-//! own. What is in the folders does not depend on the number of workers or on the order in which
-//! they finish.
+//! Runs are independent: each is simulated with its own memory and written into its own folder. The
+//! contents of the folders do not depend on the number of workers or on the order in which they
+//! finish.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -33,10 +33,10 @@ use crate::run_folder::{
 };
 use crate::stop::Stop;
 
-/// How a batch is run.
+/// Options of a batch.
 #[derive(Clone, Debug)]
 pub struct BatchOptions {
-    /// Who computes the runs.
+    /// The back end that computes the runs.
     pub on: &'static dyn Backend,
     /// The folder of the batch; `None` writes nothing.
     pub out: Option<PathBuf>,
@@ -44,32 +44,32 @@ pub struct BatchOptions {
     pub force: bool,
     /// Runs at a time.
     pub jobs: usize,
-    /// Whether to draw pictures beside the data: of a single run, or of the sweep.
+    /// Whether to draw pictures next to the data: one of a single run, or those of the sweep.
     pub pictures: bool,
     /// The runs to make, by their numbers; all for `None`.
     pub only: Option<BTreeSet<u64>>,
-    /// What the folder's summary and pictures are of.
+    /// Which runs the summary and pictures in the folder show.
     pub summary: SummaryOf,
-    /// Bytes of records that are held in memory; those beyond are read from the runs' folders when
-    /// they are needed.
+    /// Bytes of records that are held in memory. Further records are read from the runs' folders
+    /// when they are needed.
     pub held: u64,
-    /// The congestion controls from outside that the scenario declares. If it declares any, all
-    /// runs are computed on the caller's thread, one after the other, and anew: what these controls
-    /// will do, nothing in a folder can tell.
+    /// The custom congestion controls that the scenario declares. If it declares any, all runs are
+    /// computed on the caller's thread, one after the other. They are always recomputed, because a
+    /// folder does not identify the behaviour of such a control.
     pub controls: Controls,
     /// Set when the user asks for an early end.
     pub stop: Stop,
 }
 
-/// What the summary in a sweep's folder is of.
+/// The runs that the summary in a sweep's folder contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SummaryOf {
     /// The runs of this call.
     These,
-    /// All runs of the scenario. Others make them as well, and whoever finds all complete writes
-    /// it.
+    /// All runs of the scenario. Other processes compute some of them, and each process that finds
+    /// all of them complete writes the summary.
     Whole,
-    /// It is left to a later call of [`finish_whole`](crate::finish_whole).
+    /// No runs: the summary is left to a later call of [`finish_whole`](crate::finish_whole).
     Later,
 }
 
@@ -82,11 +82,11 @@ pub struct Batch<'s> {
     pub out: Option<PathBuf>,
     /// Runs computed by this call.
     pub computed: u64,
-    /// Those of them that somebody who was killed had begun before.
+    /// How many of the computed runs had been begun by a process that was then killed.
     pub repeated: u64,
     /// Runs that were found complete.
     pub found: u64,
-    /// With [`SummaryOf::Whole`], how many runs of the whole are complete in the folder.
+    /// With [`SummaryOf::Whole`], how many runs of the scenario are complete in the folder.
     pub complete: Option<u64>,
     /// Whether the user ended it early.
     pub is_interrupted: bool,
@@ -95,7 +95,7 @@ pub struct Batch<'s> {
     pub partial: Option<Box<RunSummary>>,
 }
 
-/// The folder of a scenario's results by a back end if the user names none.
+/// Returns the default folder for a back end's results of a scenario.
 #[must_use]
 pub fn default_out(scenario: &Scenario, on: &dyn Backend) -> PathBuf {
     let hash = scenario.hash();
@@ -104,7 +104,7 @@ pub fn default_out(scenario: &Scenario, on: &dyn Backend) -> PathBuf {
     Path::new("bbrlab-runs").join(format!("{name}-{}{by}", hash.get(..12).unwrap_or(hash)))
 }
 
-/// What has come of an attempt at a run.
+/// The outcome of an attempt at a run.
 enum Attempt {
     Ended(Ended),
     /// Another process is computing it.
@@ -151,7 +151,7 @@ struct Ended {
 enum How {
     WasThere,
     Computed,
-    /// Computed, after somebody who was killed had begun it.
+    /// Computed, after another process had begun it and was killed.
     Repeated,
 }
 
@@ -191,28 +191,28 @@ pub fn run_batch<'s>(
         && !options.on.is_repeatable()
         && (options.force || outdated > 0)
     {
-        // Until it is written anew, the summary would contradict the runs that are computed anew.
+        // The old summary would contradict the recomputed runs until it is rewritten.
         forget_summary(out)?;
     }
     if outdated > 0 {
         watch(Progress { done: 0, total: work.count() as u64, share: 0.0, outdated });
     }
     let Outcome { mut states, mut held, partial } = work.all_runs(watch)?;
-    // Held until the end: of two processes that end at once, the second one's summary holds the
-    // first one's runs.
+    // Held until the end: if two processes end at once, the summary of the second contains the runs
+    // of the first.
     let _lock =
         options.out.as_ref().filter(|_| !is_single).map(|out| Lock::take(out)).transpose()?;
     for (place, state) in states.iter_mut().enumerate() {
         let number = work.number(place);
         match state {
-            // This process was interrupted, but another may have gone on.
+            // This process was interrupted, but another may have continued.
             State::Elsewhere => {
                 if let Some(ended) = work.found_complete(number, work.folder(number).as_deref())? {
                     held.offer(number, ended.summary);
                     *state = State::Complete(ended.how);
                 }
             }
-            // It had not been looked at yet when the process was interrupted.
+            // The process was interrupted before it checked this run.
             State::Open if !is_single && work.is_there(number) => {
                 *state = State::Complete(How::WasThere);
             }
@@ -241,8 +241,8 @@ pub fn run_batch<'s>(
     Ok(Batch { records, out, computed, repeated, found, complete, is_interrupted, partial })
 }
 
-/// That somebody brings the congestion controls from outside, and that a folder can tell them from
-/// others.
+/// Returns an error if the caller does not provide the declared custom congestion controls, or if a
+/// folder cannot distinguish them from others.
 fn check_controls(scenario: &Scenario, options: &BatchOptions) -> Result<(), LabError> {
     for outside in scenario.outside() {
         if options.controls.get(&outside.name).is_none() {
@@ -260,8 +260,8 @@ fn check_controls(scenario: &Scenario, options: &BatchOptions) -> Result<(), Lab
     Ok(())
 }
 
-/// The heaviest runs first, dealt in turn, so that all parts take about as long: the runs of part
-/// `number` of `parts`, from 1.
+/// Returns the runs of part `number` of `parts`, counted from 1. The runs are dealt to the parts in
+/// turn, the heaviest first, so that all parts take about as long.
 #[must_use]
 pub fn part_of(scenario: &Scenario, number: u64, parts: u64) -> BTreeSet<u64> {
     let dealt = heaviest_first(scenario);
@@ -269,8 +269,8 @@ pub fn part_of(scenario: &Scenario, number: u64, parts: u64) -> BTreeSet<u64> {
     mine.map(|(_, (run, _))| *run).collect()
 }
 
-/// The numbers of all runs with the data packets that each is expected to have, the most first. A
-/// run without any weighs something too.
+/// Returns the numbers of all runs with their expected data packets, the largest first. A run
+/// without data packets has a weight above 0, too.
 #[must_use]
 pub fn heaviest_first(scenario: &Scenario) -> Vec<(u64, u64)> {
     let weights = Weights::of(scenario, 0..scenario.points());
@@ -280,21 +280,21 @@ pub fn heaviest_first(scenario: &Scenario) -> Vec<(u64, u64)> {
     runs
 }
 
-/// The cost of setting up a run, as a number of data packets.
+/// The cost of setting up a run, in data packets.
 const PACKETS_OF_SET_UP: u64 = 10_000;
 
-/// Events of a data packet on a dumbbell, roughly.
+/// Approximate events per data packet on a dumbbell.
 const EVENTS_OF_A_PACKET: u64 = 3;
 
-/// How many data packets a run is expected to have, or as many as would have its events; the seeds
-/// of a point have the same.
+/// The expected data packets of each run, or the number of data packets with as many events, if
+/// that is larger. All seeds of a point have the same weight.
 struct Weights {
     /// By point.
     packets: Vec<u64>,
 }
 
 impl Weights {
-    /// Those of some points.
+    /// Computes the weights of some points.
     fn of(scenario: &Scenario, points: impl IntoIterator<Item = u64>) -> Self {
         let mut packets = vec![0; usize::try_from(scenario.points()).expect("it fits memory")];
         for point in points {
@@ -315,7 +315,7 @@ impl Weights {
     }
 }
 
-/// The runs of a batch, of each of which no more than a few bytes are kept.
+/// The runs of a batch. At most a few bytes are kept per run.
 struct Work<'a, 's> {
     scenario: &'s Scenario,
     options: &'a BatchOptions,
@@ -325,7 +325,7 @@ struct Work<'a, 's> {
     maker: &'a Maker,
 }
 
-/// How far a run is.
+/// The state of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Open,
@@ -334,12 +334,12 @@ enum State {
     Complete(How),
 }
 
-/// What has come of the work.
+/// The outcome of the work.
 struct Outcome {
-    /// By place.
+    /// The states by place in the batch.
     states: Vec<State>,
     held: Held,
-    /// Of a single run that was interrupted.
+    /// The results of a single run that was interrupted.
     partial: Option<Box<RunSummary>>,
 }
 
@@ -365,7 +365,7 @@ impl<'a, 's> Work<'a, 's> {
         self.numbers.as_ref().map_or_else(all, Vec::len)
     }
 
-    /// The number in the scenario of the run at a place.
+    /// Returns the scenario's number of the run at a place in the batch.
     fn number(&self, place: usize) -> u64 {
         self.numbers.as_ref().map_or(place as u64, |numbers| numbers[place])
     }
@@ -379,7 +379,7 @@ impl<'a, 's> Work<'a, 's> {
         self.options.out.as_deref().map(folder)
     }
 
-    /// How many of the runs lie in the folder complete, but made by another version or commit.
+    /// Counts the runs that are complete in the folder but made by another version or commit.
     fn outdated(&self) -> u64 {
         if self.options.force {
             return 0;
@@ -393,15 +393,16 @@ impl<'a, 's> Work<'a, 's> {
         (0..self.count()).filter(is_it).count() as u64
     }
 
-    /// Computes or finds all runs. Those that another process is computing are left to it; when
-    /// nothing else is to be done, they are waited for, and taken over if it ends without them.
+    /// Computes or finds all runs. A run that another process is computing is left to that process.
+    /// When nothing else remains, this waits for such runs, and takes them over if the other
+    /// process ends without completing them.
     fn all_runs(&self, mut watch: impl FnMut(Progress)) -> Result<Outcome, LabError> {
         let Self { scenario, options, .. } = self;
         let pool = Pool { jobs: options.jobs, stop: &options.stop };
         let weight_of =
             |places: &[u32]| places.iter().map(|&at| self.weight(at as usize)).sum::<u64>();
         let mut states = vec![State::Open; self.count()];
-        // Without a folder there is nothing to read a record from again.
+        // Without a folder, records cannot be read again.
         let mut held = Held::new(if options.out.is_some() { options.held } else { u64::MAX });
         let mut partial = None;
         let mut left: Vec<u32> = (0u32..).take(self.count()).collect();
@@ -527,10 +528,10 @@ impl<'a, 's> Work<'a, 's> {
         }
     }
 
-    /// A run that is in its folder already, unless it is to be computed anew.
+    /// Returns a run that is already in its folder, unless it must be recomputed.
     ///
     /// # Errors
-    /// If the folder holds something else.
+    /// If the folder contains something else.
     fn found_complete(
         &self,
         number: u64,
@@ -561,7 +562,7 @@ impl<'a, 's> Work<'a, 's> {
         maker_of(&folder, &key).as_ref() == Some(self.maker) && !self.has_outside(number)
     }
 
-    /// Whether a congestion control from outside takes part in a run.
+    /// Whether a run uses a custom congestion control.
     fn has_outside(&self, number: u64) -> bool {
         let takes_part = |run: Run| run.classes.iter().any(|class| class.outside.is_some());
         !self.scenario.outside().is_empty() && takes_part(self.scenario.run(number))
@@ -569,7 +570,7 @@ impl<'a, 's> Work<'a, 's> {
 }
 
 /// Writes the files of a run that was computed without a folder, as `bbrlab run --no-pictures`
-/// writes them. With `force`, over whatever the folder holds.
+/// writes them. With `force`, it overwrites any contents of the folder.
 ///
 /// # Errors
 /// If the folder holds something else, or a file cannot be written.
@@ -581,7 +582,7 @@ pub fn save_run(
 ) -> Result<(), LabError> {
     let summary = &run.result.summary;
     let found = match look(folder, &RunKey::of_record(summary), &Maker::of_record(summary)) {
-        // Somebody's own scenario.
+        // A scenario file that a user wrote.
         Found::Nothing if folder.join(SCENARIO).exists() && !is_marked(folder) => Found::Foreign,
         found => found,
     };
@@ -591,12 +592,12 @@ pub fn save_run(
     write_run(folder, scenario_toml, run)
 }
 
-/// Names a back end other than the simulator.
+/// Returns `, computed by NAME` for a back end other than the simulator, otherwise an empty text.
 fn by(backend: &str) -> String {
     if backend == SIMULATOR { String::new() } else { format!(", computed by {backend}") }
 }
 
-/// The error for a folder that must not be written to.
+/// Returns the error for a folder that must not be written to.
 fn refuse(folder: &Path, found: Found) -> LabError {
     let folder = folder.display();
     LabError::Usage(match found {

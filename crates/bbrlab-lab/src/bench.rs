@@ -1,11 +1,13 @@
-//! The speed table: fixed cases, their CPU time and memory, and a digest that shows whether the
-//! same was computed.
+//! The speed table: fixed cases, their CPU time and memory, and a digest that shows whether two
+//! programs computed the same results.
 //!
-//! The cases (a) to (d) use `bbr1`, a buffer of 4 BDP, every packet paced on its own
-//! (`tso = "off"`), delayed ACKs as in Linux, no access rate, starts spread evenly over one RTT,
-//! digest on and no series. The forward delay lies behind the bottleneck, so that a sent packet
-//! reaches the link at once. Each variant changes one of these conditions: a buffer of 1 BDP with
-//! its losses, the default `tso`, another congestion control, or the way through the network.
+//! The cases (a) to (d) use `bbr1`, a buffer of 4 BDP and delayed ACKs as in Linux. Every packet is
+//! paced on its own (`tso = "off"`), there is no access rate, and starts are spread evenly over one
+//! RTT. The digest is on and series are off. The forward delay is behind the bottleneck, so that a
+//! sent packet reaches the link at once.
+//!
+//! Each variant changes one of these conditions: a buffer of 1 BDP with its losses, the default
+//! `tso`, another congestion control, or the path through the network.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -23,13 +25,13 @@ use crate::machine::peak_rss_bytes;
 use crate::run_folder::write_run;
 use crate::stop::Stop;
 
-/// The way of the packets through the network.
+/// The path of the packets through the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     /// One drop-tail link of constant rate, whose departures are computed on arrival.
     Plain,
-    /// The same link with an event for each departure, as queue disciplines need it: `CoDel` that
-    /// never acts, so that what becomes of each packet is the same.
+    /// The same link with an event for each departure, as queue disciplines need it. The discipline
+    /// is a `CoDel` that never acts, so each packet has the same fate as with `Plain`.
     Departures,
     /// `CoDel` at work.
     Codel,
@@ -37,13 +39,15 @@ enum Way {
     FqCodel,
     /// Each packet waits for up to 0.1 ms behind the queue; none overtakes another.
     Jitter,
-    /// One packet in a hundred overtakes those of 1 ms.
+    /// One packet in a hundred overtakes the packets of the last 1 ms.
     Reorder,
     /// A link of the same rate behind the first one.
     TwoLinks,
-    /// A link of the same rate before it and one behind it, of their own for each flow.
+    /// Each flow has its own link of the same rate before the bottleneck, and another one behind
+    /// it.
     AccessLinks,
-    /// The link sends at the instants of a Mahimahi trace, as many a millisecond as fit its rate.
+    /// The link sends at the instants of a Mahimahi trace, with as many instants per millisecond as
+    /// fit its rate.
     Trace,
 }
 
@@ -70,8 +74,8 @@ pub struct BenchCase {
     pub name: &'static str,
     /// Simulated time.
     pub duration_ms: u32,
-    /// Simulated time of the shorter of two runs whose difference tells what a packet costs; the
-    /// other is twice as long. Set-up and start-up then cancel.
+    /// Simulated time of the shorter of two runs. The other is twice as long. The cost of a packet
+    /// is computed from their difference, so that set-up and start-up cancel.
     pub counted_ms: u32,
     /// Whether it is run when no case is named.
     pub is_default: bool,
@@ -84,7 +88,7 @@ pub struct BenchCase {
     way: Way,
     /// Further lines of `[stack]`.
     sockets: &'static str,
-    /// What is kept of flows and queues over time.
+    /// The series of flows and queues that are kept.
     sample: Cow<'static, str>,
 }
 
@@ -101,12 +105,12 @@ pub struct BenchResult {
     pub events: u64,
     /// CPU seconds of the thread that ran it, set-up included.
     pub cpu_s: f64,
-    /// Those of all processes that ran it, the fastest first; empty where there was one.
+    /// CPU seconds of all processes that ran it, the fastest first. Empty if there was one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cpu_s_of_all: Vec<f64>,
     /// Data packets per CPU second, the measure of speed.
     pub data_packets_per_cpu_s: f64,
-    /// By callgrind, over the difference of two lengths; null where they were not counted.
+    /// Counted by callgrind over the difference of two lengths; null if they were not counted.
     pub instructions_per_packet: Option<f64>,
     /// Misses of a modelled first-level data cache of 48 KiB, by cachegrind; null where they were
     /// not counted.
@@ -119,7 +123,7 @@ pub struct BenchResult {
     /// Simulated seconds of the two lengths whose difference `cargo xtask bench` counts.
     #[serde(default)]
     pub counted_s: Option<[f64; 2]>,
-    /// What ns-3 does on the same dumbbell; null where it was not run.
+    /// The results of ns-3 on the same dumbbell; null if it was not run.
     #[serde(default)]
     pub ns3_data_packets_per_cpu_s: Option<f64>,
     /// Peak memory of the process.
@@ -173,7 +177,8 @@ const D: BenchCase = BenchCase {
 };
 
 impl BenchResult {
-    /// By which share the median process took longer than the fastest; `None` if there was one.
+    /// Returns the share by which the median process took longer than the fastest; `None` if there
+    /// was one process.
     #[must_use]
     pub fn noise(&self) -> Option<f64> {
         let all = &self.cpu_s_of_all;
@@ -215,8 +220,8 @@ pub const BENCH_CASES: &[BenchCase] = &[
     BenchCase { name: "b-two-links", way: Way::TwoLinks, ..B },
     BenchCase { name: "b-access", way: Way::AccessLinks, ..B },
     BenchCase { name: "b-trace", way: Way::Trace, ..B },
-    // One flow whose sockets and whose queue do not limit it at any rate, for `cargo xtask growth`:
-    // 4 BDP of the lowest rates are three packets, in which every probe loses some.
+    // For `cargo xtask growth`: one flow that neither its sockets nor the queue limit at any rate.
+    // At the lowest rates 4 BDP are three packets, so that every probe would lose some.
     BenchCase {
         name: "wide",
         is_default: false,
@@ -227,7 +232,7 @@ pub const BENCH_CASES: &[BenchCase] = &[
     },
 ];
 
-/// The case of that name.
+/// Returns the case of that name.
 ///
 /// # Errors
 /// If there is none.
@@ -241,7 +246,7 @@ pub fn bench_case(name: &str) -> Result<&'static BenchCase, LabError> {
 }
 
 impl BenchCase {
-    /// The case with another number of flows and another rate; both are kept where they are `None`.
+    /// Returns the case with another number of flows and another rate. `None` keeps the value.
     #[must_use]
     pub fn with_size(&self, flows: Option<u32>, rate: Option<String>) -> Self {
         Self {
@@ -251,14 +256,14 @@ impl BenchCase {
         }
     }
 
-    /// The case with series of flows and queues: `10ms`, or `ack` for a row an ACK; none where it
-    /// is `None`.
+    /// Returns the case with series of flows and queues, sampled every `10ms` for example, or with
+    /// `ack` once per ACK. With `None` there are no series.
     #[must_use]
     pub fn with_series(&self, sample: Option<String>) -> Self {
         Self { sample: sample.map_or_else(|| self.sample.clone(), Cow::Owned), ..self.clone() }
     }
 
-    /// What it is, in words.
+    /// Describes the case.
     #[must_use]
     pub fn title(&self) -> String {
         let Self { flows, rate, rtt_ms, buffer, tso, cc, way, .. } = self;
@@ -339,7 +344,7 @@ impl BenchCase {
         Ok(Scenario::parse(&format!("bench.{name}"), "bench", &text, None, &[])?)
     }
 
-    /// The run with what a scenario cannot say.
+    /// Returns the run with the settings that a scenario cannot express.
     fn on_its_way(&self, mut run: Run) -> Run {
         if self.way == Way::Departures {
             let never = Span::from_millis(1_000_000);
@@ -351,7 +356,7 @@ impl BenchCase {
     }
 }
 
-/// A trace of (b)'s rate: 250 packets in 3 ms, again and again.
+/// Returns a trace with the rate of (b): 250 packets in 3 ms, repeated.
 fn opportunities_ms() -> Vec<u32> {
     [(1, 83), (2, 83), (3, 84)].into_iter().flat_map(|(ms, n)| std::iter::repeat_n(ms, n)).collect()
 }

@@ -8,11 +8,11 @@ use crate::error::LabError;
 /// Simulated milliseconds of a measurement: some 15,000 events, which take 3 to 10 ms.
 const SIMULATED_MS: u32 = 1200;
 
-/// Measurements, of which the fastest counts: the first one finds cold caches, and others may be
-/// disturbed.
+/// The number of measurements. The fastest counts, because the first one has cold caches and others
+/// may be disturbed.
 const MEASUREMENTS: usize = 3;
 
-/// CPU seconds per event of a run of one flow; measured once.
+/// Returns the CPU seconds per event of a run of one flow; measured once.
 ///
 /// # Errors
 /// If the simulator rejects the measured case, which is a bug.

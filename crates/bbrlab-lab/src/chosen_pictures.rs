@@ -1,4 +1,4 @@
-//! Pictures to one's own taste: the panels, figures, times, sizes and formats that somebody chose.
+//! Pictures with the panels, metrics, times, sizes and formats that the user chose.
 
 use std::path::{Path, PathBuf};
 
@@ -20,18 +20,18 @@ use crate::picture_files::{
 use crate::run_folder::{DELAYS_PARQUET, SCENARIO, SUMMARY_JSON, TRANSFERS_PARQUET, damaged};
 use crate::scenario_files::read_kept_scenario;
 
-/// What somebody wants to see. The default is what `run` draws.
+/// The user's choices. The default is the picture that `run` draws.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PlotChoice {
     /// Panels of a run's picture, by name.
     pub panels: Vec<String>,
-    /// Figures of a sweep's picture.
+    /// Metrics of a sweep's picture.
     pub metrics: Vec<String>,
-    /// The figure along the axis of a sweep's picture, in place of a swept key.
+    /// The metric along the axis of a sweep's picture, instead of a swept key.
     pub against: Option<String>,
     /// The swept key along the axis.
     pub x: Option<String>,
-    /// The swept key that colours tell apart.
+    /// The swept key that colours distinguish.
     pub by: Option<String>,
     /// Where the time axis of a run begins: `5s`.
     pub from: Option<String>,
@@ -57,12 +57,12 @@ impl PlotChoice {
             || (self.by.is_some() && self.cdf.is_empty())
     }
 
-    /// What the names of the pictures' files end in, so that chosen pictures do not replace the
+    /// Returns the end of the pictures' file names, so that chosen pictures do not replace the
     /// usual ones.
     fn ending(&self) -> String {
         let mut parts: Vec<String> = Vec::new();
         parts.extend(self.panels.iter().cloned());
-        // A picture of one figure against another has both in its name.
+        // A picture of one metric against another has both in its name.
         parts.extend(self.metrics.iter().filter(|_| self.against.is_none()).cloned());
         parts.extend(self.by.iter().map(|by| format!("by-{by}")));
         parts.extend(self.from.iter().map(|from| format!("from-{from}")));
@@ -78,8 +78,8 @@ impl PlotChoice {
     }
 }
 
-/// Draws the pictures of the results in a folder as somebody chose; returns the files' names. The
-/// message about an unknown metric has the words of `known`.
+/// Draws the pictures of the results in a folder as the user chose; returns the files' names. The
+/// message about an unknown metric includes the text of `known`.
 ///
 /// # Errors
 /// If a choice is unknown or does not fit the results, or a file is damaged.
@@ -114,7 +114,7 @@ pub fn plot_as(
     Ok(files)
 }
 
-/// What else has the name of an unknown metric, if that is the reason.
+/// Returns what else has the name of an unknown metric, if that is the reason.
 fn known_elsewhere(reason: &str, known: KnownElsewhere) -> Option<String> {
     let name = reason.strip_prefix("unknown metric `")?.split('`').next()?;
     Some(format!("; {}", known(name)?))
@@ -292,7 +292,7 @@ impl<'a> Chosen<'a> {
         })?)
     }
 
-    /// The completion times of a run, a sample for each group of flows.
+    /// Returns the completion times of a run, a sample for each group of flows.
     fn completion_times(
         &self,
         folder: &Path,
@@ -327,7 +327,7 @@ impl<'a> Chosen<'a> {
     }
 }
 
-/// The runs of some results with their folders, in the order of the sweep.
+/// Returns the runs of some results with their folders, in the order of the sweep.
 fn runs_with_folders(results: &Results) -> Result<Vec<(PathBuf, RunSummary)>, LabError> {
     let of_run = |folder: PathBuf| {
         let run = read_document(&folder)?.runs.into_iter().next();
@@ -366,8 +366,8 @@ fn sample(group: &str, values: Vec<(f64, u64)>) -> CdfSample {
     CdfSample { run: 0, group: group.to_owned(), values, without: 0 }
 }
 
-/// How long packets waited in the queue of the bottleneck; `None` if that was measured and not
-/// kept.
+/// Reads the times that packets waited in the queue of the bottleneck; `None` if they were measured
+/// and not kept.
 fn queue_delays(folder: &Path, summary: &RunSummary) -> Result<Option<Vec<CdfSample>>, LabError> {
     let Some((at, name)) = shared_link(summary) else { return Ok(Some(Vec::new())) };
     let waited: Vec<_> = read_delays(folder)?.of(Delays::QUEUE_DELAY, at).collect();
@@ -375,7 +375,8 @@ fn queue_delays(folder: &Path, summary: &RunSummary) -> Result<Option<Vec<CdfSam
     Ok(is_kept.then(|| vec![sample(name, waited)]))
 }
 
-/// The RTT samples of each group of flows that has some; `None` if they were measured and not kept.
+/// Reads the RTT samples of each group of flows that has some; `None` if they were measured and not
+/// kept.
 fn rtts(folder: &Path, summary: &RunSummary) -> Result<Option<Vec<CdfSample>>, LabError> {
     let delays = read_delays(folder)?;
     let measured = summary.flow_groups.iter().enumerate().filter(|(_, of)| of.rtt_ms.p95.is_some());
@@ -385,14 +386,14 @@ fn rtts(folder: &Path, summary: &RunSummary) -> Result<Option<Vec<CdfSample>>, L
     Ok(Some(samples).filter(|all| all.iter().all(|sample| !sample.values.is_empty())))
 }
 
-/// The title of a run's scenario or, if it has none, its name.
+/// Returns the title of a run's scenario or, if it has none, its name.
 fn title_of(folder: &Path, summary: &RunSummary) -> Result<String, LabError> {
     let scenario = read_kept_scenario(&folder.join(SCENARIO), &[])?;
     let title = if scenario.title().is_empty() { &summary.scenario } else { scenario.title() };
     Ok(title.to_owned())
 }
 
-/// Of what there are distributions.
+/// The quantities that have distributions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Distribution {
     Fct,
@@ -409,7 +410,7 @@ impl Distribution {
     }
 }
 
-/// The things of those names.
+/// Returns the entries of `known` with these names.
 fn named<T: Copy>(flag: &str, names: &[String], known: &[(&str, T)]) -> Result<Vec<T>, String> {
     let one = |name: &String| {
         let found = known.iter().find(|(known, _)| known == name);
@@ -421,7 +422,7 @@ fn named<T: Copy>(flag: &str, names: &[String], known: &[(&str, T)]) -> Result<V
     names.iter().map(one).collect()
 }
 
-/// A time as scenarios write it; without a unit, seconds.
+/// Parses a time as scenarios write it; without a unit, seconds.
 fn seconds(flag: &str, text: &str) -> Result<f64, String> {
     let bare = text.trim().parse::<f64>().ok().filter(|s| s.is_finite() && *s >= 0.0);
     match bare {
@@ -432,7 +433,7 @@ fn seconds(flag: &str, text: &str) -> Result<f64, String> {
     }
 }
 
-/// A size: on paper in mm, cm or in, on a screen in px.
+/// Parses a size: on paper in mm, cm or in, on a screen in px.
 fn size(text: &str) -> Result<Shape, String> {
     let wrong = || format!("--size: expected a size such as 84x60mm or 1600x900px, found `{text}`");
     let units = [("mm", 1.0), ("cm", 10.0), ("in", 25.4), ("px", 0.0)];

@@ -1,4 +1,4 @@
-//! Why a command ended early, and the exit status that says so.
+//! The reasons why a command ended early, and their exit statuses.
 
 use std::fmt;
 use std::io;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use bbrlab_scenario::ScenarioErrors;
 
-/// Why a command ended early.
+/// The reason why a command ended early.
 #[derive(Debug)]
 pub enum LabError {
     /// A scenario is wrong; nothing was run.
@@ -20,7 +20,7 @@ pub enum LabError {
 }
 
 impl LabError {
-    /// The exit status: 1 failed, 2 bad usage or input, 130 interrupted.
+    /// Returns the exit status: 1 failed, 2 bad usage or input, 130 interrupted.
     #[must_use]
     pub fn exit_status(&self) -> u8 {
         match self {
@@ -30,13 +30,13 @@ impl LabError {
         }
     }
 
-    /// A failed write or read of a file.
+    /// Returns the error for a failed write or read of a file.
     pub(crate) fn io(doing: &str, path: &Path, error: &io::Error) -> Self {
         Self::Failed(format!("cannot {doing} {}: {}", path.display(), plain(error)))
     }
 }
 
-/// The system's error message without its number.
+/// Returns the system's error message without its number.
 pub fn plain(error: &io::Error) -> String {
     let text = error.to_string();
     match text.split_once(" (os error") {

@@ -11,10 +11,11 @@ use crate::stop::Stop;
 /// Data packets per slice: some ten milliseconds of computing.
 const PACKETS_PER_SLICE: u64 = 50_000;
 
-/// The same with congestion controls from outside, whose packets may cost ten times as much.
+/// Data packets per slice with custom congestion controls, whose packets may cost ten times as
+/// much.
 const PACKETS_PER_SLICE_OUTSIDE: u64 = 5_000;
 
-/// The records of a run, and what it cost.
+/// The records of a run and its CPU time.
 #[derive(Debug)]
 pub struct Executed {
     /// The records.
@@ -25,11 +26,11 @@ pub struct Executed {
     pub is_complete: bool,
 }
 
-/// Simulates a run with the congestion controls from outside that it needs. `packets` is its
-/// expected number of data packets; `watch` is called with the share of the run that is done.
+/// Simulates a run with the custom congestion controls that it needs. `packets` is the expected
+/// number of data packets. `watch` is called with the share of the run that is done.
 ///
 /// # Errors
-/// If the simulation rejects the run, or a congestion control from outside has failed.
+/// If the simulation rejects the run, or a custom congestion control has failed.
 ///
 /// # Panics
 /// If an assertion in the simulator fails, which is a bug.

@@ -1,4 +1,4 @@
-//! `export --csv`: the Parquet files of results as CSV, for programs that read no Parquet.
+//! `export --csv`: the Parquet files of results as CSV, for programs that cannot read Parquet.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::named::{Kind, Results, folders_in, results_in};
 /// The extension of the files that are exported.
 const PARQUET: &str = "parquet";
 
-/// Writes every Parquet file of the results in a folder as CSV, beside it or, in folders of the
+/// Writes every Parquet file of the results in a folder as CSV, next to it or, in folders of the
 /// same names, into `out`. Returns the files' names.
 ///
 /// # Errors
@@ -36,7 +36,7 @@ pub fn export_csv(folder: &Path, out: Option<&Path>) -> Result<Vec<PathBuf>, Lab
     Ok(written)
 }
 
-/// The Parquet files of a run, or of a sweep and its runs, below their folder.
+/// Returns the Parquet files of a run, or of a sweep and its runs, below their folder.
 fn parquet_files(results: &Results) -> Vec<PathBuf> {
     let mut files = parquet_files_in(&results.path, Path::new(""));
     if results.kind == Kind::Sweep {

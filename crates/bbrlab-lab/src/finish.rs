@@ -17,7 +17,7 @@ use crate::run_folder::{
     Found, Maker, RunKey, SUMMARY_JSON, SUMMARY_PARQUET, complete_key, look, read_sweep,
 };
 
-/// How far the whole of a sweep is.
+/// The progress of a whole sweep.
 #[derive(Debug)]
 pub struct Whole<'s> {
     /// How many of its runs are complete in its folder.
@@ -40,7 +40,7 @@ pub fn finish_whole<'s>(
     finish(scenario, &maker, out, pictures)
 }
 
-/// The same for who holds the folder's lock.
+/// Like [`finish_whole`], for a caller that holds the folder's lock.
 pub(crate) fn finish<'s>(
     scenario: &'s Scenario,
     maker: &Maker,
@@ -56,7 +56,7 @@ pub(crate) fn finish<'s>(
     if there < scenario.runs() {
         return Ok(Whole { complete: there, records: records_of(0..0, Held::new(0)) });
     }
-    // Now their files are checked as well.
+    // Check the files of the runs as well.
     let (mut complete, mut held) = (0, Held::new(RECORDS_HELD));
     for number in 0..scenario.runs() {
         if let Found::Complete(found) = look(&folder(number), &key(number), maker) {
@@ -96,7 +96,7 @@ pub(crate) fn write_sweep(
     sync_folder(out)
 }
 
-/// Metadata of a sweep's Parquet file; seeds and hashes are columns in it.
+/// Returns the metadata of a sweep's Parquet file, in which seeds and hashes are columns.
 fn sweep_origin(scenario: &Scenario) -> [(&'static str, String); 3] {
     [
         ("bbrlab.version", VERSION.to_owned()),

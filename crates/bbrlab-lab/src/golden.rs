@@ -19,7 +19,7 @@ pub struct Golden {
     pub damaged: Vec<GoldenError>,
 }
 
-/// Replays the traces under `folders`; if `only` has names, just those algorithms and services.
+/// Replays the traces under `folders`; if `only` has names, only those algorithms and services.
 ///
 /// # Errors
 /// If a folder has no manifest, the manifest lists nothing under the folder, or a name is not in
@@ -36,7 +36,7 @@ pub fn validate_golden(
     let mut traces: Vec<GoldenTrace> = Vec::new();
     for dir in dirs {
         let planned = plan(dir, only).map_err(|error| LabError::Usage(error.to_string()))?;
-        // A folder may lie inside another one that is also given.
+        // A folder may be inside another one that is also in `folders`.
         traces.extend(
             planned
                 .into_iter()

@@ -6,18 +6,18 @@
 //!
 //! | file | idea |
 //! | --- | --- |
-//! | `backend.rs`, `backends/` | who computes runs: the door, the list, and the simulator behind it |
+//! | `backend.rs`, `backends/` | back ends: the interface, the list, and the simulator |
 //! | `pool.rs` | independent pieces of work on several threads |
-//! | `execute.rs` | one run in slices, watched and interruptible |
+//! | `execute.rs` | one run in slices, with progress and interrupts |
 //! | `stepped.rs` | one run in the caller's steps |
 //! | `batch.rs` | all runs of a scenario, or a part of them, on all cores |
 //! | `finish.rs` | the summary of a sweep and its pictures |
-//! | `merge.rs` | parts of a sweep put together |
+//! | `merge.rs` | merges the shards of a sweep |
 //! | `records.rs` | the records of runs, in memory or in their folders |
 //! | `run_folder.rs` | a run's files and the mark of completeness |
 //! | `lock.rs` | several processes share the runs of a folder |
 //! | `scenario_files.rs` | scenarios in files, with the traces that they name |
-//! | `named.rs` | what users name: scenarios, and folders of results |
+//! | `named.rs` | scenarios and folders of results that users name |
 //! | `export.rs` | Parquet files as CSV |
 //! | `atomic_file.rs` | files that are either complete or absent |
 //! | `golden.rs` | traces of kernel code, replayed on all cores |

@@ -1,4 +1,4 @@
-//! The largest work that a command accepts by default, as bad usage of the command.
+//! The largest amount of work that a command accepts by default.
 
 use bbrlab_cost::Estimate;
 

@@ -1,10 +1,10 @@
-//! Locks on folders of results, so that several processes share the work: who holds a run's lock
-//! computes it, and who holds a sweep's writes its summary.
+//! Locks on folders of results, so that several processes share the work. The holder of a run's
+//! lock computes the run, and the holder of a sweep's lock writes its summary.
 //!
-//! A lock is the system's, on a file in the folder. It ends with the process that holds it, however
-//! that ends, so what is left of a killed one is a file that the next takes over. The file is
-//! removed with the lock. Who holds a lock has written something to the file, so an empty one was
-//! only about to be locked.
+//! A lock is a file lock of the operating system, on a file in the folder. It ends with the process
+//! that holds it, however the process ends. A killed process leaves the file, and the next process
+//! locks it again. Otherwise the file is removed with the lock. The holder writes text to the file,
+//! so an empty file was created but never locked.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write as _};
@@ -22,16 +22,16 @@ pub(crate) const LOCK: &str = ".lock";
 #[derive(Debug)]
 pub(crate) struct Lock {
     path: PathBuf,
-    /// Whether somebody who held it was killed.
+    /// Whether the previous holder ended without releasing the lock.
     pub(crate) was_left: bool,
-    /// `None` on a file system without locks: there two processes may compute the same run, as each
-    /// writes whole files.
+    /// `None` on a file system without locks. There, two processes may compute the same run, which
+    /// does no harm because each writes whole files.
     file: Option<File>,
 }
 
 impl Lock {
-    /// Takes the lock of a folder, which is made if it is missing; `None` if somebody else holds
-    /// it.
+    /// Takes the lock of a folder, and creates the folder if it is missing. Returns `None` if
+    /// another process holds the lock.
     ///
     /// # Errors
     /// If the folder or the file cannot be made.
@@ -39,7 +39,7 @@ impl Lock {
         Self::acquire(folder, File::try_lock)
     }
 
-    /// The same, but waits for the others.
+    /// Like [`Self::try_take`], but waits until the lock is free.
     ///
     /// # Errors
     /// If the folder or the file cannot be made.
@@ -68,13 +68,13 @@ impl Lock {
             make_folder(folder)?;
             let file = match File::options().create(true).truncate(false).write(true).open(&path) {
                 Ok(file) => file,
-                // An interrupted process has removed the folder, which was still empty.
+                // An interrupted process has removed the folder, because it was still empty.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 Err(error) => return Err(LabError::io("write", &path, &error)),
             };
             match lock(&file) {
-                // The one who held it before has removed the file that is locked here: nobody else
-                // will see it.
+                // The previous holder has removed the file that is locked here, so no other process
+                // can find it.
                 Ok(()) if !is_at(&file, &path) => {}
                 Ok(()) => return Ok(Some(Self::held(path, file, true))),
                 Err(TryLockError::WouldBlock) => return Ok(None),
@@ -86,7 +86,7 @@ impl Lock {
 
     fn held(path: PathBuf, mut file: File, is_locked: bool) -> Self {
         let was_left = file.metadata().is_ok_and(|meta| meta.len() > 0);
-        // If it cannot be written, nobody will know of a kill; nothing else depends on it.
+        // If this write fails, a later process does not notice a kill. Nothing else depends on it.
         let _ = file.write_all(b"held\n");
         Self { path, was_left, file: is_locked.then_some(file) }
     }
@@ -94,16 +94,16 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // If the file cannot be removed, it stays as after a kill. It is unlocked when it is
-        // closed, after this.
+        // If the file cannot be removed, it stays as after a kill. Closing it afterwards unlocks
+        // it.
         let _ = fs::remove_file(&self.path);
         self.file = None;
     }
 }
 
-/// The use of a sweep's folder: those who compute the same sweep share it, and nobody begins
-/// another one in it. It is a shared lock on a file that says which sweep it is, and ends with the
-/// process too.
+/// A mark that a sweep's folder is in use. Processes that compute the same sweep share it, and no
+/// process begins another sweep there. It is a shared lock on a file that identifies the sweep, and
+/// it ends with the process too.
 #[derive(Debug)]
 pub(crate) struct Use {
     /// `None` on a file system without locks.
@@ -111,19 +111,19 @@ pub(crate) struct Use {
 }
 
 impl Use {
-    /// Joins those who use what a file names.
+    /// Joins the users of the sweep that a file identifies.
     pub(crate) fn join(path: &Path) -> Self {
         Self { _file: File::open(path).ok().filter(|file| file.try_lock_shared().is_ok()) }
     }
 
-    /// Whether anybody does.
+    /// Whether any process uses the sweep.
     pub(crate) fn is_by_somebody(path: &Path) -> bool {
         let is_locked = |file: File| matches!(file.try_lock(), Err(TryLockError::WouldBlock));
         File::open(path).is_ok_and(is_locked)
     }
 }
 
-/// Whether that file is the one with this name.
+/// Whether `file` is the file that has this path now.
 fn is_at(file: &File, path: &Path) -> bool {
     let held = file.try_clone().and_then(Handle::from_file);
     held.is_ok_and(|held| Handle::from_path(path).is_ok_and(|named| held == named))
@@ -168,7 +168,7 @@ mod tests {
     fn what_a_killed_process_has_left_is_taken_over() {
         let scratch = Scratch::new("lock-left");
         let taken = || Lock::try_take(scratch.path()).unwrap().expect("nobody else");
-        // It was killed before it had the lock, or while it held it.
+        // Killed before it had the lock, or while it held the lock.
         for (left, was_left) in [("", false), ("held\n", true)] {
             std::fs::write(scratch.path().join(LOCK), left).unwrap();
             assert_eq!(taken().was_left, was_left);
@@ -176,7 +176,8 @@ mod tests {
         }
     }
 
-    /// The file is removed and made again all the time; never do two hold a lock at once.
+    /// The file is removed and created again all the time. Two threads must never hold the lock at
+    /// once.
     #[test]
     fn many_who_wait_hold_it_in_turn() {
         let scratch = Scratch::new("lock-many");

@@ -1,5 +1,5 @@
-//! What the system reports: CPU time, peak memory, processor name, date. None of it enters a
-//! result's bytes; it goes into `run.json` and onto the terminal.
+//! Values that the system reports: CPU time, peak memory, processor name, date. They are not part
+//! of a result's bytes, but appear in `run.json` and on the terminal.
 
 use std::fs;
 use std::sync::OnceLock;
@@ -7,14 +7,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use cpu_time::ThreadTime;
 
-/// CPU seconds that this thread has used.
+/// Returns the CPU seconds that this thread has used.
 #[must_use]
 pub(crate) fn thread_cpu_s() -> f64 {
     ThreadTime::now().as_duration().as_secs_f64()
 }
 
-/// The most memory that this process has held, in bytes; `None` where the system does not report
-/// it.
+/// Returns the peak memory of this process in bytes; `None` if the system does not report it.
 #[must_use]
 pub(crate) fn peak_rss_bytes() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
@@ -22,8 +21,8 @@ pub(crate) fn peak_rss_bytes() -> Option<u64> {
     line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib * 1024)
 }
 
-/// The processor's name, or its architecture. The system takes a millisecond or more to tell it, so
-/// it is asked once.
+/// Returns the processor's name, or its architecture. The name is read once, because that takes a
+/// millisecond or more.
 #[must_use]
 pub fn processor() -> &'static str {
     static NAME: OnceLock<String> = OnceLock::new();
@@ -36,14 +35,14 @@ pub fn processor() -> &'static str {
     })
 }
 
-/// Processors that this program may use, as of its first question.
+/// Returns the number of processors that this program may use. It is determined at the first call.
 #[must_use]
 pub fn processors() -> usize {
     static NUMBER: OnceLock<usize> = OnceLock::new();
     *NUMBER.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
-/// The present moment as `2026-11-21T18:05:00Z`.
+/// Returns the present time, such as `2026-11-21T18:05:00Z`.
 #[must_use]
 pub(crate) fn date() -> String {
     #[expect(
@@ -55,8 +54,8 @@ pub(crate) fn date() -> String {
     date_of(seconds)
 }
 
-/// Seconds since 1970 as a date in UTC. Months are counted from March, so that a leap day is the
-/// last day of its year; 719,468 days lie between 1 March of year 0 and 1 January 1970.
+/// Formats seconds since 1970 as a date in UTC. Months are counted from March, so that a leap day
+/// is the last day of its year. From 1 March of year 0 to 1 January 1970 there are 719,468 days.
 fn date_of(seconds: u64) -> String {
     let days = seconds / 86_400 + 719_468;
     let (era, day_of_era) = (days / 146_097, days % 146_097);

@@ -1,4 +1,4 @@
-//! Parts of a sweep that were computed apart, put together. Nothing is computed.
+//! Merges the shards of a sweep into one folder. Simulates nothing.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,7 +20,7 @@ use crate::run_folder::{
 };
 use crate::stop::Stop;
 
-/// What has come of it.
+/// The outcome of a merge.
 #[derive(Clone, Debug)]
 pub struct Merged {
     /// The scenario's name.
@@ -31,16 +31,17 @@ pub struct Merged {
     pub complete: u64,
     /// How many were copied by this call.
     pub copied: u64,
-    /// What was left out, and why.
+    /// Runs that were not copied, with the reason.
     pub left_out: Vec<String>,
 }
 
-/// Copies the complete runs in `folders`, which hold parts of one sweep, into `out`, as far as they
-/// are not there. When all are, `out` is as if one process had computed the whole.
+/// Copies the complete runs in `folders`, which hold shards of one sweep, into `out`, except runs
+/// that `out` already has. When all runs are there, `out` is as if one process had computed the
+/// sweep.
 ///
 /// # Errors
-/// If a folder is no sweep's, they are of different sweeps or made by another version, or a file
-/// cannot be written.
+/// If a folder holds no sweep, if the folders belong to different sweeps or to another version, or
+/// if a file cannot be written.
 pub fn merge(
     folders: &[PathBuf],
     out: &Path,
@@ -94,7 +95,7 @@ pub fn merge(
     Ok(Merged { scenario: scenario.name().to_owned(), runs, complete, copied, left_out })
 }
 
-/// The scenario that all folders have parts of, and who made them.
+/// Returns the scenario whose shards are in the folders, and the version that computed them.
 fn scenario_of(folders: &[PathBuf]) -> Result<(Scenario, Maker), LabError> {
     let mut first: Option<(&PathBuf, SweepFile)> = None;
     for folder in folders {
@@ -139,7 +140,7 @@ fn scenario_of(folders: &[PathBuf]) -> Result<(Scenario, Maker), LabError> {
     Ok((scenario, maker))
 }
 
-/// The runs that say they are complete.
+/// Returns the runs that are marked as complete.
 fn runs_in(folders: &[PathBuf]) -> BTreeMap<RunKey, Vec<PathBuf>> {
     let mut runs: BTreeMap<_, Vec<PathBuf>> = BTreeMap::new();
     for folder in folders {
@@ -156,7 +157,8 @@ fn runs_in(folders: &[PathBuf]) -> BTreeMap<RunKey, Vec<PathBuf>> {
     runs
 }
 
-/// Copies a run's files; false if somebody else is computing the run. The mark comes last.
+/// Copies a run's files; false if another process is computing the run. The mark of completeness is
+/// copied last.
 fn copy(source: &Path, target: &Path) -> Result<bool, LabError> {
     let Some(_lock) = Lock::try_take(target)? else { return Ok(false) };
     let failed = |error| LabError::io("read", source, &error);

@@ -1,6 +1,5 @@
-//! What users name: scenarios to run, and folders of results. A folder is a run's, a sweep's, or
-//! one with such folders in it, at any depth; its results can be run again, because a folder holds
-//! its scenario.
+//! Scenarios and folders of results that users name. A folder holds a run, a sweep, or such folders
+//! at any depth. Results can be run again, because a folder contains its scenario.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,8 +13,8 @@ use crate::run_folder::{
 };
 use crate::scenario_files::{open_scenario, read_kept_scenario};
 
-/// Tells in words what has a name that was not found, if something else than what was asked for has
-/// it.
+/// A function that describes what else has a name, if a name was not found among what the user
+/// asked for.
 pub type KnownElsewhere = fn(&str) -> Option<String>;
 
 /// A scenario that a user has named.
@@ -27,9 +26,10 @@ pub struct Named {
     pub folder: Option<PathBuf>,
 }
 
-/// Opens what stands in the place of a scenario: a file, a built-in's id, `-` for standard input,
-/// or a folder of results, which may hold several. Unless the results go `elsewhere`, a folder is
-/// run again as it is. The message about an unknown name has the words of `known`.
+/// Opens the scenarios that one argument names: a file, the id of a built-in scenario, `-` for
+/// standard input, or a folder of results, which may hold several. Unless the results go
+/// `elsewhere`, a folder is run again unchanged. The message about an unknown name includes the
+/// text of `known`.
 ///
 /// # Errors
 /// If a scenario is wrong, or a folder holds none.
@@ -58,7 +58,8 @@ pub fn open_named(
     results_in(path)?.into_iter().map(open).collect()
 }
 
-/// The text of a built-in scenario. The message about an unknown id has the words of `known`.
+/// Returns the text of a built-in scenario. The message about an unknown id includes the text of
+/// `known`.
 ///
 /// # Errors
 /// If none has this id.
@@ -73,7 +74,7 @@ pub fn builtin_text(id: &str, known: KnownElsewhere) -> Result<&'static str, Lab
     Ok(found.text)
 }
 
-/// The same error with what else has this name: users give the names of papers as well.
+/// Adds to the errors what else has this name, because users give the names of papers as well.
 fn told_of(name: &str, mut errors: ScenarioErrors, known: KnownElsewhere) -> ScenarioErrors {
     if let [error] = errors.0.as_mut_slice()
         && let Some(told) = known(name)
@@ -83,7 +84,7 @@ fn told_of(name: &str, mut errors: ScenarioErrors, known: KnownElsewhere) -> Sce
     errors
 }
 
-/// Standard input can be read once.
+/// Returns an error if standard input, which can be read only once, is named twice.
 ///
 /// # Errors
 /// If it is named more than once.
@@ -96,7 +97,7 @@ pub fn refuse_second_stdin(names: &[String]) -> Result<(), LabError> {
     }
 }
 
-/// The scenario in a folder of results, under the name that it had.
+/// Returns the scenario in a folder of results, with its original name.
 fn scenario_of(folder: &Path, sets: &[String]) -> Result<Scenario, LabError> {
     let file = folder.join(SCENARIO);
     if !file.exists() {
@@ -114,7 +115,7 @@ fn scenario_of(folder: &Path, sets: &[String]) -> Result<Scenario, LabError> {
     }
     let (name, place) =
         kept_name(folder).unwrap_or_else(|| (name_of_folder(folder), SweepPoint::new()));
-    // Where it lay in a sweep is no longer true of another run.
+    // A changed run no longer has its place in the sweep.
     Ok(scenario.placed(&name, if sets.is_empty() { place } else { SweepPoint::new() }))
 }
 
@@ -125,7 +126,7 @@ pub(crate) fn holds_text_of(folder: &Path, scenario: &Scenario) -> bool {
     })
 }
 
-/// The name in the default name of a folder, NAME-HASH; of another folder, its name.
+/// Returns NAME for a folder with a default name, NAME-HASH, and the folder's own name otherwise.
 fn name_of_folder(folder: &Path) -> String {
     let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     let name = folder.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
@@ -136,7 +137,7 @@ fn name_of_folder(folder: &Path) -> String {
     }
 }
 
-/// Whose results a folder holds.
+/// The kind of results in a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Run,
@@ -147,12 +148,13 @@ pub(crate) enum Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Results {
     pub(crate) path: PathBuf,
-    /// Its path below the folder that the user has named; empty if it is that one.
+    /// Its path below the folder that the user has named; empty if it is that folder.
     pub(crate) below: PathBuf,
     pub(crate) kind: Kind,
 }
 
-/// The results in a folder: its own, or those in the folders in it, in the order of their names.
+/// Returns the results in a folder: its own, or the results in the folders below it, in the order
+/// of their names.
 ///
 /// # Errors
 /// If there are none.
@@ -173,7 +175,7 @@ pub(crate) fn results_in(top: &Path) -> Result<Vec<Results>, LabError> {
 }
 
 fn walk(folder: &Path, below: &Path, depth: u32, found: &mut Vec<Results>) {
-    /// Folders deeper down are somebody else's.
+    /// Deeper folders are not searched.
     const DEPTH_MAX: u32 = 8;
     if let Some(kind) = kind_of(folder) {
         found.push(Results { path: folder.to_owned(), below: below.to_owned(), kind });
@@ -186,12 +188,12 @@ fn walk(folder: &Path, below: &Path, depth: u32, found: &mut Vec<Results>) {
     }
 }
 
-/// Refuses a folder that is to hold folders of results, but holds results itself: whoever reads it
-/// finds those, and none of the folders in it.
+/// Returns an error if a folder for folders of results holds results itself. Commands would read
+/// those and ignore the folders in it.
 ///
 /// # Errors
-/// If it holds the results of a run or of a sweep, or a `scenario.toml`, which makes it read as one
-/// of a run.
+/// If it holds the results of a run or of a sweep, or a `scenario.toml`, with which commands treat
+/// it as the folder of a run.
 pub fn refuse_results(folder: &Path) -> Result<(), LabError> {
     let Some(kind) = kind_of(folder) else { return Ok(()) };
     let name = kept_name(folder).map_or_else(String::new, |(name, _)| format!(" (`{name}`)"));
@@ -206,7 +208,7 @@ pub fn refuse_results(folder: &Path) -> Result<(), LabError> {
     )))
 }
 
-/// Whose results a folder holds, by the names of its files.
+/// Determines from the names of the files what kind of results a folder holds.
 pub(crate) fn kind_of(folder: &Path) -> Option<Kind> {
     let has = |name: &str| folder.join(name).is_file();
     if has(SWEEP_JSON) {
@@ -220,7 +222,7 @@ pub(crate) fn kind_of(folder: &Path) -> Option<Kind> {
     }
 }
 
-/// The names of the folders in a folder, sorted, without hidden ones and links.
+/// Returns the sorted names of the folders in a folder, without hidden folders and links.
 pub(crate) fn folders_in(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut names: Vec<PathBuf> = entries

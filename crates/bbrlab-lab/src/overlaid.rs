@@ -12,7 +12,7 @@ use crate::error::LabError;
 use crate::named::{Kind, results_in};
 use crate::picture_files::{Format, RunFiles, read_run_files, shared_link, write_formats};
 
-/// What is to be drawn of two runs.
+/// The choices for a picture of two runs.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct OverlayChoice {
     pub(crate) panels: Vec<RunPanel>,
@@ -20,7 +20,7 @@ pub(crate) struct OverlayChoice {
     pub(crate) to_s: Option<f64>,
     pub(crate) shape: Shape,
     pub(crate) formats: Vec<Format>,
-    /// What the names of the files end in.
+    /// The end of the files' names.
     pub(crate) ending: String,
 }
 
@@ -75,7 +75,7 @@ pub(crate) fn plot_two(
     write_formats(out.unwrap_or(&above_path), &[picture], &choice.formats)
 }
 
-/// The folder of the one run that is in a folder.
+/// Returns the folder of the single run in a folder.
 fn single_run(folder: &Path) -> Result<PathBuf, LabError> {
     let results = results_in(folder)?;
     match results.as_slice() {
@@ -92,8 +92,8 @@ fn name_of(folder: &Path) -> String {
     whole.file_name().map_or_else(|| "run".to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
-/// Runs of one scenario by what differs: swept values, algorithms, seeds. Folders' names would end
-/// in two hashes.
+/// Returns labels for two runs of one scenario, made of what differs: swept values, algorithms,
+/// seeds. Names of folders would end in two hashes.
 fn told_apart(below: &RunFiles, above: &RunFiles) -> Option<[String; 2]> {
     let (one, other) = (&below.summary, &above.summary);
     if one.scenario != other.scenario {
@@ -118,7 +118,8 @@ fn told_apart(below: &RunFiles, above: &RunFiles) -> Option<[String; 2]> {
     (one.seed != other.seed).then(|| [one.seed, other.seed].map(|seed| format!("seed {seed}")))
 }
 
-/// The flows that both runs have, by number: the two may run different algorithms.
+/// Returns the flows that both runs have, matched by number, because the runs may use different
+/// algorithms.
 fn shared_flows(below: &RunSummary, above: &RunSummary) -> Vec<(u32, String)> {
     let pairs = below.flows.iter().zip(&above.flows).take(OVERLAY_FLOWS_MAX);
     pairs

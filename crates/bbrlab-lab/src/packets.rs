@@ -14,9 +14,9 @@ use crate::stop::Stop;
 /// The outcome of replaying some folders.
 #[derive(Clone, Debug)]
 pub struct PacketReplays {
-    /// The results of all that could be replayed, and what was left out.
+    /// The results of all episodes that could be replayed, and the omitted parts.
     pub report: PacketsReport,
-    /// What could not be replayed, in the folders' order.
+    /// Episodes that could not be replayed, in the folders' order.
     pub damaged: Vec<LogError>,
 }
 

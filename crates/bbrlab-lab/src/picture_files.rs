@@ -31,8 +31,7 @@ pub fn write_pictures(folder: &Path, pictures: &[Picture]) -> Result<Vec<PathBuf
     for picture in pictures {
         let svg = folder.join(format!("{}.svg", picture.name));
         let png = folder.join(format!("{}.png", picture.name));
-        // In this order: if the SVG is the one that would be drawn, so is the PNG, also after a
-        // crash.
+        // The PNG is written first: then a current SVG implies a current PNG, also after a crash.
         write(&png, &picture.png())?;
         write(&svg, picture.svg.as_bytes())?;
         files.extend([svg, png]);
@@ -49,7 +48,7 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// The formats with their names, which are those of the files' extensions too.
+    /// The formats with their names, which are also the extensions of the files.
     pub(crate) const NAMED: &[(&str, Self)] =
         &[("svg", Self::Svg), ("png", Self::Png), ("pdf", Self::Pdf)];
 }
@@ -81,8 +80,8 @@ pub(crate) fn write_formats(
     Ok(files)
 }
 
-/// Writes those pictures that are not there as they would be drawn now: most of the time goes into
-/// the PNGs.
+/// Writes only pictures whose file is missing or outdated, because rendering the PNGs takes most of
+/// the time.
 ///
 /// # Errors
 /// If a file cannot be written.
@@ -102,8 +101,8 @@ pub(crate) fn pictures_are_there(folder: &Path) -> bool {
     ["run.svg", "run.png"].iter().all(|name| folder.join(name).is_file())
 }
 
-/// Draws the pictures of the results in a folder, which may be a run's, a sweep's, or one of such
-/// folders: beside the data or, in folders of the same names, into `out`.
+/// Draws the pictures of the results in a folder, which holds a run, a sweep, or such folders. The
+/// pictures are written next to the data or, in folders of the same names, into `out`.
 ///
 /// # Errors
 /// If it is not such a folder, or a file in it is damaged.
@@ -126,8 +125,8 @@ pub(crate) fn plot(folder: &Path, out: Option<&Path>) -> Result<Vec<PathBuf>, La
     Ok(files)
 }
 
-/// The link whose queue is drawn, by place and name: the bottleneck or, without a link of this
-/// name, the first link that flows share.
+/// Returns the place and name of the link whose queue is drawn: the bottleneck or, without a link
+/// of this name, the first link that flows share.
 pub(crate) fn shared_link(summary: &RunSummary) -> Option<(usize, &str)> {
     let links = &summary.links;
     let shared = links.iter().position(|link| link.name == "bottleneck");
@@ -135,14 +134,14 @@ pub(crate) fn shared_link(summary: &RunSummary) -> Option<(usize, &str)> {
     Some((shared, &links[shared].name))
 }
 
-/// The title of a sweep's scenario or, if it has none, its name.
+/// Returns the title of a sweep's scenario or, if it has none, its name.
 pub(crate) fn title_of_sweep(folder: &Path, document: &RunsDocument) -> String {
     let title = read_sweep(folder).map(|sweep| sweep.title).filter(|title| !title.is_empty());
     title.unwrap_or_else(|| document.runs.first().map_or_else(String::new, |r| r.scenario.clone()))
 }
 
-/// The records of a sweep; if it was killed before it wrote its summary, those of its complete
-/// runs.
+/// Returns the records of a sweep. If it was killed before it wrote its summary, these are the
+/// records of its complete runs.
 ///
 /// # Errors
 /// If it has no complete run, or a file in it is damaged.
@@ -160,7 +159,7 @@ pub(crate) fn document_of_sweep(folder: &Path) -> Result<RunsDocument, LabError>
             complete.insert(key, read_document(&run)?);
         }
     }
-    // In the order of the scenario, as the summary has them.
+    // In the order of the scenario, as in the summary.
     let scenario = read_kept_scenario(&folder.join(SCENARIO), &[])?;
     let in_order = (0..scenario.runs())
         .filter_map(|run| complete.remove(&RunKey::of(&scenario, run, &maker.backend)));
@@ -171,15 +170,15 @@ pub(crate) fn document_of_sweep(folder: &Path) -> Result<RunsDocument, LabError>
     joined.ok_or_else(|| LabError::Usage(format!("{}: no run is complete yet", folder.display())))
 }
 
-/// Whether a sweep's summary says what the folders of its runs say, whose files are checked by
-/// their hashes; runs whose folders are gone are believed.
+/// Checks that a sweep's summary agrees with the folders of its runs, whose files are checked by
+/// their hashes. Runs without a folder are not checked.
 fn check_against_runs(folder: &Path, document: &RunsDocument) -> Result<(), LabError> {
     let listed: BTreeMap<_, _> =
         document.runs.iter().map(|run| (RunKey::of_record(run), run)).collect();
     for name in folders_in(folder) {
         let run = folder.join(&name);
         let Some(listed) = complete_key(&run).and_then(|key| listed.get(&key)) else { continue };
-        // Name and place are the sweep's, and the time that it took is in another file.
+        // Name and place are those of the sweep, and the CPU time is in another file.
         let is_listed = |own: RunSummary| {
             let RunSummary { scenario, point, point_values, cpu_s, .. } = (*listed).clone();
             RunSummary { scenario, point, point_values, cpu_s, ..own } == **listed
@@ -192,7 +191,7 @@ fn check_against_runs(folder: &Path, document: &RunsDocument) -> Result<(), LabE
     Ok(())
 }
 
-/// The records in a folder of results: a run's, or a sweep's as far as it has come.
+/// Returns the records in a folder of results: those of a run, or of the complete runs of a sweep.
 ///
 /// # Errors
 /// If it is no such folder, or a file in it is damaged.
@@ -213,7 +212,7 @@ pub fn read_results(folder: &Path) -> Result<RunsDocument, LabError> {
     }
 }
 
-/// All that a folder of results holds of its runs' records.
+/// The records in a folder of results.
 #[derive(Clone, Debug)]
 pub enum Opened {
     /// A run.
@@ -223,7 +222,7 @@ pub enum Opened {
         /// Its scenario as TOML.
         scenario: String,
     },
-    /// A sweep, as far as it has come.
+    /// The complete runs of a sweep.
     Sweep(RunsDocument),
 }
 
@@ -249,13 +248,13 @@ pub fn open_results(folder: &Path) -> Result<Opened, LabError> {
     Ok(Opened::Run { result, scenario })
 }
 
-/// Sweeps in a folder of which runs are missing, with what computes them: figures of them are of
-/// fewer seeds or points than their scenarios have.
+/// Returns a note for each sweep in a folder that lacks runs, with the command that computes them.
+/// The values of such a sweep cover fewer seeds or points than its scenario has.
 #[must_use]
 pub fn missing_runs(folder: &Path) -> Vec<String> {
     let of_one = |results: Results| {
         let wanted = read_sweep(&results.path)?.runs;
-        // What is damaged has an error of its own.
+        // A damaged sweep has its own error.
         let there = document_of_sweep(&results.path).ok()?.runs.len();
         let shown = results.path.display();
         ((there as u64) < wanted).then(|| {
@@ -265,7 +264,7 @@ pub fn missing_runs(folder: &Path) -> Vec<String> {
     results_in(folder).into_iter().flatten().filter_map(of_one).collect()
 }
 
-/// The picture of a run's folder.
+/// Returns the picture of a run's folder.
 ///
 /// # Errors
 /// If it is not such a folder, or a file in it is damaged.
@@ -273,11 +272,11 @@ pub(crate) fn picture_of_folder(folder: &Path) -> Result<Picture, LabError> {
     Ok(run_picture(&read_run_files(folder)?.input()))
 }
 
-/// What a run's folder holds for pictures.
+/// The contents of a run's folder that pictures need.
 pub struct RunFiles {
-    /// What was run.
+    /// The resolved run.
     pub run: Run,
-    /// Its figures.
+    /// Its results.
     pub summary: RunSummary,
     /// Its flows over time.
     pub series: Series,
@@ -297,7 +296,7 @@ impl RunFiles {
         }
     }
 
-    /// The title or, if there is none, the name.
+    /// Returns the title or, if there is none, the name.
     pub(crate) fn title(&self) -> String {
         let run = &self.run;
         if run.title.is_empty() { run.scenario.clone() } else { run.title.clone() }
@@ -324,7 +323,7 @@ pub fn read_run_files(folder: &Path) -> Result<RunFiles, LabError> {
     Ok(RunFiles { run, summary, series, queue, made_by })
 }
 
-/// The records of a folder of results.
+/// Reads the records of a folder of results.
 ///
 /// # Errors
 /// If it is not such a folder, or its `summary.json` is damaged.
@@ -337,7 +336,8 @@ pub(crate) fn read_document(folder: &Path) -> Result<RunsDocument, LabError> {
             crate::error::plain(&error)
         )));
     }
-    // A run's file has a hash, so it is read as a whole. A sweep's may be as large as its records.
+    // The file of a run has a hash, so it is read as a whole. The file of a sweep may be as large
+    // as its records.
     let document = if folder.join(RUN_JSON).exists() {
         serde_json::from_slice(&read_kept(folder, SUMMARY_JSON)?)
     } else {
@@ -347,7 +347,7 @@ pub(crate) fn read_document(folder: &Path) -> Result<RunsDocument, LabError> {
     document.map_err(|error| damaged(&path, &error.to_string()))
 }
 
-/// The time series of the flows in a run's folder.
+/// Reads the time series of the flows in a run's folder.
 ///
 /// # Errors
 /// If it is not there or damaged.
@@ -355,7 +355,7 @@ pub fn read_series(folder: &Path) -> Result<Series, LabError> {
     read_columns(folder, SERIES_PARQUET, Series::FIGURES, Series::from_columns)
 }
 
-/// The time series of the links in a run's folder.
+/// Reads the time series of the links in a run's folder.
 ///
 /// # Errors
 /// If it is not there or damaged.
@@ -363,7 +363,7 @@ pub fn read_queue(folder: &Path) -> Result<QueueSeries, LabError> {
     read_columns(folder, QUEUE_PARQUET, QueueSeries::FIGURES, QueueSeries::from_columns)
 }
 
-/// All records in a run's folder.
+/// Reads all records in a run's folder.
 ///
 /// # Errors
 /// If it is not such a folder, or a file in it is damaged.
@@ -381,8 +381,8 @@ pub fn read_run(folder: &Path) -> Result<RunResult, LabError> {
     Ok(RunResult { summary, series: read_series(folder)?, queue, transfers, delays })
 }
 
-/// The distributions in a run's folder. There are none if nothing was measured, or if an earlier
-/// version wrote the folder.
+/// Reads the distributions in a run's folder. There are none if nothing was measured, or if an
+/// earlier version wrote the folder.
 ///
 /// # Errors
 /// If the file is damaged.
@@ -394,8 +394,8 @@ pub(crate) fn read_delays(folder: &Path) -> Result<Delays, LabError> {
     }
 }
 
-/// The records in one of a run's Parquet files, from the columns of these names. What the file says
-/// of its run in each row besides is not read.
+/// Reads the records in one of a run's Parquet files, from the columns of these names. The columns
+/// that identify the run in each row are not read.
 ///
 /// # Errors
 /// If it is not there or damaged.

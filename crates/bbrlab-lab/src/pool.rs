@@ -2,15 +2,14 @@
 //!
 //! Each worker takes the heaviest piece that is left, so that no long piece is begun last. Results
 //! are returned in the caller's order, whatever the threads do, or handed over one by one as they
-//! come: then the pool holds a few bytes a piece, however large they are. After a failure or a
-//! panic no further piece is begun; a panic is raised again in the caller's thread.
+//! finish. Then the pool holds only a few bytes per piece, however large the results are. After a
+//! failure or a panic no further piece is begun. A panic is raised again in the caller's thread.
 //!
-//! Where the work must not leave the caller's thread, it is done there, piece by piece
-//! ([`Pool::each_kept_here`]).
+//! [`Pool::each_kept_here`] does work that must not leave the caller's thread, piece by piece.
 //!
-//! What is left to do of a piece once it is computed may be waiting for the disk. Threads of their
-//! own do that ([`Pool::each_kept`]), several at once: a file system writes what many wait for in
-//! one go.
+//! The last step of a computed piece may wait for the disk. With [`Pool::each_kept`], separate
+//! threads do this step, several at once, because a file system writes the data of many waiting
+//! threads together.
 
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
@@ -22,13 +21,14 @@ use std::thread;
 
 use crate::stop::Stop;
 
-/// The share of a piece of which its worker tells.
+/// The share of a piece after which its worker reports progress again.
 const SHARE_TOLD: f64 = 0.01;
 
-/// Threads that wait for the disk. So many pieces at most are computed and not yet kept.
+/// Threads that wait for the disk. At most this many pieces wait to be kept after they were
+/// computed.
 const KEEPERS: usize = 8;
 
-/// The number of threads, and what ends them early.
+/// The number of threads, and the request that ends them early.
 #[derive(Clone, Copy, Debug)]
 pub struct Pool<'a> {
     /// Threads that compute, at most.
@@ -46,12 +46,12 @@ pub struct Progress {
     pub total: u64,
     /// Share of the work that is done, the pieces in progress included.
     pub share: f64,
-    /// Runs that lie in the folder already, but of another version or commit, and will be computed
-    /// again. Told once, before the first run.
+    /// Runs in the folder that are from another version or commit and will be recomputed. Reported
+    /// once, before the first run.
     pub outdated: u64,
 }
 
-/// The part of its pool that a piece of work can access.
+/// The part of the pool that a piece of work can access.
 pub struct Worker<'a> {
     /// Set by the user, or by the pool if another piece has failed.
     pub stop: &'a Stop,
@@ -70,7 +70,7 @@ enum Report<R, E> {
     Ended(Result<R, E>),
 }
 
-/// Where the threads report.
+/// The channel on which the threads report.
 type News<R, E> = mpsc::Sender<(usize, Report<R, E>)>;
 
 impl Pool<'_> {
@@ -79,7 +79,7 @@ impl Pool<'_> {
     /// has no result.
     ///
     /// # Errors
-    /// If a piece fails: of several that fail at once, the error of the first in the list.
+    /// If a piece fails. If several fail at once, the error is that of the first in the list.
     ///
     /// # Panics
     /// If a piece of work panics.
@@ -96,9 +96,9 @@ impl Pool<'_> {
         Ok(results)
     }
 
-    /// The same; what `work` has computed, `keep` makes a result of. It runs on other threads, and
-    /// is called for every piece that was computed, also after a request to stop. `take` gets each
-    /// result with its place in the list, on this thread.
+    /// Like [`Self::each`], but `keep` makes the result from the output of `work`. `keep` runs on
+    /// other threads, and is called for every piece that was computed, also after a request to
+    /// stop. `take` gets each result with its place in the list, on this thread.
     ///
     /// # Errors
     /// As [`Self::each`].
@@ -117,8 +117,8 @@ impl Pool<'_> {
         self.through(KEEPERS, items, weight, work, keep, take, watch)
     }
 
-    /// The same on this thread, piece by piece in their order; `watch` is called whenever a piece
-    /// advances.
+    /// Like [`Self::each_kept`], but on this thread, piece by piece in their order. `watch` is
+    /// called whenever a piece advances.
     ///
     /// # Errors
     /// If a piece fails.
@@ -148,7 +148,7 @@ impl Pool<'_> {
         Ok(())
     }
 
-    /// Without keepers, the workers keep what they have computed.
+    /// Runs all pieces. With `keepers` of 0, the workers call `keep` themselves.
     #[expect(clippy::too_many_arguments, reason = "what is done with a piece, step by step")]
     fn through<T: Sync, C: Send, R: Send, E: Send>(
         self,
@@ -206,7 +206,7 @@ impl Pool<'_> {
         let mut failed: Option<(usize, E)> = None;
         thread::scope(|scope| {
             let (send, receive) = mpsc::channel();
-            // Without room for what waits: who has computed a piece hands it over.
+            // The channel has no buffer, so a worker waits until a keeper takes its piece.
             let (hand_over, computed) = mpsc::sync_channel(0);
             let computed = Arc::new(Mutex::new(computed));
             let _guard = WishOnPanic(&stop);
@@ -261,7 +261,7 @@ impl Drop for WishOnPanic<'_> {
 struct SoFar<W> {
     total: usize,
     weight: W,
-    /// Of the pieces in progress.
+    /// The finished shares of the pieces in progress.
     shares: BTreeMap<usize, f64>,
     work: f64,
     done_work: f64,
@@ -303,7 +303,7 @@ mod tests {
     use super::{Pool, Progress};
     use crate::stop::Stop;
 
-    /// Every number doubled by that many threads, and the progress reported on the way.
+    /// Doubles every number with `jobs` threads; returns the results and the reported progress.
     fn doubled(items: &[u64], jobs: usize) -> (Vec<Option<u64>>, Vec<Progress>) {
         let mut heard = Vec::new();
         let results = Pool { jobs, stop: &Stop::new() }.each(

@@ -1,6 +1,6 @@
-//! The records of the runs of a scenario, of which memory holds only so many: the others are read
-//! from their folders again and again. So a sweep takes the memory of its largest runs and of its
-//! points, whatever the number of its runs.
+//! The records of a scenario's runs. Memory holds a limited number of them; the others are read
+//! from their folders each time. So the memory of a sweep depends on its largest runs and on its
+//! points, not on the number of runs.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -13,11 +13,11 @@ use crate::error::LabError;
 use crate::lock::Lock;
 use crate::run_folder::{Maker, RunKey, folder_name, read_again};
 
-/// Bytes of records that a sweep keeps in memory if nobody needs them all at once: some thousand
-/// runs of a few flows.
+/// Bytes of records that a sweep keeps in memory if no caller needs all at once: some thousand runs
+/// of a few flows.
 pub const RECORDS_HELD: u64 = 8 << 20;
 
-/// What the words in a record take beside it.
+/// Bytes for strings that are stored outside a record: once per record and twice per swept key.
 const WORDS: usize = 400;
 
 /// The records of some runs of a scenario, in the scenario's order.
@@ -25,7 +25,7 @@ const WORDS: usize = 400;
 pub struct Records<'s> {
     scenario: &'s Scenario,
     maker: Maker,
-    /// Where the runs have their folders; without one, all records are in memory.
+    /// The folder that contains the runs' folders. Without it, all records are in memory.
     out: Option<PathBuf>,
     /// The runs' numbers in the scenario, in order.
     numbers: Vec<u32>,
@@ -36,12 +36,12 @@ pub struct Records<'s> {
 #[derive(Debug)]
 pub(crate) struct Held {
     records: BTreeMap<u32, Box<RunSummary>>,
-    /// Bytes that further ones may take.
+    /// Bytes left for further records.
     room: u64,
 }
 
 impl Held {
-    /// None yet.
+    /// Returns an empty store with room for this many bytes.
     pub(crate) fn new(room: u64) -> Self {
         Self { records: BTreeMap::new(), room }
     }
@@ -55,13 +55,14 @@ impl Held {
     }
 }
 
-/// A scenario has fewer runs than 2^32.
+/// Converts the number of a run; a scenario has fewer than 2^32 runs.
 fn small(number: u64) -> u32 {
     u32::try_from(number).expect("a scenario has at most ten million runs")
 }
 
 impl<'s> Records<'s> {
-    /// Those of these runs, in order. What is not held is in the runs' folders in `out`.
+    /// Returns the records of these runs, in order. Records that are not in `held` must be in the
+    /// runs' folders in `out`.
     pub(crate) fn new(
         scenario: &'s Scenario,
         maker: &Maker,
@@ -73,12 +74,12 @@ impl<'s> Records<'s> {
         Self { scenario, maker: maker.clone(), out, numbers, held }
     }
 
-    /// The numbers of the runs in the scenario.
+    /// Returns the runs' numbers in the scenario.
     pub fn numbers(&self) -> impl Iterator<Item = u64> {
         self.numbers.iter().map(|&number| u64::from(number))
     }
 
-    /// All records, in memory.
+    /// Returns all records, in memory.
     ///
     /// # Errors
     /// If one cannot be read.
@@ -101,7 +102,7 @@ impl<'s> Records<'s> {
             if !folder.is_dir() {
                 return Err(error);
             }
-            // Somebody else may be writing the run anew, who then holds its lock.
+            // Another process may be rewriting the run. Then it holds the run's lock.
             let _lock = Lock::take(&folder)?;
             read_again(&folder, &key)
         });
@@ -125,7 +126,7 @@ impl Runs for Records<'_> {
     }
 }
 
-/// The folder of a run of a scenario whose results are in `out`.
+/// Returns the folder of a run of a scenario whose results are in `out`.
 #[must_use]
 pub fn folder_of(out: &Path, scenario: &Scenario, number: u64, backend: &str) -> PathBuf {
     if scenario.runs() == 1 {
@@ -135,15 +136,15 @@ pub fn folder_of(out: &Path, scenario: &Scenario, number: u64, backend: &str) ->
     out.join(folder_name(&scenario.named_point(point), &RunKey::of(scenario, number, backend)))
 }
 
-/// A run's record under the name and the place in the sweep that it has in this scenario: the same
-/// run may have been computed for another one.
+/// Gives a run's record the name and the place in the sweep that the run has in this scenario,
+/// because it may have been computed for another scenario.
 pub(crate) fn named_as_in(scenario: &Scenario, number: u64, run: RunSummary) -> RunSummary {
     let (point, _) = scenario.point_and_seed(number);
     let (scenario, point) = (scenario.name().to_owned(), scenario.named_point(point));
     RunSummary { scenario, point_values: point_values(&point), point, ..run }
 }
 
-/// Roughly the memory that a record takes.
+/// Estimates the memory of a record.
 fn bytes_of(run: &RunSummary) -> u64 {
     let lists = run.flows.len() * (size_of::<FlowSummary>() + 50)
         + run.links.len() * (size_of::<LinkSummary>() + 50)
@@ -215,7 +216,7 @@ mod tests {
         }
         let table = |batch: &Batch<'_>| Points::of(&batch.records).unwrap().table(None);
         assert_eq!(table(&held), table(&read));
-        // CPU time is that of each computation, and comes from another file.
+        // CPU time differs between computations, and comes from another file.
         let (mut one, mut other) = (json(held.records), json(read.records));
         for run in one["runs"]
             .as_array_mut()

@@ -1,4 +1,5 @@
-//! Files that a user names for reports: refused early if they cannot be written, and written whole.
+//! Files that a user names for reports. If they cannot be written, the error comes early. They are
+//! written as a whole.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +7,7 @@ use crate::atomic_file::{make_folder, refuse_unwritable, write_named};
 use crate::error::LabError;
 use crate::run_folder::is_of_results;
 
-/// Refuses files that cannot be written, before anything is run.
+/// Returns an error if files cannot be written, before anything is run.
 ///
 /// # Errors
 /// If one is `-`, a folder, a device, read-only or a file of results, if its folder cannot be
@@ -25,7 +26,7 @@ pub fn check_reports(files: &[&PathBuf]) -> Result<(), LabError> {
             return Err(LabError::Usage(title));
         }
     }
-    // Their folders are there by now.
+    // Their folders exist by now.
     if let [one, other] = files
         && place(one) == place(other)
     {
@@ -35,7 +36,7 @@ pub fn check_reports(files: &[&PathBuf]) -> Result<(), LabError> {
     Ok(())
 }
 
-/// Where a file lies, however it is written: links are followed.
+/// Returns the canonical path of a file; links are followed.
 fn place(file: &Path) -> PathBuf {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new(".")).canonicalize();
@@ -43,7 +44,7 @@ fn place(file: &Path) -> PathBuf {
     file.canonicalize().ok().or(there).unwrap_or_else(|| file.to_owned())
 }
 
-/// Writes a report or a part of it, and makes its folder where there is none.
+/// Writes a report or a part of it, and creates its folder if it is missing.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -75,14 +76,14 @@ mod tests {
         let twice = refused(&["new/a.x", "./new/../new/a.x"]).unwrap();
         assert!(twice.ends_with("a.x is named for two reports; name two files"), "{twice}");
         for file in ["scenario.toml", "summary.json"] {
-            // Alone either may be anything.
+            // Each file alone is accepted.
             assert_eq!(refused(&[file]), None);
             fs::write(scratch.path().join(file), "").unwrap();
         }
         let results = refused(&["summary.json"]).unwrap();
         assert!(results.contains("holds results"), "{results}");
         assert_eq!(refused(&["report.json"]), None);
-        // Not below the scratch folder, but as somebody writes it.
+        // Not below the scratch folder, but as a user writes it.
         assert!(check_reports(&[&PathBuf::from("-")]).is_err());
         assert_eq!(refused(&["-"]), None);
     }

@@ -16,7 +16,7 @@ use crate::scenario_files::read_kept_scenario;
 /// At most this many runs of a sweep are drawn over time.
 const RUNS_DRAWN: usize = 12;
 
-/// Writes one page with the results of some folders, each a run's, a sweep's, or one of such
+/// Writes one page with the results of some folders, each of which holds a run, a sweep, or such
 /// folders.
 ///
 /// # Errors
@@ -64,7 +64,7 @@ fn section(results: &Results, document: RunsDocument) -> Result<PageSection, Lab
             (title, pictures)
         }
     };
-    // Versions that did not keep a sweep's scenario have left folders without one.
+    // Folders of earlier versions may lack the scenario of a sweep.
     let scenario = if file.exists() {
         fs::read_to_string(&file).map_err(|error| LabError::io("read", &file, &error))?
     } else {
@@ -74,7 +74,7 @@ fn section(results: &Results, document: RunsDocument) -> Result<PageSection, Lab
     Ok(PageSection { title, runs: document.runs, pictures, scenario, command })
 }
 
-/// The folders of the runs with a sweep's first seed, by name.
+/// Returns the folders of the runs with a sweep's first seed, by name.
 fn runs_of(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut runs: Vec<PathBuf> = entries

@@ -1,8 +1,8 @@
-//! The folder of a run: what is in it, how it is written, and how a finished one is recognised.
+//! The folder of a run: its contents, how it is written, and how a finished run is recognised.
 //!
 //! Every file is either complete or absent. `run.json` is written last and holds the hash of every
-//! other file. A folder is complete if its `run.json` matches its files and the wanted run. What a
-//! crash leaves is not complete, and the run is computed again.
+//! other file. A folder is complete if its `run.json` matches its files and the wanted run. A
+//! folder that a crash left is not complete, and its run is recomputed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -26,15 +26,15 @@ use crate::execute::Executed;
 use crate::lock::{LOCK, Use};
 use crate::machine;
 
-/// What a sweep's folder is of; a run's has none.
+/// The file that identifies the sweep in a folder. The folder of a run has no such file.
 pub(crate) const SWEEP_JSON: &str = "sweep.json";
 /// CPU time, machine and date, and the hashes of the other files.
 pub(crate) const RUN_JSON: &str = "run.json";
 
-/// The files that a run's folder has only if there are rows for them.
+/// Files that a run's folder has only if there are rows for them.
 const SOMETIMES: [&str; 2] = [TRANSFERS_PARQUET, DELAYS_PARQUET];
 
-/// Whether a file has the name of one of these, beside others of them.
+/// Whether a file has the name of a file of results, and another file of results is next to it.
 pub(crate) fn is_of_results(file: &Path) -> bool {
     let names = [SUMMARY_JSON, SUMMARY_PARQUET, SERIES_PARQUET, QUEUE_PARQUET, SCENARIO];
     let names = names.into_iter().chain(SOMETIMES).chain([SWEEP_JSON, RUN_JSON]);
@@ -42,7 +42,7 @@ pub(crate) fn is_of_results(file: &Path) -> bool {
     names.clone().any(|name| file.ends_with(name)) && names.filter(|name| beside(name)).count() > 1
 }
 
-/// Identifies a run: what it is of, and who computes it.
+/// The identity of a run: its scenario, its seed, and the back end that computes it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct RunKey {
     /// Hash of the resolved scenario, without the seed.
@@ -54,21 +54,21 @@ pub(crate) struct RunKey {
 }
 
 impl RunKey {
-    /// The key of a scenario's run on a back end.
+    /// Returns the key of a scenario's run on a back end.
     pub(crate) fn of(scenario: &Scenario, number: u64, backend: &str) -> Self {
         let (point, seed) = scenario.point_and_seed(number);
         let scenario_hash = scenario.point_hash(point).to_owned();
         Self { scenario_hash, seed, backend: backend.to_owned() }
     }
 
-    /// The key of a run with a record.
+    /// Returns the key of the run that has this record.
     pub(crate) fn of_record(run: &RunSummary) -> Self {
         let RunSummary { scenario_hash, seed, backend, .. } = run;
         Self { scenario_hash: scenario_hash.clone(), seed: *seed, backend: backend.clone() }
     }
 }
 
-/// Who makes results: a back end and its version, and this program.
+/// The programs that made results: a back end and bbrlab, each with its version.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Maker {
     version: String,
@@ -79,18 +79,18 @@ pub(crate) struct Maker {
     backend_version: String,
 }
 
-/// Folders of versions that had no other back end do not name it.
+/// Returns the back end of folders that do not name one: early versions had only the simulator.
 fn simulator() -> String {
     SIMULATOR.to_owned()
 }
 
 impl Maker {
-    /// This program with a back end.
+    /// Returns this program with a back end.
     pub(crate) fn with(on: &dyn Backend) -> Self {
         Self::of(on.name(), on.version())
     }
 
-    /// This program with the back end that made a record.
+    /// Returns this program with the back end that made a record.
     pub(crate) fn of_record(run: &RunSummary) -> Self {
         Self::of(&run.backend, run.backend_version.clone())
     }
@@ -100,25 +100,25 @@ impl Maker {
         Self { version, commit, backend: backend.to_owned(), backend_version }
     }
 
-    /// Whether it is this program, with whatever back end.
+    /// Whether the program is this version and commit, with any back end.
     pub(crate) fn is_this_program(&self) -> bool {
         self.version == VERSION && self.commit == COMMIT
     }
 
-    /// The program's version and commit.
+    /// Returns the program's version and commit.
     pub(crate) fn program(&self) -> (&str, &str) {
         (&self.version, &self.commit)
     }
 }
 
-/// The name of a run's folder in that of its sweep.
+/// Returns the name of a run's folder in the folder of its sweep.
 #[must_use]
 pub fn run_folder_name(run: &RunSummary) -> String {
     folder_name(&run.point, &RunKey::of_record(run))
 }
 
-/// The same: the swept values, the seed, enough of the hash to be unique, and a back end other than
-/// the simulator.
+/// Returns the name of a run's folder: the swept values, the seed, enough of the hash to be unique,
+/// and the back end unless it is the simulator.
 pub(crate) fn folder_name(point: &SweepPoint, key: &RunKey) -> String {
     let RunKey { scenario_hash: hash, seed, backend } = key;
     let mut parts: Vec<String> = point
@@ -136,7 +136,7 @@ pub(crate) fn folder_name(point: &SweepPoint, key: &RunKey) -> String {
     parts.join("_")
 }
 
-/// `run.json`: what differs from one computation of a run to the next, and the mark of
+/// `run.json`: the data that differ from one computation of a run to the next, and the mark of
 /// completeness.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct RunFile {
@@ -164,7 +164,7 @@ impl RunFile {
     }
 }
 
-/// `sweep.json`: what names a sweep but is not in the text of its scenario.
+/// `sweep.json`: the identity of a sweep, as far as it is not in the text of its scenario.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SweepFile {
     #[serde(flatten)]
@@ -177,18 +177,18 @@ pub(crate) struct SweepFile {
     pub(crate) runs: u64,
 }
 
-/// What a folder holds.
+/// The contents of a folder.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Found {
     /// Nothing, or nothing that can be used again.
     Nothing,
-    /// The run that is wanted, complete, made by the wanted maker.
+    /// The wanted run, complete, made by the wanted maker.
     Complete(Box<RunSummary>),
     /// A run of another scenario, seed or back end.
     Other(RunKey),
-    /// A sweep, where a single run is meant to be.
+    /// A sweep, where a single run is expected.
     Sweep,
-    /// A sweep with complete runs at points that the wanted one does not have.
+    /// A sweep with complete runs at points that the wanted sweep does not have.
     OtherSweep {
         /// Its scenario's name.
         scenario: String,
@@ -201,7 +201,7 @@ pub(crate) enum Found {
     Foreign,
 }
 
-/// What is in `folder`, which is meant for the run `wanted` by `maker`.
+/// Determines the contents of `folder`, which is meant for the run `wanted` by `maker`.
 #[must_use]
 pub(crate) fn look(folder: &Path, wanted: &RunKey, maker: &Maker) -> Found {
     let Ok(text) = fs::read_to_string(folder.join(RUN_JSON)) else {
@@ -239,7 +239,7 @@ pub(crate) fn look(folder: &Path, wanted: &RunKey, maker: &Maker) -> Found {
     }
 }
 
-/// The record of a run that was found complete in its folder, or written there, before.
+/// Returns the record of a run that was earlier found complete in its folder, or written there.
 ///
 /// # Errors
 /// If it is not there any more.
@@ -265,8 +265,9 @@ pub(crate) fn read_again(folder: &Path, wanted: &RunKey) -> Result<RunSummary, L
     Ok(RunSummary { cpu_s: Some(mark.cpu_s), ..run })
 }
 
-/// What is in `folder`, which is meant to contain the folders of the runs of `wanted`: `Nothing` if
-/// it is empty, or belongs to a sweep whose complete runs are all at points of `wanted`.
+/// Determines the contents of `folder`, which is meant to contain the folders of the runs of
+/// `wanted`. The result is `Nothing` if it is empty, or belongs to a sweep whose complete runs are
+/// all at points of `wanted`.
 #[must_use]
 pub(crate) fn look_for_sweep(folder: &Path, wanted: &Scenario, maker: &Maker) -> Found {
     let single = fs::read_to_string(folder.join(RUN_JSON)).ok();
@@ -291,8 +292,8 @@ pub(crate) fn look_for_sweep(folder: &Path, wanted: &Scenario, maker: &Maker) ->
     if is_sweeps || files.iter().all(is_leftover) { Found::Nothing } else { Found::Foreign }
 }
 
-/// Whether every complete run in a sweep's folder is at a point of this scenario, so that none
-/// would be left without a summary. Its seed does not matter.
+/// Whether every complete run in a sweep's folder is at a point of this scenario, so that the
+/// summary would include all of them. Seeds are not compared.
 fn has_points_of(wanted: &Scenario, folder: &Path) -> bool {
     let points: BTreeSet<&str> =
         (0..wanted.points()).map(|point| wanted.point_hash(point)).collect();
@@ -301,7 +302,7 @@ fn has_points_of(wanted: &Scenario, folder: &Path) -> bool {
     complete.all(|run| points.contains(run.scenario_hash.as_str()))
 }
 
-/// Whether a folder holds something, but no files of a run.
+/// Whether a folder holds files, but no files of a run.
 fn is_foreign(folder: &Path) -> bool {
     let is_empty = fs::read_dir(folder)
         .map_or(true, |entries| entries.flatten().all(|entry| entry.file_name() == LOCK));
@@ -318,7 +319,7 @@ fn holds_files_of_a_run(folder: &Path) -> bool {
     })
 }
 
-/// What a sweep's folder says it is of.
+/// Reads the `sweep.json` of a folder.
 #[must_use]
 pub(crate) fn read_sweep(folder: &Path) -> Option<SweepFile> {
     serde_json::from_str(&fs::read_to_string(folder.join(SWEEP_JSON)).ok()?).ok()
@@ -330,15 +331,16 @@ pub(crate) fn is_marked(folder: &Path) -> bool {
     [RUN_JSON, SUMMARY_JSON, SWEEP_JSON].iter().any(|name| folder.join(name).is_file())
 }
 
-/// The name of the back end that computed the results in a folder; the simulator's if it holds
-/// none.
+/// Returns the name of the back end that computed the results in a folder, or of the simulator if
+/// there are none.
 pub(crate) fn backend_name_of(folder: &Path) -> String {
     let of_run = || serde_json::from_slice(&fs::read(folder.join(RUN_JSON)).ok()?).ok();
     let maker = read_sweep(folder).map(|sweep| sweep.maker).or_else(of_run);
     maker.map_or_else(simulator, |maker: Maker| maker.backend)
 }
 
-/// The name of the scenario whose results a folder holds and, for a run, its place in a sweep.
+/// Returns the name of the scenario whose results a folder holds and, for a run, its place in a
+/// sweep.
 #[must_use]
 pub(crate) fn kept_name(folder: &Path) -> Option<(String, SweepPoint)> {
     if let Some(sweep) = read_sweep(folder) {
@@ -352,14 +354,13 @@ pub(crate) fn kept_name(folder: &Path) -> Option<(String, SweepPoint)> {
     read_mark(folder).map(|mark| (mark.scenario, SweepPoint::new()))
 }
 
-/// Which of its scenario's runs is in a folder, if that one is complete; nothing about its files is
-/// checked.
+/// Returns the key of the complete run in a folder. Its files are not checked.
 #[must_use]
 pub(crate) fn complete_key(folder: &Path) -> Option<RunKey> {
     complete_mark(folder).map(|mark| mark.key())
 }
 
-/// What made the wanted run, if it is in a folder and complete; nothing about its files is checked.
+/// Returns the maker of the wanted run if it is complete in a folder. Its files are not checked.
 #[must_use]
 pub(crate) fn maker_of(folder: &Path, wanted: &RunKey) -> Option<Maker> {
     complete_mark(folder).filter(|mark| mark.key() == *wanted).map(|mark| mark.maker)
@@ -373,8 +374,8 @@ fn read_mark(folder: &Path) -> Option<RunFile> {
     serde_json::from_slice(&fs::read(folder.join(RUN_JSON)).ok()?).ok()
 }
 
-/// The bytes of a file of results. Those of a run are the ones that its `run.json` has the hash of,
-/// if it has one.
+/// Returns the bytes of a file of results. If `run.json` in this folder contains a hash of the
+/// file, the bytes are checked against it.
 ///
 /// # Errors
 /// If the file cannot be read, or was altered since the run wrote it.
@@ -399,7 +400,7 @@ pub(crate) fn read_kept(folder: &Path, name: &str) -> Result<Vec<u8>, LabError> 
     }
 }
 
-/// A file of results that cannot be used as it is.
+/// Returns the error for a file of results that cannot be used.
 pub(crate) fn damaged(path: &Path, reason: &str) -> LabError {
     let folder = path.parent().unwrap_or(path);
     let mut text = format!("{} is damaged: {reason}", path.display());
@@ -409,8 +410,8 @@ pub(crate) fn damaged(path: &Path, reason: &str) -> LabError {
     LabError::Usage(text)
 }
 
-/// Puts a sweep's scenario into its folder, before there are results. What a single run has left
-/// there is removed: it was asked for with `--force`.
+/// Writes a sweep's scenario into its folder, before there are results. Files of a single run in it
+/// are removed, because the user gave `--force`.
 ///
 /// # Errors
 /// If a file cannot be written.
@@ -439,7 +440,7 @@ pub(crate) fn begin_sweep(
             folder.display()
         )));
     }
-    // The mark comes first: a scenario without it would be somebody's file.
+    // The mark is written first: a scenario without it would count as a file of the user.
     for (name, bytes) in [(SWEEP_JSON, pretty(&file)), (SCENARIO, scenario.to_toml().into_bytes())]
     {
         let path = folder.join(name);
@@ -451,8 +452,8 @@ pub(crate) fn begin_sweep(
     Ok(Use::join(&mark))
 }
 
-/// Puts a single run's scenario into its folder before it is computed, so that it can be run again
-/// however it ends. The results of an earlier run are left as they are until there are new ones.
+/// Writes a single run's scenario into its folder before the run is computed, so that it can be run
+/// again however it ends. Results of an earlier run stay until there are new results.
 ///
 /// # Errors
 /// If the file cannot be written.
@@ -464,7 +465,7 @@ pub(crate) fn begin_run(folder: &Path, scenario_toml: &str) -> Result<(), LabErr
     write(&path, scenario_toml.as_bytes())
 }
 
-/// Writes the folder of a run, whose scenario as TOML is given. An interrupted run is marked as
+/// Writes the folder of a run. `scenario_toml` is its scenario. An interrupted run is marked as
 /// incomplete.
 ///
 /// # Errors
@@ -477,7 +478,7 @@ pub(crate) fn write_run(
     Files::of(scenario_toml, run).write(folder)
 }
 
-/// The files of a run as they are to be written.
+/// The files of a run, ready to be written.
 #[derive(Debug)]
 pub(crate) struct Files {
     files: Vec<(&'static str, Vec<u8>)>,
@@ -485,7 +486,7 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    /// The files of a run, whose scenario as TOML is given.
+    /// Makes the files of a run. `scenario_toml` is its scenario.
     pub(crate) fn of(scenario_toml: &str, run: &Executed) -> Self {
         let summary = &run.result.summary;
         let files = files_of_run(scenario_toml, &run.result);
@@ -553,7 +554,7 @@ fn forget(file: &Path) -> Result<(), LabError> {
     }
 }
 
-/// SHA-256 in hexadecimal.
+/// Returns the SHA-256 hash in hexadecimal.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
     use std::fmt::Write as _;
     Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut hex, byte| {

@@ -1,5 +1,5 @@
 //! Scenarios in files: the text itself, which may also come from standard input, and the traces and
-//! distributions that it names. The crate of scenarios reads no file.
+//! distributions that it names. The crate `bbrlab-scenario` itself reads no files.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -10,7 +10,7 @@ use bbrlab_scenario::{
     Builtin, Scenario, ScenarioError, ScenarioErrors, check_file_size, plain_name,
 };
 
-/// What stands for standard input in the place of a file, and what messages call it.
+/// The argument that means standard input, and the name of standard input in messages.
 const STDIN: (&str, &str) = ("-", "<stdin>");
 
 /// Reads a file, or a built-in scenario by its id, or for `-` standard input, and applies the
@@ -39,8 +39,8 @@ fn read(path: &Path, sets: &[String]) -> Result<Scenario, ScenarioErrors> {
     Scenario::parse(&stem, &shown, &text, Some(&files_in(path.parent())), sets)
 }
 
-/// Reads standard input. Its name is its title, or else `stdin`; relative paths in it start from
-/// where the program was started.
+/// Reads standard input. Its name is its title, or else `stdin`. Relative paths in it start from
+/// the working folder.
 fn from_stdin(sets: &[String]) -> Result<Scenario, ScenarioErrors> {
     let text = text_of(io::stdin().lock(), STDIN.1, Scenario::BYTES_MAX)?;
     let scenario = Scenario::parse("stdin", STDIN.1, &text, Some(&files_in(None)), sets)?;
@@ -59,8 +59,8 @@ pub(crate) fn read_kept_scenario(path: &Path, sets: &[String]) -> Result<Scenari
     Scenario::parse_kept("scenario", &shown, &text, Some(&files_in(path.parent())), sets)
 }
 
-/// Reads the files that a scenario names. Relative names start from `folder`, or from where the
-/// program was started.
+/// Reads the files that a scenario names. Relative names start from `folder`, or without it from
+/// the working folder.
 pub fn files_in(folder: Option<&Path>) -> impl Fn(&str) -> Result<String, String> {
     move |name| {
         let path = folder.map_or_else(|| Path::new(name).to_owned(), |folder| folder.join(name));
@@ -74,7 +74,7 @@ pub fn files_in(folder: Option<&Path>) -> impl Fn(&str) -> Result<String, String
     }
 }
 
-/// The text of a scenario file: a regular file, not too large, in UTF-8.
+/// Returns the text of a scenario file: a regular file, not too large, in UTF-8.
 fn read_text(path: &Path, shown: &str, bytes_max: u64) -> Result<String, ScenarioErrors> {
     let unreadable = |error: io::Error| {
         let mut told = cannot_be_read(shown, &error);
@@ -92,7 +92,7 @@ fn read_text(path: &Path, shown: &str, bytes_max: u64) -> Result<String, Scenari
     text_of(File::open(path).map_err(unreadable)?, shown, bytes_max)
 }
 
-/// All that a file, a device or a pipe holds.
+/// Reads the whole of a file, a device or a pipe.
 fn text_of(source: impl Read, shown: &str, bytes_max: u64) -> Result<String, ScenarioErrors> {
     let mut bytes = Vec::new();
     // The length of a device or a pipe is unknown in advance, so at most one byte more than allowed

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Scratch(PathBuf);
 
 impl Scratch {
-    /// Creates an empty folder of that name, below one that only this process uses.
+    /// Creates an empty folder of that name, below a folder that only this process uses.
     pub(crate) fn new(name: &str) -> Self {
         let path = std::env::temp_dir().join(format!("bbrlab-{}-{name}", std::process::id()));
         let _ = fs::remove_dir_all(&path);

@@ -1,4 +1,4 @@
-//! One run in steps that the caller chooses, for who looks at it, or changes something, in between.
+//! One run in steps that the caller chooses, so that it can read or change values in between.
 
 use bbrlab_run::{Controls, Run, RunResult};
 use bbrlab_sim::{LinkMode, Sim, Status, refuse_failed};
@@ -12,19 +12,19 @@ pub struct SteppedRun {
 }
 
 impl SteppedRun {
-    /// A run at time zero, with the congestion controls from outside that it needs.
+    /// Creates a run at time zero, with the custom congestion controls that it needs.
     ///
     /// # Errors
-    /// If the simulation rejects the run, or a congestion control from outside has failed.
+    /// If the simulation rejects the run, or a custom congestion control has failed.
     pub fn new(run: &Run, controls: Controls) -> Result<Self, String> {
         Ok(Self { sim: Sim::with_controls(run, LinkMode::VirtualClock, &controls)?, controls })
     }
 
-    /// Runs every event up to and including this time in nanoseconds, or to the end of the run;
-    /// whether that is reached.
+    /// Runs every event up to and including this time in nanoseconds, or to the end of the run.
+    /// Returns whether the end is reached.
     ///
     /// # Errors
-    /// If a congestion control from outside has failed.
+    /// If a custom congestion control has failed.
     ///
     /// # Panics
     /// If an assertion in the simulator fails, which is a bug.
@@ -34,7 +34,7 @@ impl SteppedRun {
         Ok(status == Status::Done)
     }
 
-    /// The results up to now.
+    /// Returns the results up to now.
     ///
     /// # Panics
     /// As [`Self::advance`].

@@ -15,40 +15,40 @@ pub struct Stop {
 }
 
 impl Stop {
-    /// A request that only [`Self::request`] makes.
+    /// Creates a request that only [`Self::request`] makes.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A request that the user makes with Ctrl-C or SIGTERM.
+    /// Creates a request that the user makes with Ctrl-C or SIGTERM.
     ///
     /// # Errors
     /// If the system rejects a signal handler.
     pub fn on_interrupt() -> std::io::Result<Self> {
         let stop = Self::new();
         for signal in [SIGINT, SIGTERM] {
-            // In this order: the first signal finds the flag unset and sets it, the second finds it
-            // set and ends the program.
+            // The order matters: the first signal finds the flag unset and sets it, the second
+            // finds it set and ends the program.
             flag::register_conditional_shutdown(signal, 130, Arc::clone(&stop.requested))?;
             flag::register(signal, Arc::clone(&stop.requested))?;
         }
         Ok(stop)
     }
 
-    /// A request to stop a part of the work: made by any request to stop the whole, but not the
-    /// other way round.
+    /// Creates a request to stop a part of the work. A request to stop the whole also stops the
+    /// part, but not the other way round.
     #[must_use]
     pub(crate) fn inner(&self) -> Self {
         Self { requested: Arc::default(), outer: Some(Arc::new(self.clone())) }
     }
 
-    /// Asks for the stop.
+    /// Requests the stop.
     pub fn request(&self) {
         self.requested.store(true, Ordering::Relaxed);
     }
 
-    /// Whether a stop has been asked for.
+    /// Whether a stop has been requested.
     #[must_use]
     pub fn is_requested(&self) -> bool {
         self.requested.load(Ordering::Relaxed)

@@ -1,21 +1,21 @@
 //! Bounds on the agreement over all points together.
 //!
-//! A single point may differ, by chance or for a known cause; many points may not.
+//! A single point may differ by chance or for a known cause, but most points must agree.
 
 use super::difference::{Metric, MetricSummary};
 
-/// A bound on one figure of a metric's summary.
+/// A bound on one statistic of a metric's summary.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Aim {
     /// The metric.
     pub metric: Metric,
-    /// Which figure.
+    /// The statistic.
     pub figure: AimStatistic,
     /// Its bound.
     pub bound: f64,
 }
 
-/// A figure of a metric's summary.
+/// A statistic of a metric's summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AimStatistic {
     /// The median of the differences, to be at most the bound.
@@ -59,7 +59,7 @@ pub const AIMS: [Aim; 12] = [
 ];
 
 impl Aim {
-    /// The figure that this aim bounds.
+    /// Returns the value of the statistic that this aim bounds.
     #[must_use]
     pub const fn of(&self, summary: &MetricSummary) -> f64 {
         match self.figure {
@@ -69,7 +69,7 @@ impl Aim {
         }
     }
 
-    /// Whether the figure is within the bound.
+    /// Whether the value is within the bound.
     #[must_use]
     pub fn holds(&self, summary: &MetricSummary) -> bool {
         match self.figure {

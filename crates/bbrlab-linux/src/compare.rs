@@ -24,7 +24,7 @@ fn are_told_apart(flows: &[FlowSummary]) -> bool {
     })
 }
 
-/// Compares a point, which has these settings, with our runs of it.
+/// Compares a point, which has the settings `settings`, with our runs of it.
 pub(super) fn compare(
     point: &ReferencePoint,
     settings: &Settings,
@@ -46,8 +46,8 @@ pub(super) fn compare(
         #[expect(clippy::cast_precision_loss, reason = "a handful of flows")]
         let mean =
             |run: &RunSummary, pick: OfFlow| sum(run, pick).map(|sum| sum / members.len() as f64);
-        // For a train of transfers, goodput is their size over their mean duration, which the
-        // completion time already covers.
+        // For a sequence of transfers, goodput is their size divided by their mean duration, which
+        // the completion time already covers.
         if flows[0].fct_ms.mean.is_none() {
             add(Metric::Goodput, flow, &|run| sum(run, |flow| flow.goodput_mbps));
         }
@@ -60,7 +60,7 @@ pub(super) fn compare(
     add(Metric::Retransmissions, None, &|run| {
         count(run.flows.iter().map(|flow| flow.retransmitted_packets).sum())
     });
-    // The reference's policer is beside its bottleneck, whose own drops are of other packets.
+    // The policer drops other packets than the queue of the bottleneck, so both counts are added.
     add(Metric::Drops, None, &|run| {
         let link = run.links.first()?;
         count(Some(link.drops? + link.policer_drops.unwrap_or(0)))
@@ -94,5 +94,5 @@ fn is_bbr(cc: &str) -> bool {
     Algorithm::from_name(cc).is_some_and(Algorithm::is_bbr)
 }
 
-/// A figure of a flow.
+/// A metric of a flow.
 type OfFlow = fn(&FlowSummary) -> Option<f64>;

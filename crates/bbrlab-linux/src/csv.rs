@@ -9,13 +9,13 @@ use bbrlab_oracle::CsvColumns;
 
 use super::LinuxError;
 
-/// Where each column is.
+/// The position of each column.
 pub(super) struct Columns {
     csv: CsvColumns,
 }
 
 impl Columns {
-    /// The columns of a header, which must have those that are `needed`.
+    /// Finds the columns of a header, which must contain those in `needed`.
     pub(super) fn new(path: &Path, header: &str, needed: &[&str]) -> Result<Self, LinuxError> {
         let csv = CsvColumns::new(header);
         for needed in needed {
@@ -26,7 +26,7 @@ impl Columns {
         Ok(Self { csv })
     }
 
-    /// One line, split into cells; there must be as many as columns.
+    /// Splits a line into cells, of which there must be as many as columns.
     pub(super) fn row<'a>(
         &'a self,
         path: &'a Path,
@@ -50,7 +50,7 @@ pub(super) struct Row<'a> {
 }
 
 impl Row<'_> {
-    /// The error for a cell that does not hold what is expected.
+    /// Returns the error for a cell that does not contain the expected value.
     pub(super) fn wrong(&self, column: &str, expected: &str) -> LinuxError {
         let found = self.optional_text(column).unwrap_or("nothing");
         LinuxError::at(
@@ -60,18 +60,18 @@ impl Row<'_> {
         )
     }
 
-    /// A cell that may be empty or missing.
+    /// Reads a cell that may be empty or missing.
     pub(super) fn optional_text(&self, column: &str) -> Option<&str> {
         let place = self.columns.csv.position(column)?;
         Some(&*self.cells[place]).filter(|cell| !cell.is_empty())
     }
 
-    /// A cell that must not be empty.
+    /// Reads a cell that must not be empty.
     pub(super) fn text(&self, column: &str) -> Result<&str, LinuxError> {
         self.optional_text(column).ok_or_else(|| self.wrong(column, "a value"))
     }
 
-    /// A number that may be missing.
+    /// Reads a number that may be missing.
     pub(super) fn optional(&self, column: &str) -> Result<Option<f64>, LinuxError> {
         let Some(cell) = self.optional_text(column) else { return Ok(None) };
         match cell.parse::<f64>() {
@@ -80,29 +80,29 @@ impl Row<'_> {
         }
     }
 
-    /// A number.
+    /// Reads a number.
     pub(super) fn number(&self, column: &str) -> Result<f64, LinuxError> {
         self.optional(column)?.ok_or_else(|| self.wrong(column, "a number"))
     }
 
-    /// A whole number that may be missing.
+    /// Reads a whole number that may be missing.
     pub(super) fn optional_count(&self, column: &str) -> Result<Option<u64>, LinuxError> {
         let Some(cell) = self.optional_text(column) else { return Ok(None) };
         cell.parse().map(Some).map_err(|_| self.wrong(column, "a whole number"))
     }
 
-    /// A whole number.
+    /// Reads a whole number.
     pub(super) fn count(&self, column: &str) -> Result<u64, LinuxError> {
         self.optional_count(column)?.ok_or_else(|| self.wrong(column, "a value"))
     }
 
-    /// A whole number of 32 bits that may be missing.
+    /// Reads a whole number of 32 bits that may be missing.
     pub(super) fn optional_small(&self, column: &str) -> Result<Option<u32>, LinuxError> {
         let Some(value) = self.optional_count(column)? else { return Ok(None) };
         u32::try_from(value).map(Some).map_err(|_| self.wrong(column, "less than 2^32"))
     }
 
-    /// A whole number of 32 bits.
+    /// Reads a whole number of 32 bits.
     pub(super) fn small(&self, column: &str) -> Result<u32, LinuxError> {
         self.optional_small(column)?.ok_or_else(|| self.wrong(column, "a value"))
     }

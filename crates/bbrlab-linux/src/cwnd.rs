@@ -1,10 +1,10 @@
-//! Compares cwnd sample by sample: in how many samples of a run ours is near Linux's.
+//! Compares cwnd sample by sample: the share of a run's samples in which our cwnd is near Linux's.
 //!
 //! Only runs in which both should have the same cwnd are compared: a single flow without random
 //! loss. Congestion controls that use no random numbers are compared over the whole run. BBR draws
-//! the phase of its gain cycle, so only its first seconds are compared, with several of our seeds,
-//! of which the best counts. With a buffer below half a BDP, BBR is not compared: its start-up
-//! already depends on which packet of a burst is lost.
+//! the phase of its gain cycle at random, so only its first seconds are compared. Several of our
+//! seeds are compared, and the best one counts. With a buffer below half a BDP, BBR is not
+//! compared, because its start-up already depends on which packet of a burst is lost.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ const FAMILIES: [&str; 2] = ["1_single", "v_base"];
 /// Congestion controls that use no random numbers.
 const WITHOUT_CHANCE: [&str; 3] = ["cubic", "reno", "vegas"];
 
-/// How much of a run of BBR is compared, from its start, and with how many of our seeds.
+/// The part of a BBR run that is compared, from its start, and the number of our seeds.
 const BBR_UNTIL: Span = Span::from_secs(10);
 const BBR_SEEDS: u64 = 10;
 /// The smallest buffer with which BBR is compared, in BDP.
@@ -30,12 +30,12 @@ const BBR_BUFFER_BDP_MIN: f64 = 0.5;
 const NEAR_PACKETS: f64 = 2.0;
 const NEAR_SHARE: f64 = 0.05;
 
-/// How much of a run agrees.
+/// The agreement of cwnd in a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CwndAgreement {
     /// Samples of Linux that were compared.
     pub samples: usize,
-    /// Share of them for which ours is near; with several seeds, of the best seed.
+    /// Share of these samples for which ours is near; with several seeds, that of the best seed.
     pub share: f64,
     /// How many of our seeds were tried.
     pub seeds: u64,
@@ -45,14 +45,14 @@ impl CwndAgreement {
     /// The share that a run should reach.
     pub const AIM: f64 = 0.95;
 
-    /// Whether it is reached.
+    /// Whether the share reaches [`Self::AIM`].
     #[must_use]
     pub fn passes(&self) -> bool {
         self.share >= Self::AIM
     }
 }
 
-/// Linux's cwnd of a point, and how much of it is compared.
+/// Linux's cwnd of a point, and the part of it that is compared.
 #[derive(Clone, Debug)]
 pub(super) struct CwndSeries {
     /// Seconds and packets.
@@ -63,7 +63,7 @@ pub(super) struct CwndSeries {
     pub(super) seeds: u64,
 }
 
-/// Linux's cwnd over time; `None` if it is not to be compared or the folder has no series.
+/// Returns Linux's cwnd over time; `None` if it is not compared or the folder has no series.
 pub(super) fn series_of(
     dir: &Path,
     point: &ReferencePoint,
@@ -90,7 +90,7 @@ pub(super) fn series_of(
 }
 
 impl CwndSeries {
-    /// The agreement, given the share that each seed reached.
+    /// Returns the agreement, from the share that each seed reached.
     pub(super) fn agreement(&self, shares: &[f64]) -> CwndAgreement {
         CwndAgreement {
             samples: self.samples.len(),
@@ -99,7 +99,7 @@ impl CwndSeries {
         }
     }
 
-    /// The share of Linux's samples for which our run with that seed is near.
+    /// Returns the share of Linux's samples for which our run with `seed` is near.
     pub(super) fn share(&self, point: &ReferencePoint, seed: u64) -> Result<f64, LinuxError> {
         let mut run = scenario_text::run(point, &point.seeds[0], seed)?;
         run.flow_series = true;

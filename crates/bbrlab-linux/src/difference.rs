@@ -1,11 +1,11 @@
-//! How far two sets of runs are apart, beyond what chance explains.
+//! The difference between two sets of runs, beyond what chance explains.
 
 use bbrlab_run::{mean, percentile, variance};
 
-/// What is compared.
+/// A metric that is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Metric {
-    /// Payload that the receiver got, in Mbit/s.
+    /// Payload that the receiver gets, in Mbit/s.
     Goodput,
     /// Link bytes over capacity.
     Utilization,
@@ -25,14 +25,14 @@ pub enum Metric {
     Fct,
     /// CE marks of the run.
     Marks,
-    /// Drops at the second bottleneck, or at the link of the way back.
+    /// Drops at the second bottleneck, or at the link of the reverse path.
     SecondDrops,
-    /// Utilization of the second bottleneck, or of the link of the way back.
+    /// Utilization of the second bottleneck, or of the link of the reverse path.
     SecondUtilization,
 }
 
 impl Metric {
-    /// All, in the order of the summary.
+    /// All metrics, in the order of the summary.
     pub const ALL: [Self; 12] = [
         Self::Goodput,
         Self::Utilization,
@@ -67,8 +67,8 @@ impl Metric {
         }
     }
 
-    /// The largest difference with which a point passes: the project's aim is that 95 of 100 points
-    /// pass.
+    /// Returns the largest difference with which a point passes: the project's aim is that 95 of
+    /// 100 points pass.
     #[must_use]
     pub const fn tolerance(self) -> f64 {
         match self {
@@ -80,8 +80,8 @@ impl Metric {
         }
     }
 
-    /// The smallest value that a difference is divided by: two packets in the queue instead of one
-    /// should not count as 100 %. `None` where differences are not divided.
+    /// Returns the smallest divisor of a difference, because two packets in the queue instead of
+    /// one should not count as 100 %. `None` for a metric whose differences are not divided.
     const fn floor(self) -> Option<f64> {
         match self {
             Self::MeanQueue => Some(5.0),
@@ -92,7 +92,7 @@ impl Metric {
     }
 }
 
-/// A metric of a point, ours and Linux's.
+/// A metric of a point, in our runs and in Linux's.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinuxComparison {
     /// The metric.
@@ -155,7 +155,7 @@ pub struct MetricSummary {
 }
 
 impl MetricSummary {
-    /// The summary of some differences of one metric; `None` if there are none.
+    /// Summarises differences of one metric; `None` if there are none.
     pub(super) fn new(metric: Metric, mut differences: Vec<f64>) -> Option<Self> {
         differences.sort_by(f64::total_cmp);
         let n = differences.len();

@@ -1,22 +1,22 @@
 //! Compares our stack with a real one: runs every scenario of a reference folder.
 //!
 //! A point is a kernel and a scenario. Linux's value is the mean over the seeds of the reference;
-//! ours is the mean over ten seeds, which use the start times of Linux's seeds in turn. Only what
-//! exceeds twice the standard error of a difference counts: two BBR flows can settle in different
-//! modes, and a microsecond decides which.
+//! ours is the mean over ten seeds, which use the start times of Linux's seeds in turn. Only the
+//! part of a difference above twice its standard error counts, because two BBR flows can settle in
+//! different modes, and a microsecond decides which.
 //!
-//! Queues and smoothed RTTs are means of samples on both sides, at the reference's period: its
-//! queue statistics are samples, not time integrals. Where an application writes at a multiple of
+//! Queues and smoothed RTTs are means of samples on both sides, at the reference's period, because
+//! its queue statistics are samples, not time integrals. If an application writes at a multiple of
 //! the period, these two kinds of mean differ.
 //!
 //! | file | idea |
 //! | --- | --- |
-//! | `reference.rs`, `series.rs`, `csv.rs` | what Linux did, in the same records as our runs and series |
+//! | `reference.rs`, `series.rs`, `csv.rs` | Linux's results as our records and series |
 //! | `settings.rs` | the settings of a point, read and checked |
 //! | `scenario_text.rs` | a point as a scenario of ours |
-//! | `managed.rs` | settings in the words of `tc`: queue disciplines, policers, slots |
+//! | `managed.rs` | settings in the syntax of `tc`: queue disciplines, policers, slots |
 //! | `tasks.rs` | our runs of the points |
-//! | `compare.rs`, `difference.rs` | the comparison of a point, metric by metric; how large a difference is |
+//! | `compare.rs`, `difference.rs` | the comparison of a point; the size of a difference |
 //! | `cwnd.rs` | cwnd sample by sample |
 //! | `aims.rs` | bounds on the agreement over all points |
 //! | `overlay.rs` | pictures of both, one drawn over the other |
@@ -54,7 +54,7 @@ const SEEDS: u64 = 10;
 /// Congestion controls of the reference that we do not have, by design.
 const LEFT_OUT: [&str; 3] = ["cdg", "nv", "lp"];
 
-/// Why a reference folder could not be used. All of these are bad input.
+/// The reason why a reference folder cannot be used. Each is bad input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinuxError(String);
 
@@ -92,14 +92,14 @@ pub struct LinuxPoint {
     pub is_bbr_under_early_drops: bool,
     /// Seeds of the reference.
     pub linux_seeds: usize,
-    /// What was compared.
+    /// The comparisons of its metrics.
     pub comparisons: Vec<LinuxComparison>,
-    /// cwnd sample by sample, where it is compared.
+    /// The agreement of cwnd, if it is compared.
     pub cwnd: Option<CwndAgreement>,
 }
 
 impl LinuxPoint {
-    /// The largest of its differences, as multiples of the tolerances.
+    /// Returns the largest of its differences, as a multiple of the tolerance.
     #[must_use]
     pub fn worst(&self) -> f64 {
         let multiples = self.comparisons.iter().map(|c| c.difference / c.metric.tolerance());
@@ -116,11 +116,11 @@ pub struct LinuxReport {
     pub skipped: Vec<(String, String)>,
     /// By metric, over all points.
     pub summary: Vec<(Metric, MetricSummary)>,
-    /// Whether the user ended it early; then points are missing.
+    /// Whether the user interrupted it; then points are missing.
     pub is_interrupted: bool,
 }
 
-/// What to compare.
+/// The options of a comparison.
 #[derive(Clone, Debug, Default)]
 pub struct LinuxOptions {
     /// Only scenarios whose name contains one of these; all if empty.
@@ -163,7 +163,7 @@ pub fn validate_linux(
     Ok(LinuxReport { points, skipped, summary, is_interrupted })
 }
 
-/// Summarises each metric over some points; a metric that none of them has is left out.
+/// Summarises each metric over some points. A metric that none of them has is omitted.
 #[expect(clippy::needless_pass_by_value, reason = "an iterator that is cheap to clone")]
 pub fn summarise<'a>(
     points: impl IntoIterator<Item = &'a LinuxPoint> + Clone,
@@ -186,7 +186,7 @@ pub fn summarise<'a>(
 /// Scenarios that are left out, with the reason.
 type Skipped = Vec<(String, String)>;
 
-/// The points of the folders that are asked for.
+/// Returns the requested points of the folders.
 fn plan(
     dirs: &[PathBuf],
     options: &LinuxOptions,
@@ -215,7 +215,7 @@ fn plan(
     Ok((planned, skipped))
 }
 
-/// The settings of a point.
+/// Reads the settings of a point.
 fn settings_of(dir: &Path, point: &ReferencePoint) -> Result<Settings, LinuxError> {
     Settings::of(point).map_err(|reason| {
         let path = reference::summary_path(dir);

@@ -1,5 +1,5 @@
-//! Pictures of cwnd, RTT, throughput and queue of Linux's seed 1 and of our first run, one drawn
-//! over the other.
+//! Pictures of cwnd, RTT, throughput and queue that draw Linux's seed 1 and our first run over each
+//! other.
 
 use std::path::{Path, PathBuf};
 
@@ -13,12 +13,12 @@ use bbrlab_run::Run;
 use super::reference::ReferencePoint;
 use super::{LinuxError, LinuxOptions, LinuxReport, plan, scenario_text, series};
 
-/// Which points are drawn.
+/// The points to draw.
 #[derive(Clone, Debug)]
 pub enum Pictures {
-    /// This many: those that differ most, in multiples of the tolerances.
+    /// This many points, those that differ most, in multiples of the tolerances.
     Worst(usize),
-    /// Those with these names.
+    /// The points with these names.
     Named(Vec<String>),
 }
 
@@ -67,7 +67,7 @@ pub fn write_overlays(
     write_pictures(out, &pictures)
 }
 
-/// The picture of a point; `None` if the folder has no series of it.
+/// Returns the picture of a point; `None` if the folder has no series of it.
 fn picture(dir: &Path, point: &ReferencePoint) -> Result<Option<Picture>, LinuxError> {
     let Some(linux) = series::flows(dir, &point.kernel, &point.scenario)? else { return Ok(None) };
     let linux_queue = series::queue(dir, &point.kernel, &point.scenario)?.unwrap_or_default();

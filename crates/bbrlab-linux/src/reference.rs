@@ -1,8 +1,8 @@
-//! What a real Linux stack did: the summary rows of a reference folder.
+//! The results of a real Linux stack: the summary rows of a reference folder.
 //!
 //! A reference folder holds `summary.csv`, one row per run and flow. Rows of one kernel and
-//! scenario are a *point*; its seeds are repetitions of it. A run becomes the same record as our
-//! runs; what the file does not contain is `None`.
+//! scenario are a *point*; its seeds are repetitions of it. A run of the reference becomes the same
+//! record as our runs, in which values that the file does not contain are `None`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,7 +16,7 @@ use super::csv::{Columns, Row};
 /// The largest summary that is read, in bytes: about a hundred thousand rows.
 const BYTES_MAX: u64 = 64 << 20;
 
-/// Columns that must be there.
+/// Columns that the summary must have.
 const NEEDED: [&str; 8] =
     ["kernel", "scenario", "family", "seed", "flow", "cc", "start_s", "flow_rtt_ms"];
 
@@ -45,7 +45,8 @@ pub(super) struct ReferencePoint {
 }
 
 impl ReferencePoint {
-    /// Whether there is a second link with a rate: a second bottleneck, or a link on the way back.
+    /// Whether there is a second link with a rate: a second bottleneck, or a link on the reverse
+    /// path.
     pub(super) fn has_second_link(&self) -> bool {
         SECOND_LINK.iter().any(|&key| self.settings.contains_key(key))
     }
@@ -139,7 +140,7 @@ fn point(row: &Row<'_>) -> Result<ReferencePoint, LinuxError> {
     })
 }
 
-/// The figures of a run that each of its rows repeats.
+/// Reads the values of a run that each of its rows repeats.
 fn seed_run(row: &Row<'_>, point: &ReferencePoint, seed: u64) -> Result<RunSummary, LinuxError> {
     let mut links = vec![LinkSummary {
         name: "bottleneck".to_owned(),
@@ -181,8 +182,8 @@ fn seed_run(row: &Row<'_>, point: &ReferencePoint, seed: u64) -> Result<RunSumma
     })
 }
 
-/// `police.drops` of the counters in `qdisc_stats`; `None` if there is no policer. Counters that
-/// are 0 are left out.
+/// Reads `police.drops` from the counters in `qdisc_stats`; `None` if there is no policer. The
+/// reference omits counters that are 0.
 fn policer_drops(row: &Row<'_>) -> Result<Option<u64>, LinuxError> {
     let counters = row.optional_text("qdisc_stats").unwrap_or_default();
     let mut of_police = counters.split(';').filter_map(|pair| pair.strip_prefix("police."));
@@ -215,12 +216,12 @@ fn flow(row: &Row<'_>, id: u32, stop_s: f64) -> Result<FlowSummary, LinuxError> 
     })
 }
 
-/// Our name for a kernel's congestion control.
+/// Returns our name for a kernel's congestion control.
 fn our_name(cc: &str) -> &str {
     if cc == "bbr" { "bbr1" } else { cc }
 }
 
-/// The path of a reference folder's summary, for messages.
+/// Returns the path of a reference folder's summary, for messages.
 pub(super) fn summary_path(dir: &Path) -> PathBuf {
     dir.join("summary.csv")
 }

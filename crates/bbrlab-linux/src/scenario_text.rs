@@ -2,15 +2,15 @@
 //! implies.
 //!
 //! In the reference's network, a flow passes sender, router, bottleneck, router and receiver. Half
-//! of the RTT lies behind the bottleneck and the other half on the way back, so the left access
-//! delay is 0. netem's queue limit includes the packet in service, ours does not: `buffer_pkts`
-//! counts only packets that wait. When the rate changes, netem keeps the departure times of packets
-//! that it has already accepted.
+//! of the RTT is behind the bottleneck and the other half on the reverse path, so the left access
+//! delay is 0. The queue limit of `netem` includes the packet in service. Our limit does not:
+//! `buffer_pkts` counts only packets that wait. When the rate changes, `netem` keeps the departure
+//! times of packets that it has already accepted.
 //!
-//! Where the way back has a rate, or flows have slots of their own, the two ways are spelled out as
-//! paths. A flow's two delays are then links of its own: the right one, between the second router
-//! and the host on the right, has the random loss and the reordering of the reference, and the left
-//! one only a delay. Whatever crosses a link gets what the link has.
+//! If the reverse path has a rate, or flows have their own slots, both directions are written as
+//! paths. Then a flow's two delays are links of its own. The right link, between the second router
+//! and the host on the right, has the random loss and the reordering of the reference. The left
+//! link has only a delay. A link treats all packets that cross it in the same way.
 
 use std::fmt::Write as _;
 
@@ -31,7 +31,7 @@ const SEED_2_WITHOUT_PHASE: [&str; 5] = ["2_loss", "3_two", "4_vs", "5_rtt", "7_
 /// writes at a multiple of the sampling period writes just after the sample of that instant.
 const CLOCK_STEP_NS: u32 = 256;
 
-/// How long after the tick the flows of that seed start, in seconds.
+/// Returns the time from the tick to the start of the flows of that seed, in seconds.
 fn phase_s(point: &ReferencePoint, seed: u64) -> f64 {
     let has_none = seed == 2 && SEED_2_WITHOUT_PHASE.contains(&point.family.as_str());
     let place = usize::try_from(seed).ok().and_then(|seed| seed.checked_sub(2));
@@ -41,7 +41,7 @@ fn phase_s(point: &ReferencePoint, seed: u64) -> f64 {
     }
 }
 
-/// A point as a run of ours with seed `seed` and the start times of the reference's run
+/// Returns a point as a run of ours, with seed `seed` and the start times of the reference's run
 /// `reference`.
 pub(super) fn run(
     point: &ReferencePoint,
@@ -65,7 +65,7 @@ pub(super) fn name_runs(point: &mut ReferencePoint) -> Result<(), LinuxError> {
     Ok(())
 }
 
-/// The period of the reference's samples, over which its means are taken, in milliseconds.
+/// Returns the period in milliseconds of the reference's samples, of which its means are taken.
 fn sample_ms(point: &ReferencePoint) -> u32 {
     match point.family.as_str() {
         "7_many" if point.seeds[0].flows.len() == 16 => 40,
@@ -75,21 +75,21 @@ fn sample_ms(point: &ReferencePoint) -> u32 {
     }
 }
 
-/// How a scenario spells out the network of a point.
+/// The form in which a scenario describes the network of a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Layout {
-    /// A bottleneck, which all flows cross, and delays of their own behind it.
+    /// A bottleneck, which all flows cross, and a delay for each flow behind it.
     Dumbbell,
     /// Two bottlenecks in a row.
     TwoHops,
-    /// Each way as a path over links, the delays among them.
+    /// Each direction as a path over links; delays are links, too.
     Paths,
 }
 
 impl Layout {
     fn of(settings: &Settings, flows: usize) -> Self {
-        // A `netem` with slots is that of one flow; the dumbbell's slots are the same for all
-        // flows, and its two delays are equal.
+        // In the reference, each flow has its own `netem` with slots. In a dumbbell all flows share
+        // the slots, and the two delays are equal.
         let has_slots = settings.data_slot.is_some() || settings.ack_slot.is_some();
         if let QueueKind::Discipline { second_rate_mbps: Some(_), .. } = settings.queue {
             Self::TwoHops
@@ -103,7 +103,8 @@ impl Layout {
     }
 }
 
-/// The scenario with our seed `seed` and the start times of the reference's run `reference`.
+/// Returns the text of the scenario with our seed `seed` and the start times of the reference's run
+/// `reference`.
 fn scenario_text(
     point: &ReferencePoint,
     reference: &RunSummary,
@@ -182,7 +183,8 @@ fn scenario_text(
 fn stack(point: &ReferencePoint, settings: &Settings) -> String {
     let stack = &settings.stack;
     let mut text = format!("[stack]\nclock_step = \"{CLOCK_STEP_NS}ns\"\n");
-    // The sixteen flows at 1 Gbit/s read in pieces of 64 KiB, for the sake of the rig's speed.
+    // In the reference, the sixteen flows at 1 Gbit/s read in pieces of 64 KiB, because the rig
+    // would otherwise be too slow.
     let is_sixteen = point.family == "7_many" && point.seeds[0].flows.len() == 16;
     if let Some(bytes) = stack.rcvlowat.or(is_sixteen.then_some(65536)) {
         let _ = writeln!(text, "rcvlowat = \"{bytes}B\"");
@@ -212,11 +214,11 @@ enum Side {
     Forward,
     /// The second of two bottlenecks.
     SecondHop,
-    /// The link of the way back.
+    /// The link of the reverse path.
     Back,
 }
 
-/// The keys of a link with a rate, in which packets wait as at the bottleneck.
+/// Returns the keys of a link with a rate, in which packets wait as at the bottleneck.
 fn link(point: &ReferencePoint, settings: &Settings, side: Side) -> Result<String, String> {
     let (rate_mbps, buffer_pkts) = match (side, settings.reverse) {
         (
@@ -251,7 +253,7 @@ fn link(point: &ReferencePoint, settings: &Settings, side: Side) -> Result<Strin
     Ok(text)
 }
 
-/// Random loss and reordering, which packets meet behind the bottleneck.
+/// Returns the keys of random loss and reordering, which occur behind the bottleneck.
 fn impairments(point: &ReferencePoint, settings: &Settings) -> String {
     let mut text = String::new();
     if point.loss > 0.0 {
@@ -263,13 +265,13 @@ fn impairments(point: &ReferencePoint, settings: &Settings) -> String {
     text
 }
 
-/// The delays of a flow as two links: right and left of the routers.
+/// Returns the delays of a flow as two links: right and left of the routers.
 fn delays(
     point: &ReferencePoint,
     settings: &Settings,
     (number, rtt_ms): (usize, f64),
 ) -> Result<String, String> {
-    // With reordering, the right delay is what packets may skip.
+    // With reordering, the right delay is the delay that packets may skip.
     let [right_ms, left_ms] = match settings.reorder {
         Some(Reorder { by_ms, .. }) => [0.0, rtt_ms - by_ms],
         None => [rtt_ms / 2.0; 2],
@@ -286,7 +288,7 @@ fn delays(
     Ok(right + &left)
 }
 
-/// Where a flow's data and ACKs go.
+/// Returns the paths of a flow's data and ACKs.
 fn route(settings: &Settings, layout: Layout, (number, rtt_ms): (usize, f64)) -> String {
     if layout == Layout::Paths {
         let back = if settings.reverse == Reverse::Free { "" } else { "\"back\", " };
@@ -321,8 +323,8 @@ fn application(application: Application) -> String {
     }
 }
 
-/// The parameters of `cc`: those with which its module was loaded, and those that follow from the
-/// kernel's version.
+/// Returns the parameters of `cc`: those with which its module was loaded, and those that follow
+/// from the kernel's version.
 fn cc_params(point: &ReferencePoint, settings: &Settings, cc: &str) -> String {
     let mut params = Vec::new();
     let family = Algorithm::from_name(cc).and_then(Algorithm::family);
@@ -356,14 +358,14 @@ mod tests {
 
     const HEADER: &str = "kernel,scenario,family,seed,flow,cc,start_s,flow_rtt_ms,rate_mbps,buffer_pkts,loss,duration_s,settings";
 
-    /// A point with two flows, of 20 and 60 ms, and these settings.
+    /// Returns a point with two flows, of 20 and 60 ms, and these settings.
     fn point(family: &str, loss: &str, settings: &str) -> ReferencePoint {
         let row = |flow: &str| format!("6.12,x,{family},1,{flow},10,50,{loss},15,{settings}\n");
         let text = format!("{HEADER}\n{}{}", row("0,bbr,0.1,20"), row("1,cubic,1.1,60"));
         parse(Path::new("summary.csv"), &text).unwrap().remove(0)
     }
 
-    /// The network and the paths of a point.
+    /// Checks the network and the paths of a point.
     fn check(family: &str, loss: &str, settings: &str, expected: &Expect) {
         let point = point(family, loss, settings);
         let text = scenario_text(&point, &point.seeds[0], 1).unwrap();

@@ -1,8 +1,8 @@
-//! What a real Linux stack did over time: a reference folder's time series of seed 1.
+//! The time series of a real Linux stack: those of seed 1 in a reference folder.
 //!
-//! They are in `<folder>/<scenario>.flows.csv.gz` and `.queue.csv.gz`, the folder named after the
-//! kernel. A folder without series is a smaller reference, not a damaged one. They are returned in
-//! the same form as the series of our runs.
+//! They are in `<folder>/<scenario>.flows.csv.gz` and `.queue.csv.gz`, where the folder is named
+//! after the kernel. A folder without series is a smaller reference, not a damaged one. The series
+//! have the same form as the series of our runs.
 
 use std::fs;
 use std::io::Read as _;
@@ -21,7 +21,7 @@ const BYTES_MAX: u64 = 256 << 20;
 const FLOW_COLUMNS: [&str; 8] =
     ["t", "flow", "cwnd", "unacked", "srtt_us", "retrans_total", "delivered", "rx_bytes"];
 
-/// The flows of a point over time; `None` if the folder has no such series.
+/// Reads the flows of a point over time; `None` if the folder has no such series.
 pub(super) fn flows(
     dir: &Path,
     kernel: &str,
@@ -57,7 +57,7 @@ pub(super) fn flows(
     Ok(Some(series))
 }
 
-/// The queue of a point over time; `None` if the folder has no such series.
+/// Reads the queue of a point over time; `None` if the folder has no such series.
 pub(super) fn queue(
     dir: &Path,
     kernel: &str,
@@ -80,7 +80,8 @@ pub(super) fn queue(
     Ok(Some(series))
 }
 
-/// `6.12.117 + BBRv3` is `linux-6.12-bbrv3`; text in brackets is ignored.
+/// Returns the folder of a kernel: `linux-6.12-bbrv3` for `6.12.117 + BBRv3`. Text in brackets is
+/// ignored.
 fn folder(kernel: &str) -> PathBuf {
     let kernel = kernel.split('(').next().unwrap_or_default().trim();
     let (version, patch) = kernel.split_once(" + ").unwrap_or((kernel, ""));
@@ -105,7 +106,7 @@ fn unpack(path: &Path) -> Result<Option<String>, LinuxError> {
     }
 }
 
-/// The columns, and the lines below them with their numbers.
+/// Returns the columns, and the lines below them with their numbers.
 fn table<'a>(
     path: &Path,
     text: &'a str,

@@ -1,8 +1,8 @@
 //! The settings of a point: how it deviates from the reference's dumbbell, read and checked.
 //!
-//! Settings combine, as they do in life. What cannot be combined, and a value that is not
-//! understood, is an error: a setting that is left out without a word would make the comparison one
-//! of two different networks.
+//! Settings can be combined, as in a real network. An unsupported combination or an unknown value
+//! is an error, because a setting that is ignored silently would lead to a comparison of two
+//! different networks.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -49,30 +49,30 @@ pub(super) struct Settings {
     pub(super) stack: Stack,
     pub(super) ecn: Ecn,
     pub(super) queue: QueueKind,
-    /// The policer in front of the bottleneck, in the words of `tc`.
+    /// The policer in front of the bottleneck, in the syntax of `tc`.
     pub(super) police: Option<String>,
     pub(super) reverse: Reverse,
     pub(super) reorder: Option<Reorder>,
-    /// Slots of `netem` in the delay of each flow's data, in the words of `tc`.
+    /// Slots of `netem` in the delay of each flow's data, in the syntax of `tc`.
     pub(super) data_slot: Option<String>,
-    /// The same in the delay of its ACKs.
+    /// Slots of `netem` in the delay of each flow's ACKs, in the syntax of `tc`.
     pub(super) ack_slot: Option<String>,
     pub(super) bbr2: Bbr2,
 }
 
-/// What a flow's application does.
+/// The behaviour of a flow's application.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) enum Application {
     /// Writes without end.
     #[default]
     Endless,
-    /// Writes so many bytes at this interval.
+    /// Writes `bytes` bytes every `every_ms` ms.
     Interval { bytes: u64, every_ms: f64 },
-    /// Sends so many transfers of that size, each on a new connection.
+    /// Sends `count` transfers of `bytes` bytes, each on a new connection.
     Train { bytes: u64, count: u64, gap_ms: f64 },
 }
 
-/// What differs at the hosts.
+/// The settings of the hosts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Stack {
     pub(super) rcvlowat: Option<u64>,
@@ -89,11 +89,11 @@ pub(super) enum Ecn {
     #[default]
     Off,
     On,
-    /// With the route's feature that BBRv3 asks for.
+    /// On, with the route feature that BBRv3 requires.
     Low,
 }
 
-/// What holds packets back at the bottleneck.
+/// The queue at the bottleneck.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) enum QueueKind {
     /// `netem` with a rate.
@@ -101,26 +101,26 @@ pub(super) enum QueueKind {
     Netem,
     /// A token bucket with a FIFO inside.
     Tbf,
-    /// A token bucket with `codel` inside that marks above this sojourn.
+    /// A token bucket with a `codel` inside that marks packets above this sojourn time.
     TbfCodel { ce_threshold_ms: f64 },
-    /// An exact serialiser with a discipline inside, in the words of `tc`; with a second one of
-    /// this rate behind it.
+    /// An exact serialiser with a discipline inside, in the syntax of `tc`. With
+    /// `second_rate_mbps`, a second serialiser of that rate follows.
     Discipline { words: String, second_rate_mbps: Option<f64> },
 }
 
-/// What the way back has besides its delay.
+/// The link of the reverse path, in addition to its delay.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) enum Reverse {
-    /// Nothing.
+    /// No link: only a delay.
     #[default]
     Free,
     /// A link like the bottleneck, which only ACKs cross.
     Acks { rate_mbps: f64, buffer_pkts: u64 },
-    /// A link like the bottleneck; every second flow sends that way.
+    /// A link like the bottleneck; every second flow sends data over it.
     TwoWay { rate_mbps: f64, buffer_pkts: u64 },
 }
 
-/// All data waits for `by_ms`, but for this share.
+/// Reordering: all data is delayed by `by_ms`, except the share `ratio`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Reorder {
     pub(super) ratio: f64,
@@ -135,7 +135,7 @@ pub(super) struct Bbr2 {
 }
 
 impl Settings {
-    /// The settings of a point.
+    /// Reads the settings of a point.
     ///
     /// # Errors
     /// If a key or a value is not known, or settings cannot be combined.
@@ -164,7 +164,7 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Refuses what the network of a scenario of ours cannot have together.
+    /// Returns an error for settings that the network of our scenarios cannot combine.
     fn check(&self, point: &ReferencePoint) -> Result<(), String> {
         let has_discipline = matches!(self.queue, QueueKind::Discipline { .. });
         let has_second =
@@ -210,8 +210,8 @@ impl Settings {
         self.ecn != Ecn::Off
     }
 
-    /// Whether the bottleneck drops packets before its buffer is full: a law of the discipline, or
-    /// a policer.
+    /// Whether the bottleneck drops packets before its buffer is full: by its discipline, or by a
+    /// policer.
     pub(super) fn drops_early(&self) -> bool {
         let tail_drop = ["pfifo", "fq", "sfq"];
         match &self.queue {
@@ -224,16 +224,16 @@ impl Settings {
     }
 }
 
-/// A key in quotes, or words as they are.
+/// Quotes a key, and leaves other text unchanged.
 fn quoted(key: &str) -> String {
     if key.contains(' ') { key.to_owned() } else { format!("`{key}`") }
 }
 
-/// The pairs that are not read yet.
+/// The pairs that have not been read yet.
 struct Left(BTreeMap<String, String>);
 
 impl Left {
-    /// The number behind a key, if the key is there.
+    /// Reads the number of a key, if the key is there.
     fn number<N: FromStr + PartialOrd + Default + Display>(
         &mut self,
         key: &str,
@@ -243,7 +243,7 @@ impl Left {
         number.map(Some).ok_or_else(|| format!("{key}: found {text:?}, expected a number"))
     }
 
-    /// The number behind a key which stands beside `other`.
+    /// Reads the number of a key that `other` requires.
     fn other_number<N: FromStr + PartialOrd + Default + Display>(
         &mut self,
         key: &str,
@@ -252,7 +252,7 @@ impl Left {
         self.number(key)?.ok_or_else(|| format!("`{other}`: expected `{key}` as well"))
     }
 
-    /// Whether something is switched on.
+    /// Reads whether a setting is on.
     fn flag(&mut self, key: &str) -> Result<bool, String> {
         match self.0.remove(key).as_deref() {
             None | Some("0" | "off" | "False") => Ok(false),
@@ -282,7 +282,7 @@ impl Left {
         Ok(Application::Endless)
     }
 
-    /// Refuses a key that says nothing without `other`.
+    /// Returns an error if `key` is there, which has no effect without `other`.
     fn alone(&self, key: &str, other: &str) -> Result<(), String> {
         if self.0.contains_key(key) {
             return Err(format!("`{key}`: expected `{other}` as well"));

@@ -14,11 +14,11 @@ pub(super) struct PlannedPoint {
     pub(super) point: ReferencePoint,
     pub(super) settings: Settings,
     pub(super) cwnd: Option<CwndSeries>,
-    /// Which of the folders it is from.
+    /// The index of the folder that it is from.
     pub(super) dir: usize,
 }
 
-/// The results of a point's runs; those that did not happen because of an interrupt are missing.
+/// The results of a point's runs. Runs that an interrupt prevented are missing.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PointRuns {
     runs: Vec<Option<RunSummary>>,
@@ -26,7 +26,7 @@ pub(super) struct PointRuns {
 }
 
 impl PointRuns {
-    /// All runs, if none is missing.
+    /// Returns all runs, if none is missing.
     pub(super) fn complete(self) -> Option<(Vec<RunSummary>, Vec<f64>)> {
         Some((
             self.runs.into_iter().collect::<Option<_>>()?,
@@ -50,7 +50,7 @@ enum Done {
     Cwnd(f64),
 }
 
-/// Runs all points, each with that many seeds; `watch` is called with the progress.
+/// Runs all points, each with `seeds` seeds; `watch` is called with the progress.
 pub(super) fn run_all(
     planned: &[PlannedPoint],
     seeds: u64,
@@ -101,20 +101,20 @@ pub(super) fn run_all(
 }
 
 impl PlannedPoint {
-    /// Whether chance has no say in it. The families with disciplines have one seed there, and the
-    /// others have reasons of their own for having one.
+    /// Whether the point does not depend on chance. In the families with queue disciplines such a
+    /// point has one seed in the reference. In other families one seed has other reasons.
     fn is_certain(&self) -> bool {
         self.point.family.starts_with("9_") && self.point.seeds.len() == 1
     }
 
-    /// The agreement of cwnd, given the share that each of our seeds reached.
+    /// Returns the agreement of cwnd, from the share that each of our seeds reached.
     pub(super) fn agreement(&self, shares: &[f64]) -> Option<CwndAgreement> {
         self.cwnd.as_ref().map(|cwnd| cwnd.agreement(shares))
     }
 }
 
-/// Our run number `place` of a point, counted from 0, with the mean queue computed as in the
-/// reference.
+/// Simulates our run number `place` of a point, counted from 0. Its mean queue is computed as in
+/// the reference.
 fn run_one(point: &ReferencePoint, place: u64) -> Result<RunSummary, LinuxError> {
     let turn = usize::try_from(place).unwrap_or(usize::MAX) % point.seeds.len();
     let mut run = scenario_text::run(point, &point.seeds[turn], place + 1)?;
@@ -130,9 +130,9 @@ fn run_one(point: &ReferencePoint, place: u64) -> Result<RunSummary, LinuxError>
     Ok(summary)
 }
 
-/// The mean of the samples of the first link, from `from_s` on. The reference has this mean, not
-/// the time integral: where an application writes every 50 ms, samples taken every 10 ms always
-/// fall on the same moments between two writes.
+/// Returns the mean of the queue samples of the first link, from `from_s` on. The reference has
+/// this mean, not the time integral. The two differ: if an application writes every 50 ms, samples
+/// taken every 10 ms always fall on the same moments between two writes.
 fn sampled_mean(queue: &QueueSeries, from_s: f64) -> Option<f64> {
     let rows = (0..queue.len()).filter(|&row| queue.link[row] == 0 && queue.time_s[row] >= from_s);
     #[expect(clippy::cast_precision_loss, reason = "a count of packets")]

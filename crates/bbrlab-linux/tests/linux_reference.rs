@@ -1,4 +1,4 @@
-//! `validate linux` over an excerpt of the reference, and over more of it where that is available.
+//! Tests `validate linux` on an excerpt of the reference, and on more of it if that is available.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ fn validate(dir: PathBuf, only: &[&str], seeds: u64) -> Result<LinuxReport, Linu
     validate_linux(&[dir], &options, |_| {})
 }
 
-/// The comparisons that are beyond their tolerance, in words.
+/// Describes the comparisons that exceed their tolerance.
 fn beyond(report: &LinuxReport) -> Vec<String> {
     let of_points = report.points.iter().flat_map(|point| {
         point.comparisons.iter().filter(|comparison| !comparison.passes()).map(|comparison| {
@@ -66,9 +66,9 @@ fn eight_points_drawn_at_random_agree_with_a_real_stack_in_every_metric() {
     assert_eq!(beyond(&report), Vec::<String>::new());
 }
 
-/// Linux has five seeds, in which flows that compete may differ by chance from the mean of many: of
-/// a hundred comparisons of a metric three may be beyond its tolerance, of Jain's index, of which
-/// there are 28, one.
+/// Linux has five seeds, in which competing flows may differ by chance from the mean of many seeds.
+/// So three of a hundred comparisons of a metric may exceed its tolerance, and one of the 28
+/// comparisons of Jain's index.
 #[test]
 fn sixty_points_drawn_at_random_agree_with_a_real_stack() {
     let Some(reference) =
@@ -133,7 +133,7 @@ fn lone_flows_agree_from_one_bdp_of_buffer_on() {
     }
 }
 
-/// The message for a folder whose summary is the excerpt's, changed.
+/// Returns the message for a folder whose summary is a changed copy of the excerpt's.
 fn message(name: &str, change: impl Fn(&str) -> String) -> String {
     message_of(&excerpt(), name, change)
 }

@@ -17,11 +17,11 @@ pub(super) struct Document {
     #[serde(flatten)]
     pub(super) origin: Origin,
     pub(super) cases: Vec<BenchResult>,
-    /// With `--against`: the origin of the earlier document. That of an earlier comparison is not
-    /// read.
+    /// With `--against`: the origin of the earlier document. When a document is read, this field is
+    /// ignored.
     #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
     pub(super) against: Option<Origin>,
-    /// With `--against`: a ratio per figure, now to then.
+    /// With `--against`: one ratio per measured value, the new value divided by the old one.
     #[serde(skip_deserializing, skip_serializing_if = "Vec::is_empty")]
     pub(super) ratios: Vec<Ratios>,
     /// With `--against`: the cases that the earlier document lacks.
@@ -29,7 +29,7 @@ pub(super) struct Document {
     pub(super) not_compared: Vec<String>,
 }
 
-/// What was measured, and where. Documents of `cargo xtask bench --bless` name compiler and
+/// The measured program and machine. Documents of `cargo xtask bench --bless` name compiler and
 /// processor only.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Origin {
@@ -45,7 +45,7 @@ pub(super) struct Origin {
 }
 
 impl Document {
-    /// What this program has measured on this machine.
+    /// Makes the document of what this program measured on this machine.
     pub(super) fn of(cases: Vec<BenchResult>) -> Self {
         let told = |text: &str| Some(text.to_owned());
         let origin = Origin {
@@ -59,7 +59,8 @@ impl Document {
 }
 
 impl Origin {
-    /// `bbrlab 0.1.0 (df93bbe), rustc 1.95.0, AMD EPYC`, without what is not known.
+    /// Returns a text such as `bbrlab 0.1.0 (df93bbe), rustc 1.95.0, AMD EPYC`, without unknown
+    /// parts.
     pub(super) fn words(&self) -> String {
         let short = |commit: &String| format!(" ({})", commit.get(..12).unwrap_or(commit));
         let version = self.version.as_ref().map(|version| {
@@ -74,7 +75,7 @@ impl Origin {
         if parts.is_empty() { "of unknown origin".to_owned() } else { parts.join(", ") }
     }
 
-    /// Why speeds do not compare, where the documents say so.
+    /// Returns why speeds cannot be compared, if the documents name different processors.
     pub(super) fn other_machine(&self, earlier: &Self) -> Option<String> {
         let (now, then) = self.processor.as_deref().zip(earlier.processor.as_deref())?;
         (now != then).then(|| {
@@ -83,7 +84,7 @@ impl Origin {
     }
 }
 
-/// The figures of a case, as ratios to those of an earlier document.
+/// The values of a case as ratios to the values of an earlier document.
 #[derive(Serialize)]
 pub(super) struct Ratios {
     pub(super) name: String,
@@ -91,17 +92,17 @@ pub(super) struct Ratios {
     pub(super) l1_misses_per_packet: Option<f64>,
     pub(super) l2_misses_per_packet: Option<f64>,
     pub(super) data_packets_per_cpu_s: Option<f64>,
-    /// By which share the median process took longer than the fastest, the larger of now and then;
-    /// null where one of both had one process.
+    /// The share by which the median process took longer than the fastest: the larger value of the
+    /// two documents. Null if either had only one process.
     pub(super) noise: Option<f64>,
     pub(super) peak_rss_bytes: Option<f64>,
-    /// Whether the same was computed.
+    /// Whether both programs computed the same results.
     pub(super) same_digest: bool,
-    /// That of the earlier document.
+    /// The digest in the earlier document.
     pub(super) earlier_digest: String,
 }
 
-/// A document that `--json` or `cargo xtask bench` has written; `-` is standard input.
+/// Reads a document that `--json` or `cargo xtask bench` has written; `-` is standard input.
 pub(super) fn read(path: &Path) -> Result<Document, LabError> {
     let wrong = |reason: String| LabError::Usage(format!("{}: {reason}", path.display()));
     let text = text(path).map_err(|error| {
@@ -133,7 +134,8 @@ fn text(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// Refuses what `bench` cannot have measured: somebody would take it for a measurement.
+/// Returns an error for values that `bench` cannot have measured, because a reader would take them
+/// for measurements.
 fn check(document: &Document) -> Result<(), String> {
     if document.cases.is_empty() {
         return Err("expected a case, found none in `cases`".to_owned());
@@ -206,8 +208,8 @@ fn check(document: &Document) -> Result<(), String> {
     Ok(())
 }
 
-/// Refuses documents that agree in a digest and not in what was counted: one of both was changed by
-/// hand.
+/// Returns an error for documents with equal digests but different counts, because one of them was
+/// edited by hand.
 pub(super) fn check_counts(
     path: &Path,
     now: &[BenchResult],
@@ -237,7 +239,7 @@ pub(super) fn check_counts(
     Ok(())
 }
 
-/// Refuses an earlier document that has none of the cases.
+/// Returns an error for an earlier document that has none of the cases.
 pub(super) fn check_shared(
     path: &Path,
     earlier: &Document,
@@ -255,13 +257,13 @@ pub(super) fn check_shared(
     )))
 }
 
-/// `the case a`, `the cases a, b`.
+/// Returns `the case a` or `the cases a, b`.
 pub(super) fn the_cases(names: &[&str]) -> String {
     let noun = if names.len() == 1 { "the case" } else { "the cases" };
     format!("{noun} {}", names.join(", "))
 }
 
-/// The cases that both documents have.
+/// Returns the ratios of the cases that both documents have.
 pub(super) fn ratios(now: &[BenchResult], earlier: &[BenchResult]) -> Vec<Ratios> {
     #[expect(clippy::cast_precision_loss, reason = "for display")]
     let bytes = |result: &BenchResult| result.peak_rss_bytes.map(|bytes| bytes as f64);
@@ -285,9 +287,9 @@ pub(super) fn ratios(now: &[BenchResult], earlier: &[BenchResult]) -> Vec<Ratios
     .collect()
 }
 
-/// Null where one of both was not measured or the earlier one is next to nothing.
+/// Returns `now / then`; null if either was not measured or the earlier value is nearly 0.
 fn ratio(now: Option<f64>, then: Option<f64>) -> Option<f64> {
-    /// Misses per packet below which a ratio says nothing.
+    /// The number of misses per packet below which a ratio is meaningless.
     const NOTHING: f64 = 0.05;
     now.zip(then).filter(|&(_, then)| then > NOTHING).map(|(now, then)| now / then)
 }

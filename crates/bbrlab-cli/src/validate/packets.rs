@@ -1,4 +1,4 @@
-//! `bbrlab validate packets`: compares what our sender and receiver send with what Linux's sent.
+//! `bbrlab validate packets`: compares the packets of our sender and receiver with Linux's.
 
 use std::fmt::Write as _;
 
@@ -83,7 +83,7 @@ struct OfEpisode<'a> {
     first: Option<First<'a>>,
 }
 
-/// What one side sent.
+/// The packets that one side sent.
 #[derive(Serialize)]
 struct OfSide {
     packets: u64,
@@ -122,7 +122,7 @@ pub(super) fn document(packets: &PacketReplays) -> Document<'_> {
     }
 }
 
-/// A number if the text is one.
+/// Converts a text to a number if it is one.
 fn value(text: &str) -> Value {
     text.parse::<u64>().map_or_else(|_| text.into(), Value::from)
 }

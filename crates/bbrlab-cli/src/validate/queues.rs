@@ -1,5 +1,5 @@
-//! `bbrlab validate queues`: compares what our queue disciplines do with each packet with what
-//! Linux's did.
+//! `bbrlab validate queues`: compares, packet by packet, the actions of our queue disciplines with
+//! Linux's.
 
 use std::fmt::Write as _;
 

@@ -1,6 +1,6 @@
-//! Folders of results are used again: `run`, `check`, `plot`, `report` and `export` take a run's
-//! folder, a sweep's, or one with such folders in it; and several processes on one folder share its
-//! runs.
+//! Tests that folders of results are used again. `run`, `check`, `plot`, `report` and `export`
+//! accept the folder of a run, of a sweep, or one with such folders in it. Several processes on one
+//! folder share its runs.
 
 #![cfg(unix)]
 
@@ -12,7 +12,7 @@ use std::time::Duration;
 use crate::shell::{FOUR, ONE, Shell, Started, files, told};
 use expect_test::{Expect, expect};
 
-/// Sixteen runs, each long enough for another process to come by.
+/// Sixteen runs, each long enough for another process to start meanwhile.
 const SIXTEEN: &str = r#"
 title = "Sixteen runs"
 duration = "8s"
@@ -29,7 +29,7 @@ rtt = "20ms"
 "flows.cc" = ["bbr1", "cubic"]
 "#;
 
-/// A scratch folder with a folder of results: `all/one`, a run, and `all/deep/four`, a sweep of a
+/// Returns a scratch folder with results: `all/one`, a run, and `all/deep/four`, a sweep of a
 /// changed scenario.
 fn shell(name: &str) -> Shell {
     let shell = Shell::new(&format!("again-{name}"));
@@ -40,7 +40,7 @@ fn shell(name: &str) -> Shell {
     shell
 }
 
-/// A scratch folder with the scenario that processes share.
+/// Returns a scratch folder with the scenario that processes share.
 fn shared(name: &str) -> Shell {
     let shell = Shell::new(&format!("shared-{name}"));
     shell.write("sixteen.toml", SIXTEEN);
@@ -51,21 +51,21 @@ fn split(line: &str) -> Vec<&str> {
     line.split(' ').collect()
 }
 
-/// What a command that succeeds says.
+/// Runs a command, which must succeed, and returns its output.
 fn fine(shell: &Shell, line: &str) -> String {
     let output = shell.output(&split(line));
     assert!(output.status.success(), "{line}\n{}", told(&output));
     told(&output)
 }
 
-/// The lines that say what was computed and what was found.
+/// Checks the lines that report computed and found runs.
 fn computed(shell: &Shell, line: &str, expected: &Expect) {
     let told = fine(shell, line);
     let (_, notes) = told.split_once("--- stderr\n").expect("there are notes");
     expected.assert_eq(notes.trim_end_matches("--- exit 0\n"));
 }
 
-/// The folders below a folder that have a `run.json`, sorted.
+/// Returns the folders below a folder that have a `run.json`, sorted.
 fn runs(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut runs: Vec<PathBuf> = entries
@@ -141,7 +141,7 @@ fn without_the_mark_and_the_runs_of_a_sweep(all: &Path) {
     fs::remove_file(all.join("deep/four/sweep.json")).unwrap();
 }
 
-/// A run, and three of the four of a sweep.
+/// Marks a run, and three of the four runs of a sweep, as made by another commit.
 fn of_another_commit(all: &Path) {
     let mut marks = vec![all.join("one/run.json")];
     marks.extend(runs(&all.join("deep/four")).iter().skip(1).map(|run| run.join("run.json")));
@@ -151,8 +151,8 @@ fn of_another_commit(all: &Path) {
     }
 }
 
-/// Changes the results, says `run` on a folder, and compares what that says; in the end every file
-/// is as it was.
+/// Changes the results, calls `run` on a folder, and compares its output. In the end every file is
+/// as before.
 #[test]
 fn a_folder_is_continued_under_its_own_name() {
     type Change = fn(&Path);
@@ -248,7 +248,7 @@ fn a_folder_is_continued_under_its_own_name() {
     }
 }
 
-/// One run of a sweep, computed again by itself, keeps its place in the sweep.
+/// One run of a sweep that is recomputed alone keeps its place in the sweep.
 #[test]
 fn a_run_of_a_sweep_keeps_its_place_in_it() {
     let shell = shell("place");
@@ -303,7 +303,7 @@ fn pictures_and_a_page_of_all_kinds_of_folders_have_the_scenarios_titles() {
     }
 }
 
-/// The files with this extension that a command has named.
+/// Returns the files with this extension that a command printed.
 fn names_of<'a>(told: &'a str, extension: &str) -> Vec<&'a str> {
     let is_one = |line: &&str| Path::new(line).extension().is_some_and(|found| found == extension);
     told.lines().filter(is_one).collect()
@@ -319,7 +319,7 @@ fn parquet_files_are_written_as_csv() {
     let first = files(&shell.folder().join("all"));
     fine(&shell, "export all --csv");
     assert!(files(&shell.folder().join("all")) == first, "the same files again");
-    // `run` takes them for no results, and leaves them alone.
+    // `run` does not treat them as results, and leaves them alone.
     fine(&shell, "run all --quiet --no-pictures");
     assert!(files(&shell.folder().join("all")) == first);
     fine(&shell, "export all/one all/deep/four --csv --out tables");
@@ -327,7 +327,7 @@ fn parquet_files_are_written_as_csv() {
     assert_eq!(tables.len(), 21);
     assert!(tables[Path::new("one/series.csv")] == first[Path::new("one/series.csv")]);
     assert!(tables[Path::new("four/summary.csv")] == first[Path::new("deep/four/summary.csv")]);
-    // The figures of the JSON document are those of the table, to the last digit.
+    // The values of the JSON document equal those of the table, to the last digit.
     let csv = String::from_utf8(tables[Path::new("four/summary.csv")].clone()).unwrap();
     let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
     let header = lines.next().unwrap();
@@ -347,7 +347,7 @@ fn begin(shell: &Shell, line: &str) -> Started {
     shell.begin(&split(line))
 }
 
-/// How many runs a command has computed and how many it has found.
+/// Returns how many runs a command computed and how many it found.
 fn shares(output: &Output) -> (usize, usize) {
     let told = told(output);
     assert!(output.status.success(), "{told}");
@@ -391,8 +391,8 @@ fn two_processes_on_one_run_compute_it_once() {
     assert_eq!(both, [(0, 1), (1, 0)]);
 }
 
-/// While one process is at a run that does not end, the other computes the rest, and then waits for
-/// it; when the first is killed, the other begins that run anew.
+/// While one process computes a run that does not end, the other computes the rest and then waits
+/// for it. When the first is killed, the other starts that run again.
 #[test]
 fn the_rest_is_computed_beside_a_long_run_and_that_after_a_kill() {
     let shell = shared("beside");
@@ -404,22 +404,22 @@ fn the_rest_is_computed_beside_a_long_run_and_that_after_a_kill() {
     );
     let out = shell.folder().join("out");
     let line = "run endless.toml --no-pictures --jobs 1 --out out";
-    // The longest run is begun first.
+    // The longest run starts first.
     let first = begin(&shell, line);
     let lock = wait_for(|| locked(&out));
     let mut second = begin(&shell, line);
     wait_for(|| (runs(&out).len() == 2).then_some(()));
     assert!(fs::File::open(&lock).unwrap().try_lock().is_err(), "the first is still at it");
     first.kill();
-    // The second takes it over; before that it may still hold the lock of the run that it has just
-    // completed.
+    // The second takes the run over. Before that it may still hold the lock of the run that it has
+    // just completed.
     wait_for(|| locked(&out).filter(|held| *held == lock));
     assert!(!second.has_ended());
     second.kill();
     assert_eq!(locked(&out), None, "a lock ends with its process");
 }
 
-/// The lock of a run that some process holds.
+/// Returns the lock of a run that some process holds.
 fn locked(sweep: &Path) -> Option<PathBuf> {
     let entries = fs::read_dir(sweep).ok()?.flatten();
     let locks = entries.map(|entry| entry.path().join(".lock"));
@@ -438,8 +438,8 @@ fn wait_for<T>(what: impl Fn() -> Option<T>) -> T {
     panic!("not after two minutes");
 }
 
-/// One of two is killed within a run: the other takes that run over, and what the killed one had
-/// completed is kept.
+/// One of two processes is killed during a run. The other takes that run over, and the completed
+/// runs of the killed one are kept.
 #[test]
 fn what_a_killed_process_was_at_is_taken_over() {
     let shell = shared("killed");
@@ -455,8 +455,8 @@ fn what_a_killed_process_was_at_is_taken_over() {
         killed.kill();
         let (computed, found) = shares(&survivor.output());
         assert_eq!(computed + found, 16, "{complete}");
-        // What the killed one has left of files and locks is removed by the next command, if not by
-        // the survivor.
+        // Files and locks of the killed process are removed by the surviving process or by the next
+        // command.
         assert!(fine(&shell, line).contains(" 0 runs computed, 16 runs found complete"));
         let left = files(&out);
         assert!(left == fresh, "{complete}: {:?}", left.keys());

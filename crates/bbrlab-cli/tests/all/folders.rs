@@ -1,11 +1,10 @@
-//! What happens to folders of results when something goes wrong: commands that are killed or
-//! interrupted, a full disk, two commands at once, and folders that are damaged or belong to
-//! somebody else.
+//! Folders of results when something goes wrong: commands that are killed or interrupted, a full
+//! disk, two commands at once, and folders that are damaged or hold other files of the user.
 //!
-//! All tests check the same: the command, run again, produces the files of an undisturbed run,
-//! keeps what was complete, and changes no other files. No test depends on how fast the machine is:
-//! the states that a crash leaves are constructed, and where a process must be caught at work the
-//! test waits for what it has written.
+//! All tests check the same behaviour: the command, run again, produces the files of an undisturbed
+//! run, keeps complete runs, and changes no other files. No test depends on the speed of the
+//! machine: states after a crash are constructed, and a test that needs a process at work waits for
+//! its files.
 
 #![cfg(unix)]
 
@@ -17,8 +16,7 @@ use std::time::Duration;
 
 use crate::shell::{FOUR, ONE, Shell, Started, files, told};
 
-/// Two short runs, and one that no test waits for: it takes the better part of an hour, but little
-/// memory.
+/// Two short runs, and one that no test waits for: it takes most of an hour, but little memory.
 const ENDLESS: &str = r#"
 title = "One of three does not end"
 sample = "100s"
@@ -35,7 +33,7 @@ rtt = "20ms"
 const RUN_ONE: [&str; 6] = ["run", "one.toml", "--no-pictures", "--out", "out", "--quiet"];
 const RUN_FOUR: [&str; 6] = ["run", "four.toml", "--no-pictures", "--out", "out", "--quiet"];
 
-/// A scratch folder with the scenarios in it.
+/// Returns a scratch folder with the scenarios in it.
 fn shell(name: &str) -> Shell {
     let shell = Shell::new(&format!("folders-{name}"));
     shell.write("one.toml", ONE);
@@ -44,12 +42,12 @@ fn shell(name: &str) -> Shell {
     shell
 }
 
-/// The command without `--quiet`, so that it says what it has computed.
+/// Returns the command without `--quiet`, so that it reports what it computed.
 fn aloud<'a>(args: &[&'a str]) -> Vec<&'a str> {
     args.iter().copied().filter(|arg| *arg != "--quiet").collect()
 }
 
-/// Folders of runs that have a `run.json`, which marks them as complete.
+/// Returns the folders of runs that have a `run.json`, which marks them as complete.
 fn complete(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut runs: Vec<PathBuf> = entries
@@ -61,8 +59,7 @@ fn complete(folder: &Path) -> Vec<PathBuf> {
     runs
 }
 
-/// Waits until that many runs are complete. The process must not end before that, and the wait has
-/// a limit.
+/// Waits until `runs` runs are complete. The process must not end before, and the wait has a limit.
 fn wait_for(command: &mut Started, folder: &Path, runs: usize) {
     for _ in 0..120_000 {
         if complete(folder).len() >= runs {
@@ -81,7 +78,7 @@ fn assert_fine(output: &Output) {
     assert!(output.status.success(), "{}", told(output));
 }
 
-/// An error was reported; the command did not panic and was not killed.
+/// Checks that the command reported an error, did not panic and was not killed.
 fn assert_told(output: &Output, wanted: &[&str]) {
     let told = told(output);
     assert!(!output.status.success() && output.status.code().is_some(), "{told}");
@@ -91,7 +88,7 @@ fn assert_told(output: &Output, wanted: &[&str]) {
     }
 }
 
-/// Checks the line such as "2 runs computed, 2 runs found complete; results in out".
+/// Checks a line such as "2 runs computed, 2 runs found complete; results in out".
 fn assert_computed(told: &str, computed: usize, found: usize) {
     let runs = |n: usize| if n == 1 { "1 run".to_owned() } else { format!("{n} runs") };
     let expected = match found {
@@ -104,7 +101,8 @@ fn assert_computed(told: &str, computed: usize, found: usize) {
 /// A change to the folder of a complete run.
 type Damage = fn(&Path);
 
-/// Constructed states: what a crash leaves at various moments, and what disks and users do.
+/// Constructed states: folders after crashes at various moments, and after errors of disks and
+/// users.
 const DAMAGES: &[(&str, Damage)] = &[
     ("killed before the mark was written", |run| fs::remove_file(run.join("run.json")).unwrap()),
     ("killed after the first file", |run| {
@@ -191,7 +189,7 @@ fn edit(run: &Path, field: &str, new: impl Fn(&str) -> String) {
     fs::write(run.join("run.json"), lines.join("\n") + "\n").unwrap();
 }
 
-/// Adds `precious.txt`, under that name, to the files whose hashes are in `run.json`.
+/// Adds `precious.txt`, under the name `name`, to the files whose hashes are in `run.json`.
 fn vouch(run: &Path, name: &str) {
     // SHA-256 of "precious\n".
     const HASH: &str = "a37214679d4cdc0b4724e05883a60eb979d19dd3a394438f17ef85846fadcee0";
@@ -250,7 +248,8 @@ fn a_single_damaged_run_is_computed_anew() {
     }
 }
 
-/// Commands that only read a folder: whatever is in it, they end with an error or with a result.
+/// Commands that only read a folder end with an error or with a result, whatever the folder
+/// contains.
 #[test]
 fn what_reads_a_damaged_folder_says_so_and_does_not_panic() {
     let shell = shell("read");
@@ -278,8 +277,8 @@ fn what_reads_a_damaged_folder_says_so_and_does_not_panic() {
     }
 }
 
-/// A figure changed by hand is not drawn or compared, in whichever file: the sweep's summary is
-/// held by those of its runs, which are held by their hashes.
+/// A value changed by hand is never drawn or compared, whichever file it is in. The sweep's summary
+/// is checked against the summaries of its runs, and these are checked by their hashes.
 #[test]
 fn a_summary_that_says_something_else_than_its_runs_is_not_used() {
     let shell = shell("altered");
@@ -306,7 +305,7 @@ fn a_summary_that_says_something_else_than_its_runs_is_not_used() {
     assert_told(&shell.output(&["plot", &one]), &["error: ", "run.json is damaged"]);
 }
 
-/// A folder in which somebody keeps other files is left alone; `--force` writes beside them.
+/// A folder with other files of the user is left alone; `--force` adds results and keeps the files.
 #[test]
 fn a_folder_of_somebody_else_is_left_alone() {
     type Fill = fn(&Path);
@@ -338,8 +337,7 @@ fn a_folder_of_somebody_else_is_left_alone() {
     }
 }
 
-/// A file of somebody else is not overwritten just because it has the name of one of a sweep's
-/// files.
+/// A file of the user is not overwritten just because it has the name of a file of a sweep.
 #[test]
 fn a_summary_of_somebody_else_is_not_written_over_by_a_sweep() {
     let shell = shell("summary");
@@ -350,7 +348,7 @@ fn a_summary_of_somebody_else_is_not_written_over_by_a_sweep() {
     assert_eq!(fs::read(shell.folder().join("out/summary.json")).unwrap(), b"{\"mine\": true}\n");
 }
 
-/// Other files beside the runs of a sweep do not prevent it from being continued.
+/// A sweep can be continued if there are other files next to its runs.
 #[test]
 fn a_sweep_goes_on_beside_notes_of_its_owner() {
     let shell = shell("notes");
@@ -361,7 +359,7 @@ fn a_sweep_goes_on_beside_notes_of_its_owner() {
     assert_eq!(fs::read(shell.folder().join("out/notes.txt")).unwrap(), b"mine");
 }
 
-/// Every file directly in a folder, `run.json` included.
+/// Returns every file directly in a folder, including `run.json`.
 fn all(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut found: Vec<(PathBuf, Vec<u8>)> = fs::read_dir(folder)
         .unwrap()
@@ -388,8 +386,8 @@ fn another_run_in_the_folder_is_left_alone() {
     assert!(all(&out) != before);
 }
 
-/// No complete run is left out of the summary in silence: a sweep may add points and seeds to
-/// another, not replace it.
+/// No complete run is omitted from the summary without a message: a sweep may add points and seeds
+/// to another sweep, but not replace it.
 #[test]
 fn another_sweep_in_the_folder_is_left_alone_unless_it_is_added_to() {
     let shell = shell("other-sweep");
@@ -409,15 +407,17 @@ fn another_sweep_in_the_folder_is_left_alone_unless_it_is_added_to() {
     assert_fine(&shell.output(&[&four_with("flows.rtt=30ms")[..], &["--force"]].concat()));
 }
 
-/// Killed with that many runs complete, with one job and with two: what is complete stays, and the
-/// rest is computed. A process that computes a sweep holds a shared lock on its `sweep.json`.
+/// A sweep is killed after a given number of complete runs, with one job and with two: complete
+/// runs stay, and the rest is computed. A process that computes a sweep holds a shared lock on its
+/// `sweep.json`.
 #[test]
 fn another_sweep_is_not_begun_beside_one_that_is_being_computed() {
     let shell = shell("in-use");
     assert_fine(&shell.output(&["run", "four.toml", "--quiet", "--out", "out"]));
     let held = fs::File::open(shell.folder().join("out/sweep.json")).unwrap();
     held.lock_shared().unwrap();
-    // The same sweep is shared; another is refused, even before a run of the first is complete.
+    // A second process may compute the same sweep, but not another one, even before a run of the
+    // first is complete.
     assert_fine(&shell.output(&["run", "four.toml", "--quiet", "--out", "out"]));
     let other = ["run", "four.toml", "--quiet", "--out", "out", "--set", "repeat=3"];
     let wanted = ["error: ", "out: another process is computing another sweep in it", "--out"];
@@ -475,7 +475,7 @@ fn an_interrupted_sweep_keeps_its_complete_runs() {
         let left_over =
             files(&out).into_keys().find(|name| name.to_string_lossy().contains(".partial"));
         assert_eq!(left_over, None, "{signal}");
-        // The two runs are those of an undisturbed sweep without the third.
+        // The two runs equal those of an undisturbed sweep without the third.
         let short =
             ["run", "endless.toml", "--set", "sweep.duration=[\"1s\",\"2s\"]", "--no-pictures"];
         let short: Vec<&str> = short.into_iter().chain(["--out", "out"]).collect();
@@ -483,7 +483,8 @@ fn an_interrupted_sweep_keeps_its_complete_runs() {
     }
 }
 
-/// Two commands started at once on one folder: both succeed, and they leave what one alone leaves.
+/// Two commands started at once on one folder both succeed, and leave the same files as one
+/// command.
 #[test]
 fn two_commands_on_one_folder_leave_what_one_leaves() {
     let shell = shell("two");
@@ -527,8 +528,8 @@ fn a_command_killed_beside_another_does_it_no_harm() {
 fn a_write_that_is_refused_leaves_no_half_of_a_file() {
     let shell = shell("limit");
     let mut seen_refused = 0;
-    // In units of 512 bytes: from too small even for the scenario to enough for all but the largest
-    // file.
+    // In units of 512 bytes: from too small even for the scenario to enough for all files except
+    // the largest.
     for blocks in [0, 1, 2, 4, 8, 12] {
         let _ = fs::remove_dir_all(shell.folder().join("out"));
         // Without the trap the system would kill the process instead of rejecting the write.
@@ -549,7 +550,7 @@ fn a_write_that_is_refused_leaves_no_half_of_a_file() {
         seen_refused += 1;
         assert_told(&output, &["error: cannot write out/", "File too large"]);
         assert!(!out.join("run.json").exists(), "{blocks}: the mark of a run that is not whole");
-        // What was written is complete, and the next call adds the rest.
+        // The written files are complete, and the next call adds the rest.
         let told = shell.transcript(&aloud(&RUN_ONE));
         assert_computed(&told, 1, 0);
         let whole = files(&out);

@@ -1,12 +1,12 @@
-//! Lists that many messages have, such as the keys of a link. Expectations have the name of a list
-//! in its place, so that a new entry changes none of them.
+//! Lists that occur in many messages, such as the keys of a link. Expectations contain the name of
+//! a list instead, so that a new entry does not change them.
 
 use bbrlab_lab::BENCH_CASES;
 use bbrlab_papers::papers;
 use bbrlab_run::Algorithm;
 use bbrlab_scenario::{queues, sections};
 
-/// A message with names in place of the lists in it.
+/// Returns a message with its lists replaced by their names.
 pub(crate) fn with_names_of_lists(message: &str) -> String {
     let keys_of = |header: &str| {
         let section = sections().into_iter().find(|section| section.header == header).unwrap();

@@ -1,5 +1,4 @@
-//! The commands that pages show in blocks of `sh` do what the pages say: each line succeeds, in
-//! their order.
+//! Tests the commands that pages show in blocks of `sh`: each line must succeed, in their order.
 
 #![cfg(unix)]
 
@@ -17,7 +16,7 @@ const PAGES: &[(&str, &str)] = &[
     ("clusters", include_str!("../../../../docs/clusters/README.md")),
 ];
 
-/// These pages show commands with their answers, in blocks of `console`.
+/// These pages show commands with their output, in blocks of `console`.
 #[test]
 fn the_pages_show_what_the_command_answers() {
     // If one differs: `cargo xtask bless` rewrites it.
@@ -33,7 +32,7 @@ fn the_pages_show_what_the_command_answers() {
         .assert_eq(&answered(include_str!("../../../../docs/queues/README.md")));
 }
 
-/// The page with what the command answers now.
+/// Returns the page with the present output of its commands.
 fn answered(page: &str) -> String {
     let shell = Shell::new("pages-answers");
     let mut written = String::new();

@@ -1,4 +1,4 @@
-//! `bbrlab plot`: pictures of existing results, the usual ones and those that somebody chose.
+//! `bbrlab plot`: pictures of existing results, the usual ones and those with choices of the user.
 
 use std::fs;
 
@@ -80,8 +80,8 @@ fn chosen_pictures_have_names_of_their_own_and_wrong_choices_say_what_there_is()
     refused(&["--format", "gif"], "known are svg, png, pdf");
 }
 
-/// A link whose rate falls to a tenth for a second, with a buffer that takes more than a second to
-/// empty then.
+/// A link whose rate falls to a tenth for a second. Its buffer takes more than a second to empty at
+/// that rate.
 const SLOW_FOR_A_SECOND: &str = r#"
 duration = "6s"
 [bottleneck]
@@ -92,7 +92,8 @@ cc = "cubic"
 rtt = "50ms"
 "#;
 
-/// The rows of a metric in a run's distributions, as delays in milliseconds with their counts.
+/// Returns the rows of a metric in a run's distributions, as delays in milliseconds with their
+/// counts.
 fn rows_of(csv: &str, metric: &str) -> Vec<(f64, u64)> {
     let rows = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
     let rows = rows.filter(|row| row[0] == metric && row[1] == "0");
@@ -129,8 +130,8 @@ fn distributions_have_the_percentiles_of_the_table_and_what_packets_waited() {
         }
         longest.push((rows.last().unwrap().0, total));
     }
-    // Bytes over the momentary rate are more than a second: 200 packets at 2 Mbit/s. No packet
-    // waited so long.
+    // The queue's bytes divided by the momentary rate exceed a second: 200 packets at 2 Mbit/s. No
+    // packet waited that long.
     let (waited_ms, packets) = longest[0];
     let rtt_max_ms = run["flows"][0]["rtt_ms"]["max"].as_f64().unwrap();
     assert!(
@@ -210,11 +211,11 @@ fn figures_and_distributions_of_a_sweep_are_drawn_as_somebody_chose() {
     let columns = [
         ("group_out_of_order_packets", "out_of_order_packets"),
         ("group_rtt_ms_p95", "rtt_ms.p95"),
-        // Those of the run have the short name.
+        // Metrics of the run have the short name.
         ("group_goodput_mbps", "flow_groups.goodput_mbps"),
         ("run_goodput_mbps", "goodput_mbps"),
         ("bottleneck_queue_delay_ms_mean", "queue_delay_ms.mean"),
-        // Those of groups have.
+        // Metrics of groups have the short name.
         ("bottleneck_drops", "links.drops"),
     ];
     for (column, name) in columns {
@@ -269,7 +270,7 @@ fn a_sweep_of_which_runs_are_missing_is_named_with_what_computes_them() {
     let mut runs: Vec<_> = folders.filter(|path| path.is_dir()).collect();
     runs.sort();
     fs::remove_dir_all(&runs[0]).unwrap();
-    // The summary still has its figures, but its series are gone.
+    // The summary still has its values, but the series are gone.
     let output = shell.output(&["plot", "s", "--cdf", "rtt"]);
     assert_eq!(output.status.code(), Some(2));
     let wanted = "s: the folders of 1 of its 4 runs are missing; bbrlab run s computes them again";

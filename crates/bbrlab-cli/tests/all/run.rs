@@ -1,4 +1,4 @@
-//! `bbrlab run` from end to end: what is printed, what is on disk, and what a crash leaves.
+//! `bbrlab run` from end to end: its output, its files, and the state after a crash.
 
 #![cfg(unix)]
 
@@ -13,9 +13,9 @@ use expect_test::{Expect, expect};
 
 const SIXTEEN: &str = include_str!("../data/sixteen-unequal.toml");
 
-/// Checks what is printed, with all figures as `#` and hashes as `HASH`: the engine's own tests
-/// check those. Runs of blanks and of rules are reduced to one, since their length depends on the
-/// figures.
+/// Checks the output, with all numbers as `#` and hashes as `HASH`, because the engine's own tests
+/// check those. Sequences of blanks and of rules are reduced to one character, because their length
+/// depends on the numbers.
 fn check_shape(shell: &Shell, args: &[&str], expected: &Expect) {
     let mut shape = String::new();
     for line in shell.transcript(args).lines() {
@@ -61,7 +61,7 @@ fn masked(word: &str) -> String {
     out.replace("+#", "#").replace("-#", "#")
 }
 
-/// Folders of runs that their `run.json` marks as complete.
+/// Returns the folders of runs that their `run.json` marks as complete.
 fn complete_runs(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     entries

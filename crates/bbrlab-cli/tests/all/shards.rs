@@ -1,4 +1,4 @@
-//! Parts of a sweep, computed apart: together they are what one process computes, byte for byte.
+//! Shards of a sweep: merged, they equal the results of one process, byte for byte.
 
 #![cfg(unix)]
 
@@ -18,12 +18,12 @@ fn shell(name: &str) -> Shell {
     shell
 }
 
-/// A part of the four runs.
+/// Computes a shard of the four runs.
 fn part(shell: &Shell, part: &str, out: &str) -> String {
     shell.transcript(&["run", "four.toml", "--shard", part, "--out", out])
 }
 
-/// The files of a sweep that one process has computed.
+/// Returns the files of a sweep that one process has computed.
 fn undivided(shell: &Shell) -> BTreeMap<PathBuf, Vec<u8>> {
     assert!(shell.output(&["run", "four.toml", "--quiet", "--out", "undivided"]).status.success());
     files(&shell.folder().join("undivided"))
@@ -42,7 +42,7 @@ fn parts_in_folders_of_their_own_are_merged_into_the_undivided_sweep() {
         part(&shell, &format!("{number}/3"), out);
     }
     assert_eq!(outs.map(|out| runs_in(&shell.folder().join(out))), [2, 1, 1]);
-    // Without a summary of a part that would look like one of the whole.
+    // A shard has no summary, because it would look like a summary of the whole sweep.
     assert!(!shell.folder().join("a/summary.json").exists());
     shell.check(
         &["merge", "a", "b", "--out", "whole"],
@@ -197,7 +197,7 @@ fn what_cannot_be_merged_is_said() {
     );
 }
 
-/// The scripts in `docs/clusters`, with `bbrlab` on the path.
+/// Runs a script of `docs/clusters`, with `bbrlab` on the path.
 fn script(shell: &Shell, name: &str, text: &str, line: &str) -> String {
     shell.write(name, text);
     let bin = Path::new(env!("CARGO_BIN_EXE_bbrlab")).parent().unwrap();

@@ -13,12 +13,12 @@ fn files() -> BTreeMap<String, String> {
     shell_files().into_iter().map(|(name, content)| (name, text(content))).collect()
 }
 
-/// The commands that `bbrlab --help` lists, without `help`.
+/// Returns the commands that `bbrlab --help` lists, without `help`.
 fn commands() -> Vec<String> {
     let help = Shell::new("shell-files").transcript(&["--help"]);
     let listed = help.split("Commands:\n").nth(1).expect("a list of commands");
     let lines = listed.lines().take_while(|line| !line.is_empty());
-    // Lines that go on with a description are indented further.
+    // Continuation lines of a description are indented further.
     let names = lines.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
     let names = names.filter_map(|line| line.split_whitespace().next());
     names.filter(|&name| name != "help").map(str::to_owned).collect()
@@ -53,7 +53,7 @@ fn a_page_has_the_version_the_flags_and_the_examples_of_its_command() {
     }
 }
 
-/// The programs that read these files accept them, where they are installed.
+/// The programs that read these files accept them, if they are installed.
 #[test]
 fn the_programs_that_read_the_files_accept_them() {
     let files = files();

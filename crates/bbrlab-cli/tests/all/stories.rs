@@ -1,9 +1,9 @@
-//! What people come with: a question each, asked of the command and answered by what it prints.
+//! Questions of users, each answered from the output of the command.
 
 use crate::shell::Shell;
 use serde_json::Value;
 
-/// The document of `run --json`.
+/// Returns the document of `run --json`.
 fn answer(shell: &Shell, args: &[&str]) -> Value {
     let args = [&["run"], args, &["--json", "--quiet", "--no-pictures"]].concat();
     let output = shell.output(&args);
@@ -11,13 +11,13 @@ fn answer(shell: &Shell, args: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// The table that `run` prints.
+/// Returns the table that `run` prints.
 fn table(shell: &Shell, args: &[&str]) -> String {
     let args = [&["run"], args, &["--quiet", "--no-pictures"]].concat();
     String::from_utf8(shell.output(&args).stdout).unwrap()
 }
 
-/// The mean of a metric at each point, with the value of the swept key.
+/// Returns the mean of a metric at each point, with the value of the swept key.
 fn means(document: &Value, key: &str, metric: &str) -> Vec<(String, f64)> {
     let groups = document["groups"].as_array().unwrap();
     let of = |group: &Value| {
@@ -29,7 +29,7 @@ fn means(document: &Value, key: &str, metric: &str) -> Vec<(String, f64)> {
     groups.iter().map(of).collect()
 }
 
-/// The values of the rows of a printed table, by the words of the titles.
+/// Returns the words in the titles of a printed table.
 fn heads(table: &str) -> Vec<&str> {
     table.lines().take(2).flat_map(str::split_whitespace).collect()
 }
@@ -46,7 +46,7 @@ fn which_share_has_bbr3_beside_cubic_over_six_buffers() {
     for (one, other) in bbr3.iter().zip(&cubic) {
         assert!((one.1 + other.1 - 1.0).abs() < 1e-9, "{one:?} and {other:?}");
     }
-    // The answer: more than half in a shallow buffer, less of it in a deep one.
+    // The answer: more than half in a shallow buffer, less in a deep one.
     assert!(bbr3[0].1 > 0.5 && bbr3[5].1 < bbr3[0].1, "{bbr3:?}");
     let metrics = document["groups"][0]["metrics"].as_object().unwrap();
     assert!(metrics.len() < 100, "{} metrics", metrics.len());
@@ -63,7 +63,7 @@ fn how_long_do_downloads_take_with_three_algorithms() {
     for run in document["runs"].as_array().unwrap() {
         let group = &run["flow_groups"][0];
         let [p50, p95, p99] = ["p50", "p95", "p99"].map(|p| group["fct_ms"][p].as_f64().unwrap());
-        // 1 MB takes 335 ms at 25 Mbit/s, and three round trips at the least before it is full.
+        // 1 MB takes 335 ms at 25 Mbit/s, plus at least three round trips before the link is full.
         assert!(400.0 < p50 && p50 <= p95 && p95 <= p99, "{group}");
         assert!(group["slowdown"]["p50"].as_f64().unwrap() > 1.0, "{group}");
         assert!(run["links"][0]["random_losses"].as_u64().unwrap() > 0);

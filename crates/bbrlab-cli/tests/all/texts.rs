@@ -1,4 +1,4 @@
-//! Scenarios as text: `show`, `new`, and standard input in place of a file.
+//! Scenarios as text: `show`, `new`, and standard input instead of a file.
 
 #![cfg(unix)]
 
@@ -9,7 +9,7 @@ use std::process::Stdio;
 use crate::shell::{Shell, told};
 use bbrlab_scenario::{BUILTINS, STARTER, schema};
 
-/// All that a command says that reads this text from standard input.
+/// Runs a command with this text on standard input, and returns its whole output.
 fn piped(shell: &Shell, args: &[&str], text: &str) -> String {
     let mut command = shell.command(args);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -69,7 +69,7 @@ fn standard_input_is_run_under_its_title() {
             folders.map(|f| f.unwrap().file_name().into_string().unwrap()).collect();
         assert!(folders.len() == 1 && folders[0].starts_with(name), "{folders:?}");
         assert_eq!(folders[0].len(), name.len() + 12, "{folders:?}");
-        // The folder knows the name as well.
+        // The folder contains the name as well.
         let folder = format!("bbrlab-runs/{}", folders[0]);
         let again = shell.transcript(&["run", &folder, "--no-pictures"]);
         let found = format!("{}: 0 runs computed, 1 run found", name.trim_end_matches('-'));

@@ -1,4 +1,4 @@
-//! `bbrlab validate golden` on the excerpts that the repository holds: right, altered, cut off,
+//! `bbrlab validate golden` on the excerpts in the repository: unchanged, altered, cut off,
 //! missing.
 
 #![cfg(unix)]
@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use crate::shell::Shell;
 use expect_test::{Expect, expect};
 
-/// The excerpts of the oracle's own tests.
+/// Returns the folder of the excerpts that the oracle's own tests use.
 fn excerpts() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../bbrlab-oracle/tests/data/golden")
 }
 
-/// A copy of one algorithm's excerpts with the manifest.
+/// Copies the excerpts of one algorithm, with the manifest.
 fn copy_of(shell: &Shell, algorithm: &str) {
     let to = shell.folder().join("golden");
     fs::create_dir_all(to.join(algorithm)).unwrap();
@@ -25,13 +25,13 @@ fn copy_of(shell: &Shell, algorithm: &str) {
     }
 }
 
-/// The first file of the copy.
+/// Returns the first file of the copy.
 fn first_file(shell: &Shell, algorithm: &str) -> PathBuf {
     let entries = fs::read_dir(shell.folder().join("golden").join(algorithm)).unwrap();
     entries.map(|entry| entry.unwrap().path()).min().unwrap()
 }
 
-/// Checks what is printed, with counts and hashes masked: they depend on the excerpts.
+/// Checks the output, with counts and hashes masked, because they depend on the excerpts.
 fn check_words(shell: &Shell, args: &[&str], expected: &Expect) {
     let here = fs::canonicalize(shell.folder()).unwrap();
     let words: Vec<String> = shell

@@ -1,9 +1,9 @@
-//! The answers to wrong input: the decisive lines and the exit status (misuse 2, a failed write 1).
-//! None panics, and none takes more than a second of CPU or 200 MB of address space: the shell
-//! kills what does.
+//! Tests the response to wrong input: the decisive lines and the exit status (misuse 2, a failed
+//! write 1). No command panics, and none takes more than a second of CPU or 200 MB of address
+//! space: the shell kills a command that does.
 //!
-//! A row of a table is the input and the exit status; below it are the decisive lines of the error,
-//! or what went to standard output. `each_kind_of_message_in_full` compares the whole output, once
+//! A row of a table is the input and the exit status. Below it are the decisive lines of the error,
+//! or the text on standard output. `each_kind_of_message_in_full` compares the whole output, once
 //! for each kind of message.
 
 #![cfg(unix)]
@@ -16,7 +16,7 @@ use expect_test::{Expect, expect};
 
 const GOOD: &str = "duration = \"1s\"\n[bottleneck]\nrate = \"10Mbit/s\"\nbuffer = \"1bdp\"\n[[flows]]\ncc = \"bbr1\"\nrtt = \"20ms\"\n";
 
-/// All that the command says when a shell runs this line, within the limits.
+/// Runs this line in a shell, within the limits, and returns the command's whole output.
 fn run(shell: &Shell, line: &str) -> String {
     let script =
         format!("ulimit -v 204800; ulimit -t 1; bbrlab() {{ \"$BBRLAB\" \"$@\"; }}; {line}");
@@ -33,7 +33,7 @@ fn run(shell: &Shell, line: &str) -> String {
     with_names_of_lists(&told)
 }
 
-/// All that the command says of a scenario file with this text.
+/// Runs the command on a scenario file with this text, and returns its whole output.
 fn run_file(shell: &Shell, text: &str) -> String {
     shell.write("s.toml", text);
     let told = run(shell, "bbrlab run s.toml");
@@ -43,8 +43,7 @@ fn run_file(shell: &Shell, text: &str) -> String {
 
 /// Gives the input of each row to `answer` and compares the answers with the rest of the table.
 ///
-/// Nothing but the inputs is read: to add a row, write `INPUT | exit 2` and run with
-/// `UPDATE_EXPECT=1`.
+/// Only the inputs are read: to add a row, write `INPUT | exit 2` and run with `UPDATE_EXPECT=1`.
 fn check(table: &Expect, mut answer: impl FnMut(&str) -> String) {
     let mut answers = String::new();
     for row in table.data().lines() {
@@ -59,8 +58,8 @@ fn check(table: &Expect, mut answer: impl FnMut(&str) -> String) {
     table.assert_eq(&answers);
 }
 
-/// The lines of an error without the quoted line of the file, the usage and empty lines. The label
-/// of the quoted line follows the position.
+/// Returns the lines of an error without the quoted line of the file, the usage and empty lines.
+/// The label of the quoted line follows the position.
 fn decisive(error: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for line in error.lines().map(str::trim_start) {
@@ -83,7 +82,7 @@ fn decisive(error: &str) -> Vec<String> {
     lines
 }
 
-/// Checks scenario files: `A -> B` is the good file with B in place of A, `= LINES` is another
+/// Checks scenario files: `A -> B` is the good file with A replaced by B, `= LINES` is another
 /// file. `;` ends a line.
 #[test]
 fn speed_tables() {
@@ -260,7 +259,7 @@ fn scenario_files() {
     );
 }
 
-/// Checks lines of a shell, each in an empty folder.
+/// Checks shell lines, each in an empty folder.
 #[test]
 fn command_lines() {
     check(
@@ -334,7 +333,7 @@ fn command_lines() {
     );
 }
 
-/// The same for what the papers have, and for reports of it.
+/// Checks shell lines about papers and about reports of them.
 #[test]
 fn command_lines_about_papers() {
     check(
@@ -438,7 +437,7 @@ fn command_lines_about_papers() {
     );
 }
 
-/// The same for the ids of built-in scenarios.
+/// Checks shell lines with ids of built-in scenarios.
 #[test]
 fn command_lines_about_ids() {
     check(
@@ -468,7 +467,7 @@ fn command_lines_about_ids() {
     );
 }
 
-/// The same for parts of a sweep, and for numbers.
+/// Checks shell lines with shards of a sweep, and with numbers.
 #[test]
 fn command_lines_about_parts_and_numbers() {
     check(
@@ -513,8 +512,7 @@ fn command_lines_about_parts_and_numbers() {
     );
 }
 
-/// The same for commands on folders of results, on scenarios as text and on standard input.
-/// The same for commands on folders of results, on scenarios as text and on standard input.
+/// Checks commands on folders of results, on scenarios as text and on standard input.
 #[test]
 fn command_lines_about_folders_and_texts() {
     check(

@@ -1,7 +1,7 @@
 //! The list of back ends.
 //!
 //! To add one, write a file here with a type that implements [`Backend`] and name it in
-//! [`BACKENDS`]. Commands, folders, records and Python then know it.
+//! [`BACKENDS`]. Commands, folders, records and Python then support it.
 
 pub(crate) mod simulator;
 
@@ -19,7 +19,7 @@ pub static BACKENDS: &[&dyn Backend] = &[&Simulator];
 /// The default: the simulator.
 pub static SIMULATOR: &dyn Backend = &Simulator;
 
-/// The back end of this name.
+/// Returns the back end of this name.
 ///
 /// # Errors
 /// If there is none; the message lists all.
@@ -30,7 +30,8 @@ pub fn backend(name: &str) -> Result<&'static dyn Backend, String> {
     })
 }
 
-/// The back end that computed the results in a folder; the simulator if it holds none.
+/// Returns the back end that computed the results in a folder, or the simulator if the folder has
+/// no results.
 ///
 /// # Errors
 /// If this program does not have it.

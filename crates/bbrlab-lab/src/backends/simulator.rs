@@ -1,4 +1,4 @@
-//! The simulator as a back end: it can do all that a scenario can say.
+//! The simulator as a back end. It supports every scenario.
 
 use bbrlab_cost::Estimate;
 use bbrlab_run::Run;

@@ -32,7 +32,7 @@ fn listed() -> Constants {
     constants
 }
 
-/// The constants with a plain value at the outer level of a file, tests left out.
+/// Returns the constants with a plain value at the outer level of a file, without tests.
 fn constants_of(file: &str) -> Constants {
     let text = fs::read_to_string(root().join(file)).unwrap_or_else(|e| panic!("{file}: {e}"));
     let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();

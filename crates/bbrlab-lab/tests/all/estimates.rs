@@ -1,10 +1,9 @@
-//! What is estimated before a run, compared with the run: data packets, events, rows of the series,
+//! Compares the estimates before a run with the run: data packets, events, rows of the series,
 //! bytes on disk.
 //!
-//! A figure that is told as an estimate must be right within a factor of two, and one that is told
-//! as an upper bound must not be exceeded. Memory, which no test can measure without depending on
-//! the system, is rows, flows and packets times the sizes of their records; these counts are
-//! compared here.
+//! An estimate must be right within a factor of two, and an upper bound must not be exceeded.
+//! Memory cannot be measured without depending on the system. Its estimate is rows, flows and
+//! packets times the sizes of their records, and these counts are compared here.
 
 use std::fs;
 use std::path::Path;
@@ -14,7 +13,7 @@ use bbrlab_lab::{Stop, execute, save_run};
 use bbrlab_run::Controls;
 use bbrlab_scenario::Scenario;
 
-/// A figure as estimated, as it came, and whether it was told as an upper bound.
+/// A value as estimated and as measured, and whether the estimate is an upper bound.
 struct Compared {
     what: &'static str,
     estimated: u64,
@@ -73,8 +72,8 @@ fn compare(name: &str, text: &str) -> Vec<Compared> {
     ]
 }
 
-/// A scenario of 6 s with a 20 Mbit/s bottleneck. The flow's RTT is 40 ms; `link` and `flow` change
-/// it, with `;` at the ends of lines.
+/// Returns a scenario of 6 s with a 20 Mbit/s bottleneck. The flow's RTT is 40 ms; `link` and
+/// `flow` change it, with `;` at the ends of lines.
 fn dumbbell(link: &str, flow: &str) -> String {
     let lines = |text: &str| text.replace("; ", "\n");
     let rate = if link.starts_with("rate =") { "" } else { "rate = \"20Mbit/s\"\n" };
@@ -85,11 +84,11 @@ fn dumbbell(link: &str, flow: &str) -> String {
     )
 }
 
-/// Name, keys of the bottleneck, keys of the flows and of what follows them, what is an upper
-/// bound.
+/// The columns are the name, keys of the bottleneck, keys of the flows with further text, and the
+/// values that are upper bounds.
 #[rustfmt::skip]
 const TABLE: &[(&str, &str, &str, &str)] = &[
-    // A link that is filled.
+    // Flows that fill the link.
     ("bbr1", "", "cc = \"bbr1\"", ""),
     ("bbr3", "", "cc = \"bbr3\"", ""),
     ("cubic", "", "cc = \"cubic\"", ""),
@@ -104,7 +103,7 @@ const TABLE: &[(&str, &str, &str, &str)] = &[
     ("every-ack", "", "cc = \"cubic\"; [stack]; mss = \"536B\"", ""),
     ("two-way", "reverse_rate = \"5Mbit/s\"; reverse_buffer = \"50pkt\"", "cc = \"cubic\"", ""),
     ("access-links", "", "cc = \"cubic\"; count = 3; [access]; rate = \"3Mbit/s\"; buffer = \"20pkt\"", ""),
-    // A source, or a window, that limits itself.
+    // Flows that their source or window limits.
     ("small-transfers", "", "cc = \"cubic\"; count = 60; start_step = \"80ms\"; bytes = \"100KB\"", ""),
     ("stopped", "", "cc = \"cubic\"; stop = \"1s\"", "packets disk"),
     ("one-megabyte", "", "cc = \"bbr3\"; bytes = \"1MB\"", ""),
@@ -132,7 +131,7 @@ const TABLE: &[(&str, &str, &str, &str)] = &[
     ("starved", "", "cc = \"cubic\"; count = 3000", ""),
     ("datagrams", "", "cc = \"udp\"; rate = \"4Mbit/s\"; count = 3", ""),
     ("departures", "queue = \"fq_codel\"", "cc = \"cubic\"; count = 3", ""),
-    // What only an upper bound is known of.
+    // Cases for which only upper bounds are known.
     ("ten-kilobytes-at-once", "", "cc = \"cubic\"; count = 3000; bytes = \"10KB\"", "packets disk"),
     ("answers", "rate = \"1Gbit/s\"", "cc = \"cubic\"; requests = { think = \"30ms\" }; bytes = \"15KB\"; count = 50", "packets disk"),
     ("random-answers", "rate = \"1Gbit/s\"", "cc = \"cubic\"; requests = { think = { distribution = \"exponential\", mean = \"30ms\" } }; bytes = \"15KB\"; count = 50", "packets disk"),

@@ -1,4 +1,4 @@
-//! Runs the command as a user would, and returns all that the user sees.
+//! Runs the command as a user would, and returns everything that the user sees.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -24,7 +24,7 @@ rtt = "20ms"
 "bottleneck.buffer" = ["1bdp", "2bdp"]
 "#;
 
-/// The same, as one run.
+/// The scenario of [`FOUR`] as one run.
 pub(crate) const ONE: &str = r#"
 title = "One short run"
 duration = "1s"
@@ -57,14 +57,14 @@ impl Shell {
         fs::write(self.folder.join(name), content).unwrap();
     }
 
-    /// The command, not yet started, with a plain environment.
+    /// Returns the command, not yet started, with a plain environment.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_bbrlab"));
         command.args(args).current_dir(&self.folder).env("NO_COLOR", "1").stdin(Stdio::null());
         command
     }
 
-    /// The command, started, with its output kept.
+    /// Starts the command and keeps its output.
     pub(crate) fn begin(&self, args: &[&str]) -> Started {
         let mut command = self.command(args);
         Started(Some(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()))
@@ -74,7 +74,7 @@ impl Shell {
         self.command(args).output().unwrap()
     }
 
-    /// Standard output, standard error, exit status.
+    /// Runs the command; returns standard output, standard error and exit status as a text.
     pub(crate) fn transcript(&self, args: &[&str]) -> String {
         told(&self.output(args))
     }
@@ -90,7 +90,7 @@ impl Drop for Shell {
     }
 }
 
-/// A command that runs. It ends with its test, also if that fails.
+/// A running command. It ends with its test, also if the test fails.
 pub(crate) struct Started(Option<Child>);
 
 impl Started {
@@ -122,7 +122,7 @@ impl Drop for Started {
     }
 }
 
-/// All that a user sees.
+/// Returns everything that a user sees.
 pub(crate) fn told(output: &Output) -> String {
     let mut text = String::from_utf8_lossy(&output.stdout).into_owned();
     if !output.stderr.is_empty() {
@@ -133,7 +133,7 @@ pub(crate) fn told(output: &Output) -> String {
     text + "--- " + &end + "\n"
 }
 
-/// Every file below a folder except `run.json`, which has a date.
+/// Returns every file below a folder except `run.json`, which has a date.
 pub(crate) fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     fn walk(top: &Path, folder: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) {
         for entry in fs::read_dir(folder).unwrap() {
