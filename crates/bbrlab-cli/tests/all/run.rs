@@ -91,7 +91,7 @@ fn a_run_prints_its_tables_and_keeps_its_folder() {
             Mbit/s Mbit/s pkt % ms ms ms pkt % of its time
             ─
             # bbr# # # # # # # # # # pacing #, cwnd #
-            # packets arrived above a hole, # twice
+            # packets arrived out of order, # were duplicates
             --- stderr
             examples.dumbbell: # run computed; results in r
             --- exit 0
@@ -120,7 +120,7 @@ fn a_run_prints_its_tables_and_keeps_its_folder() {
             Mbit/s Mbit/s pkt % ms ms ms pkt % of its time
             ─
             # bbr# # # # # # # # # # pacing #, cwnd #
-            # packets arrived above a hole, # twice
+            # packets arrived out of order, # were duplicates
             --- stderr
             examples.dumbbell: # runs computed, # run found complete; results in r
             --- exit 0

@@ -514,7 +514,7 @@ fn title_of(figure: &Answer<'_>, groups: &[Group], has_groups: bool) -> String {
         "goodput_mbps" => "Goodput",
         "queue_delay_ms.mean" => "Mean queue delay",
         "retransmitted_packets" => "Retransmissions",
-        "out_of_order_packets" => "Arrived above a hole",
+        "out_of_order_packets" => "Arrived out of order",
         "duplicate_packets" => "Arrived twice",
         "rtt_ms.mean" => "Mean RTT",
         "utilization" => "Utilisation",

@@ -74,7 +74,7 @@ fn blocks(run: &RunSummary) -> Vec<Block> {
         && is_disordered(flow.out_of_order_packets, flow.duplicate_packets)
     {
         blocks.push(Block::Line(format!(
-            "{} packets arrived above a hole, {} twice",
+            "{} packets arrived out of order, {} were duplicates",
             count(flow.out_of_order_packets),
             count(flow.duplicate_packets)
         )));
@@ -307,7 +307,7 @@ fn groups(run: &RunSummary) -> Table {
         .any(|group| is_disordered(group.out_of_order_packets, group.duplicate_packets));
     if is_disordered {
         table =
-            table.column("above hole", "pkt", Align::Right).column("twice", "pkt", Align::Right);
+            table.column("out of order", "pkt", Align::Right).column("duplicate", "pkt", Align::Right);
     }
     table = table.column("dropped", "pkt", Align::Right);
     if has_losses {
@@ -461,11 +461,11 @@ mod tests {
             ─────────────────────────────────────────────────────────────────────────────────────────
             bottleneck   50.00  99.1  413,349    1,004  0.24        61.2  118  249       14.80  28.50
 
-            group  flows  goodput  share  retrans  above hole  twice  dropped  RTT mean   p95
-                           Mbit/s      %      pkt         pkt    pkt      pkt        ms    ms
-            ─────────────────────────────────────────────────────────────────────────────────
-            bbr1       1    24.60   52.9      502       3,950      7      502      47.3  71.4
-            cubic      1    21.90   47.1      502       3,950      7      502      47.3  71.4
+            group  flows  goodput  share  retrans  out of order  duplicate  dropped  RTT mean   p95
+                           Mbit/s      %      pkt           pkt        pkt      pkt        ms    ms
+            ───────────────────────────────────────────────────────────────────────────────────────
+            bbr1       1    24.60   52.9      502         3,950          7      502      47.3  71.4
+            cubic      1    21.90   47.1      502         3,950          7      502      47.3  71.4
 
             flow  cc     goodput  steady  retrans        RTO  RTT base  mean   p95  cwnd  limited by
                           Mbit/s  Mbit/s      pkt     %             ms    ms    ms   pkt  % of its time
