@@ -306,8 +306,11 @@ fn groups(run: &RunSummary) -> Table {
         .iter()
         .any(|group| is_disordered(group.out_of_order_packets, group.duplicate_packets));
     if is_disordered {
-        table =
-            table.column("out of order", "pkt", Align::Right).column("duplicate", "pkt", Align::Right);
+        table = table.column("out of order", "pkt", Align::Right).column(
+            "duplicate",
+            "pkt",
+            Align::Right,
+        );
     }
     table = table.column("dropped", "pkt", Align::Right);
     if has_losses {
