@@ -1,6 +1,6 @@
 //! Compares the metrics of several folders of results: points matched by their swept keys,
-//! differences to the first folder with 95 % intervals. Folders of a single point each, such as two
-//! of one sweep, are compared without matching.
+//! differences to the first folder with 95 % intervals. Folders with one point each, such as two
+//! of one sweep, are compared even if their keys differ.
 //!
 //! If two folders have the same seeds at a point, runs of one seed are a pair. The interval is then
 //! the interval of the mean of their differences (Student's t). Otherwise the folders are

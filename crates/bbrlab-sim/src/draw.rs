@@ -168,7 +168,7 @@ fn least(random: &Random, shape: u32) -> u128 {
     let mean = |least: u128| {
         let below = log(most).saturating_sub(log(least));
         let power = u128::from(below) * (shape - milli) / milli;
-        // With as many bits after the point as the roots have before rounding.
+        // 40 bits of fraction, as the roots have before rounding.
         let left = times_power(1 << 40, -power.cast_signed());
         (least * ((shape << 40) - milli * left) / (shape - milli)) >> 40
     };

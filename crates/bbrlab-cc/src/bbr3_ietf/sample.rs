@@ -83,9 +83,9 @@ pub(super) struct Transport<'a> {
 }
 
 impl<'a> Transport<'a> {
-    /// The connection at the beginning of a call, with the cwnd in bytes that the last call left.
-    /// The sender keeps whole packets. Unless it has changed cwnd since, the bytes beyond them
-    /// still count: a cwnd bounded by `inflight_longterm` must compare equal to it.
+    /// The connection at the start of a call. `last_cwnd` is the cwnd in bytes after the previous
+    /// call. The sender keeps whole packets. Unless it has changed cwnd since, the bytes beyond
+    /// them still count: a cwnd bounded by `inflight_longterm` must compare equal to it.
     pub(super) fn new(conn: &'a Conn, last_cwnd: u64) -> Self {
         let mss = u64::from(conn.mss.max(1));
         let packets = u64::from(conn.ctl.cwnd);

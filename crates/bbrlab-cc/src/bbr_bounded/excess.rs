@@ -25,7 +25,7 @@ pub(crate) struct Flight {
     pub(crate) lost: i32,
     /// Packets delivered since then.
     pub(crate) delivered: i32,
-    /// How many of them were marked.
+    /// Delivered packets that carried a CE mark.
     pub(crate) delivered_ce: i32,
     /// Whether it was sent application-limited.
     pub(crate) is_app_limited: bool,

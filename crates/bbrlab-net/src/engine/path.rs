@@ -543,7 +543,7 @@ struct Drops<'a, P: PacketData> {
     id: LinkId,
     due: Time,
     rated: bool,
-    /// Whether the link requested its next packet.
+    /// Whether the drop happens in `dequeue`, when the link asks for its next packet.
     at_dequeue: bool,
     /// The packet that is being passed to the discipline; it does not yet count as queued.
     entering: Option<Handle>,

@@ -95,9 +95,9 @@ impl PublishedCell {
         }
     }
 
-    /// The number of decimals of the measured value. It is that of the printed values. If these are
-    /// whole numbers, and the measured value or its interval is not, it gives three significant
-    /// digits. The value then shows its interval and agrees with its difference.
+    /// The number of decimals of the measured value: as many as the paper prints. If the paper
+    /// prints whole numbers, but the measured value or its interval has a fraction, three
+    /// significant digits are shown. Otherwise the value could contradict its difference.
     #[must_use]
     pub fn measured_decimals(&self) -> usize {
         let ends = self.interval.into_iter().flatten();
