@@ -196,6 +196,7 @@ fn figures_and_distributions_of_a_sweep_are_drawn_as_somebody_chose() {
         assert!(told.contains(wanted), "{told}");
     };
     refused(&["--metric", "goodputs"], "unknown metric `goodputs`; similar are goodput_mbps");
+    refused(&["--metric", "digest"], "`digest` has no number in these results");
     refused(
         &["--metric", "true_loss_pct"],
         "`true_loss_pct` is a figure of mahmud2020's tables, which `bbrlab reproduce mahmud2020` prints",

@@ -208,6 +208,9 @@ fn unknown(wanted: &str, groups: &[Group]) -> String {
             names.push(name);
         }
     }
+    if names.iter().any(|name| name == wanted) {
+        return format!("`{wanted}` has no number in these results, so it cannot be drawn");
+    }
     let first = wanted.split(['.', '_', ' ']).next().unwrap_or(wanted).to_lowercase();
     // Most misspelled names begin correctly.
     let beginning: String = first.chars().take(4).collect();
