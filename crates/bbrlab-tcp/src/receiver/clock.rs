@@ -52,6 +52,7 @@ impl Clock {
     }
 
     /// The time at which the jiffies reach `jiffies`, which must not be before now.
+    #[inline]
     pub(super) fn time_of(&mut self, jiffies: u32) -> Time {
         let ahead = u64::from(jiffies.wrapping_sub(self.jiffies()));
         let tick_ns = u64::from(self.tick_ns);

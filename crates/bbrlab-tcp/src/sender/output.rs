@@ -765,6 +765,7 @@ impl Sender {
 
     /// The segment of an skb that departs, or the whole burst; `is_new` is false for a
     /// retransmission.
+    #[inline]
     fn segment_of(&mut self, skb: &Sent, is_new: bool) -> Segment {
         let mut segment = self.segment_at(skb.seq, skb.tstamp_ns);
         segment.len = skb.len;
