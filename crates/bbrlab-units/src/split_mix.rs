@@ -1,13 +1,12 @@
 //! `SplitMix64` (Steele, Lea and Flood, 2014): a counter that is mixed into random bits.
 //!
-//! It seeds the generators of the engine and draws whatever a scenario leaves to chance, so it is in
-//! the lowest crate that both import. It uses integers only: the numbers are the same on every
-//! machine.
+//! It seeds the generators of the engine and draws the random values of scenarios, so it is in the
+//! lowest crate that both import. It uses integers only: the numbers are the same on every machine.
 
-/// What the state advances by: 2^64 over the golden ratio, made odd.
+/// The increment of the state: 2^64 divided by the golden ratio, made odd.
 pub const SPLIT_MIX_STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Advances the state; the next 64 bits.
+/// Advances the state and returns the next 64 bits.
 #[inline]
 pub const fn split_mix(state: &mut u64) -> u64 {
     *state = state.wrapping_add(SPLIT_MIX_STEP);

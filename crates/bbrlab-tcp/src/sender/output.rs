@@ -290,9 +290,9 @@ impl Sender {
         (self.is_held_by_pacing(host) && push != Push::AtOnce).then_some(Limit::Pacing)
     }
 
-    /// Fast path of [`Self::write_xmit`], which nearly every packet takes: the sender is plain, data
-    /// is in flight, and the skb is longer than a full burst. When one of these conditions ends,
-    /// `write_xmit` continues. `SINGLE` is for [`Sending::Segments`].
+    /// Fast path of [`Self::write_xmit`], which nearly every packet takes: the sender is plain,
+    /// data is in flight, and the skb is longer than a full burst. When one of these conditions
+    /// ends, `write_xmit` continues. `SINGLE` is for [`Sending::Segments`].
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for the pacing timer, once for all else")]
     fn write_full_bursts<const SINGLE: bool>(

@@ -261,8 +261,8 @@ impl Notes for World {
 }
 
 impl Rig<World> {
-    /// An event is over: notes the state of the sender, and what its timers are armed for. What
-    /// they were armed for in between does not matter.
+    /// Notes the state of the sender, and the deadlines of its timers, at the end of an event.
+    /// Earlier deadlines within the event do not matter.
     fn note(&mut self, sender: &Sender) {
         self.notes.digest.add(&self.timers.map(|at| at.map_or(0, |at| at.0)));
         self.notes.digest.add_state(&sender.info());
@@ -276,7 +276,7 @@ impl Rig<World> {
         }
     }
 
-    /// A timer has gone off. Of a pacing timer that was kept back the sender hears later.
+    /// Fires a timer. If it is a pacing timer that was kept back, the sender is notified later.
     fn gone_off(&mut self, id: TimerId, sender: &mut Sender) {
         let now = self.now;
         if id == TimerId::Pacing && self.notes.is_idle {
@@ -309,7 +309,7 @@ impl Rig<World> {
 }
 
 impl World {
-    /// Nothing gets through, and nobody answers.
+    /// A network without any delivery or answer.
     fn silent(dice: Dice) -> Self {
         Self {
             dice,

@@ -1,24 +1,23 @@
-//! The host of one end of a connection under test: a clock, timers, and somebody who notes what the
-//! end sends and arms.
+//! The host of one end of a connection under test: a clock, timers, and a recorder of what the end
+//! sends and arms.
 //!
-//! The tests of this folder use it, and so does the sender's own test, which includes this file.
-//! So it is a file and not a crate: the sender under its own test has types of another crate than
-//! those that a crate of its own would see.
+//! The tests of this folder use it, and the sender's unit test includes this file. It is a file and
+//! not a crate, because the types of a unit test are not those that another crate would see.
 
 use bbrlab_cc::Draw;
 use bbrlab_units::Time;
 
 use super::{Host, Segment, TimerId, Transmission};
 
-/// What a test makes of what an end asks its host for.
+/// Records the calls of an end to its host.
 pub(crate) trait Notes {
-    /// A segment is sent.
+    /// Records a segment that the end sends.
     fn sent(&mut self, now: Time, segment: Segment);
 
-    /// A timer is armed or, without a time, disarmed.
+    /// Records that a timer is armed or, without a time, disarmed.
     fn armed(&mut self, _now: Time, _timer: TimerId, _at: Option<Time>) {}
 
-    /// A random integer below `bound`.
+    /// Draws a random integer below `bound`.
     fn below(&mut self, _bound: u32) -> u32 {
         0
     }
@@ -36,7 +35,7 @@ impl<N> Rig<N> {
         Self { now, timers: [None; TimerId::COUNT], notes }
     }
 
-    /// The next timer, and when it goes off; of several at one moment the first of the list.
+    /// The next timer and its deadline; the first of the list if several have the same deadline.
     pub(crate) fn next_timer(&self) -> Option<(Time, TimerId)> {
         let all =
             [TimerId::Retransmit, TimerId::DelayedAck, TimerId::Pacing, TimerId::CompressedAck];

@@ -22,7 +22,7 @@ use bbrlab_units::{Bytes, Ecn, Span, Time};
 
 use crate::rig::{Notes, Rig};
 
-/// What a sender under test has sent.
+/// Segments that a sender under test has sent.
 #[derive(Default)]
 struct Bench {
     sent: Vec<Segment>,
