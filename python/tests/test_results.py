@@ -164,7 +164,7 @@ def test_saving_takes_the_place_of_nothing_else(tmp_path: Path) -> None:
         mine = tmp_path / f"own {name}" / name
         mine.parent.mkdir()
         mine.write_text("mine")
-        with pytest.raises(bl.UsageError, match="holds files that are no run's"):
+        with pytest.raises(bl.UsageError, match="contains files that no run wrote"):
             r.save(mine.parent)
         assert mine.read_text() == "mine"
     other.save(folder, force=True)

@@ -69,7 +69,7 @@ pub(crate) fn bench(args: &BenchArgs, output: &mut Output) -> Verdict {
         return Ok(());
     }
     let (path, others) = (path.display(), others.join("; "));
-    Err(LabError::Failed(format!("not the same was computed as in {path}: {others}")).into())
+    Err(LabError::Failed(format!("the results differ from {path}: {others}")).into())
 }
 
 /// Returns a line such as `a: expected the digest 0123456789abcdef, found 2c67afc55edbf284`.

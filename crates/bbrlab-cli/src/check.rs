@@ -101,7 +101,7 @@ fn words(
         line(
             "",
             format!(
-                "about {beside} beside the runs for summary and table, some 30 MB for pictures"
+                "about {beside} for summary and table in addition to the runs, some 30 MB for pictures"
             ),
         );
     }

@@ -33,10 +33,11 @@ impl Bar {
         let Progress { outdated, .. } = progress;
         if outdated > 0 && !self.is_quiet {
             let which = if outdated == 1 {
-                "1 run lies there of another version or commit, and is computed again".to_owned()
+                "1 run in this folder is from another version or commit and will be recomputed"
+                    .to_owned()
             } else {
                 format!(
-                    "{outdated} runs lie there of another version or commit, and are computed again"
+                    "{outdated} runs in this folder are from another version or commit and will be recomputed"
                 )
             };
             // The command continues if standard error cannot be written.

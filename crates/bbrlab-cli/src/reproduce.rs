@@ -229,7 +229,7 @@ fn work_words(one: &Told) -> String {
     let (runs, cpu_s) = one.switched.beyond(own);
     if runs > 0 {
         words.push_str(&format!(
-            "; {runs} of these runs, with {cpu_s:.2} s, are beside the table's, with something switched or chosen otherwise"
+            "; {runs} of these runs, with {cpu_s:.2} s, tested artifacts, causes or unstated parameters and are not in the table"
         ));
     }
     words

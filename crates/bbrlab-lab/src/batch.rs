@@ -617,7 +617,7 @@ fn refuse(folder: &Path, found: Found) -> LabError {
             by(&backend)
         ),
         _ => format!(
-            "{folder} holds files that are no run's; use --force to write beside them, or another --out"
+            "{folder} contains files that no run wrote; keep them and add results with --force, or choose another --out"
         ),
     })
 }

@@ -108,7 +108,8 @@ pub(super) fn read(path: &Path) -> Result<Document, LabError> {
     let text = text(path).map_err(|error| {
         let name = path.display().to_string();
         let is_case = BENCH_CASES.iter().any(|case| case.name == name);
-        let hint = if is_case { "; it is a case, and cases stand behind the file" } else { "" };
+        let hint =
+            if is_case { "; this is a case: give the file first, then the cases" } else { "" };
         wrong(format!("{}{hint}", plain(&error)))
     })?;
     if text.trim().is_empty() {

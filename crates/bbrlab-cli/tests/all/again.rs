@@ -230,9 +230,9 @@ fn a_folder_is_continued_under_its_own_name() {
             of_another_commit,
             "all",
             expect![[r#"
-                four: 3 runs lie there of another version or commit, and are computed again
+                four: 3 runs in this folder are from another version or commit and will be recomputed
                 four: 3 runs computed, 1 run found complete; results in all/deep/four
-                one: 1 run lies there of another version or commit, and is computed again
+                one: 1 run in this folder is from another version or commit and will be recomputed
                 one: 1 run computed; results in all/one
             "#]],
         ),

@@ -330,7 +330,7 @@ fn a_folder_of_somebody_else_is_left_alone() {
             let before: Vec<(PathBuf, Vec<u8>)> = all(&out);
             assert_told(
                 &shell.output(&args),
-                &["error: ", "out holds files that are no run's", "--force"],
+                &["error: ", "out contains files that no run wrote", "--force"],
             );
             assert!(all(&out) == before, "{what}: touched by {args:?}");
         }
@@ -343,7 +343,7 @@ fn a_summary_of_somebody_else_is_not_written_over_by_a_sweep() {
     let shell = shell("summary");
     fs::create_dir(shell.folder().join("out")).unwrap();
     shell.write("out/summary.json", "{\"mine\": true}\n");
-    assert_told(&shell.output(&RUN_FOUR), &["error: ", "out holds files that are no run's"]);
+    assert_told(&shell.output(&RUN_FOUR), &["error: ", "out contains files that no run wrote"]);
     assert_eq!(all(&shell.folder().join("out")).len(), 1);
     assert_eq!(fs::read(shell.folder().join("out/summary.json")).unwrap(), b"{\"mine\": true}\n");
 }

@@ -352,7 +352,7 @@ fn what_a_run_would_take_is_told_without_running() {
             events about #
             time about # s of CPU on this machine, up to # runs at a time
             memory about # MB per run
-            about # kB beside the runs for summary and table, some # MB for pictures
+            about # kB for summary and table in addition to the runs, some # MB for pictures
             series about # rows, about # MB on disk
             disk about # MB in all, without pictures
             about: right within a factor of two (time: as this machine is now); at most: an upper bound

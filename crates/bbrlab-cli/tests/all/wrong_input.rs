@@ -126,15 +126,15 @@ fn speed_tables() {
     ];
     expect![[r#"
         exit 0
-        error: not the same was computed as in then.json: a: expected the digest 0123456789abcdef, found 2c67afc55edbf284
+        error: the results differ from then.json: a: expected the digest 0123456789abcdef, found 2c67afc55edbf284
         exit 1
-        error: not the same was computed as in then.json: a: expected the digest 0123456789abcdef, found 2c67afc55edbf284
+        error: the results differ from then.json: a: expected the digest 0123456789abcdef, found 2c67afc55edbf284
         exit 1
         error: --against other.json: expected the case a, found the case b
         exit 2
         error: nonsense.json: not a document of `bench --json`: cases[0].name: `z`: no such case; there are <cases>
         exit 2
-        error: a: No such file or directory; it is a case, and cases stand behind the file
+        error: a: No such file or directory; this is a case: give the file first, then the cases
         exit 2
         error: empty.json: not a document of `bench --json`: expected a case, found none in `cases`
         exit 2
@@ -301,7 +301,7 @@ fn command_lines() {
             mkdir -p out/summary.json/x; bbrlab run examples.dumbbell --out out --quiet | exit 1
                 error: cannot write out/summary.json: Is a directory
             mkdir thesis; : > thesis/chapter1.tex; bbrlab run examples.dumbbell --out thesis | exit 2
-                error: thesis holds files that are no run's; use --force to write beside them, or another --out
+                error: thesis contains files that no run wrote; keep them and add results with --force, or choose another --out
             mkdir empty; bbrlab plot empty | exit 2
                 error: empty: expected a folder of results with summary.json in it: found none, neither here nor in the folders in it
             bbrlab plot nowhere | exit 2
@@ -530,7 +530,7 @@ fn command_lines_about_folders_and_texts() {
             bbrlab show examples.dumbbell > scenario.toml; bbrlab run . | exit 2
                 error: ./scenario.toml was written by hand, not by a run, so its folder holds no results: name the file itself, bbrlab run ./scenario.toml
             bbrlab show examples.dumbbell > scenario.toml; bbrlab run scenario.toml --out . | exit 2
-                error: . holds files that are no run's; use --force to write beside them, or another --out
+                error: . contains files that no run wrote; keep them and add results with --force, or choose another --out
             bbrlab run examples.dumbbell --set duration=1s --set repeat=2 --no-pictures --quiet --out r > /dev/null; bbrlab run examples.dumbbell --out r | exit 2
                 error: r holds a sweep; use --force to write over it, or another --out
             bbrlab run examples.dumbbell --set duration=1s --set repeat=2 --no-pictures --quiet --out r > /dev/null; bbrlab run examples.dumbbell --set duration=1s --set repeat=2 --set flows.rtt=30ms --out r | exit 2

@@ -241,7 +241,8 @@ fn shares(looked: &Looked) -> String {
     };
     // At least half of the seeds contradict the medians.
     let against = if looked.is_true { looked.seeds - looked.seeds_true } else { looked.seeds_true };
-    let turns = if 2 * against >= looked.seeds { ", which more may turn" } else { "" };
+    let turns =
+        if 2 * against >= looked.seeds { "; more seeds may change the verdict" } else { "" };
     format!("{points}, in {} of {} seeds{turns}", looked.seeds_true, looked.seeds)
 }
 
