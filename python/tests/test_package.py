@@ -1,4 +1,4 @@
-"""What is handed to a package index: the source distribution, licences, metadata."""
+"""Tests of the files for a package index: the source distribution, licences, metadata."""
 
 from __future__ import annotations
 
