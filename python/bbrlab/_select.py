@@ -167,7 +167,7 @@ class Selection:
         )
 
     def by_other_keys(self, line: Line, x: str) -> list[tuple[str, npt.NDArray[np.bool_]]]:
-        """Returns the parts of a line against `x`, with their runs: one per combination of values of other swept keys."""
+        """Returns the parts of a line against `x`, with their runs: one per combination of values of other keys."""
         differ = [key for key in self.keys if key != x and len(set(self.values_of(key)[line.there])) > 1]
         points = list(zip(*(self.values_of(key) for key in differ), strict=True)) or [()] * len(self.runs)
         parts = []
