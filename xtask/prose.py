@@ -55,7 +55,7 @@ NOT_RELATIVE = set("so such than say says said show shows shown mean means see s
 COMMENT = re.compile(r"\s*(///|//!|//)(?!/) ?(.*)|(?:[^\"]|\"[^\"]*\")*[;{},)\]] (//) (.*)")
 STRING = re.compile(r'"((?:[^"\\\s]+ ){4}[^"\\]*)(?:"|\\$|$)')
 DOCSTRING = re.compile(r"""[a-zA-Z]*("{3}|'{3}|"|')(.*)\1""", re.DOTALL)
-SECTION = r"(?:Args|Attributes|Raises|Returns|Yields):"
+SECTION = re.compile(r"(?:Args|Attributes|Raises|Returns|Yields):")
 ITEM = re.compile(r"\s*(?:[-*]|\d+\.)\s+")
 HIDE = [(re.compile(r"`[^`]*`|\b\w+_\w+\b|\b\w+(?:::\w+)+|\{[^{}]*\}"), "N"), (re.compile(r"\]\([^)]*\)|https?://\S+|<[^<> ]+>"), " ")]
 ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|et al|vs|cf|No|Fig|Sec|pp|resp)\.")
@@ -89,7 +89,7 @@ def scenario(text):
 
 
 def python(text):
-    """Yields the comments and docstrings of Python; each `name: text` of a section such as `Args:` is an item."""
+    """Yields the comments and docstrings of Python."""
     lines = collections.defaultdict(lambda: (None, ""))
     before = tokenize.NEWLINE
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
@@ -98,19 +98,28 @@ def python(text):
         elif token.type == tokenize.STRING and before in (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.NL, tokenize.ENCODING):
             raw = DOCSTRING.fullmatch(token.string)[2].split("\n")
             margin = min((len(line) - len(line.lstrip()) for line in raw[1:] if line.strip()), default=0)
-            is_example = is_section = False
             for number, line in enumerate([raw[0], *(line[margin:] for line in raw[1:])], token.start[0]):
-                is_example = line.strip() and (is_example or line.strip().startswith(">>>"))
-                if re.fullmatch(SECTION, line):
-                    is_section = True
-                    continue
-                is_section = is_section and line[:1] in ("", " ")
-                if is_section:
-                    line = re.sub(r"^ +", "", re.sub(r"^ {4}(?=\S[^:]*: )", "- ", line))
-                lines[number] = (None, "") if is_example else ("doc", line)
+                lines[number] = ("doc", line)
         if token.type not in (tokenize.COMMENT, tokenize.NL):
             before = token.type
     yield from ((number, *lines[number]) for number in range(1, text.count("\n") + 2))
+
+
+def docstrings(lines):
+    """Yields lines without the examples of docstrings, in Python and in Rust.
+
+    Each `name: text` of a section such as `Args:` becomes an item.
+    """
+    is_example = is_section = False
+    for number, kind, line in lines:
+        if kind not in ("doc", "///"):
+            is_example = is_section = False
+        is_example = line.strip() and (is_example or line.strip().startswith(">>>"))
+        is_heading = kind and SECTION.fullmatch(line)
+        is_section = is_heading or is_section and line[:1] in ("", " ")
+        if is_section:
+            line = re.sub(r"^ +", "", re.sub(r"^ {4}(?=\S[^:]*: )", "- ", line))
+        yield (number, None, "") if is_example or is_heading else (number, kind, line)
 
 
 LINES = {".rs": rust, ".md": page, ".toml": scenario, ".py": python}
@@ -123,7 +132,7 @@ def blocks(name, text):
     """
     ending = pathlib.Path(name).suffix
     source, block, before, is_code, is_generated = text.split("\n"), [], None, False, False
-    for number, kind, body in LINES[ending](text):
+    for number, kind, body in docstrings(LINES[ending](text)):
         stripped = body.strip()
         if kind == "page" and stripped.startswith("|"):
             yield from (("long-cell", number, cell.strip()) for cell in stripped.split("|") if len(cell.split()) > CELL)
