@@ -5,18 +5,19 @@
     prose.py --count                    totals by pattern and folder
     prose.py --only so-many,fronted-of  these patterns only
     prose.py --sample 40 --seed 1       random hits, to judge the patterns by eye
-    prose.py --sentences 40 --seed 1    random sentences, hits or not, to be read by someone who does not know the project
+    prose.py --sentences 40 --seed 1    random sentences, hits or not, for a reader from outside the project
 
-It reads comments and string literals of five words or more of Rust code, comments and docstrings of Python code, comments
-of scenarios, and pages. It skips code blocks, `inline code`, names with an underscore, and generated regions (from
-"<!-- ... ritten from" to "<!-- End of"); of tables it looks at the length of cells alone.
+It reads comments and string literals of five words or more of Rust code, comments and docstrings of Python code,
+comments of scenarios, and pages. It skips code blocks, `inline code`, examples in docstrings, images, names with an
+underscore, and generated regions (from "<!-- ... ritten from" to "<!-- End of"). In tables, it checks only the
+length of cells.
 
-A hit is a suspicion: the writer decides. `xtask/prose-exceptions.txt` lists the hits that stay, each with its reason; a line
-there that excuses nothing is an error. Exit status: 1 if there are hits or such lines, otherwise 0.
+A hit is a suspicion: the writer decides. `xtask/prose-exceptions.txt` lists the hits that stay, each with its reason; a
+line there that excuses nothing is an error. Exit status: 1 if there are hits or such lines, otherwise 0.
 """
 import argparse, collections, fnmatch, io, pathlib, random, re, subprocess, sys, tokenize
 
-SENTENCE, PARAGRAPH, CELL, SEMICOLONS, RELATIVES = 35, 90, 60, 2, 3  # words, words, words, semicolons, relative pronouns
+SENTENCE, PARAGRAPH, CELL, SEMICOLONS, RELATIVES = 35, 90, 60, 2, 3  # words (three times), semicolons, pronouns
 COLUMNS = {".rs": 100, ".md": 120, ".py": 120, ".toml": 120}
 EXCEPTIONS = pathlib.Path(__file__).with_name("prose-exceptions.txt")
 BE = r"(?:is|are|was|were|be|been|being)"
@@ -53,6 +54,8 @@ RELATIVE = re.compile(r"\b(?:which|whose|whom|who)\b|(\w+) that (?:is|are|was|we
 NOT_RELATIVE = set("so such than say says said show shows shown mean means see sees sure know knows assume assumes assert asserts check after all find".split())
 COMMENT = re.compile(r"\s*(///|//!|//)(?!/) ?(.*)|(?:[^\"]|\"[^\"]*\")*[;{},)\]] (//) (.*)")
 STRING = re.compile(r'"((?:[^"\\\s]+ ){4}[^"\\]*)(?:"|\\$|$)')
+DOCSTRING = re.compile(r"""[a-zA-Z]*("{3}|'{3}|"|')(.*)\1""", re.DOTALL)
+SECTION = re.compile(r"(?:Args|Attributes|Raises|Returns|Yields):")
 ITEM = re.compile(r"\s*(?:[-*]|\d+\.)\s+")
 HIDE = [(re.compile(r"`[^`]*`|\b\w+_\w+\b|\b\w+(?:::\w+)+|\{[^{}]*\}"), "N"), (re.compile(r"\]\([^)]*\)|https?://\S+|<[^<> ]+>"), " ")]
 ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|et al|vs|cf|No|Fig|Sec|pp|resp)\.")
@@ -61,7 +64,7 @@ WORD = re.compile(r"\w[\w'.%/-]*")
 
 
 def rust(text):
-    """Comments and string literals of Rust: (line number, kind or None, body) for each line."""
+    """Yields comments and string literals of Rust: (line number, kind or None, body) for each line."""
     for number, line in enumerate(text.split("\n"), 1):
         found = COMMENT.match(line) if "//" in line else None
         if found:
@@ -74,43 +77,62 @@ def rust(text):
 
 
 def page(text):
-    """The lines of a page."""
+    """Yields the lines of a page."""
     yield from ((number, "page", line) for number, line in enumerate(text.split("\n"), 1))
 
 
 def scenario(text):
-    """The comments of a TOML file."""
+    """Yields the comments of a TOML file."""
     for number, line in enumerate(text.split("\n"), 1):
         found = re.match(r"(?:[^#\"']|\"[^\"]*\"|'[^']*')*# ?(.*)", line)
         yield (number, "#" if line.startswith("#") else "#after", found[1]) if found else (number, None, "")
 
 
 def python(text):
-    """The comments and docstrings of Python."""
+    """Yields the comments and docstrings of Python."""
     lines = collections.defaultdict(lambda: (None, ""))
     before = tokenize.NEWLINE
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        if token.type == tokenize.COMMENT:
+        if token.type == tokenize.COMMENT and not token.string.startswith("# type: "):
             lines[token.start[0]] = ("#", token.string[1:].strip())
         elif token.type == tokenize.STRING and before in (tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.NL, tokenize.ENCODING):
-            is_example = False
-            for number, line in enumerate(token.string.strip("rb\"'").split("\n"), token.start[0]):
-                is_example = line.strip() and (is_example or line.strip().startswith(">>>"))
-                line = line.removeprefix("    ")
-                lines[number] = (None, "") if is_example or re.fullmatch(r"\s*(?:Args|Raises|Returns|Yields):", line) else ("doc", re.sub(r"^ {4,}", "- " if re.match(r" {4}\S[^:]*: ", line) else "", line))
+            raw = DOCSTRING.fullmatch(token.string)[2].split("\n")
+            margin = min((len(line) - len(line.lstrip()) for line in raw[1:] if line.strip()), default=0)
+            for number, line in enumerate([raw[0], *(line[margin:] for line in raw[1:])], token.start[0]):
+                lines[number] = ("doc", line)
         if token.type not in (tokenize.COMMENT, tokenize.NL):
             before = token.type
     yield from ((number, *lines[number]) for number in range(1, text.count("\n") + 2))
+
+
+def docstrings(lines):
+    """Yields lines without the examples of docstrings, in Python and in Rust.
+
+    Each `name: text` of a section such as `Args:` becomes an item.
+    """
+    is_example = is_section = False
+    for number, kind, line in lines:
+        if kind not in ("doc", "///"):
+            is_example = is_section = False
+        is_example = line.strip() and (is_example or line.strip().startswith(">>>"))
+        is_heading = kind and SECTION.fullmatch(line)
+        is_section = is_heading or is_section and line[:1] in ("", " ")
+        if is_section:
+            line = re.sub(r"^ +", "", re.sub(r"^ {4}(?=\S[^:]*: )", "- ", line))
+        yield (number, None, "") if is_example or is_heading else (number, kind, line)
 
 
 LINES = {".rs": rust, ".md": page, ".toml": scenario, ".py": python}
 
 
 def blocks(name, text):
-    """Paragraphs, items, headings and strings as lists of (line number, text); what is too long as (pattern, line number, text)."""
+    """Yields paragraphs, items, headings and strings as lists of (line number, text).
+
+    A line or cell that is too long is a hit: (pattern, line number, text).
+    """
     ending = pathlib.Path(name).suffix
     source, block, before, is_code, is_generated = text.split("\n"), [], None, False, False
-    for number, kind, body in LINES[ending](text):
+    for number, kind, body in docstrings(LINES[ending](text)):
         stripped = body.strip()
         if kind == "page" and stripped.startswith("|"):
             yield from (("long-cell", number, cell.strip()) for cell in stripped.split("|") if len(cell.split()) > CELL)
@@ -118,7 +140,7 @@ def blocks(name, text):
             is_generated = "End of" not in stripped and ("ritten from" in stripped or is_generated)
         if kind is None or stripped.startswith("```"):
             is_code = kind is not None and not is_code
-        is_prose = stripped and not (is_code or is_generated or body.startswith("    ") and not block or stripped.startswith(("|", "```", "<!--")))
+        is_prose = stripped and not (is_code or is_generated or body.startswith("    ") and not block or stripped.startswith(("|", "```", "<!--", "![")))
         line = source[number - 1]
         if is_prose and kind != "string" and len(line) > COLUMNS[ending] and "http" not in line:
             yield "long-line", number, stripped
@@ -136,14 +158,17 @@ def blocks(name, text):
 
 
 def check(name, text):
-    """The hits of a file as (pattern, line number, sentence)."""
+    """Yields the hits of a file as (pattern, line number, sentence)."""
     for hit, number, sentence in sentences(name, text):
         if hit:
             yield hit, number, sentence
 
 
 def sentences(name, text):
-    """All sentences of a file as (pattern, line number, sentence), once for each pattern; the pattern is None for a sentence without a hit."""
+    """Yields all sentences of a file as (pattern, line number, sentence), once for each pattern.
+
+    The pattern is None for a sentence without a hit.
+    """
     for block in blocks(name, text):
         if isinstance(block, tuple):
             yield block
@@ -173,7 +198,10 @@ def sentences(name, text):
 
 
 def exceptions():
-    """The hits that stay, as (line number, file, pattern, words of the sentence); a file may be a glob, the others `*` for all."""
+    """Yields the hits that stay, as (line number, file, pattern, words of the sentence).
+
+    The file may be a glob; the pattern and the words may be `*`, for all.
+    """
     for number, line in enumerate(EXCEPTIONS.read_text().split("\n"), 1) if EXCEPTIONS.exists() else ():
         if line and not line.startswith("#"):
             name, pattern, words, _reason = (part.strip() for part in line.split(" | "))

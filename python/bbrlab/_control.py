@@ -79,13 +79,14 @@ class CongestionControl:
     """The base class of custom congestion controls.
 
     A subclass overrides events. The simulator's Linux sender calls them like the kernel calls the callbacks of
-    `struct tcp_congestion_ops`. An event that is not overridden behaves like a null callback or, if the kernel requires the callback,
-    like Reno's. A class that overrides only `ssthresh` is therefore Reno with another reduction.
+    `struct tcp_congestion_ops`. An event that is not overridden behaves like a null callback or, if the kernel requires
+    the callback, like Reno's. A class that overrides only `ssthresh` is therefore Reno with another reduction.
 
-    `conn` is a read-only view of the connection. The writable fields are in `conn.ctl`; they take effect when the method returns. A
-    control writes them in the events that return nothing; the other events return their value. Each connection has its own instance,
-    made with the flow's `cc_params` as keywords. A method's effect may depend only on its arguments and its instance, so that the same
-    scenario and seed give the same digest. Random numbers come from `draw`.
+    `conn` is a read-only view of the connection. The writable fields are in `conn.ctl`; they take effect when the
+    method returns. A control writes them in the events that return nothing; the other events return their value. Each
+    connection has its own instance, made with the flow's `cc_params` as keywords. A method's effect may depend only on
+    its arguments and its instance, so that the same scenario and seed give the same digest. Random numbers come from
+    `draw`.
 
     >>> import bbrlab as bl
     >>> class Gentle(bl.CongestionControl):
@@ -103,12 +104,13 @@ class CongestionControl:
     """Whether it negotiates ECN by itself and sets ECT on every packet, like DCTCP. Linux: `TCP_CONG_NEEDS_ECN`."""
 
     notes_in_flight: ClassVar[bool] = False
-    """Whether samples contain the packets in flight and lost when their packet was sent: `tx_in_flight` and `lost`, as in the kernel
-    trees of BBRv2 and BBRv3."""
+    """Whether samples contain `tx_in_flight` and `lost`, the packets in flight and lost when their packet was sent.
+
+    The kernel trees of BBRv2 and BBRv3 have these fields."""
 
     answers_share_of_marks: ClassVar[bool] = False
-    """Whether it responds to the share of marked packets in a round trip. Receivers then echo every mark, and a flow may have
-    `ecn = "l4s"`."""
+    """Whether it responds to the share of marked packets in a round trip. Receivers then echo every mark, and a flow
+    may have `ecn = "l4s"`."""
 
     def init(self, conn: Conn, draw: Draw) -> None:
         """The connection is established."""
@@ -123,11 +125,14 @@ class CongestionControl:
         """A packet was marked lost; `conn.lost` already counts it."""
 
     def ssthresh(self, conn: Conn) -> int:
-        """Returns the slow start threshold for a new loss episode, in packets. By default half the window, at least 2."""
+        """Returns the slow start threshold for a new loss episode, in packets.
+
+        By default half the window, at least 2.
+        """
         return _bbrlab.reno_ssthresh(conn)
 
     def undo_cwnd(self, conn: Conn) -> int:
-        """Returns the window to restore after a spurious loss episode, in packets. By default the window before the episode."""
+        """Returns the window in packets to restore after a spurious loss episode. By default the one before it."""
         return _bbrlab.reno_undo_cwnd(conn)
 
     def cong_control(self, conn: Conn, rs: RateSample, draw: Draw) -> None:
@@ -139,7 +144,8 @@ class CongestionControl:
     def cong_avoid(self, conn: Conn, ack: int, acked: int) -> None:
         """An ACK outside of recovery: new data was acknowledged up to `ack`, and `acked` packets are newly (S)ACKed.
 
-        In recovery, PRR sets the window. The pacing rate follows from window and RTT. By default the window grows like Reno's.
+        In recovery, PRR sets the window. The pacing rate follows from window and RTT. By default the window grows like
+        Reno's.
         """
         _bbrlab.reno_cong_avoid(conn, acked)
 

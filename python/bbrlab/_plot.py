@@ -52,7 +52,7 @@ class _Line(NamedTuple):
 
 
 class _Sample(NamedTuple):
-    """Values of a distribution with their counts (None: each counts once), and the number of samples without a value."""
+    """Values of a distribution, their counts (None: each counts once), and the number of samples without a value."""
 
     name: str
     values: npt.NDArray[Any]
@@ -63,7 +63,8 @@ class _Sample(NamedTuple):
 _DISTRIBUTIONS = ("rtt", "queue", "throughput", "fct")
 
 WINDOWS = 250
-"""Maximum number of windows over which rates are averaged, as in the command line's plots: in a sample of 10 ms, single packets show."""
+"""Maximum number of windows over which rates are averaged, as in the command line's plots: in a sample of 10 ms, single
+packets show."""
 
 
 class RunPlots:
@@ -171,11 +172,14 @@ class RunPlots:
         ax: Any = None,
         backend: Backend = "matplotlib",
     ) -> Any:
-        """Plots a distribution: `rtt` over the RTT samples of each flow, `queue` over the packets that left the queue of each shared link,
-        `throughput` over the rows of `series` by flow, `fct` over the transfers by group.
+        """Plots a distribution of the run.
 
-        RTTs and queue delays are those of `delays`, so that a percentile read off a curve equals the one in `summary`. If flows have no
-        rows in `series`, RTTs are by group. A transfer that never ended counts, so the curve of its group stays below 1.
+        `rtt` is over the RTT samples of each flow, `queue` over the packets that left the queue of each shared link.
+        `throughput` is over the rows of `series` by flow, `fct` over the transfers by group.
+
+        RTTs and queue delays are those of `delays`, so that a percentile read off a curve equals the one in `summary`.
+        If flows have no rows in `series`, RTTs are by group. A transfer that never ended counts, so the curve of its
+        group stays below 1.
 
         Returns:
             The axes, or a chart.
@@ -291,7 +295,8 @@ class SweepPlots:
     ) -> Any:
         """Plots each group's share of the bytes that all receiving applications got, against a swept key.
 
-        A point is the mean over seeds with its 95 % confidence interval. If another key is swept, there is a line per value of that key.
+        A point is the mean over seeds with its 95 % confidence interval. If another key is swept, there is a line per
+        value of that key.
 
         Args:
             x: The swept key; by default the first one.
@@ -325,9 +330,9 @@ class SweepPlots:
     ) -> Any:
         """Plots a column of `flows` or of `links` against a swept key.
 
-        A point is the mean over seeds with its 95 % confidence interval, as in `groups`. If seeds change nothing, or with one seed, there
-        is no interval. Metrics of flows and of groups have a line per group. If another key is swept, there is a line per value of that
-        key.
+        A point is the mean over seeds with its 95 % confidence interval, as in `groups`. If seeds change nothing, or
+        with one seed, there is no interval. Metrics of flows and of groups have a line per group. If another key is
+        swept, there is a line per value of that key.
 
         Args:
             name: The column.
@@ -341,7 +346,8 @@ class SweepPlots:
             The axes, or a chart.
 
         Raises:
-            UsageError: If the key is not swept, the column does not exist or has no numbers, or several flows or links would be averaged.
+            UsageError: If the key is not swept, the column does not exist or has no numbers, or several flows or links
+                would be averaged.
 
         >>> import bbrlab as bl
         >>> rs = bl.sweep("examples.dumbbell", {"bottleneck.buffer": ["1bdp", "4bdp"], "flows.cc": ["bbr1", "cubic"]})
@@ -418,8 +424,9 @@ class SweepPlots:
             The axes, or a chart.
 
         Raises:
-            UsageError: If fewer than two keys are swept, the column does not exist or has no numbers, or a cell would average several groups,
-                flows, links or values of a third key. The message names them and states how to choose.
+            UsageError: If fewer than two keys are swept, the column does not exist or has no numbers, or a cell would
+                average several groups, flows, links or values of a third key. The message names them and states how to
+                choose.
 
         >>> import bbrlab as bl
         >>> rs = bl.sweep("examples.dumbbell", {"bottleneck.buffer": ["1bdp", "4bdp"], "flows.cc": ["bbr1", "cubic"]})

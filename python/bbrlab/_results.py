@@ -38,7 +38,7 @@ class Result:
 
     @cached_property
     def summary(self) -> dict[str, Any]:
-        """All metrics by their names, as in `summary.json`. Rates are in Mbit/s; names of times end in their unit, ms or s."""
+        """All metrics by name, as in `summary.json`. Rates are in Mbit/s; names of times end in ms or s, their unit."""
         return self._records.summary()
 
     @property
@@ -83,8 +83,8 @@ class Result:
 
     @cached_property
     def delays(self) -> Table:
-        """The distributions from which percentiles are computed, a row per bucket of a histogram: the columns of `delays.parquet`. Empty
-        if nothing was measured, or if an earlier version computed the run."""
+        """The distributions from which percentiles are computed, a row per bucket of a histogram: the columns of
+        `delays.parquet`. Empty if nothing was measured, or if an earlier version computed the run."""
         return Table(self._records.frame("delays"))
 
     @property
@@ -205,8 +205,8 @@ class Results:
     def repeated(self) -> int:
         """Number of computed runs that were computed twice, because a worker that was lost had begun them.
 
-        Without a folder, these are all runs in the chunks that an executor has lost, begun or not. Runs that the executor itself repeats,
-        like Dask, are not counted.
+        Without a folder, these are all runs in the chunks that an executor has lost, begun or not. Runs that the
+        executor itself repeats, like Dask, are not counted.
         """
         return self._records.repeated
 
@@ -242,14 +242,14 @@ class Results:
 
     @cached_property
     def groups(self) -> list[dict[str, Any]]:
-        """For each point of the sweep, the metrics over its seeds: the number of runs with a value, `n`, their `mean`, and its 95 %
-        confidence interval, `ci95`."""
+        """For each point of the sweep, the metrics over its seeds: the number of runs with a value, `n`, their `mean`,
+        and its 95 % confidence interval, `ci95`."""
         return self._records.groups()
 
     @cached_property
     def flows(self) -> Table:
-        """A row per run and flow: the columns of `summary.parquet`, including the swept keys. A swept quantity has a second column with
-        its number in the base unit, such as `bottleneck.buffer_bdp`."""
+        """A row per run and flow: the columns of `summary.parquet`, including the swept keys. A swept quantity has a
+        second column with its number in the base unit, such as `bottleneck.buffer_bdp`."""
         return Table(self._records.frame("flows"))
 
     @cached_property
@@ -306,7 +306,7 @@ class Results:
 
 
 def open(folder: str | os.PathLike[str]) -> Result | Results:
-    """Opens a folder of results that this package or the command line has written: a run's `Result` or a sweep's `Results`.
+    """Opens a folder of results of this package or the command line: a run's `Result` or a sweep's `Results`.
 
     Raises:
         UsageError: If it is not a folder of results, or a file in it is damaged.

@@ -25,8 +25,8 @@ Controls = Mapping[str, type[CongestionControl]]
 """Classes of congestion controls by their names in a scenario."""
 
 Progress = bool | None | Callable[[int, int, float], object]
-"""Whether to show progress (None: on a terminal and in a notebook), or a function that is called with the number of runs done, the
-number of all runs and the completed share of the work, between 0 and 1."""
+"""Whether to show progress (None: on a terminal and in a notebook), or a function to call. It is called with the number
+of runs done, the number of all runs and the completed share of the work, between 0 and 1."""
 
 
 PACKETS_MAX = 2**64 - 1
@@ -52,8 +52,8 @@ def run(
     Args:
         scenario: A file, the id of a built-in scenario, a dict or a `Scenario`.
         set: Values of keys that replace the scenario's, such as `{"bottleneck.buffer": "2bdp"}`.
-        controls: Custom congestion controls: classes by their names in the scenario. A class may also replace a name, as in
-            `{"flows.cc": MyControl}`.
+        controls: Custom congestion controls: classes by their names in the scenario. A class may also replace a name,
+            as in `{"flows.cc": MyControl}`.
         seed: The seed that replaces the scenario's.
         on: The back end that computes the run, as `--on` of the command line.
         out: A folder for the files that the command line writes. Without it, nothing is written.
@@ -64,8 +64,8 @@ def run(
 
     Raises:
         ScenarioError: If the scenario is invalid, or has more than one run.
-        UsageError: If the work exceeds the limit, the folder contains something else, the back end does not exist, or it
-            cannot compute a part of the scenario.
+        UsageError: If the work exceeds the limit, the folder contains something else, the back end does not exist, or
+            it cannot compute a part of the scenario.
         ControlError: If a custom congestion control raised an exception.
         RunError: If a file cannot be written.
         KeyboardInterrupt: After Ctrl-C.
@@ -102,30 +102,33 @@ def sweep(
 
     Args:
         scenario: A file, the id of a built-in scenario, a dict or a `Scenario`.
-        over: Keys to sweep with their values, such as `{"bottleneck.buffer": ["1bdp", "4bdp"], "flows.cc": ["bbr1", "cubic"]}`:
-            every combination is a point, and the last key changes fastest. They add to the keys that the scenario sweeps, or replace
-            them. A swept key must not be in `set`.
+        over: Keys to sweep with their values, such as
+            `{"bottleneck.buffer": ["1bdp", "4bdp"], "flows.cc": ["bbr1", "cubic"]}`: every combination is a point, and
+            the last key changes fastest. They add to the keys that the scenario sweeps, or replace them. A swept key
+            must not be in `set`.
         seeds: Runs per point, each with its own seed.
         set: Values of keys that replace the scenario's.
-        controls: Custom congestion controls: classes by their names. A sweep with any of them computes one run at a time, because the
-            interpreter runs one thread at a time, and recomputes runs that are already in the folder. With an executor of processes,
-            pickle must be able to transfer the classes.
+        controls: Custom congestion controls: classes by their names. A sweep with any of them computes one run at a
+            time, because the interpreter runs one thread at a time, and recomputes runs that are already in the folder.
+            With an executor of processes, pickle must be able to transfer the classes.
         seed: The first seed.
         on: The back end that computes the runs, as `--on` of the command line.
         out: A folder, in which each run gets its own folder. Complete runs in it are not recomputed.
         force: Whether to recompute complete runs.
         pictures: Whether to write the sweep's plots to the folder.
         jobs: Number of concurrent runs; one per processor by default.
-        limit: Maximum work in data packets; 10 000 000 000 by default. With an executor, it applies to each chunk of runs.
-        executor: A `concurrent.futures.Executor`, such as Dask's `client.get_executor()`, or a pool with `apply_async`, such as Ray's.
-            Its workers compute the runs, the heaviest first. They write them to `out`, which all of them must be able to access, or
-            return them. The runs of a lost worker are recomputed, except complete runs in the folder.
+        limit: Maximum work in data packets; 10 000 000 000 by default. With an executor, it applies to each chunk of
+            runs.
+        executor: A `concurrent.futures.Executor`, such as Dask's `client.get_executor()`, or a pool with `apply_async`,
+            such as Ray's. Its workers compute the runs, the heaviest first. They write them to `out`, which all of them
+            must be able to access, or return them. The runs of a lost worker are recomputed, except complete runs in
+            the folder.
         progress: Whether to show progress, or a function to call with it.
 
     Raises:
         ScenarioError: If the scenario is invalid at any point.
-        UsageError: If the work exceeds the limit, the folder contains something else, the back end does not exist, or it
-            cannot compute a part of the scenario.
+        UsageError: If the work exceeds the limit, the folder contains something else, the back end does not exist, or
+            it cannot compute a part of the scenario.
         ControlError: If a custom congestion control raised an exception.
         RunError: If a file cannot be written.
         KeyboardInterrupt: After Ctrl-C. With `out`, complete runs stay there, and the same call continues from them.

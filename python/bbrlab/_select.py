@@ -1,4 +1,7 @@
-"""Selects what a plot of a sweep shows: one value per run for each line. Averages only what the user has asked to average."""
+"""Selects what a plot of a sweep shows: one value per run for each line.
+
+It averages only what the user has asked to average.
+"""
 
 from __future__ import annotations
 
@@ -119,7 +122,8 @@ class Selection:
         """Returns the line of a metric in a plot with one value per combination of values of `x` and `y`.
 
         Raises:
-            UsageError: If the metric does not exist, or several groups, flows, links or points of the sweep would be averaged.
+            UsageError: If the metric does not exist, or several groups, flows, links or points of the sweep would be
+                averaged.
         """
         lines, over = self._lines(name)
         counts = np.sum([line.there for line in lines], axis=0)
@@ -163,7 +167,7 @@ class Selection:
         )
 
     def by_other_keys(self, line: Line, x: str) -> list[tuple[str, npt.NDArray[np.bool_]]]:
-        """Returns the parts of a line against `x`, with their runs: one per combination of the values of other swept keys."""
+        """Returns the parts of a line against `x`, with their runs: one per combination of values of other keys."""
         differ = [key for key in self.keys if key != x and len(set(self.values_of(key)[line.there])) > 1]
         points = list(zip(*(self.values_of(key) for key in differ), strict=True)) or [()] * len(self.runs)
         parts = []
@@ -194,7 +198,7 @@ class Selection:
         raise UsageError(f"{self.what}: {name} would be averaged over {means}; choose with {choices}")
 
     def _differing_keys(self, there: npt.NDArray[np.bool_], x: str, y: str) -> list[Over]:
-        """Returns other swept keys with several values at one combination of `x` and `y`, their values, and how to choose one value."""
+        """Returns other swept keys with several values at one `x` and `y`, their values, and how to choose one."""
         cells = list(zip(self.values_of(x)[there], self.values_of(y)[there], strict=True))
         differing = []
         for key in self.keys:

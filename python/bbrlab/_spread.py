@@ -1,7 +1,7 @@
 """A sweep on external workers: executors, and pools with `apply_async`.
 
-A run is a pure function of scenario and seed. A chunk of the sweep that was lost with its worker is therefore submitted again. The
-worker's progress does not matter: complete runs in the folder are found there.
+A run is a pure function of scenario and seed. A chunk of the sweep that was lost with its worker is therefore submitted
+again. The worker's progress does not matter: complete runs in the folder are found there.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ PIECES_MAX = 10_000
 UNDER_WAY_MAX = 1000
 UNDER_WAY_MIN = 16
 TEXT_UNDER_WAY = 1 << 28
-"""Limits for submitted chunks without a result: their number, and the bytes of their scenario texts together. They are enough for a
-few hundred workers, and an executor's memory does not grow with the sweep."""
+"""Limits for submitted chunks without a result: their number, and the bytes of their scenario texts together. They are
+enough for a few hundred workers, and an executor's memory does not grow with the sweep."""
 
 FAILURES_MAX = 50
 """Number of consecutive failures of chunks after which the sweep is aborted."""
@@ -160,8 +160,8 @@ def spread(
             if progress is not None:
                 progress(done, scenario.runs, weight / total)
 
-    # The loop is a separate function. At a jump back, CPython 3.11 looks up the handler of an interrupt just before the loop's first
-    # instruction. If a `try` begins with the loop, this place is outside of the `try`.
+    # The loop is a separate function. At a jump back, CPython 3.11 looks up the handler of an interrupt just before the
+    # loop's first instruction. If a `try` begins with the loop, this place is outside of the `try`.
     try:
         work()
     except BaseException:
@@ -209,7 +209,10 @@ def _restored(name: str, text: str, controls: Named) -> Scenario:
 
 
 def _check_controls(scenario: Scenario, executor: object) -> None:
-    """Checks that congestion controls can be pickled for workers that receive pickles. Dask and Ray use other mechanisms."""
+    """Checks that congestion controls can be pickled for workers that receive pickles.
+
+    Dask and Ray use other mechanisms.
+    """
     if not isinstance(executor, (ProcessPoolExecutor, Pool)):
         return
     for name, control in scenario.controls.items():

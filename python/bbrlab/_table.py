@@ -23,8 +23,8 @@ ROWS_SHOWN = 10
 class Table:
     """A table of named columns of one length.
 
-    It has Arrow's capsule interface, so `polars.DataFrame(table)`, `pyarrow.table(table)` and DuckDB's queries read it without a
-    copy. `table["name"]` is a column as a numpy array.
+    It has Arrow's capsule interface, so `polars.DataFrame(table)`, `pyarrow.table(table)` and DuckDB's queries read it
+    without a copy. `table["name"]` is a column as a numpy array.
 
     >>> import bbrlab as bl
     >>> flows = bl.run("examples.dumbbell").flows
@@ -60,8 +60,8 @@ class Table:
     def __getitem__(self, name: str) -> npt.NDArray[Any]:
         """Returns a column as an array of shape (rows,).
 
-        Whole numbers are int64, other numbers float64. Both are read-only, and not copied if the table has one chunk. Words are objects.
-        A metric without a meaning is NaN, which makes whole numbers float64, or None.
+        Whole numbers are int64, other numbers float64. Both are read-only, and not copied if the table has one chunk.
+        Words are objects. A metric without a meaning is NaN, which makes whole numbers float64, or None.
 
         Raises:
             KeyError: If the column does not exist.

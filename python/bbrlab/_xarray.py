@@ -18,8 +18,8 @@ __all__ = ["of_series", "of_sweep"]
 def of_sweep(flows: Table, swept: list[str]) -> xarray.Dataset:
     """Returns a sweep's metrics with the swept keys, `seed` and `flow` as dimensions.
 
-    A swept quantity is a number in its base unit, if all its values have one; the name of its dimension then ends in the unit. A
-    metric that is equal for all flows of a run, such as a link's, has no dimension `flow`.
+    A swept quantity is a number in its base unit, if all its values have one; the name of its dimension then ends in
+    the unit. A metric that is equal for all flows of a run, such as a link's, has no dimension `flow`.
     """
     import xarray
 
@@ -49,7 +49,7 @@ def of_sweep(flows: Table, swept: list[str]) -> xarray.Dataset:
 
 
 def of_series(series: Table) -> xarray.Dataset:
-    """Returns the flows over time with the dimensions `flow` and `time_s`. Numbers are NaN where a flow has no sample."""
+    """Returns the flows over time with the dimensions `flow` and `time_s`: NaN where a flow has no sample."""
     import xarray
 
     values: dict[str, npt.NDArray[Any]] = {}
@@ -79,7 +79,10 @@ def _numeric(flows: Table, key: str) -> str:
 
 
 def _distinct(column: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.intp]]:
-    """Returns the distinct values of a column, numbers sorted, words in order of appearance, and the index of each row's value."""
+    """Returns the distinct values of a column, and the index of each row's value.
+
+    Numbers are sorted; words are in order of appearance.
+    """
     if column.dtype != object:
         values, places = np.unique(column, return_inverse=True)
         return values, places.reshape(-1)

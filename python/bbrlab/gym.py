@@ -1,7 +1,7 @@
 """A Gymnasium environment in which an agent sets the window, and optionally the pacing rate, of a flow.
 
-The agent's flow has a custom congestion control (`bbrlab.CongestionControl`), and the simulator is advanced step by step. It needs
-`pip install "./python[gym]"`. Importing this module registers `bbrlab/Window-v0`.
+The agent's flow has a custom congestion control (`bbrlab.CongestionControl`), and the simulator is advanced step by
+step. It needs `pip install "./python[gym]"`. Importing this module registers `bbrlab/Window-v0`.
 
 >>> import gymnasium
 >>> import bbrlab.gym
@@ -57,8 +57,8 @@ _UNKNOWN_RTT_US = 100_000
 def log_power(observation: Array) -> float:
     """Returns the default reward: log2(throughput in Mbit/s) - log2(rtt / min_rtt) - 10 loss.
 
-    Twice the throughput adds 1, and so does half the RTT; a loss of 10 % subtracts 1. A step in which nothing is delivered counts as
-    0.01 Mbit/s.
+    Twice the throughput adds 1, and so does half the RTT; a loss of 10 % subtracts 1. A step in which nothing is
+    delivered counts as 0.01 Mbit/s.
     """
     throughput, rtt, min_rtt, loss = (float(value) for value in observation[:4])
     stretch = rtt / min_rtt if min_rtt > 0 else 1.0
@@ -129,9 +129,10 @@ class _Agent(CongestionControl):
 class BbrlabEnv(gymnasium.Env[Array, Array]):
     """A flow whose window an agent sets once per step.
 
-    **Action**, `Box(-1, 1, (1,))`, or `(2,)` with `paced`: the window is multiplied by 2 ** action[0], i.e. by 0.5 to 2, within 2 to
-    `cwnd_max` packets. With `paced`, the flow is paced at 2 ** action[1] windows per smoothed RTT. The action takes effect with the next
-    ACK and applies in all states of recovery. Only a retransmission timeout sets the window to one packet, until the next ACK.
+    **Action**, `Box(-1, 1, (1,))`, or `(2,)` with `paced`: the window is multiplied by 2 ** action[0], i.e. by 0.5 to
+    2, within 2 to `cwnd_max` packets. With `paced`, the flow is paced at 2 ** action[1] windows per smoothed RTT. The
+    action takes effect with the next ACK and applies in all states of recovery. Only a retransmission timeout sets the
+    window to one packet, until the next ACK.
 
     **Observation**, `Box(float32, (6,))`, over the last step; `OBSERVATION` has the names:
 
@@ -146,9 +147,9 @@ class BbrlabEnv(gymnasium.Env[Array, Array]):
 
     **Reward**: `log_power` of the observation, or `reward` of it.
 
-    **Episode**: from the end of the flow's handshake to the end of the scenario, then `truncated`; `terminated` is never true. Its last
-    step may be shorter. The seed of its run is drawn from the environment's generator, so `reset(seed=...)` determines the whole episode.
-    After the end, `result` has the run's results.
+    **Episode**: from the end of the flow's handshake to the end of the scenario, then `truncated`; `terminated` is
+    never true. Its last step may be shorter. The seed of its run is drawn from the environment's generator, so
+    `reset(seed=...)` determines the whole episode. After the end, `result` has the run's results.
 
     Args:
         scenario: A scenario of one run, or a function that draws one per episode from the environment's generator.

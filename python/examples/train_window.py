@@ -1,9 +1,10 @@
 """A policy for the window, trained with numpy and compared with fixed windows.
 
-Each episode draws a new rate, RTT and buffer, and half of the episodes change their rate midway, so no fixed window is right. The
-policy has four parameters. The next action is a linear function of the queue's share of the RTT, of the loss, and of the distance
-between the window and the packets delivered per RTT. The cross-entropy method finds the parameters: the best of several draws from a
-normal distribution determine the next distribution. The reward is the environment's default, `log_power`.
+Each episode draws a new rate, RTT and buffer, and half of the episodes change their rate midway, so no fixed window is
+right. The policy has four parameters. The next action is a linear function of the queue's share of the RTT, of the
+loss, and of the distance between the window and the packets delivered per RTT. The cross-entropy method finds the
+parameters: the best of several draws from a normal distribution determine the next distribution. The reward is the
+environment's default, `log_power`.
 
     pip install "./python[gym]"
     python train_window.py
@@ -33,7 +34,7 @@ EPISODE = {"duration": "5s", "sample": "off"}
 
 
 def path(rng: np.random.Generator) -> dict[str, Any]:
-    """Draws a path: 2 to 50 Mbit/s, 10 to 160 ms, a buffer of 0.5 to 4 BDP. In half of the cases, its rate changes midway."""
+    """Draws a path: 2 to 50 Mbit/s, 10 to 160 ms, a buffer of 0.5 to 4 BDP. Half the paths change their rate midway."""
     rate, later = np.exp(rng.uniform(math.log(2), math.log(50), 2))
     rtt = math.exp(rng.uniform(math.log(10), math.log(160)))
     buffer = math.exp(rng.uniform(math.log(0.5), math.log(4)))

@@ -1,4 +1,4 @@
-"""Congestion controls in Python: the core's events, digests equal to the built-in controls', and exceptions for every failure."""
+"""Congestion controls in Python: events, digests equal to the built-in controls', an exception for every failure."""
 
 from __future__ import annotations
 
@@ -197,7 +197,8 @@ def test_the_switches_of_a_class_are_the_cores() -> None:
     for ecn in (True, "l4s"):
         Dctcp.echoes = Dctcp.acks = 0
         r = bl.run(DUMBBELL, {**marked, "flows.ecn": ecn})
-        # Echoes of RFC 3168 would continue until the sender responds. These equal the number of marks, two of which one ACK may report.
+        # Echoes of RFC 3168 would continue until the sender responds. These equal the number of marks, two of which one
+        # ACK may report.
         marks = int(r.links["marks"][0])
         assert marks > 20 and marks / 2 <= Dctcp.echoes <= marks and Dctcp.acks > 1000
     with pytest.raises(bl.ScenarioError, match="expected a `cc` that answers marks by their share"):

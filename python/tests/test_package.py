@@ -1,4 +1,4 @@
-"""What is handed to a package index: the source distribution, licences, metadata."""
+"""Tests of the files for a package index: the source distribution, licences, metadata."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LICENCES = {"LICENSE-APACHE", "LICENSE-MIT"}
 
 @pytest.fixture(scope="module")
 def sdist(tmp_path_factory: pytest.TempPathFactory) -> dict[PurePosixPath, str]:
-    """The files of a source distribution, with the text of those that are text."""
+    """Returns the files of a source distribution with their contents as text."""
     out = tmp_path_factory.mktemp("sdist")
     words = [sys.executable, "-m", "maturin", "sdist", "--out", str(out)]
     subprocess.run(words, cwd=ROOT / "python", check=True, capture_output=True)

@@ -169,8 +169,9 @@ def test_a_transfer_that_never_ended_keeps_the_curve_below_one() -> None:
 
 @pytest.fixture(scope="module")
 def by_hand(tmp_path_factory: pytest.TempPathFactory) -> bl.Results:
-    """Makes a sweep of two points and three seeds s with chosen numbers. At 1bdp the flows of bbr1 have s and s + 4 Mbit/s, at 4bdp ten
-    more; the flow of cubic has 100. Jain's index is s / 10. At 4bdp the digests are equal, as if seeds changed nothing."""
+    """Makes a sweep of two points and three seeds s with chosen numbers. At 1bdp the flows of bbr1 have s and s + 4
+    Mbit/s, at 4bdp ten more; the flow of cubic has 100. Jain's index is s / 10. At 4bdp the digests are equal, as if
+    seeds changed nothing."""
     folder = tmp_path_factory.mktemp("by-hand")
     flows = [{"cc": "bbr1", "rtt": "30ms", "count": 2}, {"cc": "cubic", "rtt": "30ms"}]
     over = {"bottleneck.buffer": ["1bdp", "4bdp"]}
@@ -210,7 +211,8 @@ T_2 = 4.302652730
 
 
 def test_a_run_says_one_thing_about_chance_however_many_flows_it_has(by_hand: bl.Results) -> None:
-    # Means over the flows of a run: 3, 4, 5 and 13, 14, 15. Their standard deviation is 1, so half an interval is t / sqrt(3).
+    # Means over the flows of a run: 3, 4, 5 and 13, 14, 15. Their standard deviation is 1, so half an
+    # interval is t / sqrt(3).
     axis = by_hand.plot.metric("goodput_mbps", group="bbr1")
     assert drawn(axis) == {"bbr1": [4.0, 14.0]}
     (low, high), nothing = intervals(axis)["bbr1"]

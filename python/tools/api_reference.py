@@ -1,6 +1,6 @@
 """Prints the reference of the package's public names as Markdown, from docstrings and signatures.
 
-The signatures of what is written in Rust come from the stub `bbrlab/_bbrlab.pyi`, of the rest from the code.
+Signatures of Rust code come from the stub `bbrlab/_bbrlab.pyi`, the others from the Python code.
 `cargo xtask site` runs this with the package installed.
 """
 
@@ -16,7 +16,7 @@ STUB = Path(bbrlab.__file__).with_name("_bbrlab.pyi")
 
 
 def stubs() -> dict[str, str]:
-    """The signatures in the stub, by `Class.method` or `function`."""
+    """Returns the signatures in the stub, by `Class.method` or `function`."""
     found = {}
 
     def visit(body: list[ast.stmt], prefix: str) -> None:
@@ -35,7 +35,7 @@ STUBS = stubs()
 
 
 def signature(item: object, name: str) -> str:
-    """The signature behind a name, without `self`; empty for what has none."""
+    """Returns the signature of a name, without `self`; empty if it has none."""
     if name in STUBS:
         text = STUBS[name]
     else:
@@ -47,7 +47,7 @@ def signature(item: object, name: str) -> str:
 
 
 def text_of(item: object) -> str:
-    """A docstring as Markdown: sections become lists, examples become code."""
+    """Returns a docstring as Markdown: sections become lists, examples become code."""
     out: list[str] = []
     section = is_example = False
     for line in (inspect.getdoc(item) or "").splitlines():
@@ -77,12 +77,12 @@ def text_of(item: object) -> str:
 
 
 def members(kind: type) -> list[tuple[str, object]]:
-    """The public members that a class defines itself."""
+    """Returns the public members that a class defines itself."""
     return [(name, item) for name, item in vars(kind).items() if not name.startswith("_")]
 
 
 def describe(name: str, item: object) -> str:
-    """The section of a public name."""
+    """Returns the section of a public name."""
     if inspect.isclass(item):
         out = [f"## {name}", "", text_of(item), ""]
         for member, value in members(item):
