@@ -99,12 +99,12 @@ def test_what_is_set_is_not_swept_over() -> None:
     police = {"rate": "9Mbit/s", "burst": "64KB"}
     policed = {**SMALL, "bottleneck": {**SMALL["bottleneck"], "police": police}}
     over = {"bottleneck.police": [police, {**police, "rate": "5Mbit/s"}]}
-    with pytest.raises(bl.ScenarioError, match=r"`bottleneck\.police\.rate` beside `sweep\.bottleneck\.police`"):
+    with pytest.raises(bl.ScenarioError, match=r"`bottleneck\.police\.rate` as well as `sweep\.bottleneck\.police`"):
         bl.sweep(policed, over, set={"bottleneck.police.rate": "3Mbit/s"})
-    with pytest.raises(bl.ScenarioError, match=r"`flows\.cc` beside `sweep\.flows\.cc`"):
+    with pytest.raises(bl.ScenarioError, match=r"`flows\.cc` as well as `sweep\.flows\.cc`"):
         bl.sweep(SMALL, {"flows.cc": ["bbr1", "cubic"]}, set=["flows.cc=reno"])
     swept = bl.Scenario(policed).swept(over)
-    with pytest.raises(bl.ScenarioError, match=r"beside the sweep of `bottleneck\.police`"):
+    with pytest.raises(bl.ScenarioError, match=r"as well as the sweep of `bottleneck\.police`"):
         swept.set({"bottleneck.police.rate": "3Mbit/s"})
     # A list replaces another, and set keys come before swept ones.
     assert swept.set({"sweep.bottleneck.police": [police]}).points == 1
