@@ -71,7 +71,7 @@ fn split(line: &str) -> Result<Vec<Cow<'_, str>>, &'static str> {
     Ok(cells)
 }
 
-/// What a gzip file holds.
+/// The unpacked content of a gzip file.
 pub(crate) fn unpack(packed: &[u8]) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::with_capacity(packed.len().saturating_mul(8));
     let read = MultiGzDecoder::new(packed).read_to_end(&mut bytes);
