@@ -171,7 +171,7 @@ pub(crate) struct RunArgs {
     /// Set a key of the scenario, such as bottleneck.rate=20Mbit/s
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Take the results in all folders below one that holds none itself
+    /// Continue the results in all folders below one that holds none itself
     #[arg(long)]
     pub(crate) recursive: bool,
     /// Show all columns of the table, however wide; a table that is not for a terminal has them all

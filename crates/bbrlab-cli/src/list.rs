@@ -10,7 +10,7 @@ mod overview;
 use bbrlab_lab::LabError;
 use bbrlab_report::{Align, Table};
 use bbrlab_run::Algorithm;
-use bbrlab_scenario::{BUILTINS, Scenario, nearest, queues};
+use bbrlab_scenario::{BUILTINS, Scenario, nearest_dotted, queues};
 use serde_json::{Map, Value};
 
 use crate::args::{ListArgs, What};
@@ -56,7 +56,8 @@ impl Chosen {
                 continue;
             }
             let (one, all) = (singular(what), heading(what).to_lowercase());
-            let meant = nearest(name, known.iter().map(String::as_str));
+            let names: Vec<&str> = known.iter().map(String::as_str).collect();
+            let meant = nearest_dotted(name, &names);
             let meant = meant.map_or_else(String::new, |it| format!(" (did you mean `{it}`?)"));
             return Err(LabError::Usage(format!(
                 "`{name}`: no such {one}{meant}; `bbrlab list {all}` lists all"

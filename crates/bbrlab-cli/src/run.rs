@@ -25,7 +25,7 @@ pub(crate) fn run(args: &RunArgs, output: &mut Output) -> Verdict {
     refuse_second_stdin(&args.scenarios)?;
     let mut scenarios = Vec::new();
     for name in &args.scenarios {
-        if !args.recursive {
+        if !args.recursive && args.running.out.is_none() {
             refuse_results_below(Path::new(name))?;
         }
         scenarios.extend(open_named(name, &sets, args.running.out.is_some(), not_a_scenario)?);
