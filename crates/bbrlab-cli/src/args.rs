@@ -48,6 +48,8 @@ pub(crate) enum Verb {
     /// List algorithms, scenarios, papers and metrics
     #[command(after_help = "Examples:
   bbrlab list
+  bbrlab list algorithms bbr3
+  bbrlab list scenarios examples
   bbrlab list algorithms --json")]
     List(ListArgs),
     /// Print a built-in scenario as text, with its comments, or the JSON Schema of scenario files
@@ -169,6 +171,9 @@ pub(crate) struct RunArgs {
     /// Set a key of the scenario, such as bottleneck.rate=20Mbit/s
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
+    /// Continue the results in all folders below one that holds none itself
+    #[arg(long)]
+    pub(crate) recursive: bool,
     /// Show all columns of the table, however wide; a table that is not for a terminal has them all
     #[arg(long)]
     pub(crate) wide: bool,
@@ -302,9 +307,12 @@ pub(crate) struct CheckArgs {
 
 #[derive(Args, Debug)]
 pub(crate) struct ListArgs {
-    /// What to list; all, if nothing is named
+    /// What to list; the names of all, if nothing is named
     #[arg(value_enum, value_name = "WHAT")]
     pub(crate) what: Option<What>,
+    /// Names from this list, or the parts in front of their dots: `bbr3`, `examples`, `links`
+    #[arg(value_name = "NAME", requires = "what")]
+    pub(crate) names: Vec<String>,
     /// One JSON document on standard output
     #[arg(long)]
     pub(crate) json: bool,
@@ -379,6 +387,9 @@ pub(crate) struct PlotArgs {
     /// Folder for the pictures [default: the folders of the results]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) out: Option<PathBuf>,
+    /// Write next to the results in all folders below one that holds none itself
+    #[arg(long)]
+    pub(crate) recursive: bool,
     /// Panels of a run: state, throughput, rtt, cwnd, queue, bw, pacing
     #[arg(long, value_name = "PANEL", value_delimiter = ',')]
     pub(crate) panels: Vec<String>,
@@ -452,6 +463,9 @@ pub(crate) struct ExportArgs {
     /// Folder for the files [default: each beside its Parquet file]
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) out: Option<PathBuf>,
+    /// Write next to the results in all folders below one that holds none itself
+    #[arg(long)]
+    pub(crate) recursive: bool,
 }
 
 #[derive(Args, Debug)]

@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::args::CheckArgs;
 use crate::output::{Output, Stopped, Verdict};
-use crate::run::{on, sets};
+use crate::run::{notes_of_files, on, sets};
 
 pub(crate) fn check(args: &CheckArgs, output: &mut Output) -> Verdict {
     let sets = sets(&args.set, args.seed);
@@ -36,6 +36,7 @@ pub(crate) fn check(args: &CheckArgs, output: &mut Output) -> Verdict {
         for named in named {
             let on = on(args.on, &named)?;
             let scenario = named.scenario;
+            notes_of_files(&scenario, output);
             let estimate = Estimate::of_scenario(&scenario);
             let over = check_limit(&estimate, jobs, estimate.sweep_bytes, args.limit)
                 .and_then(|()| check_backend(&scenario, on))

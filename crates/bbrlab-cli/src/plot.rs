@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use bbrlab_lab::{LabError, PlotChoice, plot_as};
+use bbrlab_lab::{LabError, PlotChoice, plot_as, refuse_results_below};
 use bbrlab_papers::not_a_metric;
 
 use crate::args::{ExportArgs, PlotArgs, ReportArgs};
@@ -23,6 +23,9 @@ pub(crate) fn plot(args: &PlotArgs, output: &mut Output) -> Verdict {
         formats: args.format.clone(),
         cdf: args.cdf.clone(),
     };
+    if !args.recursive && args.out.is_none() && !args.overlay {
+        refuse_all(&args.folders)?;
+    }
     output.notes_of_missing(&args.folders);
     if args.overlay {
         for file in bbrlab_lab::plot_overlay(&args.folders, args.out.as_deref(), &choice)? {
@@ -35,6 +38,9 @@ pub(crate) fn plot(args: &PlotArgs, output: &mut Output) -> Verdict {
 }
 
 pub(crate) fn export(args: &ExportArgs, output: &mut Output) -> Verdict {
+    if !args.recursive && args.out.is_none() {
+        refuse_all(&args.folders)?;
+    }
     output.notes_of_missing(&args.folders);
     each(&args.folders, args.out.as_deref(), bbrlab_lab::export_csv, output)
 }
@@ -44,6 +50,12 @@ pub(crate) fn report(args: &ReportArgs, output: &mut Output) -> Verdict {
     output.notes_of_missing(&args.folders);
     bbrlab_lab::write_report(&args.folders, &file)?;
     output.text(&format!("{}\n", file.display()))
+}
+
+/// Returns an error if one of the folders holds only folders of results, next to which files would
+/// be written.
+fn refuse_all(folders: &[PathBuf]) -> Result<(), LabError> {
+    folders.iter().try_for_each(|folder| refuse_results_below(folder))
 }
 
 /// Makes files of the results in each folder, and prints their names. With several folders, each

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::path::Path;
 
 use bbrlab_cost::Estimate;
 use bbrlab_lab::{
     Backend, Batch, BatchOptions, LabError, Named, RECORDS_HELD, Records, SIMULATOR, Stop,
     SummaryOf, backend_of, check_limit, default_out, open_named, part_of, processors,
-    refuse_results, refuse_second_stdin, run_batch, write_runs_json,
+    refuse_results, refuse_results_below, refuse_second_stdin, run_batch, write_runs_json,
 };
 use bbrlab_papers::not_a_scenario;
 use bbrlab_report::{Points, run_table};
@@ -24,7 +25,13 @@ pub(crate) fn run(args: &RunArgs, output: &mut Output) -> Verdict {
     refuse_second_stdin(&args.scenarios)?;
     let mut scenarios = Vec::new();
     for name in &args.scenarios {
+        if !args.recursive && args.running.out.is_none() {
+            refuse_results_below(Path::new(name))?;
+        }
         scenarios.extend(open_named(name, &sets, args.running.out.is_some(), not_a_scenario)?);
+    }
+    if !args.running.quiet {
+        scenarios.iter().for_each(|named| notes_of_files(&named.scenario, output));
     }
     let jobs = jobs(&args.running);
     let parts: Vec<Option<BTreeSet<u64>>> = scenarios
@@ -170,6 +177,13 @@ fn leftover(batch: &Batch<'_>, scenario: &Scenario) -> String {
 
 fn runs(count: u64) -> String {
     if count == 1 { "1 run".to_owned() } else { format!("{count} runs") }
+}
+
+/// Prints what was ignored or rounded in the files that a scenario names.
+pub(crate) fn notes_of_files(scenario: &Scenario, output: &mut Output) {
+    for note in scenario.notes() {
+        output.note(&note);
+    }
 }
 
 /// Returns the `--set` options, with the seed as one of them.

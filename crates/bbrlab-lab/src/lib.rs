@@ -85,7 +85,8 @@ pub use limit::check_limit;
 pub use machine::{processor, processors};
 pub use merge::{Merged, merge};
 pub use named::{
-    KnownElsewhere, Named, builtin_text, open_named, refuse_results, refuse_second_stdin,
+    KnownElsewhere, Named, builtin_text, open_named, refuse_results, refuse_results_below,
+    refuse_second_stdin,
 };
 pub use packets::{PacketReplays, validate_packets};
 pub use picture_files::{

@@ -174,6 +174,33 @@ pub(crate) fn results_in(top: &Path) -> Result<Vec<Results>, LabError> {
     Ok(found)
 }
 
+/// Returns an error if a folder holds no results itself but folders in it do. Commands that write
+/// next to results would change all of them, of which the user may know only some.
+///
+/// # Errors
+/// If that is so; the error lists the folders.
+pub fn refuse_results_below(top: &Path) -> Result<(), LabError> {
+    /// The message names this many folders.
+    const SHOWN: usize = 10;
+    if !top.is_dir() || kind_of(top).is_some() {
+        return Ok(());
+    }
+    let Ok(found) = results_in(top) else { return Ok(()) };
+    let mut list = String::new();
+    for results in found.iter().take(SHOWN) {
+        list.push_str("\n  ");
+        list.push_str(&results.path.display().to_string());
+    }
+    if let Some(more) = found.len().checked_sub(SHOWN).filter(|&more| more > 0) {
+        list.push_str(&format!("\n  and {more} more"));
+    }
+    let holds = if found.len() == 1 { "1 folder" } else { &format!("{} folders", found.len()) };
+    Err(LabError::Usage(format!(
+        "{}: holds no results itself, but {holds} of results below it; name those that you mean, or add --recursive for all:{list}",
+        top.display()
+    )))
+}
+
 fn walk(folder: &Path, below: &Path, depth: u32, found: &mut Vec<Results>) {
     /// Deeper folders are not searched.
     const DEPTH_MAX: u32 = 8;

@@ -1,7 +1,7 @@
 //! The scenarios that are part of the program: the files below `scenarios/` in the repository.
 
 use crate::language::error::{ScenarioError, ScenarioErrors};
-use crate::language::nearest::nearest;
+use crate::language::nearest::nearest_dotted;
 
 /// A built-in scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -135,6 +135,7 @@ impl Builtin {
     /// The id that the user probably meant.
     #[must_use]
     pub fn nearest_id(typed: &str) -> Option<&'static str> {
-        nearest(typed, BUILTINS.iter().map(|builtin| builtin.id))
+        let ids: Vec<&str> = BUILTINS.iter().map(|builtin| builtin.id).collect();
+        nearest_dotted(typed, &ids)
     }
 }

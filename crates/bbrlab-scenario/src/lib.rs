@@ -19,7 +19,7 @@ pub use keys::profile::profiles_to_markdown;
 pub use keys::queue::{QueueInfo, queue_to_toml, queues, queues_to_markdown};
 pub use keys::reference::{KeyReference, Section, schema, sections};
 pub use language::error::{ScenarioError, ScenarioErrors};
-pub use language::nearest::nearest;
+pub use language::nearest::{nearest, nearest_dotted};
 pub use language::quantity::read_span;
 pub use language::traces::{ReadFile, check_file_size};
 pub use lowering::outline::{FlowsOutline, Outline};

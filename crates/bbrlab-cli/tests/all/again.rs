@@ -239,7 +239,7 @@ fn a_folder_is_continued_under_its_own_name() {
     ];
     for (number, (change, folder, expected)) in cases.into_iter().enumerate() {
         change(&all);
-        computed(&shell, &format!("run {folder}"), &expected);
+        computed(&shell, &format!("run {folder} --recursive"), &expected);
         let again = files(&all);
         for (name, bytes) in &whole {
             assert!(again.get(name) == Some(bytes), "case {number}: {} differs", name.display());
@@ -309,18 +309,44 @@ fn names_of<'a>(told: &'a str, extension: &str) -> Vec<&'a str> {
     told.lines().filter(is_one).collect()
 }
 
+/// A folder whose results lie below it may be other people's. Nothing in it is written unasked.
+#[test]
+fn results_below_a_folder_are_changed_only_if_asked() {
+    let shell = shell("below");
+    let all = shell.folder().join("all");
+    fs::remove_file(all.join("one/run.json")).unwrap();
+    fs::remove_file(all.join("deep/four/summary.json")).unwrap();
+    let before = files(&all);
+    for line in ["run all", "run all --force", "plot all", "export all --csv", "run all/deep"] {
+        let told = shell.transcript(&line.split(' ').collect::<Vec<_>>());
+        assert!(told.contains("name those that you mean, or add --recursive"), "{line}: {told}");
+        assert!(told.ends_with("--- exit 2\n"), "{line}: {told}");
+        assert!(files(&all) == before, "{line}");
+    }
+    expect![[r#"
+        --- stderr
+        error: all: holds no results itself, but 2 folders of results below it; name those that you mean, or add --recursive for all:
+          all/deep/four
+          all/one
+        --- exit 2
+    "#]]
+    .assert_eq(&shell.transcript(&["run", "all"]));
+    fine(&shell, "run all --recursive --quiet");
+    assert!(all.join("one/run.json").exists() && all.join("deep/four/summary.json").exists());
+}
+
 #[test]
 fn parquet_files_are_written_as_csv() {
     let shell = shell("csv");
-    let told = fine(&shell, "export all --csv");
+    let told = fine(&shell, "export all --csv --recursive");
     let names: Vec<&str> = names_of(&told, "csv");
     // A run has four files, a sweep of four runs sixteen and its summary.
     assert_eq!(names.len(), 4 + 16 + 1, "{told}");
     let first = files(&shell.folder().join("all"));
-    fine(&shell, "export all --csv");
+    fine(&shell, "export all --csv --recursive");
     assert!(files(&shell.folder().join("all")) == first, "the same files again");
     // `run` does not treat them as results, and leaves them alone.
-    fine(&shell, "run all --quiet --no-pictures");
+    fine(&shell, "run all --recursive --quiet --no-pictures");
     assert!(files(&shell.folder().join("all")) == first);
     fine(&shell, "export all/one all/deep/four --csv --out tables");
     let tables = files(&shell.folder().join("tables"));

@@ -366,22 +366,47 @@ fn what_a_run_would_take_is_told_without_running() {
 fn the_lists_name_what_there_is() {
     let shell = Shell::new("list");
     let text = shell.transcript(&["list"]);
-    for name in ["bbr1", "cubic", "fq_codel", "lanigan2020.single-flow", "kato2025", "goodput_mbps"]
-    {
+    for name in ["bbr1", "cubic", "fq_codel", "single-flow", "kato2025", "goodput_mbps"] {
         assert!(text.contains(name), "{name} is missing");
     }
     assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    assert!(text.lines().count() <= 70, "one screen: {text}");
     for what in ["algorithms", "queues", "scenarios", "papers", "metrics"] {
         let output = shell.output(&["list", what, "--json"]);
         let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         assert!(document.as_array().unwrap().len() > 4, "{what}");
+        let lines = shell.transcript(&["list", what]).lines().count();
+        assert!(lines <= 180, "{what} has {lines} lines");
+    }
+}
+
+#[test]
+fn a_name_in_a_list_has_its_details_and_a_wrong_one_a_suggestion() {
+    let shell = Shell::new("list-names");
+    let list = |args: &str| shell.transcript(&format!("list {args}").split(' ').collect::<Vec<_>>());
+    expect![[r#""#]].assert_eq(&list("queues codel cobalt"));
+    expect![[r#""#]].assert_eq(&list("papers kato2025.sixteen-340"));
+    expect![[r#""#]].assert_eq(&list("scenarios ecn"));
+    let shared = list("algorithms bbr1 bbr_prime");
+    assert_eq!(shared.matches("probertt_app_limited").count(), 1, "{shared}");
+    let json = list("algorithms bbr3 --json");
+    assert_eq!(json.matches("\"source\"").count(), 1, "{json}");
+    for (args, wanted) in [
+        ("algorithms bbr33", "`bbr33`: no such algorithm (did you mean `bbr3`?)"),
+        ("metrics goodput", "`goodput`: no such metric"),
+        ("scenarios dumbbell", "did you mean `examples.dumbbell`?"),
+        ("papers kato", "did you mean `kato2025`?"),
+        ("queues \u{2713}", "no such queue discipline; `bbrlab list queues` lists all"),
+    ] {
+        let told = list(args);
+        assert!(told.contains(wanted) && told.ends_with("--- exit 2\n"), "{args}: {told}");
     }
 }
 
 #[test]
 fn the_list_of_algorithms_has_names_a_line_sources_and_parameters_with_defaults() {
     let shell = Shell::new("list-algorithms");
-    let text = shell.transcript(&["list", "algorithms"]);
+    let list = shell.transcript(&["list", "algorithms"]);
     let output = shell.output(&["list", "algorithms", "--json"]);
     let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let algorithms = document.as_array().unwrap();
@@ -390,11 +415,14 @@ fn the_list_of_algorithms_has_names_a_line_sources_and_parameters_with_defaults(
         for field in ["name", "title", "summary", "source"] {
             assert!(!algorithm[field].as_str().unwrap().is_empty(), "{algorithm}: {field}");
         }
-        assert!(text.contains(algorithm["name"].as_str().unwrap()), "{algorithm}");
+        let name = algorithm["name"].as_str().unwrap();
+        assert!(list.contains(name), "{algorithm}");
+        let text = shell.transcript(&["list", "algorithms", name]);
         assert!(text.contains(algorithm["source"].as_str().unwrap()), "{algorithm}");
         for (name, parameter) in algorithm["parameters"].as_object().unwrap() {
-            let line = format!("{name} = {}:", parameter["default"].as_str().unwrap());
-            assert!(text.contains(&line), "{line}");
+            let default = parameter["default"].as_str().unwrap();
+            let is_it = |line: &str| line.split_whitespace().take(2).eq([name, default]);
+            assert!(text.lines().any(is_it), "{name} {default}: {text}");
             assert!(!parameter["summary"].as_str().unwrap().is_empty(), "{algorithm}");
         }
     }

@@ -121,6 +121,16 @@ impl Decimal {
         u64::try_from(product.checked_add(divisor / 2)? / divisor).ok()
     }
 
+    /// The number rounded to this many decimal places, halves up; `None` if it has no more places,
+    /// is negative or is too large.
+    pub(crate) fn rounded_to(self, places: u32) -> Option<Self> {
+        if self.scale <= places {
+            return None;
+        }
+        let digits = self.times_over_rounded(10_u128.checked_pow(places)?, 1)?;
+        Self::parse(&format!("{digits}e-{places}"))
+    }
+
     /// A hundredth of the number.
     pub(crate) fn percent(self) -> Self {
         let mut out = Self { scale: self.scale + 2, ..self };
@@ -213,6 +223,16 @@ mod tests {
             dec("2").times_over_rounded(50_000_000 * 30_000_000, 8 * 1514 * 1_000_000_000),
             Some(248)
         );
+    }
+
+    #[test]
+    fn numbers_of_other_programs_are_rounded_to_decimal_places() {
+        assert_eq!(dec("28.03197311151155").rounded_to(6), Some(dec("28.031973")));
+        assert_eq!(dec("0.30000000000000004").rounded_to(9), Some(dec("0.3")));
+        assert_eq!(dec("1.9999999999").rounded_to(9), Some(dec("2")));
+        assert_eq!(dec("1e-17").rounded_to(9), Some(Decimal::ZERO));
+        assert_eq!(dec("28.031973").rounded_to(6), None);
+        assert_eq!(dec("-0.30000000000000004").rounded_to(9), None);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use bbrlab_link::Trace;
 use bbrlab_run::Cdf;
 
-use crate::language::cdf_file;
+use crate::language::cdf_file::{self, CdfFile};
 use crate::language::document::At;
 use crate::language::path_trace::{self, PathTrace};
 
@@ -29,7 +29,7 @@ pub(crate) struct Traces {
     inline: BTreeMap<(u32, u32), Arc<Trace>>,
     paths: BTreeMap<String, Result<Arc<PathTrace>, String>>,
     inline_paths: BTreeMap<(u32, u32), Arc<PathTrace>>,
-    cdfs: BTreeMap<String, Result<Arc<Cdf>, String>>,
+    cdfs: BTreeMap<String, Result<Arc<CdfFile>, String>>,
 }
 
 impl Traces {
@@ -49,12 +49,28 @@ impl Traces {
 
     /// The distribution in a file, or the reason why there is none.
     pub(crate) fn read_cdf(&mut self, file: &str, files: ReadFile<'_>) -> Result<Arc<Cdf>, String> {
-        read(&mut self.cdfs, file, files, cdf_file::parse)
+        read(&mut self.cdfs, file, files, cdf_file::parse).map(|read| read.cdf.clone())
     }
 
     /// The distribution in a file, if it has been read.
     pub(crate) fn known_cdf(&self, file: &str) -> Option<Arc<Cdf>> {
-        self.cdfs.get(file)?.clone().ok()
+        Some(self.cdfs.get(file)?.as_ref().ok()?.cdf.clone())
+    }
+
+    /// Sentences about what was ignored or rounded in the files, each with the file's name.
+    pub(crate) fn notes(&self) -> Vec<String> {
+        let of_paths = self
+            .paths
+            .iter()
+            .filter_map(|(file, read)| read.as_ref().ok().map(|trace| (file, &trace.notes)));
+        let of_cdfs = self
+            .cdfs
+            .iter()
+            .filter_map(|(file, read)| read.as_ref().ok().map(|cdf| (file, &cdf.notes)));
+        of_paths
+            .chain(of_cdfs)
+            .flat_map(|(file, notes)| notes.iter().map(move |note| format!("{file}: {note}")))
+            .collect()
     }
 
     /// The trace of a path in a file, if it has been read.

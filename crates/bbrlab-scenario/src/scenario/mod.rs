@@ -113,6 +113,13 @@ impl Scenario {
         &self.name
     }
 
+    /// Sentences about columns that were ignored and values that were rounded in the files that the
+    /// scenario names.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        self.traces.notes()
+    }
+
     /// The title, which may be empty.
     #[must_use]
     pub fn title(&self) -> &str {
