@@ -106,7 +106,7 @@ fn on_a_terminal(shell: &Shell, commands: &str) -> String {
 fn written(shell: &Shell, name: &str) -> String {
     let file = find(shell.folder(), name).unwrap_or_else(|| panic!("no command wrote {name}"));
     let text = fs::read_to_string(file).unwrap();
-    let Some((before, after)) = text.split_once(" · bbrlab ") else { return text };
+    let Some((before, after)) = text.split_once("  ·  bbrlab ") else { return text };
     let (_, after) = after.split_once(')').expect("the commit is in parentheses");
     before.to_owned() + after
 }
