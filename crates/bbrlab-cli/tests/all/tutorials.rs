@@ -37,8 +37,8 @@ fn the_tutorial_on_a_figure_shows_what_a_reader_gets() {
     expect_file!["../../../../docs/tutorials/paper-figure.md"].assert_eq(&found);
     expect_file!["../../../../docs/tutorials/img/song2021-v1-vs-v2-figure-13.svg"]
         .assert_eq(&written(&shell, "song2021-v1-vs-v2-figure-13.svg"));
-    expect_file!["../../../../docs/tutorials/img/run-throughput-160x60mm.svg"]
-        .assert_eq(&written(&shell, "run-throughput-160x60mm.svg"));
+    expect_file!["../../../../docs/tutorials/img/run-throughput.svg"]
+        .assert_eq(&written(&shell, "run-throughput.svg"));
 }
 
 /// Follows a page; returns the folder with its results, and the page with the present output.
