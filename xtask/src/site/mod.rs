@@ -17,22 +17,27 @@ use std::process::Command;
 pub(crate) use generated::GENERATED;
 
 use crate::python;
+use generated::Figures;
 
 /// The release of mdBook that makes the site. It is built from source, once, under `target/`.
 const MDBOOK: &str = "0.5.4";
 
 /// Builds the site and checks its links. `--no-python` leaves out the Python API, which needs the
-/// package to be built; `--figures` runs the papers' experiments (a few CPU minutes; finished runs
-/// are kept under `target/site`) and adds their figures.
+/// package to be built. `--figures` runs the papers' experiments and adds their figures;
+/// `--figures=NAME,NAME` only these. Finished runs are kept under `target/site`.
 pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
-    let (mut with_python, mut with_figures) = (true, false);
+    let (mut with_python, mut figures) = (true, Figures::None);
     for arg in args {
-        match arg.as_str() {
-            "--no-python" => with_python = false,
-            "--figures" => with_figures = true,
-            other => {
+        match (arg.as_str(), arg.strip_prefix("--figures=")) {
+            ("--no-python", _) => with_python = false,
+            ("--figures", _) => figures = Figures::Of(Vec::new()),
+            (_, Some(names)) => {
+                figures = Figures::Of(names.split(',').map(str::to_owned).collect());
+            }
+            (other, None) => {
                 return Err(format!(
-                    "site: unknown argument `{other}`; there are `--no-python` and `--figures`"
+                    "site: unknown argument `{other}`; there are `--no-python`, `--figures` and \
+                     `--figures=NAME,NAME`"
                 ));
             }
         }
@@ -46,7 +51,7 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
     generated::commands(root, &src)?;
     generated::schema(root, &src)?;
     generated::python_api(root, &src, with_python)?;
-    generated::gallery(root, &site, with_figures)?;
+    generated::gallery(root, &site, &figures)?;
     for file in ["book.toml", "site.css"] {
         copy(&root.join("docs").join(file), &site.join(file))?;
     }
