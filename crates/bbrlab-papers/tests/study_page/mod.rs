@@ -280,7 +280,7 @@ fn notes(paper: &Paper, claims: &[&Value], explanations: &Value) -> String {
         for changed in &reason.changed {
             let label = changed.setting.map_or_else(
                 || "With the [change](#changes-that-make-failing-claims-true)".to_owned(),
-                |(id, words)| format!("As in {id}, {words}"),
+                |(id, words)| format!("With {id} ({words})"),
             );
             out.push_str(&outcome(&label, &changed.outcome));
         }
@@ -302,9 +302,11 @@ fn outcome(label: &str, of: &Outcome<'_>) -> String {
     match of.points.as_slice() {
         [] => format!("{head}.\n"),
         [one] => format!("{head}; {one}\n"),
+        // Only points where the claim is false are several.
         points => {
-            let items: String = points.iter().map(|point| format!("  - {point}\n")).collect();
-            format!("{head}\n{items}")
+            let item = |point: &&str| format!("  - {}\n", point.trim_start_matches("not at "));
+            let items: String = points.iter().map(item).collect();
+            format!("{head}; false at:\n{items}")
         }
     }
 }
