@@ -53,7 +53,7 @@ mod work;
 pub use by_hand::{ByHand, word_of_a_shell};
 pub use claims::{
     ClaimFigure, ClaimVerdict, Compared, FalsePoint, Judged, Looked, Printed, PrintedCalc,
-    PrintedRule, UnderSetting, cause_keys, evaluate_printed,
+    PrintedRule, UnderSetting, causes, evaluate_printed,
 };
 pub use counting::Counting;
 pub use explain::{ArtifactCause, Explained, SwitchEffect, explain};

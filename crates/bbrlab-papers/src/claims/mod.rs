@@ -33,7 +33,7 @@ pub(super) use self::look::look;
 pub use self::look::{ClaimFigure, FalsePoint, Looked};
 pub(super) use self::needed::Needed;
 pub use self::printed::{Printed, PrintedCalc, PrintedRule, evaluate_printed};
-pub use self::settings::cause_keys;
+pub use self::settings::causes;
 pub(super) use self::settings::{causes_of, settings_of};
 pub(super) use self::verdict::judge;
 pub use self::verdict::{ClaimVerdict, Judged, UnderSetting};

@@ -31,11 +31,11 @@ pub(crate) fn causes_of(claim: &Claim) -> Vec<&'static Setting> {
     all.filter(|cause| *cause.of == *claim.id).collect()
 }
 
-/// Returns the keys of each known cause that may make a failing claim true, in the syntax of
-/// `--set`.
+/// Returns each known cause that may make a failing claim true: its keys, in the syntax of `--set`,
+/// and its description.
 #[must_use]
-pub fn cause_keys(claim: &Claim) -> Vec<&'static [String]> {
-    causes_of(claim).into_iter().map(|cause| cause.sets.as_slice()).collect()
+pub fn causes(claim: &Claim) -> Vec<(&'static [String], &'static str)> {
+    causes_of(claim).into_iter().map(|it| (it.sets.as_slice(), it.words.as_str())).collect()
 }
 
 /// Returns the reason why no simulation can decide a claim, if there is one.

@@ -65,22 +65,29 @@ fn of<S: Default>(rows: &[Key<S>]) -> Vec<KeyReference> {
 }
 
 impl Section {
-    /// The keys as a table in Markdown.
+    /// The keys as a table in Markdown. Defaults that are too long for a cell follow the table.
     #[must_use]
     pub fn to_markdown(&self) -> String {
+        /// The most words in a cell, as in `xtask/prose.py`.
+        const MOST_WORDS: usize = 60;
         let mut out =
             "| key | values | meaning | default |\n| --- | --- | --- | --- |\n".to_owned();
+        let mut long = String::new();
         for key in &self.keys {
             let since = if key.since == FIRST_VERSION {
                 String::new()
             } else {
                 format!(" (since {})", key.since)
             };
-            let default = key.default.as_deref().unwrap_or("must be given");
+            let mut default = key.default.as_deref().unwrap_or("must be given");
+            if default.split_whitespace().count() > MOST_WORDS {
+                long += &format!("\nThe default of `{}` is {default}.\n", key.name);
+                default = "below the table";
+            }
             let values = key.form.to_words();
             out += &format!("| `{}` | {values} | {}{since} | {default} |\n", key.name, key.meaning);
         }
-        out
+        out + &long
     }
 
     fn to_schema(&self) -> Value {

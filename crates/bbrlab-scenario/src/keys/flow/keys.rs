@@ -27,7 +27,7 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         "cc",
         "0.1.0",
         Form::Algorithm,
-        "congestion control: `bbrlab list algorithms`; `\"udp\"`: none, see [Datagrams](#datagrams)",
+        "congestion control: `bbrlab list algorithms`; `\"udp\"`: none, see [Datagrams](traffic.md#datagrams)",
         |flow: &mut FlowSpec, given| {
             flow.is_udp = is_udp(given.node);
             flow.outside = outside(given.reader, given.node);
@@ -322,7 +322,7 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         "0.2.0",
         traffic::ARRIVALS_FORM,
         "many flows that arrive over time, each of `bytes` or `sizes`: `{ process = \"poisson\", rate = \"50/s\" }`, or \
-         `load = \"30%\"` of the smallest rate on the path; see [Flows that come and go](#flows-that-come-and-go)",
+         `load = \"30%\"` of the smallest rate on the path; see [Flows that come and go](traffic.md#flows-that-come-and-go)",
         |flow: &mut FlowSpec, given| flow.source.arrivals = given.value(ArrivalsSpec::read),
         |flow| flow.source.arrivals.as_ref().map(ArrivalsSpec::show),
     )
@@ -334,7 +334,7 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
         traffic::REQUESTS_FORM,
         "source: responses of `bytes` or `sizes` each to a client that sends its next request on the same connection, \
          `think` after it has read the last byte: `{ think = \"100ms\", count = 50 }`; see [Requests and \
-         video](#requests-and-video)",
+         video](traffic.md#requests)",
         |flow: &mut FlowSpec, given| flow.source.requests = given.value(ClientSpec::read_requests),
         |flow| flow.source.requests.as_ref().and_then(ClientSpec::show_requests),
     )
