@@ -80,7 +80,7 @@ const HAS_BOTH: u8 = 1 << 5;
 /// The index of a SACK block that no segment with timestamps has.
 const BOTH: usize = 3;
 
-/// `now` as packets carry it.
+/// The time `now` of the hosts' clock as packets carry it.
 #[inline]
 #[expect(
     clippy::cast_possible_truncation,
@@ -407,7 +407,7 @@ impl<E: FlowEnd> End<'_, E> {
     /// The time of a transmission now, as a packet carries it.
     #[inline]
     fn sent_us(&self) -> u32 {
-        stamp_us(self.port.now())
+        stamp_us(self.now())
     }
 }
 
@@ -451,17 +451,17 @@ impl<E: FlowEnd> End<'_, E> {
         });
     }
 
-    /// Sends a segment with new data, without SACK blocks and not a SYN.
+    /// Sends a segment with new data at `sent_us`, without SACK blocks and not a SYN.
     #[inline(never)]
-    fn transmit_new_data(&mut self, segment: &DataSegment) {
-        debug_assert_eq!(segment.retransmission, 0);
-        self.send_data(segment, 0);
+    fn transmit_new_data(&mut self, segment: &DataSegment, sent_us: u32) {
+        debug_assert_eq!((segment.retransmission, sent_us), (0, self.sent_us()));
+        self.send_data(segment, 0, sent_us);
     }
 
     /// Retransmits such a segment.
     #[inline(never)]
     fn transmit_data_again(&mut self, segment: &DataSegment) {
-        self.send_data(segment, segment.retransmission);
+        self.send_data(segment, segment.retransmission, self.sent_us());
     }
 
     /// Sends a burst of such segments.
@@ -488,7 +488,7 @@ impl<E: FlowEnd> End<'_, E> {
     /// Sends such a segment. Its fields are read where they are written.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for new data, once for retransmissions")]
-    fn send_data(&mut self, segment: &DataSegment, retransmission: u16) {
+    fn send_data(&mut self, segment: &DataSegment, retransmission: u16, sent_us: u32) {
         debug_assert!(segment.flags & flag::SYN == 0);
         let &Endpoint { flow, framing, .. } = self.kept.endpoint();
         let packet = Outgoing {
@@ -499,7 +499,6 @@ impl<E: FlowEnd> End<'_, E> {
             retransmission,
             extra: None,
         };
-        let sent_us = self.sent_us();
         self.port.send(flow, E::SIDE, packet, || Payload {
             retransmission,
             ..Payload::of_data(segment, sent_us)
@@ -604,7 +603,7 @@ impl<E: FlowEnd> Host for End<'_, E> {
     #[expect(clippy::inline_always, reason = "each caller knows the form of what it transmits")]
     fn transmit(&mut self, what: Transmission<'_>) {
         match what {
-            Transmission::New(segment) => self.transmit_new_data(segment),
+            Transmission::New(segment, now_us) => self.transmit_new_data(segment, now_us),
             Transmission::Again(segment) => self.transmit_data_again(segment),
             Transmission::Burst(burst, mss) => self.transmit_data_burst(burst, mss),
             Transmission::Ack(ack) => self.transmit_pure_ack(ack),
