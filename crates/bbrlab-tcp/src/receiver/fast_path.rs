@@ -53,8 +53,8 @@ pub struct Glance {
 
 /// A segment that arrives, in whatever form.
 pub trait Incoming: Copy {
-    /// The fields that suffice for most segments, if this one has payload, timestamps if and only if
-    /// `has_ts`, and no flags except ACK and perhaps PSH.
+    /// The fields that suffice for most segments, if this one has payload, timestamps only if
+    /// `has_ts`, which it then must have, and no flags except ACK and perhaps PSH.
     fn glance(self, has_ts: bool) -> Option<Glance>;
 
     /// The whole segment.
