@@ -7,7 +7,7 @@
 //! queues together have held at once, at most doubled. An empty queue has no chunk.
 
 /// Values in a chunk.
-const CHUNK: usize = 16;
+const CHUNK: usize = 32;
 
 /// The number that stands for no chunk.
 const NONE: u32 = u32::MAX;

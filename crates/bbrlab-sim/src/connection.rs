@@ -271,11 +271,12 @@ impl Connection {
         }
     }
 
-    /// Notes the round-trip times of the packets that an accepted ACK is the first to report.
+    /// Notes the round-trip times of the packets that an accepted ACK is the first to report, at
+    /// `now_us` of the sender's clock.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly every ACK passes here")]
-    pub(crate) fn note_reported(&mut self, now: Time, packet: &Arrival<'_, Payload>) {
-        if self.round_trips.report(packet.payload().arrived(), wire::stamp_us(now)) {
+    pub(crate) fn note_reported(&mut self, now_us: u32, packet: &Arrival<'_, Payload>) {
+        if self.round_trips.report(packet.payload().arrived(), now_us) {
             self.count_round_trips();
         }
     }
@@ -283,7 +284,7 @@ impl Connection {
     /// Takes an ACK of a connection that is over. It reports the last packets of that connection.
     #[cold]
     pub(crate) fn take_late_ack(&mut self, now: Time, packet: &Arrival<'_, Payload>) {
-        self.note_reported(now, packet);
+        self.note_reported(wire::stamp_us(wire::host_time(now)), packet);
     }
 
     /// Counts the round-trip times that wait to be counted. They include packets that are reported

@@ -198,7 +198,9 @@ impl Flow {
         }
         let now = port.now();
         if is_heard {
-            connection.note_reported(now, packet);
+            let now_us = connection.sender.clock_us();
+            debug_assert_eq!(now_us, wire::stamp_us(wire::host_time(now)));
+            connection.note_reported(now_us, packet);
         }
         let sample = connection.sender.take_rtt_sample();
         connection.note(now, sample);

@@ -64,23 +64,74 @@ pub(crate) struct Payload {
     tsval: u32,
     tsecr: u32,
     retransmission: u16,
-    flags: u8,
-    /// Number of SACK blocks, [`HAS_TS`], [`HAS_NO_DATA`] and [`HAS_BOTH`].
-    options: u8,
+    kind: Kind,
 }
 
-/// In [`Payload::options`]: whether there are timestamps.
-const HAS_TS: u8 = 1 << 7;
-/// In [`Payload::options`]: whether the segment has no data of the flow.
-const HAS_NO_DATA: u8 = 1 << 6;
-/// In [`Payload::options`]: whether the segment has data and also a window or a count of its own,
-/// because both ends write. The value that does not fit into the payload is then stored with the
-/// SACK blocks, at [`BOTH`].
-const HAS_BOTH: u8 = 1 << 5;
+/// The flags of a segment, its number of SACK blocks and three properties. A comparison of all of
+/// them at once finds the segments of the fast paths.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Kind(u16);
+
+impl Kind {
+    /// Whether there are timestamps.
+    const HAS_TS: u16 = 1 << Self::TS_SHIFT;
+    /// Whether the segment has no data of the flow.
+    const HAS_NO_DATA: u16 = 1 << 14;
+    /// Whether the segment has data and also a window or a count of its own, because both ends
+    /// write. The value that does not fit into the payload is then stored with the SACK blocks, at
+    /// [`BOTH`].
+    const HAS_BOTH: u16 = 1 << 13;
+    /// A segment without data, SACK blocks, timestamps and flags except ACK.
+    const PURE_ACK: u16 = Self::HAS_NO_DATA | flag::ACK as u16;
+    const SACK_SHIFT: u32 = 8;
+    const TS_SHIFT: u32 = 15;
+
+    /// A segment with data.
+    #[inline]
+    fn of_data(flags: u8, has_ts: bool) -> Self {
+        Self(u16::from(flags) | u16::from(has_ts) << Self::TS_SHIFT)
+    }
+
+    /// A segment without data.
+    #[inline]
+    fn without_data(flags: u8, has_ts: bool, sack_count: u8) -> Self {
+        let blocks = u16::from(sack_count) << Self::SACK_SHIFT;
+        Self(Self::of_data(flags, has_ts).0 | blocks | Self::HAS_NO_DATA)
+    }
+
+    #[inline]
+    fn has(self, property: u16) -> bool {
+        self.0 & property != 0
+    }
+
+    #[inline]
+    fn flags(self) -> u8 {
+        self.0.to_le_bytes()[0]
+    }
+
+    #[inline]
+    fn sack_count(self) -> u8 {
+        let [_, rest] = self.0.to_le_bytes();
+        rest & 7
+    }
+
+    #[inline]
+    fn is_pure_ack(self) -> bool {
+        self.0 & !(Self::HAS_TS | u16::from(flag::PSH)) == Self::PURE_ACK
+    }
+
+    /// Whether the segment has data, timestamps if `has_ts`, and no flags except ACK and perhaps
+    /// PSH.
+    #[inline]
+    fn is_plain_data(self, has_ts: bool) -> bool {
+        self.0 & !u16::from(flag::PSH) == Self::of_data(flag::ACK, has_ts).0
+    }
+}
+
 /// The index of a SACK block that no segment with timestamps has.
 const BOTH: usize = 3;
 
-/// `now` as packets carry it.
+/// The time `now` of the hosts' clock as packets carry it.
 #[inline]
 #[expect(
     clippy::cast_possible_truncation,
@@ -94,12 +145,13 @@ impl PacketData for Payload {
     type Extra = [SackBlock; 4];
 
     fn is_bare_ack(&self) -> bool {
-        self.flags & !flag::PSH == flag::ACK && self.options & !HAS_TS == HAS_NO_DATA
+        self.kind.is_pure_ack()
     }
 
     /// Datagrams have no flags.
     fn tcp_header(&self, extra: Option<&Self::Extra>) -> Option<TcpHeader> {
-        let &Self { flags, ack, tsval, tsecr, .. } = self;
+        let &Self { kind, ack, tsval, tsecr, .. } = self;
+        let flags = kind.flags();
         let len = self.request_len(extra).unwrap_or_else(|| self.len());
         let sack = extra.map(|blocks| blocks.map(|block| (block.start, block.end)));
         (flags != 0).then(|| TcpHeader {
@@ -118,7 +170,6 @@ impl Payload {
     #[inline]
     fn of(segment: &Segment) -> Self {
         debug_assert_eq!(segment.len, 0);
-        let has_ts = if segment.has_ts { HAS_TS } else { 0 };
         Self {
             seq: segment.seq,
             len_or_arrived: segment.arrived,
@@ -127,8 +178,7 @@ impl Payload {
             tsval: segment.tsval,
             tsecr: segment.tsecr,
             retransmission: segment.retransmission,
-            flags: segment.flags,
-            options: segment.sack_count | has_ts | HAS_NO_DATA,
+            kind: Kind::without_data(segment.flags, segment.has_ts, segment.sack_count),
         }
     }
 
@@ -143,14 +193,13 @@ impl Payload {
             tsval: segment.tsval,
             tsecr: segment.tsecr,
             retransmission: segment.retransmission,
-            flags: segment.flags,
-            options: if segment.has_ts { HAS_TS } else { 0 },
+            kind: Kind::of_data(segment.flags, segment.has_ts),
         }
     }
 
     #[inline]
     fn has_ts(&self) -> bool {
-        self.options & HAS_TS != 0
+        self.kind.has(Kind::HAS_TS)
     }
 
     /// A datagram with this many bytes of payload.
@@ -161,13 +210,13 @@ impl Payload {
     /// Bytes of a segment that a client sends to the flow's sender.
     #[inline]
     fn request_len(&self, extra: Option<&[SackBlock; 4]>) -> Option<u32> {
-        let is_request = self.options & (HAS_BOTH | HAS_NO_DATA) == HAS_BOTH | HAS_NO_DATA;
+        let is_request = self.kind.has(Kind::HAS_BOTH) && !self.has_data();
         is_request.then(|| extra.map_or(0, |extra| extra[BOTH].start))
     }
 
     #[inline]
     fn has_data(&self) -> bool {
-        self.options & HAS_NO_DATA == 0
+        !self.kind.has(Kind::HAS_NO_DATA)
     }
 
     /// Bytes of payload.
@@ -192,7 +241,7 @@ impl Payload {
     /// Number of SACK blocks.
     #[inline]
     pub(crate) fn sack_count(&self) -> u8 {
-        self.options & !(HAS_TS | HAS_NO_DATA | HAS_BOTH)
+        self.kind.sack_count()
     }
 
     /// The fields that an ACK has.
@@ -200,13 +249,6 @@ impl Payload {
     pub(crate) fn ack_only(&self) -> PureAck {
         let &Self { seq, ack, wnd_or_sent_us: wnd, tsval, tsecr, .. } = self;
         PureAck { seq, ack, wnd, tsval, tsecr, has_ts: self.has_ts(), arrived: self.arrived() }
-    }
-
-    /// The fields that a receiver's fast paths check.
-    #[inline]
-    pub(crate) fn glance(&self) -> Glance {
-        let &Self { seq, tsval, tsecr, flags, .. } = self;
-        Glance { seq, len: self.len(), flags, has_ts: self.has_ts(), tsval, tsecr }
     }
 }
 
@@ -219,8 +261,10 @@ pub(crate) struct AtReceiver<'p> {
 
 impl Incoming for AtReceiver<'_> {
     #[inline]
-    fn glance(self) -> Glance {
-        self.packet.payload().glance()
+    fn glance(self, has_ts: bool) -> Option<Glance> {
+        let &Payload { seq, len_or_arrived: len, tsval, tsecr, kind, .. } = self.packet.payload();
+        let is_pushed = kind.has(u16::from(flag::PSH));
+        kind.is_plain_data(has_ts).then_some(Glance { seq, len, is_pushed, tsval, tsecr })
     }
 
     #[inline]
@@ -237,16 +281,15 @@ impl IncomingAck for AtSender<'_> {
     #[inline]
     fn pure_ack(&self) -> Option<PureAck> {
         let payload = self.0.payload();
-        let (flags, options) = (payload.flags & !flag::PSH, payload.options & !HAS_TS);
-        let pure = u16::from_le_bytes([flag::ACK, HAS_NO_DATA]);
-        (u16::from_le_bytes([flags, options]) == pure).then(|| payload.ack_only())
+        payload.kind.is_pure_ack().then(|| payload.ack_only())
     }
 
     #[inline]
     fn ack_with_blocks(&self) -> Option<(PureAck, &[SackBlock; 4], u8)> {
         let payload = self.0.payload();
         let blocks = self.0.extra()?;
-        let is_pure_but_for_blocks = payload.flags & !flag::PSH == flag::ACK && !payload.has_data();
+        let is_pure_but_for_blocks =
+            payload.kind.flags() & !flag::PSH == flag::ACK && !payload.has_data();
         is_pure_but_for_blocks.then(|| (payload.ack_only(), blocks, payload.sack_count()))
     }
 
@@ -262,7 +305,7 @@ impl IncomingAck for AtSender<'_> {
 pub(crate) fn arrived(packet: &Arrival<'_, Payload>, wnd: u32) -> Segment {
     let payload = packet.payload();
     let has_data = payload.has_data();
-    let wnd = if payload.options & HAS_BOTH == 0 { wnd } else { both(packet) };
+    let wnd = if payload.kind.has(Kind::HAS_BOTH) { both(packet) } else { wnd };
     Segment {
         seq: payload.seq,
         len: payload.request_len(packet.extra()).unwrap_or_else(|| payload.len()),
@@ -273,14 +316,14 @@ pub(crate) fn arrived(packet: &Arrival<'_, Payload>, wnd: u32) -> Segment {
         tsecr: payload.tsecr,
         sack: packet.extra().copied().unwrap_or_default(),
         sack_count: payload.sack_count(),
-        flags: payload.flags,
+        flags: payload.kind.flags(),
         ecn: packet.ecn(),
         has_ts: payload.has_ts(),
         retransmission: payload.retransmission,
     }
 }
 
-/// The value stored with the SACK blocks of a packet with [`HAS_BOTH`].
+/// The value stored with the SACK blocks of a packet with [`Kind::HAS_BOTH`].
 #[cold]
 fn both(packet: &Arrival<'_, Payload>) -> u32 {
     packet.extra().map_or(0, |extra| extra[BOTH].start)
@@ -407,7 +450,7 @@ impl<E: FlowEnd> End<'_, E> {
     /// The time of a transmission now, as a packet carries it.
     #[inline]
     fn sent_us(&self) -> u32 {
-        stamp_us(self.port.now())
+        stamp_us(self.now())
     }
 }
 
@@ -440,28 +483,28 @@ impl<E: FlowEnd> End<'_, E> {
         let sent_us = self.sent_us();
         self.port.send(flow, E::SIDE, packet, || {
             let payload = Payload::of(&Segment { len: 0, ..*segment });
-            let options = payload.options | HAS_BOTH;
+            let kind = Kind(payload.kind.0 | Kind::HAS_BOTH);
             if is_data {
                 let (len_or_arrived, wnd_or_sent_us) = (segment.len, sent_us);
-                let options = options & !HAS_NO_DATA;
-                Payload { len_or_arrived, wnd_or_sent_us, options, ..payload }
+                let kind = Kind(kind.0 & !Kind::HAS_NO_DATA);
+                Payload { len_or_arrived, wnd_or_sent_us, kind, ..payload }
             } else {
-                Payload { options, ..payload }
+                Payload { kind, ..payload }
             }
         });
     }
 
-    /// Sends a segment with new data, without SACK blocks and not a SYN.
+    /// Sends a segment with new data at `sent_us`, without SACK blocks and not a SYN.
     #[inline(never)]
-    fn transmit_new_data(&mut self, segment: &DataSegment) {
-        debug_assert_eq!(segment.retransmission, 0);
-        self.send_data(segment, 0);
+    fn transmit_new_data(&mut self, segment: &DataSegment, sent_us: u32) {
+        debug_assert_eq!((segment.retransmission, sent_us), (0, self.sent_us()));
+        self.send_data(segment, 0, sent_us);
     }
 
     /// Retransmits such a segment.
     #[inline(never)]
     fn transmit_data_again(&mut self, segment: &DataSegment) {
-        self.send_data(segment, segment.retransmission);
+        self.send_data(segment, segment.retransmission, self.sent_us());
     }
 
     /// Sends a burst of such segments.
@@ -488,7 +531,7 @@ impl<E: FlowEnd> End<'_, E> {
     /// Sends such a segment. Its fields are read where they are written.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for new data, once for retransmissions")]
-    fn send_data(&mut self, segment: &DataSegment, retransmission: u16) {
+    fn send_data(&mut self, segment: &DataSegment, retransmission: u16, sent_us: u32) {
         debug_assert!(segment.flags & flag::SYN == 0);
         let &Endpoint { flow, framing, .. } = self.kept.endpoint();
         let packet = Outgoing {
@@ -499,7 +542,6 @@ impl<E: FlowEnd> End<'_, E> {
             retransmission,
             extra: None,
         };
-        let sent_us = self.sent_us();
         self.port.send(flow, E::SIDE, packet, || Payload {
             retransmission,
             ..Payload::of_data(segment, sent_us)
@@ -604,7 +646,7 @@ impl<E: FlowEnd> Host for End<'_, E> {
     #[expect(clippy::inline_always, reason = "each caller knows the form of what it transmits")]
     fn transmit(&mut self, what: Transmission<'_>) {
         match what {
-            Transmission::New(segment) => self.transmit_new_data(segment),
+            Transmission::New(segment, now_us) => self.transmit_new_data(segment, now_us),
             Transmission::Again(segment) => self.transmit_data_again(segment),
             Transmission::Burst(burst, mss) => self.transmit_data_burst(burst, mss),
             Transmission::Ack(ack) => self.transmit_pure_ack(ack),

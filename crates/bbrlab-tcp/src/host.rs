@@ -32,8 +32,9 @@ impl TimerId {
 pub enum Transmission<'a> {
     /// A segment of any kind.
     Segment(&'a Segment),
-    /// New data: a segment with payload that is sent for the first time.
-    New(&'a DataSegment),
+    /// New data: a segment with payload that is sent for the first time, and
+    /// [`Sender::clock_us`](crate::Sender::clock_us), so that the host need not divide.
+    New(&'a DataSegment, u32),
     /// A segment with payload that may be a retransmission.
     Again(&'a DataSegment),
     /// A burst, and the largest payload in bytes of the packets that it is cut into.
@@ -49,7 +50,7 @@ impl Transmission<'_> {
     pub fn for_each(self, mut transmit: impl FnMut(Segment)) {
         match self {
             Self::Segment(segment) => transmit(*segment),
-            Self::New(segment) | Self::Again(segment) => transmit(segment.segment()),
+            Self::New(segment, _) | Self::Again(segment) => transmit(segment.segment()),
             Self::Burst(burst, mss) => {
                 Cut::of(burst, mss).for_each(|segment| transmit(segment.segment()));
             }

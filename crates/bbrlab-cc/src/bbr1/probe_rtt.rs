@@ -48,12 +48,13 @@ impl<V: Variant> Bbr<V> {
         ctl: &mut Control,
         draw: &mut impl Draw,
     ) {
-        if is_expired && !self.idle_restart && self.state != State::ProbeRtt {
+        if self.state != State::ProbeRtt {
+            if !is_expired || self.idle_restart {
+                return;
+            }
             self.enter_probe_rtt(ctl);
         }
-        if self.state == State::ProbeRtt {
-            self.hold_probe_rtt(conn, ctl, draw);
-        }
+        self.hold_probe_rtt(conn, ctl, draw);
     }
 
     #[inline(never)]

@@ -17,7 +17,6 @@ use super::delayed_ack::{PUSHED, SCHED};
 use super::fast_path::Glance;
 use super::skb::Skb;
 use crate::Host;
-use crate::segment::flag;
 
 impl Receiver {
     /// Processes a segment above a hole if it is an expected one; returns false, and does nothing,
@@ -41,7 +40,7 @@ impl Receiver {
             self.autotune.on_echo(segment.tsecr, self.clock.timestamp(now), true);
         }
         self.ack.last_seg_size = 0;
-        if segment.flags & flag::PSH != 0 {
+        if segment.is_pushed {
             self.ack.pending |= PUSHED;
         }
         self.ack.schedule();

@@ -43,10 +43,8 @@ pub struct Glance {
     pub seq: u32,
     /// As in [`Segment`].
     pub len: u32,
-    /// As in [`Segment`].
-    pub flags: u8,
-    /// As in [`Segment`].
-    pub has_ts: bool,
+    /// Whether the segment has PSH.
+    pub is_pushed: bool,
     /// As in [`Segment`].
     pub tsval: u32,
     /// As in [`Segment`].
@@ -55,17 +53,20 @@ pub struct Glance {
 
 /// A segment that arrives, in whatever form.
 pub trait Incoming: Copy {
-    /// The fields that suffice for most segments.
-    fn glance(self) -> Glance;
+    /// The fields that suffice for most segments, if this one has payload, timestamps only if
+    /// `has_ts`, which it then must have, and no flags except ACK and perhaps PSH.
+    fn glance(self, has_ts: bool) -> Option<Glance>;
 
     /// The whole segment.
     fn segment(self) -> Segment;
 }
 
 impl Incoming for &Segment {
-    fn glance(self) -> Glance {
-        let &Segment { seq, len, flags, has_ts, tsval, tsecr, .. } = self;
-        Glance { seq, len, flags, has_ts, tsval, tsecr }
+    fn glance(self, has_ts: bool) -> Option<Glance> {
+        let &Segment { seq, len, flags, tsval, tsecr, .. } = self;
+        let is_plain = len > 0 && flags & !flag::PSH == flag::ACK && self.has_ts == has_ts;
+        let is_pushed = self.has(flag::PSH);
+        is_plain.then_some(Glance { seq, len, is_pushed, tsval, tsecr })
     }
 
     fn segment(self) -> Segment {
@@ -78,11 +79,11 @@ impl Receiver {
     /// [`Self::on_segment`], then [`Self::read`] if [`Self::wants_read`].
     #[inline]
     pub fn deliver(&mut self, now: Time, packet: impl Incoming, host: &mut impl Host) -> Read {
-        if self.expected == Expected::InOrder {
-            let glance = packet.glance();
-            if self.is_next(glance, self.window.rcv_nxt) {
-                return self.deliver_predicted(now, glance, host);
-            }
+        if self.expected == Expected::InOrder
+            && let Some(glance) = packet.glance(self.has_ts)
+            && self.is_next(glance, self.window.rcv_nxt)
+        {
+            return self.deliver_predicted(now, glance, host);
         }
         self.deliver_unpredicted(now, packet, host)
     }
@@ -95,7 +96,9 @@ impl Receiver {
         packet: impl Incoming,
         host: &mut impl Host,
     ) -> Read {
-        if self.expected == Expected::AboveHole && self.take_above_hole(now, &packet.glance(), host)
+        if self.expected == Expected::AboveHole
+            && let Some(glance) = packet.glance(self.has_ts)
+            && self.take_above_hole(now, &glance, host)
         {
             return Read { bytes: 0, until: now };
         }
@@ -134,9 +137,7 @@ impl Receiver {
         let left = window.rcv_wup.wrapping_add(window.rcv_wnd).wrapping_sub(seq);
         segment.seq == seq
             && segment.len == self.ack.rcv_mss
-            && segment.flags & !flag::PSH == flag::ACK
             && left.cast_signed() > 0
-            && segment.has_ts == self.has_ts
             && segment.tsval.wrapping_sub(self.ts_recent).cast_signed() >= 0
     }
 
@@ -156,7 +157,7 @@ impl Receiver {
         self.window.rcv_nxt = rcv_nxt;
         self.window.rmem_alloc = truesize_of(len).cast_signed();
         self.new_packets += 1;
-        self.ack.pending |= if segment.flags & flag::PSH != 0 { SCHED | PUSHED } else { SCHED };
+        self.ack.pending |= if segment.is_pushed { SCHED | PUSHED } else { SCHED };
         self.ack.last_seg_size = 0;
         self.autotune.on_data(now, &self.window);
         let jiffies = self.clock.jiffies();

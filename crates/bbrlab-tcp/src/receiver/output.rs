@@ -110,14 +110,15 @@ impl Receiver {
         let left = self.ack.timeout.wrapping_sub(now).cast_signed();
         if left <= (ato >> 2).cast_signed() {
             self.send_ack(host);
-        } else if left <= ato.cast_signed() {
-            self.set_delack(self.ack.timeout, now, host);
-        } else {
-            self.set_delack(now.wrapping_add(ato), now, host);
+            return;
         }
+        let waits_on = left <= ato.cast_signed();
+        let timeout = if waits_on { self.ack.timeout } else { now.wrapping_add(ato) };
+        self.set_delack(timeout, now, host);
     }
 
-    #[inline]
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "every second segment passes here")]
     fn set_delack(&mut self, timeout: u32, now: u32, host: &mut impl Host) {
         self.ack.pending |= SCHED | TIMER;
         self.ack.timeout = timeout;

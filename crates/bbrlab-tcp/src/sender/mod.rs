@@ -578,6 +578,13 @@ impl Sender {
         &self.conn
     }
 
+    /// The time of the current event, in microseconds of the host's clock, modulo 2^32.
+    #[inline]
+    #[must_use]
+    pub fn clock_us(&self) -> u32 {
+        trunc_u32(self.clock.mstamp_us())
+    }
+
     /// The congestion control.
     #[must_use]
     pub fn cc(&self) -> &Cc {

@@ -430,7 +430,7 @@ impl Sender {
             self.pace_next(len, wstamp_ns - prior_wstamp_ns);
         }
         if segs <= 1 {
-            host.transmit(Transmission::New(&segment));
+            host.transmit(Transmission::New(&segment, self.clock_us()));
         } else {
             segment.flags |= flag::PSH;
             transmit_cut(&segment, mss, self.mechanisms.tso, host);
