@@ -1,5 +1,4 @@
-//! Replays what real kernel code did against our algorithms and our stack, and counts the
-//! differences.
+//! Replays recordings of real kernels on our algorithms and our stack, and counts the differences.
 //!
 //! The references are folders of recorded data: call-by-call traces ([`golden`]) and packet logs of
 //! whole connections ([`packets`]). An oracle only judges: it returns plain records, and the caller

@@ -103,7 +103,7 @@ fn known_as(name: &str) -> Option<String> {
         return Some(artifact(name));
     }
     let (of, own) = name.rsplit_once('.').unwrap_or(("contradictions", name));
-    // A user may look for it under one of its papers.
+    // A user may name a contradiction under any paper's key, such as `song2021.x01`.
     let is_own = of == "contradictions" || papers().iter().any(|paper| paper.key == of);
     let is_it = |it: &&Contradiction| is_own && it.id == own;
     if let Some(meant) = contradictions().iter().find(is_it) {

@@ -118,7 +118,7 @@ impl Sim {
     /// As [`Self::new`].
     ///
     /// # Panics
-    /// With more than 2^24 flows. A checked scenario has fewer.
+    /// With more than 2^24 flows. A checked scenario has at most 2^20 flows.
     pub fn with_links(run: &Run, mode: LinkMode) -> Result<Self, String> {
         Self::with_controls(run, mode, &Controls::none())
     }

@@ -381,7 +381,8 @@ pub(crate) struct Endpoint {
     /// Link-layer bytes around a packet of this end.
     pub(crate) framing: u32,
     pub(crate) tcp_options: TcpOptions,
-    /// Whether the flow may end by itself: its source has an end, or it was stopped.
+    /// Whether the flow may end before the run: its source consists of transfers, or it was
+    /// stopped.
     pub(crate) may_end: bool,
     /// Whether both ends write, each with a whole socket.
     pub(crate) is_whole: bool,
@@ -643,7 +644,10 @@ fn draw_lent(state: &mut [u64; 4], bound: u32) -> u32 {
 
 impl<E: FlowEnd> Host for End<'_, E> {
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "each caller knows the form of what it transmits")]
+    #[expect(
+        clippy::inline_always,
+        reason = "each caller passes a fixed variant, so the inlined match disappears"
+    )]
     fn transmit(&mut self, what: Transmission<'_>) {
         match what {
             Transmission::New(segment, now_us) => self.transmit_new_data(segment, now_us),

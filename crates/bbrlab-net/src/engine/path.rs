@@ -173,8 +173,8 @@ impl<P: PacketData> Network<P> {
         }
     }
 
-    /// Handles a packet that arrives at a link by departure events. The queue discipline decides
-    /// about it.
+    /// Handles a packet's arrival at a link that works by departure events. The queue discipline
+    /// decides about the packet.
     fn arrive_at_queue(&mut self, id: LinkId, packet: &mut Packet<P>, (dscp, hosts): (u8, Hosts)) {
         let (due, now) = (self.due_at_link(), self.now);
         let mut link = &mut self.links[id.0 as usize];

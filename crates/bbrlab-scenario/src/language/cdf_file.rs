@@ -22,8 +22,8 @@ const BYTES: &str = "bytes";
 const SHARE: &str = "share";
 
 /// Reads a file of two columns: bytes, and the share of sizes up to this number of bytes. A first
-/// line may name the columns, `bytes` and `share`, and then others are ignored. Bytes are rounded to
-/// whole numbers. Shares are in percent if the last one is 100, or fractions if it is 1.
+/// line may name the columns, `bytes` and `share`; other columns are then ignored. Bytes are
+/// rounded to whole numbers. Shares are in percent if the last one is 100, or fractions if it is 1.
 ///
 /// The error completes a sentence that begins with "the file".
 pub(crate) fn parse(text: &str) -> Result<CdfFile, String> {

@@ -21,9 +21,9 @@ pub fn nearest<'a>(typed: &str, candidates: impl IntoIterator<Item = &'a str>) -
         .map(|(_, candidate)| candidate)
 }
 
-/// The dotted name, such as `examples.dumbbell` or `queue_delay_ms.mean`, that the user probably
-/// meant by `typed`: the first that ends in it after a dot, or else begins with it, or else the
-/// nearest to it, whole or after a dot.
+/// The dotted name, such as `examples.dumbbell`, that the user probably meant by `typed`. A name
+/// that ends in `typed` after a dot comes first, then one that begins with it, then the nearest
+/// name, as a whole or after its last dot.
 #[must_use]
 pub fn nearest_dotted<'a>(typed: &str, candidates: &[&'a str]) -> Option<&'a str> {
     let last = |name: &'a str| name.rsplit_once('.').map_or(name, |(_, last)| last);

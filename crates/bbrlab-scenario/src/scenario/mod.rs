@@ -113,8 +113,7 @@ impl Scenario {
         &self.name
     }
 
-    /// Sentences about columns that were ignored and values that were rounded in the files that the
-    /// scenario names.
+    /// Sentences about the files of the scenario: ignored columns and rounded values.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         self.traces.notes()

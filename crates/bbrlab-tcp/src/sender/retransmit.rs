@@ -81,7 +81,8 @@ impl Sender {
         Some(at)
     }
 
-    /// Whether a retransmitted packet restarts the timeout: it must be the first in flight.
+    /// Whether a retransmitted packet restarts the timeout: it must be the first in flight, and the
+    /// pending timer must not be the one for reordering.
     #[inline]
     fn is_head_repaired(&self, at: Cursor) -> bool {
         Some(at) == self.board.head() && self.timer.pending() != TimerPurpose::Reordering
