@@ -121,8 +121,13 @@ def text_of(item: object, name: str) -> str:
 
 
 def members(kind: type) -> list[tuple[str, object]]:
-    """Returns the public members that a class defines itself."""
-    return [(name, item) for name, item in vars(kind).items() if not name.startswith("_")]
+    """Returns the public members that a class defines itself, in the order of the source.
+
+    Classes of Rust code list theirs in another order in each build.
+    """
+    stub = {name: place for place, name in enumerate(STUB_DOCS)}
+    own = [(name, item) for name, item in vars(kind).items() if not name.startswith("_")]
+    return sorted(own, key=lambda member: stub.get(f"{kind.__name__}.{member[0]}", -1))
 
 
 def describe(name: str, item: object) -> str:

@@ -141,14 +141,23 @@ fn reproduced(root: &Path, site: &Path, names: &[String]) -> Result<String, Stri
     Ok(page + &of_report(&report))
 }
 
-/// Returns the figures of a report in Markdown, each experiment's after its command, and the list
-/// of those that were not run.
+/// Returns the figures of a report in Markdown, those of an experiment after its command, and then
+/// a list of those that were not run.
 fn of_report(report: &str) -> String {
     let mut page = String::new();
+    let mut missing = Vec::new();
     for section in report.split("\n## ").skip(1) {
         let (title, body) = section.split_once('\n').unwrap_or((section, ""));
+        let mut caption = "";
+        for paragraph in body.split("\n\n").map(str::trim) {
+            if let Some(rest) = paragraph.strip_prefix("**") {
+                caption = rest.split("**").next().unwrap_or_default();
+            } else if let Some(command) = paragraph.strip_prefix("Not run here: ") {
+                missing.push(format!("- {caption}: {command}"));
+            }
+        }
         if title.contains("not run") {
-            let _ = write!(page, "\n### {title}\n{}\n", body.trim_end());
+            missing.extend(body.lines().filter(|line| line.starts_with("- ")).map(str::to_owned));
             continue;
         }
         let command = body.split("To compute this again: `").nth(1);
@@ -159,6 +168,10 @@ fn of_report(report: &str) -> String {
         for (alt, target) in figures {
             let _ = write!(page, "\n{alt}\n\n![{alt}]({target})\n");
         }
+    }
+    if !missing.is_empty() {
+        let _ = write!(page, "\n### Tables and figures that were not run here\n\n");
+        let _ = writeln!(page, "{}", missing.join("\n"));
     }
     page
 }
@@ -206,12 +219,15 @@ mod tests {
     #[test]
     fn the_gallery_has_each_figure_after_its_command() {
         let report = "# Report\n\n## a.b: One flow\n\nTo compute this again: `bbrlab reproduce a.b`\n\n\
-                      ![Figure 1. Rate](x/f.svg)\n\n## a.c: No figure\n\nTo compute this again: `c`\n\n\
-                      ## Tables and figures that were not run here\n\n- Figure 2\n";
+                      **Figure 1. Rate**\n\n![Figure 1. Rate](x/f.svg)\n\n## a.c: At 1 Gbit/s\n\n\
+                      To compute this again: `c`\n\n**Figure 2. RTT** Note\n\n\
+                      Not run here: `bbrlab reproduce a.c`\n\n\
+                      ## Tables and figures that were not run here\n\n- Figure 3\n";
         assert_eq!(
             of_report(report),
             "\n### a.b: One flow\n\n```sh\nbbrlab reproduce a.b\n```\n\nFigure 1. Rate\n\n\
-             ![Figure 1. Rate](x/f.svg)\n\n### Tables and figures that were not run here\n\n- Figure 2\n"
+             ![Figure 1. Rate](x/f.svg)\n\n### Tables and figures that were not run here\n\n\
+             - Figure 2. RTT: `bbrlab reproduce a.c`\n- Figure 3\n"
         );
     }
 
