@@ -277,7 +277,7 @@ fn the_page_says_what_the_results_say() {
     sections.push(("x10", vec![queues(points(&sweeps, "x10"))]));
     let write = |page: String, (section, tables): &(&str, Vec<String>)| {
         let begin = format!(
-            "<!-- {section}, written from `{RESULTS}`; `cargo xtask bless` writes it anew -->"
+            "<!-- {section}, written from `{RESULTS}`; `cargo xtask bless` rewrites it -->"
         );
         with_section(&page, &begin, &format!("<!-- End of {section}. -->"), &tables.join("\n"))
     };

@@ -14,7 +14,7 @@ use serde_json::Value;
 const RESULTS: &str = "results/disciplines.json";
 const PAGE: &str = "docs/queues/comparison.md";
 const BEGIN: &str =
-    "<!-- Written from `results/disciplines.json`; `cargo xtask bless` writes it anew -->";
+    "<!-- Written from `results/disciplines.json`; `cargo xtask bless` rewrites it -->";
 const END: &str = "<!-- End of what is written from `results/disciplines.json`. -->";
 
 /// Title, scenario, figure, factor.

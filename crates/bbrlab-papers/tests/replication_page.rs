@@ -18,10 +18,10 @@ const RESULTS: &str = "results/replication.json";
 const EXPLANATIONS: &str = "results/explanations.json";
 const PAGE: &str = "docs/replication.md";
 const BEGIN: &str =
-    "<!-- Written from `results/replication.json`; `cargo xtask bless` writes it anew -->";
+    "<!-- Written from `results/replication.json`; `cargo xtask bless` rewrites it -->";
 const END: &str = "<!-- End of what is written from `results/replication.json`. -->";
 
-const BEGIN_EXPLAINED: &str = "<!-- Written from `results/explanations.json` and `results/replication.json`; `cargo xtask bless` writes it anew -->";
+const BEGIN_EXPLAINED: &str = "<!-- Written from `results/explanations.json` and `results/replication.json`; `cargo xtask bless` rewrites it -->";
 const END_EXPLAINED: &str = "<!-- End of what is written from `results/explanations.json`. -->";
 
 /// Verdicts in the order in which they are counted.

@@ -41,10 +41,7 @@ fn is_or_becomes(path: &str, wanted: &str) {
     } else {
         let found = fs::read_to_string(&path).unwrap_or_default();
         let name = path.file_name().unwrap_or_default().display();
-        assert!(
-            found == wanted,
-            "{name} differs from results/; `cargo xtask bless` writes it anew"
-        );
+        assert!(found == wanted, "{name} differs from results/; `cargo xtask bless` rewrites it");
     }
 }
 
@@ -58,7 +55,7 @@ fn the_page_says_what_was_measured() {
         (OVERHEADS, overheads(&measurements(OVERHEADS))),
     ];
     for (source, part) in parts {
-        let begin = format!("<!-- Written from `{source}`; `cargo xtask bless` writes it anew -->");
+        let begin = format!("<!-- Written from `{source}`; `cargo xtask bless` rewrites it -->");
         let end = format!("<!-- End of what is written from `{source}`. -->");
         let (head, rest) = page.split_once(&begin).expect("the page has the mark");
         let (_, tail) = rest.split_once(&end).expect("the page has both marks");

@@ -655,7 +655,7 @@ mod tests {
     }
 
     /// The marks around the tables of `docs/results.md`.
-    const FROM: &str = "<!-- Written from `record.rs`; `cargo xtask bless` writes it anew. -->\n";
+    const FROM: &str = "<!-- Written from `record.rs`; `cargo xtask bless` rewrites it. -->\n";
     const TO: &str = "\n<!-- End of what is written from `record.rs`. -->";
 
     #[test]

@@ -209,10 +209,10 @@ const PAGE: &str = include_str!("../../../../docs/ns3-profile.md");
 /// `cargo xtask bless` rewrites the table.
 #[test]
 fn the_table_of_the_page_is_that_of_the_profiles() {
-    let (before, rest) = PAGE.split_once("writes it anew -->\n").expect("the page has a table");
+    let (before, rest) = PAGE.split_once("rewrites it -->\n").expect("the page has a table");
     let (_, after) = rest.split_once("<!-- End of").expect("the table ends");
     let table = profiles_to_markdown();
-    let page = format!("{before}writes it anew -->\n\n{table}\n<!-- End of{after}");
+    let page = format!("{before}rewrites it -->\n\n{table}\n<!-- End of{after}");
     expect_file!["../../../../docs/ns3-profile.md"].assert_eq(&page);
 }
 
