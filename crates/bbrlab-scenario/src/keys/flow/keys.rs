@@ -15,7 +15,7 @@ use crate::keys::traffic::{self, ArrivalsSpec, ClientSpec};
 use crate::language::acts::Acts;
 use crate::language::canonical::{show_bytes, show_text};
 use crate::language::document::Node;
-use crate::language::key::{Form, Given, Key, key, needed, set};
+use crate::language::key::{Form, Key, KeyInput, key, needed, set};
 use crate::language::quantity::{show_rate, show_span};
 use crate::language::reader::{Reader, found};
 
@@ -363,7 +363,7 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
     .source("sizes"),
 ];
 
-fn read_stop(flow: &mut FlowSpec, given: &mut Given<'_, '_>) {
+fn read_stop(flow: &mut FlowSpec, given: &mut KeyInput<'_, '_>) {
     flow.stop = given.value(Reader::positive_span);
     // The latest time at which the last of `count` flows can start.
     let steps = u128::from(flow.start_step.0) * u128::from(flow.count - 1);
