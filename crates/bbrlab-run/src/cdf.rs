@@ -89,16 +89,17 @@ mod tests {
 
     #[test]
     fn quantiles_lie_on_the_lines_between_the_points() {
-        let law = cdf(&[(100, 250), (100, 500), (300, 750), (300, 750), (1300, 1000)]).unwrap();
+        let distribution =
+            cdf(&[(100, 250), (100, 500), (300, 750), (300, 750), (1300, 1000)]).unwrap();
         let at = |share: f64| {
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a test")]
-            law.quantile((share * 2_f64.powi(64)) as u64)
+            distribution.quantile((share * 2_f64.powi(64)) as u64)
         };
         assert_eq!([0.0, 0.2, 0.499].map(at), [100; 3]);
         assert_eq!([0.5, 0.625, 0.75, 0.875].map(at), [100, 200, 300, 800]);
-        assert_eq!(law.quantile(u64::MAX), 1299);
+        assert_eq!(distribution.quantile(u64::MAX), 1299);
         // 50 + 50 + 800 / 4, and a quarter of 100 twice.
-        assert_eq!((law.mean(), law.largest()), (300, 1300));
+        assert_eq!((distribution.mean(), distribution.largest()), (300, 1300));
     }
 
     #[test]

@@ -205,11 +205,12 @@ fn a_player_stands_still_where_the_link_is_too_slow_for_it() {
 
 #[test]
 fn random_bursts_take_the_share_of_their_times() {
-    let law = |mean: &str| format!("{{ distribution = \"exponential\", mean = \"{mean}\" }}");
+    let distribution =
+        |mean: &str| format!("{{ distribution = \"exponential\", mean = \"{mean}\" }}");
     let lines = format!(
         "cc = \"cubic\"\non = {}\noff = {}\nrate = \"4Mbit/s\"",
-        law("100ms"),
-        law("300ms")
+        distribution("100ms"),
+        distribution("300ms")
     );
     let result = run(&lines, "");
     // A quarter of 4 Mbit/s; some 50 periods of each kind.
