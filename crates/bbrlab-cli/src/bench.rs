@@ -49,14 +49,14 @@ pub(crate) fn bench(args: &BenchArgs, output: &mut Output) -> Verdict {
     if args.json {
         output.json(&document)?;
     } else {
-        output.text(&format!("{}\n\n", document.origin.words()))?;
-        output.text(&words(&document.cases))?;
+        output.text(&format!("{}\n\n", document.origin.describe()))?;
+        output.text(&describe(&document.cases))?;
     }
     let (Some(path), Some(earlier)) = (&args.against, &earlier) else { return Ok(()) };
     if !args.json {
-        let (path, origin) = (path.display(), earlier.origin.words());
+        let (path, origin) = (path.display(), earlier.origin.describe());
         output.text(&format!("\nRatios of the figures above to those of {path}: {origin}\n\n"))?;
-        output.text(&ratio_words(&document.ratios))?;
+        output.text(&describe_ratios(&document.ratios))?;
     }
     if let Some(told) = document.origin.other_machine(&earlier.origin)
         && !args.quiet
@@ -158,7 +158,7 @@ pub(crate) fn one(args: &BenchCaseArgs, output: &mut Output) -> Verdict {
     output.json(&result)
 }
 
-fn words(results: &[BenchResult]) -> String {
+fn describe(results: &[BenchResult]) -> String {
     let mut table = Table::new()
         .column("case", "", Align::Left)
         .column("simulated", "s", Align::Right)
@@ -198,7 +198,7 @@ fn words(results: &[BenchResult]) -> String {
     table.without_empty_columns().render_in(None)
 }
 
-fn ratio_words(ratios: &[Ratios]) -> String {
+fn describe_ratios(ratios: &[Ratios]) -> String {
     let mut table = Table::new()
         .column("case", "", Align::Left)
         .column("speed", "more is better", Align::Right)
@@ -249,9 +249,9 @@ mod tests {
     #[test]
     fn ns3_has_columns_where_it_was_run() {
         let mut results = [result("a", None, "1"), result("b", None, "2")];
-        assert!(!words(&results).contains("ns-3"));
+        assert!(!describe(&results).contains("ns-3"));
         results[0].ns3_data_packets_per_cpu_s = Some(40_000.0);
-        let text = words(&results);
+        let text = describe(&results);
         assert!(text.contains("ns-3") && text.contains("0.0400") && text.contains("100"), "{text}");
     }
 
@@ -259,10 +259,10 @@ mod tests {
     fn what_was_not_counted_has_no_columns() {
         let mut results = [result("a", None, "1"), result("b", None, "2")];
         results[0].l2_misses_per_packet = None;
-        let text = words(&results);
+        let text = describe(&results);
         assert!(!text.contains("instructions") && !text.contains("misses"), "{text}");
         results[1].instructions_per_packet = Some(1540.0);
-        let text = words(&results);
+        let text = describe(&results);
         assert!(text.contains("instructions") && text.contains('–'), "{text}");
     }
 }

@@ -44,7 +44,7 @@ pub(crate) fn check(args: &CheckArgs, output: &mut Output) -> Verdict {
             if args.json {
                 documents.push(of_scenario(&scenario, &estimate, cpu_s, over.as_ref()));
             } else {
-                output.text(&words(&scenario, &estimate, cpu_s, jobs, over.as_ref()))?;
+                output.text(&describe(&scenario, &estimate, cpu_s, jobs, over.as_ref()))?;
             }
         }
     }
@@ -54,7 +54,7 @@ pub(crate) fn check(args: &CheckArgs, output: &mut Output) -> Verdict {
     wrong.map_or(Ok(()), |error| Err(Stopped::Lab(error)))
 }
 
-fn words(
+fn describe(
     scenario: &Scenario,
     estimate: &Estimate,
     cpu_s: f64,

@@ -17,7 +17,7 @@ pub(crate) fn list(args: &ListArgs, output: &mut Output) -> Verdict {
     let all = [What::Algorithms, What::Queues, What::Scenarios, What::Papers, What::Metrics];
     match (args.what, args.json) {
         (Some(what), true) => output.json(&document(what)),
-        (Some(what), false) => output.text(&words(what)),
+        (Some(what), false) => output.text(&describe(what)),
         (None, true) => {
             let documents: Map<String, Value> =
                 all.iter().map(|&what| (heading(what).to_lowercase(), document(what))).collect();
@@ -26,7 +26,7 @@ pub(crate) fn list(args: &ListArgs, output: &mut Output) -> Verdict {
         (None, false) => {
             for (place, what) in all.into_iter().enumerate() {
                 let gap = if place == 0 { "" } else { "\n" };
-                output.text(&format!("{gap}{}\n\n{}", heading(what), words(what)))?;
+                output.text(&format!("{gap}{}\n\n{}", heading(what), describe(what)))?;
             }
             Ok(())
         }
@@ -43,7 +43,7 @@ fn heading(what: What) -> &'static str {
     }
 }
 
-fn words(what: What) -> String {
+fn describe(what: What) -> String {
     match what {
         What::Algorithms => algorithms(),
         What::Queues => queue_disciplines(),

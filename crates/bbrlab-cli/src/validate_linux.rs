@@ -64,7 +64,7 @@ pub(crate) fn validate(args: &LinuxArgs, output: &mut Output) -> Verdict {
     if args.json {
         output.json(&document(&report))?;
     } else {
-        output.text(&words(&report))?;
+        output.text(&describe(&report))?;
     }
     if report.is_interrupted {
         let text = format!("interrupted; {} points were compared", report.points.len());
@@ -96,7 +96,7 @@ fn aims(report: &LinuxReport) -> Vec<(String, f64, bool)> {
         .collect()
 }
 
-fn words(report: &LinuxReport) -> String {
+fn describe(report: &LinuxReport) -> String {
     let mut text = String::new();
     let mut kernels: Vec<&str> = Vec::new();
     for point in &report.points {

@@ -52,7 +52,7 @@ enum Way {
 }
 
 impl Way {
-    fn words(self) -> &'static str {
+    fn describe(self) -> &'static str {
         match self {
             Self::Plain => "",
             Self::Departures => ", departures as events",
@@ -267,7 +267,7 @@ impl BenchCase {
     #[must_use]
     pub fn title(&self) -> String {
         let Self { flows, rate, rtt_ms, buffer, tso, cc, way, .. } = self;
-        let way = way.words();
+        let way = way.describe();
         format!(
             "{cc}, flows: {flows}, rate {rate}, RTT {rtt_ms}ms, buffer {buffer}, tso {tso}{way}"
         )

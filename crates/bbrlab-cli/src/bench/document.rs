@@ -61,7 +61,7 @@ impl Document {
 impl Origin {
     /// Returns a text such as `bbrlab 0.1.0 (df93bbe), rustc 1.95.0, AMD EPYC`, without unknown
     /// parts.
-    pub(super) fn words(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         let short = |commit: &String| format!(" ({})", commit.get(..12).unwrap_or(commit));
         let version = self.version.as_ref().map(|version| {
             format!("bbrlab {version}{}", self.commit.as_ref().map(short).unwrap_or_default())
@@ -328,7 +328,7 @@ pub(super) mod tests {
         assert_eq!(ratios[0].instructions_per_packet, Some(0.75));
         assert_eq!(ratios[0].l2_misses_per_packet, None, "next to nothing, then and now");
         assert_eq!((ratios[0].same_digest, ratios[1].same_digest), (true, false));
-        let words = super::super::ratio_words(&ratios);
+        let words = super::super::describe_ratios(&ratios);
         assert!(words.contains("0.750"), "{words}");
     }
 
