@@ -125,7 +125,7 @@ mod tests {
     use crate::batch::{Batch, BatchOptions, SummaryOf, default_out, run_batch};
     use crate::error::LabError;
     use crate::execute::Executed;
-    use crate::finish::finish_whole;
+    use crate::finish::finish_if_complete;
     use crate::picture_files::read_results;
     use crate::scratch::Scratch;
     use crate::stop::Stop;
@@ -274,7 +274,7 @@ mod tests {
             .collect();
         folders.sort();
         assert!(folders.iter().all(|folder| folder.ends_with("_testbed")), "{folders:?}");
-        assert_eq!(finish_whole(&sweep, &many, false).unwrap().complete, 2);
+        assert_eq!(finish_if_complete(&sweep, &many, false).unwrap().complete, 2);
         let mark = fs::read_to_string(many.join("sweep.json")).unwrap();
         let mark: BTreeMap<String, serde_json::Value> = serde_json::from_str(&mark).unwrap();
         assert_eq!((&mark["backend"], &mark["backend_version"]), (&"testbed".into(), &"1".into()));

@@ -11,7 +11,7 @@ use bbrlab_scenario::read_span;
 use bbrlab_units::Span;
 
 use crate::error::LabError;
-use crate::named::{Kind, KnownElsewhere, Results, folders_in, results_in};
+use crate::named::{Kind, OtherMeaning, Results, folders_in, results_in};
 use crate::overlaid::{OverlayChoice, plot_two};
 use crate::picture_files::{
     Format, document_of_sweep, plot, read_columns, read_delays, read_document, read_run_files,
@@ -87,7 +87,7 @@ pub fn plot_as(
     folder: &Path,
     out: Option<&Path>,
     choice: &PlotChoice,
-    known: KnownElsewhere,
+    known: OtherMeaning,
 ) -> Result<Vec<PathBuf>, LabError> {
     if *choice == PlotChoice::default() {
         return plot(folder, out);
@@ -97,7 +97,7 @@ pub fn plot_as(
     for results in results_in(folder)? {
         let mut pictures = chosen.pictures(&results).map_err(|reason| match reason {
             Reason::Choice(reason) => {
-                let elsewhere = known_elsewhere(&reason, known).unwrap_or_default();
+                let elsewhere = other_meaning(&reason, known).unwrap_or_default();
                 LabError::Usage(format!("{}: {reason}{elsewhere}", results.path.display()))
             }
             Reason::Lab(error) => error,
@@ -115,7 +115,7 @@ pub fn plot_as(
 }
 
 /// Returns what else has the name of an unknown metric, if that is the reason.
-fn known_elsewhere(reason: &str, known: KnownElsewhere) -> Option<String> {
+fn other_meaning(reason: &str, known: OtherMeaning) -> Option<String> {
     let name = reason.strip_prefix("unknown metric `")?.split('`').next()?;
     Some(format!("; {}", known(name)?))
 }

@@ -9,13 +9,13 @@ use bbrlab_scenario::Scenario;
 
 use crate::atomic_file::{PARTIAL, make_folder, sync_folder, write};
 use crate::error::{LabError, plain};
-use crate::finish::finish_whole;
+use crate::finish::finish_if_complete;
 use crate::lock::{LOCK, Lock};
 use crate::named::{folders_in, open_named};
 use crate::pool::Progress;
 use crate::records::folder_of;
 use crate::run_folder::{
-    Found, Maker, RUN_JSON, RunKey, SweepFile, begin_sweep, complete_key, look, look_for_sweep,
+    Found, Maker, RUN_JSON, RunKey, SweepFile, begin_sweep, complete_key, examine, examine_sweep,
     read_sweep,
 };
 use crate::stop::Stop;
@@ -53,7 +53,7 @@ pub fn merge(
     make_folder(out)?;
     let _used = {
         let _lock = Lock::take(out)?;
-        match look_for_sweep(out, &scenario, &maker) {
+        match examine_sweep(out, &scenario, &maker) {
             Found::Nothing => {}
             _ => {
                 return Err(LabError::Usage(format!(
@@ -75,7 +75,7 @@ pub fn merge(
         }
         let key = RunKey::of(&scenario, number, &maker.backend);
         let target = folder_of(out, &scenario, number, &maker.backend);
-        let is_there = |folder: &Path| matches!(look(folder, &key, &maker), Found::Complete(_));
+        let is_there = |folder: &Path| matches!(examine(folder, &key, &maker), Found::Complete(_));
         let sources = parts.remove(&key).unwrap_or_default();
         if !is_there(&target) {
             for source in sources.iter().filter(|source| **source != target) {
@@ -91,7 +91,7 @@ pub fn merge(
         let share = (number + 1) as f64 / runs as f64;
         watch(Progress { done: number + 1, total: runs, share, outdated: 0 });
     }
-    let complete = finish_whole(&scenario, out, pictures)?.complete;
+    let complete = finish_if_complete(&scenario, out, pictures)?.complete;
     Ok(Merged { scenario: scenario.name().to_owned(), runs, complete, copied, left_out })
 }
 

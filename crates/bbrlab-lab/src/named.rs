@@ -15,7 +15,7 @@ use crate::scenario_files::{open_scenario, read_kept_scenario};
 
 /// A function that describes what else has a name, if a name was not found among what the user
 /// asked for.
-pub type KnownElsewhere = fn(&str) -> Option<String>;
+pub type OtherMeaning = fn(&str) -> Option<String>;
 
 /// A scenario that a user has named.
 #[derive(Clone, Debug)]
@@ -37,13 +37,14 @@ pub fn open_named(
     name: &str,
     sets: &[String],
     elsewhere: bool,
-    known: KnownElsewhere,
+    known: OtherMeaning,
 ) -> Result<Vec<Named>, LabError> {
     let path = Path::new(name);
     if !path.is_dir() {
         let opened = open_scenario(name, sets);
-        let scenario = opened
-            .map_err(|errors| if path.exists() { errors } else { told_of(name, errors, known) })?;
+        let scenario = opened.map_err(|errors| {
+            if path.exists() { errors } else { with_other_meaning(name, errors, known) }
+        })?;
         return Ok(vec![Named { scenario, folder: None }]);
     }
     if !sets.is_empty() && !elsewhere {
@@ -63,9 +64,9 @@ pub fn open_named(
 ///
 /// # Errors
 /// If none has this id.
-pub fn builtin_text(id: &str, known: KnownElsewhere) -> Result<&'static str, LabError> {
+pub fn builtin_text(id: &str, known: OtherMeaning) -> Result<&'static str, LabError> {
     let found = Builtin::named(id).map_err(|errors| {
-        let mut errors = told_of(id, errors, known);
+        let mut errors = with_other_meaning(id, errors, known);
         for error in errors.0.iter_mut().filter(|error| error.help.is_empty()) {
             error.help = vec!["`bbrlab list scenarios` lists the ids".to_owned()];
         }
@@ -75,7 +76,11 @@ pub fn builtin_text(id: &str, known: KnownElsewhere) -> Result<&'static str, Lab
 }
 
 /// Adds to the errors what else has this name, because users give the names of papers as well.
-fn told_of(name: &str, mut errors: ScenarioErrors, known: KnownElsewhere) -> ScenarioErrors {
+fn with_other_meaning(
+    name: &str,
+    mut errors: ScenarioErrors,
+    known: OtherMeaning,
+) -> ScenarioErrors {
     if let [error] = errors.0.as_mut_slice()
         && let Some(told) = known(name)
     {

@@ -48,8 +48,8 @@ pub(crate) fn plot_two(
     let flows = shared_flows(&below.summary, &above.summary);
     let panels =
         overlay_panels(&choice.panels, &flows, recording(&below)?, recording(&above)?, time);
-    let [below_name, above_name] =
-        told_apart(&below, &above).unwrap_or_else(|| [name_of(&below_path), name_of(&above_path)]);
+    let [below_name, above_name] = distinct_labels(&below, &above)
+        .unwrap_or_else(|| [name_of(&below_path), name_of(&above_path)]);
     let all = below.summary.flows.len().max(above.summary.flows.len());
     let drawn = overlay_picture(&Overlay {
         name: format!("overlay-{}", name_of(&below_path)),
@@ -94,7 +94,7 @@ fn name_of(folder: &Path) -> String {
 
 /// Returns labels for two runs of one scenario, made of what differs: swept values, algorithms,
 /// seeds. Names of folders would end in two hashes.
-fn told_apart(below: &RunFiles, above: &RunFiles) -> Option<[String; 2]> {
+fn distinct_labels(below: &RunFiles, above: &RunFiles) -> Option<[String; 2]> {
     let (one, other) = (&below.summary, &above.summary);
     if one.scenario != other.scenario {
         return Some([one.scenario.clone(), other.scenario.clone()]);

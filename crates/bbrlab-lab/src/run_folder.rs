@@ -203,7 +203,7 @@ pub(crate) enum Found {
 
 /// Determines the contents of `folder`, which is meant for the run `wanted` by `maker`.
 #[must_use]
-pub(crate) fn look(folder: &Path, wanted: &RunKey, maker: &Maker) -> Found {
+pub(crate) fn examine(folder: &Path, wanted: &RunKey, maker: &Maker) -> Found {
     let Ok(text) = fs::read_to_string(folder.join(RUN_JSON)) else {
         if read_sweep(folder).is_some() {
             return Found::Sweep;
@@ -269,7 +269,7 @@ pub(crate) fn read_again(folder: &Path, wanted: &RunKey) -> Result<RunSummary, L
 /// `wanted`. The result is `Nothing` if it is empty, or belongs to a sweep whose complete runs are
 /// all at points of `wanted`.
 #[must_use]
-pub(crate) fn look_for_sweep(folder: &Path, wanted: &Scenario, maker: &Maker) -> Found {
+pub(crate) fn examine_sweep(folder: &Path, wanted: &Scenario, maker: &Maker) -> Found {
     let single = fs::read_to_string(folder.join(RUN_JSON)).ok();
     if let Some(file) = single.and_then(|text| serde_json::from_str::<RunFile>(&text).ok()) {
         return Found::Other(file.key());
@@ -565,7 +565,7 @@ pub(crate) fn sha256(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Found, Maker, QUEUE_PARQUET, RUN_JSON, RunKey, look, write_run};
+    use super::{Found, Maker, QUEUE_PARQUET, RUN_JSON, RunKey, examine, write_run};
     use crate::backends::simulator::Simulator;
     use crate::execute::{Executed, execute};
     use crate::picture_files::read_run;
@@ -610,11 +610,11 @@ mod tests {
     #[test]
     fn a_complete_run_is_recognised_with_its_cpu_time() {
         let scratch = Scratch::new("complete");
-        assert_eq!(look(scratch.path(), &key(), &maker()), Found::Nothing);
+        assert_eq!(examine(scratch.path(), &key(), &maker()), Found::Nothing);
         write_run(scratch.path(), "seed = 3\n", &executed(0.25, true)).unwrap();
         let mut expected = executed(0.0, true).result.summary;
         expected.cpu_s = Some(0.25);
-        assert_eq!(look(scratch.path(), &key(), &maker()), Found::Complete(Box::new(expected)));
+        assert_eq!(examine(scratch.path(), &key(), &maker()), Found::Complete(Box::new(expected)));
     }
 
     #[test]
@@ -636,7 +636,7 @@ mod tests {
         assert_eq!(times, (series, queue, transfers, delays));
         let key = RunKey::of_record(summary);
         assert_eq!(
-            look(scratch.path(), &key, &maker()),
+            examine(scratch.path(), &key, &maker()),
             Found::Complete(Box::new(summary.clone()))
         );
     }
@@ -646,7 +646,7 @@ mod tests {
         let scratch = Scratch::new("other");
         write_run(scratch.path(), "", &executed(0.0, true)).unwrap();
         let wanted = RunKey { seed: 4, ..key() };
-        assert_eq!(look(scratch.path(), &wanted, &maker()), Found::Other(key()));
+        assert_eq!(examine(scratch.path(), &wanted, &maker()), Found::Other(key()));
     }
 
     #[test]
@@ -655,21 +655,21 @@ mod tests {
         let rewrite = || write_run(scratch.path(), "", &executed(0.0, true)).unwrap();
         rewrite();
         fs::write(scratch.path().join(QUEUE_PARQUET), b"PAR1").unwrap();
-        assert_eq!(look(scratch.path(), &key(), &maker()), Found::Nothing);
+        assert_eq!(examine(scratch.path(), &key(), &maker()), Found::Nothing);
         rewrite();
         fs::remove_file(scratch.path().join(QUEUE_PARQUET)).unwrap();
-        assert_eq!(look(scratch.path(), &key(), &maker()), Found::Nothing);
+        assert_eq!(examine(scratch.path(), &key(), &maker()), Found::Nothing);
         rewrite();
         fs::remove_file(scratch.path().join(RUN_JSON)).unwrap();
-        assert_eq!(look(scratch.path(), &key(), &maker()), Found::Nothing);
+        assert_eq!(examine(scratch.path(), &key(), &maker()), Found::Nothing);
         write_run(scratch.path(), "", &executed(0.0, false)).unwrap();
-        assert_eq!(look(scratch.path(), &key(), &maker()), Found::Nothing);
+        assert_eq!(examine(scratch.path(), &key(), &maker()), Found::Nothing);
     }
 
     #[test]
     fn a_folder_with_other_peoples_files_is_foreign() {
         let scratch = Scratch::new("foreign");
         fs::write(scratch.path().join("thesis.tex"), b"").unwrap();
-        assert_eq!(look(scratch.path(), &key(), &maker()), Found::Foreign);
+        assert_eq!(examine(scratch.path(), &key(), &maker()), Found::Foreign);
     }
 }
