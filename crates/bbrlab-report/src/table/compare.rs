@@ -8,7 +8,7 @@ use crate::compare::{ComparedPoint, FolderComparison};
 use crate::number::{figure, with_half};
 
 /// Metrics that are not compared: they follow from others or describe the simulation.
-const UNTOLD: [&str; 3] = ["events", "data_packets", "rate_mbps"];
+const NOT_COMPARED: [&str; 3] = ["events", "data_packets", "rate_mbps"];
 
 /// The table. `names` are the names of the folders. Metrics with equal values in all folders are
 /// left out and counted below.
@@ -46,7 +46,7 @@ fn point_table(names: &[String], point: &ComparedPoint, width: Option<usize>) ->
     }
     let mut equal = 0;
     for (metric, found) in &point.metrics {
-        if UNTOLD.iter().any(|untold| metric.rsplit('.').next() == Some(*untold)) {
+        if NOT_COMPARED.iter().any(|omitted| metric.rsplit('.').next() == Some(*omitted)) {
             continue;
         }
         let values: Vec<Option<f64>> = found["values"]

@@ -9,7 +9,7 @@ use super::block::{Block, html, text};
 use super::layout::{Align, Table};
 use super::run::value_text;
 use crate::answers::{
-    Answer, Metric, WORTH_TELLING_MS, group_names, link_value, links_to_name, places, value,
+    Answer, Metric, WORTH_SHOWING_MS, group_names, link_value, links_to_name, places, value,
 };
 use crate::number::{NONE, fixed, with_half};
 use crate::points::Points;
@@ -130,7 +130,7 @@ fn waits(groups: &[Group]) -> Option<Block> {
         let (ms, drops) = (most(&format!("{wait}.wait_ms.mean")), most(&format!("{wait}.drops")));
         let dropped =
             if drops > 0.0 { format!(", {drops:.0} packets dropped") } else { String::new() };
-        if ms >= WORTH_TELLING_MS || drops > 0.0 {
+        if ms >= WORTH_SHOWING_MS || drops > 0.0 {
             let name = wait.strip_prefix("waits.").unwrap_or(wait);
             told.push(format!("{name} {ms:.2} ms{dropped}"));
         }
