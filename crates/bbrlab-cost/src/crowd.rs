@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn flows_that_are_not_served_wait_and_whoever_finds_no_place_is_turned_away() {
+    fn flows_that_are_not_served_wait_and_flows_without_a_place_are_rejected() {
         // 100 flows per second arrive and 60 are served, so six of them are in flight at any time.
         let near = |one: f64, other: f64| (one - other).abs() < 1e-6;
         let mut all = crowd(1e6);

@@ -408,7 +408,7 @@ fn two_flows(sets: &[&str]) -> Scenario {
 }
 
 #[test]
-fn what_a_run_takes_is_told_beforehand() {
+fn the_cost_of_a_run_is_estimated_beforehand() {
     let mut lines = String::new();
     for (what, sets) in [
         ("a link shared by two", vec![]),

@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_that_are_computed_anew_and_differ_leave_no_summary_that_contradicts_them() {
+    fn recomputed_runs_that_differ_leave_no_summary_that_contradicts_them() {
         let sweep = scenario("repeat = 3\n");
         let scratch = Scratch::new("door-anew");
         run(&sweep, &TESTBED, scratch.path());

@@ -406,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_case_is_told_the_names() {
+    fn the_error_for_an_unknown_case_lists_the_names() {
         let told = bench_case("e").unwrap_err().to_string();
         assert!(told.starts_with("`e`: no such case; there are a, b, c, d"), "{told}");
     }

@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn results_stand_in_the_callers_order_whatever_the_number_of_threads() {
+    fn results_are_in_the_callers_order_with_any_number_of_threads() {
         let items: Vec<u64> = (0..100).map(|n| n * 37 % 101).collect();
         let expected: Vec<Option<u64>> = items.iter().map(|item| Some(2 * item)).collect();
         for jobs in [0, 1, 2, 7, 1000] {
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn work_that_stays_here_is_done_in_order_and_told_as_it_advances() {
+    fn work_of_this_thread_is_done_in_order_and_reported_as_it_advances() {
         let stop = Stop::new();
         let (here, mut heard) = (thread::current().id(), Vec::new());
         let mut results = [None; 3];
@@ -437,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_failures_the_first_in_the_list_is_told() {
+    fn the_first_of_two_failures_in_the_list_is_reported() {
         let both = std::sync::Barrier::new(2);
         let result = Pool { jobs: 2, stop: &Stop::new() }.each(
             &["first", "second"],
@@ -513,7 +513,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_surfaces_with_its_words_and_the_others_end() {
+    fn a_panic_surfaces_with_its_message_and_the_others_end() {
         let caught = catch_unwind(AssertUnwindSafe(|| {
             Pool { jobs: 2, stop: &Stop::new() }.each(
                 &[1, 2, 3],

@@ -131,7 +131,7 @@ mod tests {
     use crate::scratch::Scratch;
 
     #[test]
-    fn a_trace_file_lies_beside_the_scenario() {
+    fn a_trace_file_is_next_to_the_scenario() {
         let scratch = Scratch::new("trace");
         fs::write(scratch.path().join("cell.trace"), "1\n2\n4\n").unwrap();
         let file = scratch.path().join("s.toml");
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_file_or_too_large_is_told() {
+    fn a_missing_or_too_large_file_is_reported() {
         let scratch = Scratch::new("traces");
         fs::write(scratch.path().join("large"), vec![b'\n'; (8 << 20) + 1]).unwrap();
         let read = files_in(Some(scratch.path()));

@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_file_names_stands_in_the_papers_data() {
+    fn names_in_a_file_are_in_the_papers_data() {
         let of = |table: &str, of: &str| {
             refusal(&format!("[[{table}]]\nof = [\"{of}\"]\nwords = \"w\"\n"))
         };

@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn claims_stand_in_a_table_with_their_words_below() {
+    fn claims_are_in_a_table_with_their_statements_below() {
         expect![[r#"
             claim            expected  verdict         true points  true seeds  of all seeds
                                                              linux       linux          95 %

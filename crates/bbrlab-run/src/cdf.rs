@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_law_may_be_one_value_and_have_the_largest_ones() {
+    fn a_distribution_may_have_one_value_and_the_largest_values() {
         let one = cdf(&[(7, 1000)]).unwrap();
         assert_eq!((one.quantile(0), one.quantile(u64::MAX), one.mean()), (7, 7, 7));
         let far = cdf(&[(0, 0), (1 << 52, 1000)]).unwrap();

@@ -4,7 +4,7 @@
 //! Logarithms are to base 2 with 32 bits after the point, found by squaring: the square of a number
 //! in [1, 2) is at least 2 where the next bit of its logarithm is 1. Powers of two are products of
 //! the roots 2^(1/2), 2^(1/4) ... Both are exact to a few parts in 10^9, as
-//! `laws_have_their_quantiles` shows.
+//! `distributions_have_their_quantiles` shows.
 //!
 //! Sources: inversion for the exponential and the Pareto distribution, the polar method for the
 //! normal distribution (Marsaglia and Bray 1964).
@@ -221,7 +221,7 @@ mod tests {
     /// With 200,000 draws, a share of them is within 0.4 % of its expectation, at four standard
     /// deviations.
     #[test]
-    fn laws_have_their_quantiles() {
+    fn distributions_have_their_quantiles() {
         let mean = 1_000_000.0_f64;
         let pareto = |share: f64| mean * 0.2 / 1.2 * (1.0 - share).powf(-1.0 / 1.2);
         let body = |z: f64| mean * (1.5 * z - 1.5 * 1.5 / 2.0).exp();

@@ -320,7 +320,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn figures_are_compared_where_both_documents_have_them() {
+    fn metrics_are_compared_if_both_documents_have_them() {
         let now = [result("a", Some(1500.0), "1"), result("b", None, "2"), result("c", None, "3")];
         let then = [result("b", Some(9.0), "0"), result("a", Some(2000.0), "1")];
         let ratios = ratios(&now, &then);

@@ -8,7 +8,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::shell::{FOUR, ONE, Shell, files, told};
+use crate::shell::{FOUR, ONE, Shell, files, printed};
 use expect_test::{Expect, expect};
 
 fn shell(name: &str) -> Shell {
@@ -135,14 +135,14 @@ fn what_cannot_be_merged_is_said() {
     ]);
     shell.write("file", "");
     symlink("loop", shell.folder().join("loop")).unwrap();
-    let told = |words: &[&str], expected: Expect| {
+    let printed = |words: &[&str], expected: Expect| {
         let mut line = vec!["merge"];
         line.extend(words);
         line.extend(["--out", "whole"]);
         shell.check(&line, &expected);
         assert!(!shell.folder().join("whole").exists(), "{words:?}");
     };
-    told(
+    printed(
         &["four", "one"],
         expect![[r#"
         --- stderr
@@ -150,7 +150,7 @@ fn what_cannot_be_merged_is_said() {
         --- exit 2
     "#]],
     );
-    told(
+    printed(
         &["four", "other"],
         expect![[r#"
         --- stderr
@@ -158,7 +158,7 @@ fn what_cannot_be_merged_is_said() {
         --- exit 2
     "#]],
     );
-    told(
+    printed(
         &["absent"],
         expect![[r#"
         --- stderr
@@ -166,7 +166,7 @@ fn what_cannot_be_merged_is_said() {
         --- exit 2
     "#]],
     );
-    told(
+    printed(
         &["file"],
         expect![[r#"
         --- stderr
@@ -174,7 +174,7 @@ fn what_cannot_be_merged_is_said() {
         --- exit 2
     "#]],
     );
-    told(
+    printed(
         &["loop"],
         expect![[r#"
         --- stderr
@@ -204,30 +204,30 @@ fn script(shell: &Shell, name: &str, text: &str, line: &str) -> String {
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
     let mut command = Command::new("bash");
     command.args(["-euc", line]).env("PATH", path).current_dir(shell.folder());
-    told(&command.output().unwrap())
+    printed(&command.output().unwrap())
 }
 
 #[test]
 fn the_job_scripts_compute_the_undivided_sweep() {
     let shell = shell("scripts");
-    let told = script(
+    let printed = script(
         &shell,
         "sweep.sbatch",
         include_str!("../../../../docs/clusters/sweep.sbatch"),
         "for n in 1 2 3; do SLURM_ARRAY_TASK_ID=$n SLURM_ARRAY_TASK_COUNT=3 bash sweep.sbatch four.toml slurm; done",
     );
-    assert!(told.ends_with("--- exit 0\n"), "{told}");
+    assert!(printed.ends_with("--- exit 0\n"), "{printed}");
     assert!(files(&shell.folder().join("slurm")) == undivided(&shell));
     if Command::new("make").arg("--version").output().is_err() {
         println!("skipped: no make");
         return;
     }
-    let told = script(
+    let printed = script(
         &shell,
         "Makefile",
         include_str!("../../../../docs/clusters/Makefile"),
         "make -j2 SCENARIO=four.toml PARTS=3 OUT=made",
     );
-    assert!(told.ends_with("--- exit 0\n"), "{told}");
+    assert!(printed.ends_with("--- exit 0\n"), "{printed}");
     assert!(files(&shell.folder().join("made/sweep")) == undivided(&shell));
 }

@@ -11,7 +11,7 @@
 use std::process::{Command, Stdio};
 
 use crate::lists::with_names_of_lists;
-use crate::shell::{Shell, told};
+use crate::shell::{Shell, printed};
 use expect_test::{Expect, expect};
 
 const GOOD: &str = "duration = \"1s\"\n[bottleneck]\nrate = \"10Mbit/s\"\nbuffer = \"1bdp\"\n[[flows]]\ncc = \"bbr1\"\nrtt = \"20ms\"\n";
@@ -28,17 +28,17 @@ fn run(shell: &Shell, line: &str) -> String {
         .stdin(Stdio::null())
         .output()
         .unwrap();
-    let told = told(&output);
-    assert!(!told.contains("panicked"), "{told}");
-    with_names_of_lists(&told)
+    let printed = printed(&output);
+    assert!(!printed.contains("panicked"), "{printed}");
+    with_names_of_lists(&printed)
 }
 
 /// Runs the command on a scenario file with this text, and returns its whole output.
 fn run_file(shell: &Shell, text: &str) -> String {
     shell.write("s.toml", text);
-    let told = run(shell, "bbrlab run s.toml");
+    let printed = run(shell, "bbrlab run s.toml");
     assert!(!shell.folder().join("bbrlab-runs").exists(), "nothing was run");
-    told
+    printed
 }
 
 /// Gives the input of each row to `answer` and compares the answers with the rest of the table.
@@ -48,8 +48,8 @@ fn check(table: &Expect, mut answer: impl FnMut(&str) -> String) {
     let mut answers = String::new();
     for row in table.data().lines() {
         let Some((input, _)) = row.rsplit_once(" | exit ") else { continue };
-        let told = answer(input.trim_start());
-        let (said, exit) = told.trim_end().rsplit_once("--- ").unwrap();
+        let printed = answer(input.trim_start());
+        let (said, exit) = printed.trim_end().rsplit_once("--- ").unwrap();
         let (out, err) = said.split_once("--- stderr\n").unwrap_or((said, ""));
         answers.push_str(&format!("{} | {exit}\n", input.trim_start()));
         answers.extend(out.lines().map(|line| format!("    stdout: {line}\n")));
@@ -99,30 +99,30 @@ fn speed_tables() {
     shell.write("nonsense.json", document("z", "2c67afc55edbf284"));
     shell.write("empty.json", "{\"cases\":[]}");
     shell.write("nothing.json", "");
-    let told = |args: &[&str]| {
+    let printed = |args: &[&str]| {
         let output = shell.output(args);
         let words = String::from_utf8(output.stderr).unwrap();
         format!("{words}exit {}\n", output.status.code().unwrap())
     };
-    let against = |file: &str| told(&["bench", "--show", "now.json", "--against", file]);
+    let against = |file: &str| printed(&["bench", "--show", "now.json", "--against", file]);
     let answers = [
         against("now.json"),
         against("then.json"),
-        told(&["bench", "--show", "now.json", "--against", "then.json", "--json"]),
+        printed(&["bench", "--show", "now.json", "--against", "then.json", "--json"]),
         against("other.json"),
-        told(&["bench", "--show", "nonsense.json"]),
-        told(&["bench", "--show", "a"]),
-        told(&["bench", "--show", "empty.json"]),
-        told(&["bench", "a", "--against", "empty.json"]),
-        told(&["bench", "e"]),
-        told(&["bench", "D-tenht"]),
-        told(&["bench", "a", "b", "a"]),
-        told(&["bench", "a", "--against", "nothing.json"]),
-        told(&["bench", "a", "--against", "nowhere.json"]),
-        told(&["bench", "a", "--show", "now.json", "--against", "now.json"]),
-        told(&["bench", "b", "--show", "now.json"]),
-        told(&["bench", "now.json"]),
-        told(&["bench", "--show", "-", "--against", "-"]),
+        printed(&["bench", "--show", "nonsense.json"]),
+        printed(&["bench", "--show", "a"]),
+        printed(&["bench", "--show", "empty.json"]),
+        printed(&["bench", "a", "--against", "empty.json"]),
+        printed(&["bench", "e"]),
+        printed(&["bench", "D-tenht"]),
+        printed(&["bench", "a", "b", "a"]),
+        printed(&["bench", "a", "--against", "nothing.json"]),
+        printed(&["bench", "a", "--against", "nowhere.json"]),
+        printed(&["bench", "a", "--show", "now.json", "--against", "now.json"]),
+        printed(&["bench", "b", "--show", "now.json"]),
+        printed(&["bench", "now.json"]),
+        printed(&["bench", "--show", "-", "--against", "-"]),
     ];
     expect![[r#"
         exit 0
@@ -716,12 +716,12 @@ fn each_kind_of_message_in_full() {
 fn a_folder_with_another_run_is_left_alone() {
     let shell = Shell::new("another");
     assert!(shell.output(&["run", "examples.dumbbell", "--quiet", "--out", "r"]).status.success());
-    let told = shell.transcript(&["run", "examples.dumbbell", "--out", "r", "--seed", "2"]);
-    let (before, rest) = told.split_once("(hash ").unwrap();
-    let told = format!("{before}(hash HASH{}", &rest[12..]);
+    let printed = shell.transcript(&["run", "examples.dumbbell", "--out", "r", "--seed", "2"]);
+    let (before, rest) = printed.split_once("(hash ").unwrap();
+    let printed = format!("{before}(hash HASH{}", &rest[12..]);
     expect![[r#"
         --- stderr
         error: r holds another run (hash HASH, seed 1); use --force to write over it, or another --out
         --- exit 2
-    "#]].assert_eq(&told);
+    "#]].assert_eq(&printed);
 }

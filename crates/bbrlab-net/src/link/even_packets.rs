@@ -108,7 +108,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_told_is_what_counting_the_packets_tells(
+        fn the_answers_equal_a_count_of_the_packets(
             buffer in buffer(),
             rate in rate(),
             steps in prop::collection::vec((0u64..300, prop::bool::weighted(0.05)), 1..400),
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_has_to_count_packets_of_one_size() {
+    fn packets_of_one_size_need_no_count() {
         let mut serialiser = Serialiser::new(BitRate(1_000_000_000));
         let mut even = EvenPackets::NONE;
         let buffer = Buffer::Packets(Packets(40));

@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_computed_from_figures_is_told_beside_them() {
+    fn values_computed_from_metrics_are_shown_next_to_them() {
         let row = MeasuredRow {
             keys: vec![("algorithm".to_owned(), Key::word("bbr1"))],
             metrics: vec![

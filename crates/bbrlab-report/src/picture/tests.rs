@@ -215,7 +215,7 @@ fn a_single_bbr_flow_has_four_panels_with_units_references_and_state_bands() {
 }
 
 #[test]
-fn four_flows_are_told_apart_by_number_and_colour() {
+fn four_flows_differ_by_number_and_colour() {
     let picture = picture(&["bbr1", "cubic", "reno", "bbr1"]);
     show("four", &picture);
     assert_has(&picture.svg, &["0 bbr1", "1 cubic", "2 reno", "3 bbr1", "#0072B2", "#D55E00"]);
@@ -397,7 +397,7 @@ fn datagrams_have_no_panels_of_what_only_a_connection_has() {
 }
 
 #[test]
-fn what_a_way_does_to_packets_is_seen() {
+fn the_effects_of_a_path_on_packets_are_drawn() {
     let text = "duration = \"40s\"\n[bottleneck]\nrate = \"50Mbit/s\"\nloss = 0.01\n\
                 delay = [[\"0s\", \"10ms\"], [\"20s\", \"25ms\"]]\nbuffer = \"248pkt\"\n\
                 police = { rate = \"40Mbit/s\", burst = \"64KiB\" }\n\
@@ -585,7 +585,7 @@ fn every_name_along_an_axis_is_read_however_many_there_are() {
 }
 
 #[test]
-fn many_names_stand_upright_on_a_column_of_paper_as_on_a_screen() {
+fn many_names_are_vertical_on_a_column_of_paper_and_on_a_screen() {
     let ccs: (&str, &[&str]) = (
         "flows.cc",
         &[

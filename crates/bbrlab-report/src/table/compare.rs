@@ -109,7 +109,7 @@ mod tests {
     use expect_test::expect;
 
     #[test]
-    fn figures_that_differ_stand_side_by_side() {
+    fn metrics_that_differ_are_side_by_side() {
         let (a, mut b) = (sample_run(), sample_run());
         b.jain = Some(0.5);
         b.flow_groups[1].group = "reno".to_owned();

@@ -440,7 +440,7 @@ mod tests {
     use expect_test::expect;
 
     #[test]
-    fn a_table_is_told_by_its_choice_and_the_rest_of_it() {
+    fn a_swept_table_is_shown_by_its_choice_and_its_other_keys() {
         let told = |value| super::value_text(&value);
         assert_eq!(told(serde_json::json!("fq_codel")), "fq_codel");
         assert_eq!(told(serde_json::json!(0.01)), "0.01");
@@ -450,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_told_by_its_links_and_flows() {
+    fn the_table_of_a_run_has_its_links_and_flows() {
         let mut run = sample_run();
         run.point.insert("bottleneck.buffer".to_owned(), "2bdp".into());
         expect![[r#"
@@ -481,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn waits_are_told_below_the_links() {
+    fn waits_are_shown_below_the_links() {
         let mut run = sample_run();
         let wait = |name: &str, drops, wait_ms| WaitSummary {
             name: name.to_owned(),
@@ -510,7 +510,7 @@ mod tests {
     }
 
     #[test]
-    fn tins_are_told_where_more_than_one_was_used() {
+    fn tins_are_shown_if_more_than_one_was_used() {
         let tin = |name: &str, arrivals, mean| TinSummary {
             name: name.to_owned(),
             utilization: Some(0.25),
@@ -537,7 +537,7 @@ mod tests {
     }
 
     #[test]
-    fn one_flow_that_lasts_beside_some_that_come_and_go_has_nobody_to_be_fair_to() {
+    fn one_lasting_flow_among_flows_that_come_and_go_has_no_fairness_index() {
         let mut run = sample_run();
         (run.jain, run.jain_ss) = (None, None);
         assert!(run_table(&run, None).contains("the flows were never all active"));

@@ -371,7 +371,7 @@ fn keys_of_links_and_their_defaults() {
 }
 
 #[test]
-fn the_way_back_has_a_rate_only_where_it_is_given() {
+fn the_reverse_direction_has_a_rate_only_if_it_is_set() {
     let run = dumbbell("buffer = \"2bdp\"\nreverse_rate = \"1Mbit/s\"", "rtt = \"30ms\"", "");
     assert_eq!(run.links.len(), 2);
     let reverse = &run.links[1];

@@ -114,7 +114,7 @@ fn there_is_no_fairness_of_one_flow_and_of_flows_that_never_meet() {
 }
 
 #[test]
-fn groups_are_named_by_what_tells_flows_apart() {
+fn groups_are_named_by_the_difference_of_their_flows() {
     let names = |flows: &str| -> Vec<(String, u64)> {
         let head = "title = \"groups\"\nduration = \"0.2s\"\n[bottleneck]\nrate = \"10Mbit/s\"\n";
         let groups = run(&format!("{head}{flows}")).summary.flow_groups;

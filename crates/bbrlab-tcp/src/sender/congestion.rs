@@ -433,7 +433,7 @@ mod tests {
 
     /// An ECN echo is reported on the slow path only, and does not change the other flags.
     #[test]
-    fn an_ack_is_told_as_the_kernel_tells_it() {
+    fn an_ack_is_reported_as_in_the_kernel() {
         let (win, slow, ece) = (flags::WIN_UPDATE, flags::SLOWPATH, flags::ECE);
         for (flag, told) in [
             (0, 0),

@@ -355,7 +355,7 @@ mod tests {
 
     /// The cases that the comment above the kernel's `tcp_is_sackblock_valid` lists.
     #[test]
-    fn blocks_lie_between_what_is_acknowledged_and_what_was_sent() {
+    fn blocks_are_between_acknowledged_and_sent_data() {
         for is_dsack in [false, true] {
             check((6000, 7000), is_dsack, true);
             check((5001, 9000), is_dsack, true);
