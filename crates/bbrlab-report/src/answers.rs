@@ -59,7 +59,7 @@ pub(crate) struct Most {
     /// Groups of flows with transfers.
     transfers: usize,
     unfinished: u64,
-    turned_away: u64,
+    rejected: u64,
     /// Whether a group of flows was active for only part of the time.
     is_active_in_part: bool,
     random_losses: u64,
@@ -78,7 +78,7 @@ impl Most {
         self.transfers = self.transfers.max(transfers);
         for group in &run.flow_groups {
             most(&mut self.unfinished, group.fct_ms.unfinished);
-            most(&mut self.turned_away, group.turned_away);
+            most(&mut self.rejected, group.rejected);
             self.is_active_in_part |= group.is_active_in_part();
         }
         for link in &run.links {
@@ -95,7 +95,7 @@ pub(crate) fn answers(most: &Most, groups: &[Group]) -> Vec<Answer<'static>> {
     let is_worth_showing = |answer: &Answer<'_>| match answer.metric.name() {
         "share" => most.flow_groups > 1,
         "fct_ms.unfinished" => most.unfinished > 0,
-        "turned_away" => most.turned_away > 0,
+        "rejected" => most.rejected > 0,
         "goodput_active_mbps" => most.is_active_in_part && most.flow_groups > 1,
         name if name.starts_with("fct_ms") => most.transfers > 0,
         "random_losses" => most.random_losses > 0,
@@ -116,7 +116,7 @@ const ALL: [Answer<'static>; 18] = [
     answer("FCT p95", "ms", 1.0, 0, Metric::PerGroup("fct_ms.p95")),
     answer("FCT p99", "ms", 1.0, 0, Metric::PerGroup("fct_ms.p99")),
     answer("unfinished", "", 1.0, 0, Metric::PerGroup("fct_ms.unfinished")),
-    answer("turned away", "", 1.0, 0, Metric::PerGroup("turned_away")),
+    answer("turned away", "", 1.0, 0, Metric::PerGroup("rejected")),
     answer("while active", "Mbit/s", 1.0, 2, Metric::PerGroup("goodput_active_mbps")),
     answer("goodput", "Mbit/s", 1.0, 2, Metric::Run("goodput_mbps")),
     answer("queue delay", "ms", 1.0, 2, Metric::Bottleneck("queue_delay_ms.mean")),

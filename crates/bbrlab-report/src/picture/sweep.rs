@@ -525,7 +525,7 @@ fn title_of(figure: &Answer<'_>, groups: &[Group], has_groups: bool) -> String {
         "random_losses" => "Lost at random",
         "policer_drops" => "Dropped by the policer",
         "thinned_acks" => "ACKs left out by thinning",
-        "turned_away" => "Flows turned away",
+        "rejected" => "Flows turned away",
         "marks" => "Marked",
         "jain" => "Jain's index",
         _ => figure.title,

@@ -79,10 +79,10 @@ fn blocks(run: &RunSummary) -> Vec<Block> {
             count(flow.duplicate_packets)
         )));
     }
-    for group in run.flow_groups.iter().filter(|group| group.turned_away > Some(0)) {
+    for group in run.flow_groups.iter().filter(|group| group.rejected > Some(0)) {
         blocks.push(Block::Sentence(format!(
             "{} flows of {} were turned away, because `at_most` others were under way; {} came",
-            count(group.turned_away),
+            count(group.rejected),
             group.group,
             count(group.flows)
         )));
@@ -109,7 +109,7 @@ fn blocks(run: &RunSummary) -> Vec<Block> {
 fn lasting(run: &RunSummary) -> usize {
     let comes_and_goes = |flow: &&FlowSummary| {
         let group = run.flow_groups.iter().find(|group| group.group == flow.group);
-        group.is_some_and(|group| group.turned_away.is_some())
+        group.is_some_and(|group| group.rejected.is_some())
     };
     run.flows.iter().filter(|flow| !comes_and_goes(flow)).count()
 }
@@ -541,7 +541,7 @@ mod tests {
         let mut run = sample_run();
         (run.jain, run.jain_ss) = (None, None);
         assert!(run_table(&run, None).contains("the flows were never all active"));
-        run.flow_groups[1].turned_away = Some(0);
+        run.flow_groups[1].rejected = Some(0);
         let text = run_table(&run, None);
         assert!(
             text.ends_with("no Jain's index: it is that of several flows that last\n"),

@@ -377,7 +377,7 @@ fn no_total_exceeds_its_link_in_five_hundred_random_scenarios() {
 const OF_OTHERS: [(&str, &str); 9] = [
     (", controls: []", ""),
     ("waits: [], ", ""),
-    ("turned_away: None, ", ""),
+    ("rejected: None, ", ""),
     (", stalled_s: None", ""),
     ("drops_enqueue: None, drops_dequeue: None, ", ""),
     (", sojourn_ms: Sojourn { mean: None, p95: None, max: None }", ""),

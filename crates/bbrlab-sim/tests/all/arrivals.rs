@@ -91,7 +91,7 @@ fn flows_above_at_most_are_rejected() {
     // 24.2 Mbit/s are offered to a link of 10 Mbit/s.
     assert!(result.summary.links[0].utilization.unwrap() > 0.9);
     let web = web(&result);
-    let came = web.flows + web.turned_away.unwrap();
+    let came = web.flows + web.rejected.unwrap();
     assert!(web.flows < 6_000 && came.abs_diff(12_000) < 440, "{} of {came}", web.flows);
     assert!(web.fct_ms.unfinished.unwrap() <= 20);
 }
