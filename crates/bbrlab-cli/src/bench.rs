@@ -33,7 +33,7 @@ pub(crate) fn bench(args: &BenchArgs, output: &mut Output) -> Verdict {
         not_compared.extend(names.iter().filter(|name| !has(name)).map(|&name| name.to_owned()));
         if !not_compared.is_empty() && !args.quiet {
             let (path, left) = (path.display(), not_compared.join(", "));
-            output.note(&format!("not compared, since {path} does not have them: {left}"));
+            output.note(&format!("not compared, because {path} lacks them: {left}"));
         }
     }
     let mut document = match shown {
@@ -55,7 +55,9 @@ pub(crate) fn bench(args: &BenchArgs, output: &mut Output) -> Verdict {
     let (Some(path), Some(earlier)) = (&args.against, &earlier) else { return Ok(()) };
     if !args.json {
         let (path, origin) = (path.display(), earlier.origin.describe());
-        output.text(&format!("\nRatios of the figures above to those of {path}: {origin}\n\n"))?;
+        output.text(&format!(
+            "\nRatios of the values above to the values in {path} ({origin})\n\n"
+        ))?;
         output.text(&describe_ratios(&document.ratios))?;
     }
     if let Some(told) = document.origin.other_machine(&earlier.origin)
@@ -89,12 +91,12 @@ fn chosen(args: &BenchArgs) -> Result<Vec<&'static BenchCase>, LabError> {
         .find_map(|(name, before)| before.contains(name).then_some(name))
     {
         return Err(LabError::Usage(format!(
-            "`{name}`: expected each case once, found it again; --repeat says how often one is measured"
+            "`{name}`: expected each case once, found it again; --repeat N measures each case N times"
         )));
     }
     let case = |name: &String| match bench_case(name) {
         Err(_) if Path::new(name).is_file() => Err(LabError::Usage(format!(
-            "`{name}`: expected a case, found a file; --show prints the figures of one"
+            "`{name}`: expected a case, found a file; --show FILE prints its values"
         ))),
         case => case,
     };
@@ -128,7 +130,7 @@ fn measure(
     output: &mut Output,
 ) -> Result<Vec<BenchResult>, Stopped> {
     if cfg!(debug_assertions) && !args.quiet {
-        output.note("this is a debug build: its figures say nothing about speed");
+        output.note("this is a debug build: its speed means nothing; build with --release");
     }
     let mut results = Vec::new();
     for case in cases {
@@ -217,7 +219,7 @@ fn describe_ratios(ratios: &[Ratios]) -> String {
             fixed(of.l1_misses_per_packet, 2),
             fixed(of.l2_misses_per_packet, 2),
             fixed(of.peak_rss_bytes, 2),
-            if of.same_digest { "same" } else { "another" }.to_owned(),
+            if of.same_digest { "same" } else { "different" }.to_owned(),
         ]);
     }
     table.without_empty_columns().render_in(None)
@@ -243,8 +245,8 @@ fn in_a_process(case: &BenchCase, again: &[OsString]) -> Result<BenchResult, Sto
 
 #[cfg(test)]
 mod tests {
+    use super::describe;
     use super::document::tests::result;
-    use super::words;
 
     #[test]
     fn ns3_has_columns_where_it_was_run() {

@@ -49,7 +49,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &mut Output) -> Verdict {
         let explained = to_explain(experiment, args).count();
         if explained > 0 && !running.quiet {
             output.note(&format!(
-                "{}: the switches behind {explained} claims come first, and then the table",
+                "{}: runs for the causes of {explained} claims come first, then the table",
                 experiment.id
             ));
         }
@@ -71,7 +71,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &mut Output) -> Verdict {
                 }
                 if !running.quiet {
                     let reproduced = &one.reproduced;
-                    let what = if options.pictures { "results and pictures" } else { "results" };
+                    let what = if options.pictures { "results and plots" } else { "results" };
                     output.note(&format!(
                         "{}: {}; {what} in {}",
                         reproduced.id,
@@ -100,7 +100,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &mut Output) -> Verdict {
         return Err(Stopped::Lab(error));
     }
     if args.explain && !done.iter().any(|one| !one.explained.is_empty()) {
-        output.note("--explain: no claim about these experiments is expected to be an artefact");
+        output.note("--explain: no claim about these experiments is expected to be an artifact");
     }
     write_replication(&done, &options, args.html.as_deref(), args.markdown.as_deref())?;
     let unjudged = claims.iter().filter(|judged| judged.verdict.is_none()).count();
@@ -123,7 +123,7 @@ fn refuse_set(args: &ReproduceArgs, experiments: &[&Experiment]) -> Result<(), L
             .map_or("SCENARIO", String::as_str),
     };
     Err(LabError::Usage(format!(
-        "`--set {set}`: `reproduce` runs experiments as their papers have them; `bbrlab run` changes a key: \
+        "`--set {set}`: `reproduce` runs experiments unchanged; to change a key, use `bbrlab run`: \
          bbrlab run {scenario} --set {set}"
     )))
 }
@@ -172,14 +172,14 @@ fn to_explain(
 fn describe_explained(explained: &Explained) -> String {
     let mut text = wrapped(&explained.describe());
     if let Some(command) = explained.repeat.command() {
-        text.push_str(&format!("by hand: {command}\n"));
+        text.push_str(&format!("repeat with: {command}\n"));
     }
     if explained.switches.is_empty() {
         return text;
     }
     let mut table = Table::new()
-        .column("alone on", "", Align::Left)
-        .column("alone off", "", Align::Left)
+        .column("true with only this", "", Align::Left)
+        .column("true without this", "", Align::Left)
         .column("switch", "", Align::Left);
     let word = |truth: &Result<bool, String>| {
         truth.as_ref().map_or_else(|_| "cannot be run".to_owned(), bool::to_string)
@@ -190,9 +190,10 @@ fn describe_explained(explained: &Explained) -> String {
     text.push_str(&table.render());
     for effect in &explained.switches {
         let why = |which: &str, truth: &Result<bool, String>| {
-            truth.as_ref().err().map(|why| format!("{}, alone {which}: {why}", effect.switch))
+            truth.as_ref().err().map(|why| format!("{}, {which}: {why}", effect.switch))
         };
-        let both = [why("on", &effect.alone_on), why("off", &effect.alone_off)];
+        let both =
+            [why("with only this", &effect.alone_on), why("without this", &effect.alone_off)];
         text.extend(both.into_iter().flatten().map(|why| wrapped(&why)));
     }
     text
@@ -222,7 +223,7 @@ fn describe_work(one: &ExperimentReport) -> String {
     let mut all = own.clone();
     all.include(&one.switched);
     let mut words = format!(
-        "{} runs computed, {} found complete, together {:.2} s of CPU",
+        "{} runs computed, {} found complete, {:.2} s of CPU in total",
         all.computed,
         all.found(),
         all.cpu_s()
@@ -230,7 +231,7 @@ fn describe_work(one: &ExperimentReport) -> String {
     let (runs, cpu_s) = one.switched.beyond(own);
     if runs > 0 {
         words.push_str(&format!(
-            "; {runs} of these runs, with {cpu_s:.2} s, tested artifacts, causes or unstated parameters and are not in the table"
+            "; {runs} of these runs ({cpu_s:.2} s) tested artifacts, causes or unstated parameters and are not in the table"
         ));
     }
     words

@@ -80,9 +80,10 @@ fn verdict(golden: &Golden, output: &mut Output) -> Verdict {
     }
     if !report.unsupported.is_empty() {
         let names = report.unsupported.join(", ");
-        return Err(
-            LabError::Usage(format!("not built yet: {names}; leave them out with --only")).into()
-        );
+        return Err(LabError::Usage(format!(
+            "not supported: {names}; omit them by naming others with --only"
+        ))
+        .into());
     }
     Ok(())
 }

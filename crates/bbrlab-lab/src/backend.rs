@@ -262,10 +262,13 @@ mod tests {
         assert_eq!(run(&one, &TESTBED, &single).computed, 1);
         assert_eq!(run(&one, &TESTBED, &single).found, 1);
         let error = refused(&one, SIMULATOR, &single);
-        assert!(error.contains("holds another run") && error.contains("by testbed"), "{error}");
+        assert!(error.contains("contains another run") && error.contains("by testbed"), "{error}");
         assert_eq!(run(&sweep, &TESTBED, &many).computed, 2);
         let error = refused(&sweep, SIMULATOR, &many);
-        assert!(error.contains("holds another sweep") && error.contains("by testbed"), "{error}");
+        assert!(
+            error.contains("contains another sweep") && error.contains("by testbed"),
+            "{error}"
+        );
         let mut folders: Vec<String> = fs::read_dir(&many)
             .unwrap()
             .flatten()
@@ -281,8 +284,9 @@ mod tests {
         // The list of this program does not have this back end.
         let error = backend_of(&many).unwrap_err().to_string();
         assert!(
-            error
-                .ends_with("`testbed`, which this program does not have; expected a back end: sim"),
+            error.ends_with(
+                "`testbed`, which this program lacks; expected one of the back ends sim"
+            ),
             "{error}"
         );
     }

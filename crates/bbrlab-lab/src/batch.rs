@@ -251,7 +251,7 @@ fn check_controls(scenario: &Scenario, options: &BatchOptions) -> Result<(), Lab
         }
         if options.out.is_some() && outside.sha256.is_none() {
             return Err(LabError::Usage(format!(
-                "{}: `controls.{}`: expected a `sha256` of its program for results in a folder, found none: the text of {} cannot be had",
+                "{}: `controls.{}`: results in a folder need a `sha256` of its program, but the text of {} is unavailable",
                 scenario.name(),
                 outside.name,
                 outside.source
@@ -605,16 +605,16 @@ fn refuse(folder: &Path, found: Found) -> LabError {
         Found::Other(other) => {
             let hash = other.scenario_hash.get(..12).unwrap_or(&other.scenario_hash);
             format!(
-                "{folder} holds another run (hash {hash}, seed {}{}); use --force to write over it, or another --out",
+                "{folder} contains another run (hash {hash}, seed {}{}); overwrite it with --force, or choose another --out",
                 other.seed,
                 by(&other.backend)
             )
         }
         Found::Sweep => {
-            format!("{folder} holds a sweep; use --force to write over it, or another --out")
+            format!("{folder} contains a sweep; overwrite it with --force, or choose another --out")
         }
         Found::OtherSweep { scenario, runs, backend } => format!(
-            "{folder} holds another sweep (`{scenario}`, {runs} runs{}); use --force to write over it, or another --out",
+            "{folder} contains another sweep (`{scenario}`, {runs} runs{}); overwrite it with --force, or choose another --out",
             by(&backend)
         ),
         _ => format!(

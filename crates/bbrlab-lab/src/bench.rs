@@ -241,7 +241,7 @@ pub fn bench_case(name: &str) -> Result<&'static BenchCase, LabError> {
         let names: Vec<&str> = BENCH_CASES.iter().map(|case| case.name).collect();
         let meant = nearest(name, names.iter().copied());
         let meant = meant.map(|meant| format!(" (did you mean `{meant}`?)")).unwrap_or_default();
-        LabError::Usage(format!("`{name}`: no such case{meant}; there are {}", names.join(", ")))
+        LabError::Usage(format!("`{name}`: unknown case{meant}; known are {}", names.join(", ")))
     })
 }
 
@@ -408,7 +408,7 @@ mod tests {
     #[test]
     fn the_error_for_an_unknown_case_lists_the_names() {
         let told = bench_case("e").unwrap_err().to_string();
-        assert!(told.starts_with("`e`: no such case; there are a, b, c, d"), "{told}");
+        assert!(told.starts_with("`e`: unknown case; known are a, b, c, d"), "{told}");
     }
 
     #[test]

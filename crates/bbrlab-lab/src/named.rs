@@ -49,7 +49,7 @@ pub fn open_named(
     }
     if !sets.is_empty() && !elsewhere {
         return Err(LabError::Usage(format!(
-            "{name}: a folder of results is run again as it is; to change a key, name another folder with --out"
+            "{name}: a folder of results continues with its own scenario; to change a key, choose another folder with --out"
         )));
     }
     let open = |results: Results| {
@@ -97,7 +97,7 @@ pub fn refuse_second_stdin(names: &[String]) -> Result<(), LabError> {
     match names.iter().filter(|name| *name == "-").count() {
         0 | 1 => Ok(()),
         times => Err(LabError::Usage(format!(
-            "`-`: expected it once, found it {times} times: standard input can be read only once"
+            "`-`: expected at most once, found {times} times: standard input can be read only once"
         ))),
     }
 }
@@ -108,14 +108,14 @@ fn scenario_of(folder: &Path, sets: &[String]) -> Result<Scenario, LabError> {
     if !file.exists() {
         let shown = folder.display();
         return Err(LabError::Usage(format!(
-            "{shown}: no {SCENARIO} in it, so it cannot be run again by itself; run its scenario with --out {shown}"
+            "{shown}: this folder has no {SCENARIO}, so it cannot be continued by its name; run its scenario with --out {shown}"
         )));
     }
     let scenario = read_kept_scenario(&file, sets)?;
     if !is_marked(folder) && !holds_text_of(folder, &read_kept_scenario(&file, &[])?) {
         let file = file.display();
         return Err(LabError::Usage(format!(
-            "{file} was written by hand, not by a run, so its folder holds no results: name the file itself, bbrlab run {file}"
+            "{file} was not written by a run, so its folder has no results; name the file itself: bbrlab run {file}"
         )));
     }
     let (name, place) =
@@ -166,7 +166,7 @@ pub(crate) struct Results {
 pub(crate) fn results_in(top: &Path) -> Result<Vec<Results>, LabError> {
     let wrong = |found: &str| {
         LabError::Usage(format!(
-            "{}: expected a folder of results with {SUMMARY_JSON} in it: {found}",
+            "{}: expected a folder of results with {SUMMARY_JSON}: {found}",
             top.display()
         ))
     };
@@ -174,7 +174,7 @@ pub(crate) fn results_in(top: &Path) -> Result<Vec<Results>, LabError> {
     let mut found = Vec::new();
     walk(top, Path::new(""), 0, &mut found);
     if found.is_empty() {
-        return Err(wrong("found none, neither here nor in the folders in it"));
+        return Err(wrong("found none in it or in its subfolders"));
     }
     Ok(found)
 }
@@ -208,7 +208,7 @@ pub fn refuse_results(folder: &Path) -> Result<(), LabError> {
         Kind::Run => "files of a run or of a scenario".to_owned(),
     };
     Err(LabError::Usage(format!(
-        "{} holds {found}, and folders of other results would not be found in it; use another --out",
+        "{} contains {found}, so commands would not find other results in it; choose another --out",
         folder.display()
     )))
 }

@@ -32,7 +32,7 @@ pub(crate) fn plot_two(
     choice: &OverlayChoice,
 ) -> Result<Vec<PathBuf>, LabError> {
     if choice.panels.contains(&RunPanel::State) {
-        let reason = "--overlay: the states of two runs cannot lie on top of each other; leave `state` out of --panels";
+        let reason = "--overlay: the panel `state` cannot show two runs; omit it from --panels";
         return Err(LabError::Usage(reason.to_owned()));
     }
     let (below_path, above_path) = (single_run(folders[0])?, single_run(folders[1])?);
@@ -41,7 +41,7 @@ pub(crate) fn plot_two(
     let time = (choice.from_s.unwrap_or(0.0), choice.to_s.unwrap_or(longest).min(longest));
     if time.0 >= time.1 {
         return Err(LabError::Usage(format!(
-            "--from {} s is not before the end of what is drawn, {} s",
+            "--from {} s is not before the end of the plot, {} s",
             time.0, time.1
         )));
     }
@@ -59,7 +59,7 @@ pub(crate) fn plot_two(
             format!("{}  ·  {}", below.title(), above.title())
         },
         facts: if all > flows.len() {
-            format!("the first {} of {all} flows are drawn", flows.len())
+            format!("the first {} of {all} flows are shown", flows.len())
         } else {
             String::new()
         },

@@ -281,7 +281,7 @@ mod tests {
         fs::write(&file, text.replace("\"seed\": 2", "\"seed\": 7")).unwrap();
         assert!(records.get(3).is_ok());
         let told = records.get(4).unwrap_err().to_string();
-        assert!(told.contains("was altered since the run wrote it"), "{told}");
+        assert!(told.contains("was changed after the run wrote it"), "{told}");
         fs::remove_file(&file).unwrap();
         let told = write_runs_json(&mut Vec::new(), &[records]).unwrap_err();
         assert!(format!("{told:?}").contains("cannot read"), "{told:?}");

@@ -257,11 +257,12 @@ pub(crate) fn read_again(folder: &Path, wanted: &RunKey) -> Result<RunSummary, L
             && mark.files.get(SUMMARY_JSON) == Some(&sha256(&bytes))
     };
     let Some(mark) = mark.filter(is_of_run) else {
-        return Err(damaged(&path, "it was altered since the run wrote it"));
+        return Err(damaged(&path, "it was changed after the run wrote it"));
     };
     let document = serde_json::from_slice::<RunsDocument>(&bytes);
     let document = document.map_err(|error| damaged(&path, &error.to_string()))?;
-    let run = document.runs.into_iter().next().ok_or_else(|| damaged(&path, "no run in it"))?;
+    let run =
+        document.runs.into_iter().next().ok_or_else(|| damaged(&path, "it contains no run"))?;
     Ok(RunSummary { cpu_s: Some(mark.cpu_s), ..run })
 }
 
@@ -382,7 +383,7 @@ fn read_mark(folder: &Path) -> Option<RunFile> {
 pub(crate) fn read_kept(folder: &Path, name: &str) -> Result<Vec<u8>, LabError> {
     let path = folder.join(name);
     let bytes = fs::read(&path).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => damaged(&path, "there is no such file"),
+        io::ErrorKind::NotFound => damaged(&path, "the file is missing"),
         _ => LabError::io("read", &path, &error),
     })?;
     let mark = fs::read(folder.join(RUN_JSON)).ok();
@@ -393,9 +394,10 @@ pub(crate) fn read_kept(folder: &Path, name: &str) -> Result<Vec<u8>, LabError> 
     let mark = mark.transpose()?;
     let hash = mark.as_ref().and_then(|mark| mark.files.get(name));
     match hash {
-        Some(hash) if *hash != sha256(&bytes) => {
-            Err(damaged(&path, &format!("it was altered: its hash is not the one in {RUN_JSON}")))
-        }
+        Some(hash) if *hash != sha256(&bytes) => Err(damaged(
+            &path,
+            &format!("it was changed: its hash differs from the hash in {RUN_JSON}"),
+        )),
         _ => Ok(bytes),
     }
 }
@@ -436,7 +438,7 @@ pub(crate) fn begin_sweep(
     let is_other = read_sweep(folder).is_some_and(|there| there != file);
     if is_other && Use::is_by_somebody(&mark) {
         return Err(LabError::Usage(format!(
-            "{}: another process is computing another sweep in it; wait for its end, or name another --out",
+            "{}: another process is computing another sweep in this folder; wait until it ends, or choose another --out",
             folder.display()
         )));
     }

@@ -79,7 +79,7 @@ fn read_text(path: &Path, shown: &str, bytes_max: u64) -> Result<String, Scenari
     let unreadable = |error: io::Error| {
         let mut told = cannot_be_read(shown, &error);
         if error.kind() == io::ErrorKind::NotFound {
-            told = no_text(shown, "found no such file, and no built-in scenario of that name");
+            told = no_text(shown, "found neither a file nor a built-in scenario of that name");
             let near = Builtin::nearest_id(shown);
             told.help.extend(near.map(|id| format!("did you mean the built-in `{id}`?")));
         }
@@ -185,7 +185,7 @@ mod tests {
         expect![[r#"
             error: expected a scenario file
             --> DIR/missing.toml
-             = note: found no such file, and no built-in scenario of that name
+             = note: found neither a file nor a built-in scenario of that name
 
             error: expected a scenario file
             --> DIR/
@@ -213,7 +213,7 @@ mod tests {
 
             error: expected a scenario file
             --> examples.dumbell
-             = note: found no such file, and no built-in scenario of that name
+             = note: found neither a file nor a built-in scenario of that name
              = help: did you mean the built-in `examples.dumbbell`?
 
             error: expected a built-in scenario

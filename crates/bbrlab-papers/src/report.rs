@@ -176,5 +176,5 @@ fn section(
 /// Writes the cause of an artifact, and how to repeat the runs.
 fn paragraph(explained: &Explained) -> String {
     let words = explained.describe();
-    explained.repeat.command().map_or(words.clone(), |it| format!("{words} By hand: {it}"))
+    explained.repeat.command().map_or(words.clone(), |it| format!("{words} Repeat with: {it}"))
 }

@@ -255,8 +255,8 @@ fn the_results_are_of_the_simulator_of_today() {
         assert_eq!(
             sweep["points"][0]["digest"].as_str(),
             result.summary.digest.as_deref(),
-            "{} comes out otherwise than when {RESULTS} was written: run all of `contradictions.*` again, then `cargo xtask \
-             contradictions FOLDER...`, and read {PAGE} against the new tables",
+            "{} gives other results than {RESULTS} contains: run all of `contradictions.*` again, then `cargo xtask \
+             contradictions FOLDER...`, and check {PAGE} against the new tables",
             sweep["scenario"]
         );
     }

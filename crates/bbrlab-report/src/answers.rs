@@ -116,7 +116,7 @@ const ALL: [Answer<'static>; 18] = [
     answer("FCT p95", "ms", 1.0, 0, Metric::PerGroup("fct_ms.p95")),
     answer("FCT p99", "ms", 1.0, 0, Metric::PerGroup("fct_ms.p99")),
     answer("unfinished", "", 1.0, 0, Metric::PerGroup("fct_ms.unfinished")),
-    answer("turned away", "", 1.0, 0, Metric::PerGroup("rejected")),
+    answer("rejected", "", 1.0, 0, Metric::PerGroup("rejected")),
     answer("while active", "Mbit/s", 1.0, 2, Metric::PerGroup("goodput_active_mbps")),
     answer("goodput", "Mbit/s", 1.0, 2, Metric::Run("goodput_mbps")),
     answer("queue delay", "ms", 1.0, 2, Metric::Bottleneck("queue_delay_ms.mean")),

@@ -77,7 +77,7 @@ fn conditions(of: &Value) -> String {
 
 fn cases(of: &Value) -> String {
     let mut out = conditions(of);
-    out += "| case | packets | events a packet | instructions a packet | L1 misses | L2 misses | Mpkt per CPU s | memory, MB | times ns-3's speed |\n";
+    out += "| case | packets | events per packet | instructions per packet | L1 misses | L2 misses | Mpkt per CPU s | memory, MB | times ns-3's speed |\n";
     out += "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n";
     for case in rows(of, "cases") {
         let number = |key: &str| case[key].as_f64();
@@ -118,7 +118,7 @@ fn cells(row: &Value, before: Option<&Value>) -> String {
 
 fn of_flows(of: &Value) -> String {
     let mut out = conditions(of);
-    out += "| flows | packets | instructions a packet | to the row above | L1 misses | L2 misses | Mpkt per CPU s | bytes a flow |\n";
+    out += "| flows | packets | instructions per packet | to the row above | L1 misses | L2 misses | Mpkt per CPU s | bytes per flow |\n";
     out += "| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n";
     let mut before = None;
     for row in rows(of, "flows") {
@@ -136,7 +136,7 @@ fn of_flows(of: &Value) -> String {
 
 fn of_rates(of: &Value) -> String {
     let mut out = String::new();
-    out += "| rate of one flow | packets | instructions a packet | to the row above | L1 misses | L2 misses | Mpkt per CPU s |\n";
+    out += "| rate of one flow | packets | instructions per packet | to the row above | L1 misses | L2 misses | Mpkt per CPU s |\n";
     out += "| ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n";
     let mut before = None;
     for row in rows(of, "rates") {
@@ -251,14 +251,14 @@ fn picture(of: &Value) -> String {
         |key, y_title: &str| panel("One flow", &rates_along, "rate, bit/s", rates, key, y_title);
     let plate = Plate {
         name: "growth".to_owned(),
-        title: "What a packet costs as flows become more and faster".to_owned(),
+        title: "Cost per packet by number of flows and by rate".to_owned(),
         note: "bbr1, RTT 10 ms, every packet paced on its own; `cargo xtask growth`".to_owned(),
         columns: 2,
         panels: vec![
-            of_flows(instructions, "instructions a packet"),
-            of_rates(instructions, "instructions a packet"),
-            of_flows(misses, "L2 misses a packet"),
-            of_rates(misses, "L2 misses a packet"),
+            of_flows(instructions, "instructions per packet"),
+            of_rates(instructions, "instructions per packet"),
+            of_flows(misses, "L2 misses per packet"),
+            of_rates(misses, "L2 misses per packet"),
         ],
     };
     plate_picture(&plate).svg

@@ -148,7 +148,7 @@ const DAMAGES: &[(&str, Damage)] = &[
         let mark = fs::read(run.join("run.json")).unwrap();
         fs::write(run.join("run.json"), &mark[..mark.len() / 2]).unwrap();
     }),
-    ("a mark that is no JSON", |run| fs::write(run.join("run.json"), b"\xff\0not json").unwrap()),
+    ("a mark that is not JSON", |run| fs::write(run.join("run.json"), b"\xff\0not json").unwrap()),
     ("a mark of another version", |run| edit(run, "version", |_| "\"0.0.0\"".to_owned())),
     ("a mark of another commit", |run| edit(run, "commit", |_| "\"0000000\"".to_owned())),
     ("a mark without files", |run| {
@@ -163,7 +163,7 @@ const DAMAGES: &[(&str, Damage)] = &[
         vouch(run, path.to_str().unwrap());
     }),
     ("a mark that names the folder", |run| vouch(run, "..")),
-    ("a link to somebody's file in the place of one", |run| {
+    ("a link to a user's file instead of a file", |run| {
         fs::remove_file(run.join("summary.json")).unwrap();
         symlink("../precious.txt", run.join("summary.json")).unwrap();
     }),
@@ -295,7 +295,7 @@ fn a_summary_that_contradicts_its_runs_is_not_used() {
     let text = fs::read_to_string(out.join("summary.json")).unwrap();
     let (before, after) = text.split_once("\"goodput_mbps\": ").unwrap();
     fs::write(out.join("summary.json"), format!("{before}\"goodput_mbps\": 1{after}")).unwrap();
-    refused("summary.json is damaged: its figures of");
+    refused("summary.json is damaged: its values of");
     assert_fine(&shell.output(&["run", "out", "--quiet"]));
     assert_fine(&shell.output(&["plot", "out"]));
     let run = complete(&out).remove(0);
@@ -380,9 +380,9 @@ fn another_run_in_the_folder_is_left_alone() {
     let out = shell.folder().join("out");
     let before = all(&out);
     let other = ["run", "one.toml", "--set", "duration=2s", "--no-pictures", "--out", "out"];
-    assert_printed(&shell.output(&other), &["error: ", "out holds another run", "--force"]);
+    assert_printed(&shell.output(&other), &["error: ", "out contains another run", "--force"]);
     assert!(all(&out) == before);
-    assert_printed(&shell.output(&RUN_FOUR), &["error: ", "out holds another run", "--force"]);
+    assert_printed(&shell.output(&RUN_FOUR), &["error: ", "out contains another run", "--force"]);
     assert!(all(&out) == before);
     let forced: Vec<&str> = other.into_iter().chain(["--force"]).collect();
     assert_fine(&shell.output(&forced));
@@ -400,7 +400,7 @@ fn another_sweep_in_the_folder_is_left_alone_unless_it_is_added_to() {
     let four_with =
         |set| [&aloud(&RUN_FOUR)[..], &["--set", set]].concat().into_iter().collect::<Vec<_>>();
     for other in ["flows.rtt=30ms", "sweep.bottleneck.buffer=[\"2bdp\", \"3bdp\"]"] {
-        let wanted = ["error: ", "out holds another sweep (`four`, 4 runs)", "--force"];
+        let wanted = ["error: ", "out contains another sweep (`four`, 4 runs)", "--force"];
         assert_printed(&shell.output(&four_with(other)), &wanted);
         assert!(all(&out) == before, "{other}");
     }
@@ -423,7 +423,8 @@ fn another_sweep_does_not_begin_while_one_is_computed() {
     // first is complete.
     assert_fine(&shell.output(&["run", "four.toml", "--quiet", "--out", "out"]));
     let other = ["run", "four.toml", "--quiet", "--out", "out", "--set", "repeat=3"];
-    let wanted = ["error: ", "out: another process is computing another sweep in it", "--out"];
+    let wanted =
+        ["error: ", "out: another process is computing another sweep in this folder", "--out"];
     assert_printed(&shell.output(&other), &wanted);
     assert_printed(&shell.output(&[&other[..], &["--force"]].concat()), &wanted);
     drop(held);

@@ -353,12 +353,12 @@ fn the_cost_of_a_run_is_estimated_without_running() {
             simulated # s
             data packets about #
             events about #
-            time about # s of CPU on this machine, up to # runs at a time
+            time about # s of CPU on this machine, up to # runs in parallel
             memory about # MB per run
-            about # kB for summary and table in addition to the runs, some # MB for pictures
+            about # kB for summary and table, and about # MB for plots, in addition to the runs
             series about # rows, about # MB on disk
-            disk about # MB in all, without pictures
-            about: right within a factor of two (time: as this machine is now); at most: an upper bound
+            disk about # MB in total, without plots
+            about: within a factor of two (time: at this machine's present speed); at most: an upper bound
             --- exit 0
         "#]],
     );

@@ -47,7 +47,7 @@ fn parts_in_folders_of_their_own_are_merged_into_the_undivided_sweep() {
     shell.check(
         &["merge", "a", "b", "--out", "whole"],
         &expect![[r#"
-            four: 3 of 4 runs are in whole, 3 copied
+            four: 3 of 4 runs are in whole, 3 of them copied now
             --- stderr
             note: 1 runs are missing; bbrlab run whole computes them
             --- exit 1
@@ -56,7 +56,7 @@ fn parts_in_folders_of_their_own_are_merged_into_the_undivided_sweep() {
     shell.check(
         &["merge", "a", "b", "c", "--out", "whole"],
         &expect![[r#"
-            four: 4 of 4 runs are in whole, 1 copied
+            four: 4 of 4 runs are in whole, 1 of them copied now
             --- exit 0
         "#]],
     );
@@ -101,8 +101,8 @@ fn a_damaged_run_is_left_out_and_computed_again_by_its_part() {
     runs.sort();
     fs::write(runs[0].join("series.parquet"), b"PAR1").unwrap();
     let merged = shell.transcript(&["merge", "a", "b", "--out", "whole"]);
-    assert!(merged.contains("3 of 4 runs are in whole, 3 copied"), "{merged}");
-    assert!(merged.contains(": damaged, left out"), "{merged}");
+    assert!(merged.contains("3 of 4 runs are in whole, 3 of them copied now"), "{merged}");
+    assert!(merged.contains(": damaged, omitted"), "{merged}");
     let again = part(&shell, "1/2", "a");
     assert!(again.contains("1 run computed, 1 run found complete"), "{again}");
     assert!(shell.output(&["merge", "a", "b", "--out", "whole"]).status.success());
@@ -145,48 +145,48 @@ fn what_cannot_be_merged_is_said() {
     printed(
         &["four", "one"],
         expect![[r#"
-        --- stderr
-        error: one: expected a sweep's folder: found a single run
-        --- exit 2
-    "#]],
+            --- stderr
+            error: one: expected the folder of a sweep: found the folder of a single run
+            --- exit 2
+        "#]],
     );
     printed(
         &["four", "other"],
         expect![[r#"
-        --- stderr
-        error: expected parts of one sweep; found two in four and other
-        --- exit 2
-    "#]],
+            --- stderr
+            error: expected parts of one sweep, found different sweeps in four and other
+            --- exit 2
+        "#]],
     );
     printed(
         &["absent"],
         expect![[r#"
-        --- stderr
-        error: absent: expected a sweep's folder: No such file or directory
-        --- exit 2
-    "#]],
+            --- stderr
+            error: absent: expected the folder of a sweep: No such file or directory
+            --- exit 2
+        "#]],
     );
     printed(
         &["file"],
         expect![[r#"
-        --- stderr
-        error: file: expected a sweep's folder: Not a directory
-        --- exit 2
-    "#]],
+            --- stderr
+            error: file: expected the folder of a sweep: Not a directory
+            --- exit 2
+        "#]],
     );
     printed(
         &["loop"],
         expect![[r#"
-        --- stderr
-        error: loop: expected a sweep's folder: Too many levels of symbolic links
-        --- exit 2
-    "#]],
+            --- stderr
+            error: loop: expected the folder of a sweep: Too many levels of symbolic links
+            --- exit 2
+        "#]],
     );
     let text = fs::read_to_string(shell.folder().join("other/sweep.json")).unwrap();
     let old = text.replace("\"version\": \"", "\"version\": \"0.0.");
     shell.write("other/sweep.json", &old);
     let refused = shell.transcript(&["merge", "other", "--out", "whole"]);
-    assert!(refused.contains("expected a sweep that this version has made"), "{refused}");
+    assert!(refused.contains("expected a sweep of this version"), "{refused}");
     shell.check(
         &["merge", "four", "--out", "one"],
         &expect![[r#"

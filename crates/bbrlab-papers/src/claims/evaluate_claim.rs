@@ -60,9 +60,9 @@ pub struct FalsePoint {
 /// If the data files lack them; a test reads all claims.
 pub(crate) fn home_of(claim: &Claim) -> (&'static Paper, &'static Experiment) {
     let has = |paper: &&Paper| paper.claims.iter().any(|it| it.id == claim.id);
-    let paper = papers().iter().find(has).expect("the claim stands in a paper");
+    let paper = papers().iter().find(has).expect("the claim is in a paper's data file");
     let experiment = paper.experiments.iter().find(|it| it.id == claim.experiment);
-    (paper, experiment.expect("a claim's experiment stands in its paper"))
+    (paper, experiment.expect("a claim's experiment is in its paper's data file"))
 }
 
 /// Parses a claim's expression.

@@ -351,9 +351,9 @@ impl<'a> Sheet<'a> {
         let short = self.shape.is_narrow();
         let limits = self.limits();
         let mut note = match (seeds, short) {
-            (0 | 1, _) => "one run a point".to_owned(),
+            (0 | 1, _) => "one run per point".to_owned(),
             (seeds, _) if same == all => {
-                format!("{seeds} seeds, which changed nothing (identical digests): no bars")
+                format!("{seeds} seeds with identical digests: no bars")
             }
             (_, true) if !limits.has_marks => {
                 format!("mean of {of_seeds} seeds between its 95 % interval")
@@ -374,7 +374,7 @@ impl<'a> Sheet<'a> {
             }
         };
         if same > 0 && same < all {
-            note.push_str(&format!("; seeds changed nothing at {same} of {all} points"));
+            note.push_str(&format!("; identical digests at {same} of {all} points"));
         }
         let left_out = [
             (self.left_out, self.multiples.len(), "panels"),
@@ -386,7 +386,7 @@ impl<'a> Sheet<'a> {
         }
         if self.unfit > 0 {
             let shown = self.figures.len();
-            note.push_str(&format!("; {shown} of {} figures fit", shown + self.unfit));
+            note.push_str(&format!("; {shown} of {} metrics fit", shown + self.unfit));
         }
         note
     }
@@ -518,14 +518,14 @@ fn title_of(figure: &Answer<'_>, groups: &[Group], has_groups: bool) -> String {
         "queue_delay_ms.mean" => "Mean queue delay",
         "retransmitted_packets" => "Retransmissions",
         "out_of_order_packets" => "Arrived out of order",
-        "duplicate_packets" => "Arrived twice",
+        "duplicate_packets" => "Duplicates",
         "rtt_ms.mean" => "Mean RTT",
         "utilization" => "Utilisation",
         "drop_ratio" => "Dropped by the queue",
         "random_losses" => "Lost at random",
         "policer_drops" => "Dropped by the policer",
         "thinned_acks" => "ACKs left out by thinning",
-        "rejected" => "Flows turned away",
+        "rejected" => "Rejected flows",
         "marks" => "Marked",
         "jain" => "Jain's index",
         _ => figure.title,

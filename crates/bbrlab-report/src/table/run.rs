@@ -81,7 +81,7 @@ fn blocks(run: &RunSummary) -> Vec<Block> {
     }
     for group in run.flow_groups.iter().filter(|group| group.rejected > Some(0)) {
         blocks.push(Block::Sentence(format!(
-            "{} flows of {} were turned away, because `at_most` others were under way; {} came",
+            "{} flows of {} were rejected, because `at_most` others were active; {} arrived",
             count(group.rejected),
             group.group,
             count(group.flows)
@@ -90,9 +90,9 @@ fn blocks(run: &RunSummary) -> Vec<Block> {
     if run.flows.len() > 1 {
         let fairness = match (run.jain, run.jain_ss) {
             (None, _) if lasting(run) < 2 => {
-                "no Jain's index: it is that of several flows that last".to_owned()
+                "no Jain's index: it needs several flows that last".to_owned()
             }
-            (None, _) => "the flows were never all active, so there is no Jain's index".to_owned(),
+            (None, _) => "no Jain's index: the flows were never all active at once".to_owned(),
             (jain, None) => format!("Jain's index {}", fixed(jain, 4)),
             (jain, steady) => {
                 format!("Jain's index {} (steady state {})", fixed(jain, 4), fixed(steady, 4))
@@ -270,9 +270,9 @@ fn tins(blocks: &mut Vec<Block>, links: &[LinkSummary]) {
     blocks.extend([Block::Gap, Block::Table(table)]);
 }
 
-/// Whether some packets arrived out of order or twice.
-fn is_disordered(above_hole: Option<u64>, twice: Option<u64>) -> bool {
-    above_hole > Some(0) || twice > Some(0)
+/// Whether some packets arrived out of order or were duplicates.
+fn is_disordered(out_of_order: Option<u64>, duplicates: Option<u64>) -> bool {
+    out_of_order > Some(0) || duplicates > Some(0)
 }
 
 /// The groups of flows. Columns without a value for any group are left out.
@@ -543,10 +543,7 @@ mod tests {
         assert!(run_table(&run, None).contains("the flows were never all active"));
         run.flow_groups[1].rejected = Some(0);
         let text = run_table(&run, None);
-        assert!(
-            text.ends_with("no Jain's index: it is that of several flows that last\n"),
-            "{text}"
-        );
+        assert!(text.ends_with("no Jain's index: it needs several flows that last\n"), "{text}");
     }
 
     #[test]

@@ -634,8 +634,7 @@ fn read_handshake(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Ha
     match &node.value {
         Value::Bool(true) => Some(Handshake::Ns3),
         Value::Bool(false) => {
-            let title =
-                format!("`{name}`: connections without a handshake are known but not built yet");
+            let title = format!("`{name}`: connections without a handshake are not supported yet");
             reader.problem(node.at, title, "found false", Vec::new());
             None
         }

@@ -441,7 +441,7 @@ fn sixty_random_scenarios_come_out_as_they_did() {
         let text = random_scenario(&mut dice);
         let sample = ["\"20ms\"", "\"ack\"", "\"off\""][number % 3];
         let mut result = run(&text.replace("\"off\"", sample));
-        // A new version of the program is no new result.
+        // A new version of the program does not change results.
         result.summary.backend_version = "0.1.0".to_owned();
         let RunResult { summary, series, queue, transfers, delays } = &result;
         check_percentiles(summary, delays, sample != "\"off\"");
