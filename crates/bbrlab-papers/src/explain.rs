@@ -445,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn a_switch_that_is_enough_and_not_needed_is_told_as_one() {
+    fn a_switch_that_is_enough_and_not_needed_is_reported_as_such() {
         let one = |alone_off| SwitchEffect { alone_off, ..effect("a", true, true) };
         let words =
             |alone_off| cause_of(&[one(alone_off), effect("b", false, true)], None, 0).describe();

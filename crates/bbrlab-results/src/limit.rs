@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn too_much_is_refused_and_the_way_out_is_told() {
+    fn a_run_above_the_limit_is_refused_with_the_limit_that_it_needs() {
         let packets = Estimate { data_packets: 99_100_000_001, ..Estimate::default() };
         check(
             &packets,

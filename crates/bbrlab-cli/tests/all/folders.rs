@@ -374,7 +374,7 @@ fn all(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 }
 
 #[test]
-fn another_run_in_the_folder_is_left_alone() {
+fn another_run_in_the_folder_is_not_changed() {
     let shell = shell("other");
     assert_fine(&shell.output(&RUN_ONE));
     let out = shell.folder().join("out");

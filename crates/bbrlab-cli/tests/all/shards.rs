@@ -118,7 +118,7 @@ fn a_single_run_is_in_the_first_part() {
 }
 
 #[test]
-fn what_cannot_be_merged_is_said() {
+fn folders_that_cannot_be_merged_are_refused() {
     let shell = shell("wrong");
     part(&shell, "1/2", "four");
     shell.output(&["run", "one.toml", "--quiet", "--out", "one"]);

@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_point_that_was_not_run_and_one_without_a_figure_are_told_apart() {
+    fn a_point_that_was_not_run_and_one_without_a_figure_have_different_reasons() {
         let full: &[Option<f64>] = &[Some(0.6)];
         let missing =
             evaluate_claim(claim("kato2025.c02"), &rows(&[(1000.0, 100.0, full)])).unwrap_err();

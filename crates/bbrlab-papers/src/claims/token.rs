@@ -67,7 +67,7 @@ mod tests {
     use super::{Token, tokens};
 
     #[test]
-    fn numbers_names_words_and_signs_are_told_apart() {
+    fn numbers_names_words_and_signs_are_distinguished() {
         let name = |name: &str| Token::Name(name.to_owned());
         assert_eq!(
             tokens("1e-3*x_1**2 <= .5, flow='f2'").unwrap(),

@@ -487,7 +487,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_that_differ_are_told_apart_and_whole_ones_have_no_decimals() {
+    fn figures_that_differ_look_different_and_whole_ones_have_no_decimals() {
         let told = |of: &[f64]| -> Vec<String> {
             of.iter().map(|&value| distinct_digits(value, of.iter().copied())).collect()
         };
