@@ -79,7 +79,7 @@ class Scenario:
         name: str, text: str, controls: Mapping[str, type[CongestionControl]] | None = None
     ) -> Scenario: ...
 
-# Written from the core's `fields.rs`; `cargo xtask bless` writes it anew.
+# Written from the core's `fields.rs`; `cargo xtask bless` rewrites it.
 
 @final
 class Conn:

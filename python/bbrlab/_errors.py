@@ -49,7 +49,7 @@ class UsageError(Error, ValueError):
     >>> import bbrlab as bl
     >>> bl.run("examples.dumbbell", limit=1000)
     Traceback (most recent call last):
-    bbrlab._errors.UsageError: this takes about 1.6e4 data packets, more than the limit of 1000; raise it with --limit 1.3e7
+    bbrlab._errors.UsageError: this takes about 1.6e4 data packets, and --limit 1000 allows 1000; use --limit 1.3e7
     """
 
 

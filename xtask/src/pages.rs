@@ -230,7 +230,7 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn mentions_are_told_from_prose() {
+    fn mentions_are_distinguished_from_prose() {
         for path in ["docs/fidelity.md", "engine/mod.rs", "tests/golden.rs", "scenarios/examples/"]
         {
             assert!(is_path(path), "{path}");

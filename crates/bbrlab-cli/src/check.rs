@@ -45,7 +45,7 @@ pub(crate) fn check(args: &CheckArgs, output: &mut Output) -> Verdict {
             if args.json {
                 documents.push(of_scenario(&scenario, &estimate, cpu_s, over.as_ref()));
             } else {
-                output.text(&words(&scenario, &estimate, cpu_s, jobs, over.as_ref()))?;
+                output.text(&describe(&scenario, &estimate, cpu_s, jobs, over.as_ref()))?;
             }
         }
     }
@@ -55,7 +55,7 @@ pub(crate) fn check(args: &CheckArgs, output: &mut Output) -> Verdict {
     wrong.map_or(Ok(()), |error| Err(Stopped::Lab(error)))
 }
 
-fn words(
+fn describe(
     scenario: &Scenario,
     estimate: &Estimate,
     cpu_s: f64,
@@ -88,7 +88,10 @@ fn words(
     line("data packets", format!("{packets} {}", amount(estimate.data_packets, at_most.packets)));
     line("events", format!("{packets} {}", amount(estimate.events, at_most.packets)));
     let cpu_s = time(cpu_s, at_most.packets);
-    line("time", format!("{packets} {cpu_s} of CPU on this machine, up to {jobs} runs at a time"));
+    line(
+        "time",
+        format!("{packets} {cpu_s} of CPU on this machine, up to {jobs} runs in parallel"),
+    );
     line(
         "memory",
         format!(
@@ -98,11 +101,11 @@ fn words(
         ),
     );
     if estimate.sweep_bytes > 0 {
-        let beside = bytes(two_digits(estimate.sweep_bytes, false));
+        let more = bytes(two_digits(estimate.sweep_bytes, false));
         line(
             "",
             format!(
-                "about {beside} for summary and table in addition to the runs, some 30 MB for pictures"
+                "about {more} for summary and table, and about 30 MB for plots, in addition to the runs"
             ),
         );
     }
@@ -119,17 +122,17 @@ fn words(
     line(
         "disk",
         format!(
-            "{disk} {} in all, without pictures",
+            "{disk} {} in total, without plots",
             bytes(two_digits(estimate.disk_bytes, at_most.disk))
         ),
     );
     line(
         "",
-        "about: right within a factor of two (time: as this machine is now); at most: an upper bound"
+        "about: within a factor of two (time: at this machine's present speed); at most: an upper bound"
             .to_owned(),
     );
     if let Some(error) = over {
-        line("limit", format!("`run` would refuse: {error}"));
+        line("refused", format!("by `run`: {error}"));
     }
     format!("{}: valid\n{text}", scenario.name())
 }

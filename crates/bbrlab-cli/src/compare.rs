@@ -20,7 +20,7 @@ pub(crate) fn compare(args: &CompareArgs, output: &mut Output) -> Verdict {
         let found: Vec<String> =
             args.folders.iter().zip(&runs).map(|(folder, runs)| points_of(folder, runs)).collect();
         return Err(LabError::Usage(format!(
-            "expected folders with a point in common; found none: {}",
+            "expected folders with a point in common, found none: {}",
             found.join("; ")
         ))
         .into());

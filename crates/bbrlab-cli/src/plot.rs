@@ -77,7 +77,7 @@ fn each(
             if let Some(first) = names[..place].iter().position(|other| other == name) {
                 let (first, second) = (folders[first].display(), folders[place].display());
                 return Err(LabError::Usage(format!(
-                    "{first} and {second} would both be {} in --out; name them one by one",
+                    "{first} and {second} would both be written to {} in --out; plot one folder at a time",
                     name.display()
                 ))
                 .into());

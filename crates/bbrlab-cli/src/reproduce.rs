@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use bbrlab_lab::{COMMIT, LabError, VERSION, check_reports, refuse_results};
 use bbrlab_papers::{
-    Claim, ClaimFigure, ClaimVerdict, Compared, Expected, Experiment, Explained, Judged, Key,
-    Looked, MeasuredRow, NO_KEY, ReproduceOptions, Reproduced, Sensitivity, Told, Work, claims_of,
-    explain, judge_claims, select, sensitivity, sensitivity_table, write_replication,
+    Claim, ClaimEvaluation, ClaimFigure, ClaimVerdict, Compared, Expected, Experiment,
+    ExperimentReport, Explained, Judged, Key, MeasuredRow, NO_KEY, ReproduceOptions, Reproduced,
+    Sensitivity, Work, claims_of, explain, judge_claims, select, sensitivity, sensitivity_table,
+    write_replication,
 };
 use bbrlab_report::{
     Align, ClaimLine, PublishedRow, Table, claims_text, published_tables, verdict_counts,
@@ -40,7 +41,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &mut Output) -> Verdict {
     };
     let files: Vec<&PathBuf> = [&args.html, &args.markdown].into_iter().flatten().collect();
     check_reports(&files)?;
-    let mut done: Vec<Told> = Vec::new();
+    let mut done: Vec<ExperimentReport> = Vec::new();
     let mut ended: Option<LabError> = None;
     let all = experiments.len();
     for (number, experiment) in (1..).zip(experiments) {
@@ -48,7 +49,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &mut Output) -> Verdict {
         let explained = to_explain(experiment, args).count();
         if explained > 0 && !running.quiet {
             output.note(&format!(
-                "{}: the switches behind {explained} claims come first, and then the table",
+                "{}: runs for the causes of {explained} claims come first, then the table",
                 experiment.id
             ));
         }
@@ -56,13 +57,13 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &mut Output) -> Verdict {
             Ok(one) => {
                 if !running.json {
                     let gap = if done.is_empty() { "" } else { "\n" };
-                    output.text(&format!("{gap}{}", words(&one.reproduced)))?;
+                    output.text(&format!("{gap}{}", describe(&one.reproduced)))?;
                     let lines: Vec<ClaimLine> = one.claims.iter().map(Judged::line).collect();
                     if !lines.is_empty() {
                         output.text(&format!("\n{}", claims_text(&lines)))?;
                     }
                     for explained in &one.explained {
-                        output.text(&format!("\n{}", explained_words(explained)))?;
+                        output.text(&format!("\n{}", describe_explained(explained)))?;
                     }
                     if !one.sensitivity.is_empty() {
                         output.text(&format!("\n{}", sensitivity_table(&one.sensitivity)))?;
@@ -70,11 +71,11 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &mut Output) -> Verdict {
                 }
                 if !running.quiet {
                     let reproduced = &one.reproduced;
-                    let what = if options.pictures { "results and pictures" } else { "results" };
+                    let what = if options.pictures { "results and plots" } else { "results" };
                     output.note(&format!(
                         "{}: {}; {what} in {}",
                         reproduced.id,
-                        work_words(&one),
+                        describe_work(&one),
                         folders(reproduced)
                     ));
                     if let Some(first) = one.judged_by() {
@@ -99,7 +100,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs, output: &mut Output) -> Verdict {
         return Err(Stopped::Lab(error));
     }
     if args.explain && !done.iter().any(|one| !one.explained.is_empty()) {
-        output.note("--explain: no claim about these experiments is expected to be an artefact");
+        output.note("--explain: no claim about these experiments is expected to be an artifact");
     }
     write_replication(&done, &options, args.html.as_deref(), args.markdown.as_deref())?;
     let unjudged = claims.iter().filter(|judged| judged.verdict.is_none()).count();
@@ -122,7 +123,7 @@ fn refuse_set(args: &ReproduceArgs, experiments: &[&Experiment]) -> Result<(), L
             .map_or("SCENARIO", String::as_str),
     };
     Err(LabError::Usage(format!(
-        "`--set {set}`: `reproduce` runs experiments as their papers have them; `bbrlab run` changes a key: \
+        "`--set {set}`: `reproduce` runs experiments unchanged; to change a key, use `bbrlab run`: \
          bbrlab run {scenario} --set {set}"
     )))
 }
@@ -132,10 +133,10 @@ fn one(
     title: &str,
     options: &ReproduceOptions,
     args: &ReproduceArgs,
-) -> Result<Told, LabError> {
+) -> Result<ExperimentReport, LabError> {
     let bar = Bar::new(title, args.running.quiet);
     let show = |progress| bar.show(progress);
-    let all = || -> Result<Told, LabError> {
+    let all = || -> Result<ExperimentReport, LabError> {
         let mut work = Work::default();
         // These runs have one seed and some points only. The last call determines the folder's
         // summary, so these partial runs precede the whole experiment.
@@ -150,7 +151,7 @@ fn one(
         };
         let reproduced = bbrlab_papers::reproduce(experiment, options, show)?;
         let claims = judge_claims(experiment, &reproduced, options, &mut work, show)?;
-        Ok(Told { reproduced, claims, explained, sensitivity, switched: work })
+        Ok(ExperimentReport { reproduced, claims, explained, sensitivity, switched: work })
     };
     let done = all();
     bar.end();
@@ -168,17 +169,17 @@ fn to_explain(
 }
 
 /// Describes the cause of an artifact, and below it the effect of each switch.
-fn explained_words(explained: &Explained) -> String {
-    let mut text = wrapped(&explained.words());
-    if let Some(command) = explained.by_hand.command() {
-        text.push_str(&format!("by hand: {command}\n"));
+fn describe_explained(explained: &Explained) -> String {
+    let mut text = wrapped(&explained.describe());
+    if let Some(command) = explained.repeat.command() {
+        text.push_str(&format!("repeat with: {command}\n"));
     }
     if explained.switches.is_empty() {
         return text;
     }
     let mut table = Table::new()
-        .column("alone on", "", Align::Left)
-        .column("alone off", "", Align::Left)
+        .column("true with only this", "", Align::Left)
+        .column("true without this", "", Align::Left)
         .column("switch", "", Align::Left);
     let word = |truth: &Result<bool, String>| {
         truth.as_ref().map_or_else(|_| "cannot be run".to_owned(), bool::to_string)
@@ -189,9 +190,10 @@ fn explained_words(explained: &Explained) -> String {
     text.push_str(&table.render());
     for effect in &explained.switches {
         let why = |which: &str, truth: &Result<bool, String>| {
-            truth.as_ref().err().map(|why| format!("{}, alone {which}: {why}", effect.switch))
+            truth.as_ref().err().map(|why| format!("{}, {which}: {why}", effect.switch))
         };
-        let both = [why("on", &effect.alone_on), why("off", &effect.alone_off)];
+        let both =
+            [why("with only this", &effect.alone_on), why("without this", &effect.alone_off)];
         text.extend(both.into_iter().flatten().map(|why| wrapped(&why)));
     }
     text
@@ -203,7 +205,7 @@ fn counted(claims: &[&Judged]) -> String {
     verdict_counts(&lines, &ClaimVerdict::ALL.map(ClaimVerdict::name))
 }
 
-fn words(reproduced: &Reproduced) -> String {
+fn describe(reproduced: &Reproduced) -> String {
     let mut text = format!("{}: {}", reproduced.id, reproduced.title);
     if !reproduced.source.is_empty() {
         text.push_str(&format!(" ({})", reproduced.source.join(", ")));
@@ -216,12 +218,12 @@ fn words(reproduced: &Reproduced) -> String {
 }
 
 /// Describes the CPU time of an experiment's runs, including those with something switched.
-fn work_words(one: &Told) -> String {
+fn describe_work(one: &ExperimentReport) -> String {
     let own = &one.reproduced.work;
     let mut all = own.clone();
     all.include(&one.switched);
     let mut words = format!(
-        "{} runs computed, {} found complete, together {:.2} s of CPU",
+        "{} runs computed, {} found complete, {:.2} s of CPU in total",
         all.computed,
         all.found(),
         all.cpu_s()
@@ -229,7 +231,7 @@ fn work_words(one: &Told) -> String {
     let (runs, cpu_s) = one.switched.beyond(own);
     if runs > 0 {
         words.push_str(&format!(
-            "; {runs} of these runs, with {cpu_s:.2} s, tested artifacts, causes or unstated parameters and are not in the table"
+            "; {runs} of these runs ({cpu_s:.2} s) tested artifacts, causes or unstated parameters and are not in the table"
         ));
     }
     words
@@ -287,7 +289,7 @@ struct OfClaim<'a> {
     rule: OfRule<'a>,
     expected: &'a str,
     verdict: Option<&'a str>,
-    measured: Option<OfLooked<'a>>,
+    measured: Option<OfEvaluation<'a>>,
     interval: Option<[f64; 2]>,
     /// Results under the settings of the artifacts that the claim names, if those were needed.
     artifacts: Vec<OfSetting<'a>>,
@@ -307,7 +309,7 @@ struct OfRule<'a> {
 }
 
 #[derive(Serialize)]
-struct OfLooked<'a> {
+struct OfEvaluation<'a> {
     /// Whether the claim is true for the medians at as many points as it requires.
     is_true: bool,
     points_true: u64,
@@ -352,7 +354,7 @@ struct OfSetting<'a> {
     counting: &'a str,
     /// The folders of its runs.
     out: Vec<String>,
-    measured: Option<OfLooked<'a>>,
+    measured: Option<OfEvaluation<'a>>,
     /// The confidence interval of the share of seeds in which the claim is true under this setting.
     interval: Option<[f64; 2]>,
     /// The reason why nothing was measured.
@@ -365,13 +367,13 @@ fn of_claim(judged: &Judged) -> OfClaim<'_> {
     let under = judged.under.iter().map(|under| OfSetting {
         artifact: is_artifact.then_some(&under.of),
         setting: &under.setting,
-        scenarios: &under.by_hand.scenarios,
-        set: &under.by_hand.sets,
-        counting: under.by_hand.counting.name(),
+        scenarios: &under.repeat.scenarios,
+        set: &under.repeat.sets,
+        counting: under.repeat.counting.name(),
         out: under.out.iter().map(|folder| folder.display().to_string()).collect(),
-        measured: under.looked.as_ref().ok().map(of_looked),
+        measured: under.evaluation.as_ref().ok().map(of_evaluation),
         interval: under.interval(),
-        missing: under.looked.as_ref().err().map(String::as_str),
+        missing: under.evaluation.as_ref().err().map(String::as_str),
     });
     let (artifacts, causes) = under.partition(|_| is_artifact);
     OfClaim {
@@ -382,7 +384,7 @@ fn of_claim(judged: &Judged) -> OfClaim<'_> {
         rule: of_rule(claim),
         expected: claim.expected.name(),
         verdict: judged.verdict.map(ClaimVerdict::name),
-        measured: judged.looked.as_ref().map(of_looked),
+        measured: judged.evaluation.as_ref().map(of_evaluation),
         interval: judged.interval,
         artifacts,
         causes,
@@ -414,17 +416,17 @@ fn of_key(key: &Key) -> Value {
     }
 }
 
-fn of_looked(looked: &Looked) -> OfLooked<'_> {
-    OfLooked {
-        is_true: looked.is_true,
-        points_true: looked.points_true,
-        points: looked.points,
-        seeds_true: looked.seeds_true,
-        true_in: &looked.true_in,
-        false_at: looked.false_points.iter().map(|point| of_keys(&point.at)).collect(),
-        seeds: looked.seeds,
-        values: looked.figures.iter().map(of_figure).collect(),
-        compared: looked.compared.iter().map(of_compared).collect(),
+fn of_evaluation(evaluation: &ClaimEvaluation) -> OfEvaluation<'_> {
+    OfEvaluation {
+        is_true: evaluation.is_true,
+        points_true: evaluation.points_true,
+        points: evaluation.points,
+        seeds_true: evaluation.seeds_true,
+        true_in: &evaluation.true_in,
+        false_at: evaluation.false_points.iter().map(|point| of_keys(&point.at)).collect(),
+        seeds: evaluation.seeds,
+        values: evaluation.figures.iter().map(of_figure).collect(),
+        compared: evaluation.compared.iter().map(of_compared).collect(),
     }
 }
 
@@ -438,7 +440,7 @@ fn of_figure(figure: &ClaimFigure) -> OfFigure<'_> {
 
 /// Returns the CPU seconds of all runs, including those with something switched. A run that several
 /// experiments use counts once.
-fn cpu_s(done: &[Told]) -> f64 {
+fn cpu_s(done: &[ExperimentReport]) -> f64 {
     let mut all = Work::default();
     for one in done {
         all.include(&one.reproduced.work);
@@ -477,8 +479,8 @@ fn of_sensitivity(of: &Sensitivity) -> OfSensitivity<'_> {
         experiment: &of.experiment,
         choice: &of.choice,
         instead: &of.instead,
-        scenarios: &of.by_hand.scenarios,
-        set: &of.by_hand.sets,
+        scenarios: &of.repeat.scenarios,
+        set: &of.repeat.sets,
         decides: of.decides.iter().map(|(claim, _)| claim.as_str()).collect(),
         looked_at: of.looked_at,
         missing: of.missing.as_deref(),
@@ -514,10 +516,10 @@ fn of_explained(explained: &Explained) -> OfExplained<'_> {
         claim: &explained.claim,
         artifact: explained.setting.as_ref().map(|(artifact, _)| artifact.as_str()),
         setting: explained.setting.as_ref().map(|(_, words)| words.as_str()),
-        scenarios: &explained.by_hand.scenarios,
-        set: &explained.by_hand.sets,
-        counting: explained.by_hand.counting.name(),
-        cause: explained.cause.words(),
+        scenarios: &explained.repeat.scenarios,
+        set: &explained.repeat.sets,
+        counting: explained.repeat.counting.name(),
+        cause: explained.cause.describe(),
         switches: switches.collect(),
     }
 }
@@ -553,7 +555,7 @@ struct OfCell<'a> {
     interval: Option<[f64; 2]>,
 }
 
-fn document<'a>(done: &'a [Told], options: &ReproduceOptions) -> Document<'a> {
+fn document<'a>(done: &'a [ExperimentReport], options: &ReproduceOptions) -> Document<'a> {
     Document {
         version: VERSION,
         commit: COMMIT,
@@ -566,7 +568,7 @@ fn document<'a>(done: &'a [Told], options: &ReproduceOptions) -> Document<'a> {
     }
 }
 
-fn of_experiment(told: &Told) -> OfExperiment<'_> {
+fn of_experiment(one: &ExperimentReport) -> OfExperiment<'_> {
     let reproduced = &told.reproduced;
     let rows = reproduced.rows.iter().zip(&reproduced.measured.rows);
     OfExperiment {

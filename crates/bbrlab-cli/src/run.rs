@@ -164,12 +164,12 @@ fn leftover(batch: &Batch<'_>, scenario: &Scenario) -> String {
     let out = batch.out.as_ref().map(|out| out.display().to_string()).unwrap_or_default();
     if let Some(partial) = &batch.partial {
         return format!(
-            "interrupted after {} s of simulated time; the results up to then are in {out}",
+            "interrupted after {} s of simulated time; the results up to that time are in {out}",
             partial.sim_s
         );
     }
     format!(
-        "interrupted: {} of {} are finished and in {out}; the same command continues from there",
+        "interrupted: {} of {} are finished and in {out}; the same command continues",
         batch.records.count(),
         runs(scenario.runs())
     )

@@ -5,7 +5,9 @@
 
 use bbrlab_cc::{Algorithm, Window};
 use bbrlab_link::{Link, Loss, Probability, Queue, Rate};
-use bbrlab_run::{Arrivals, Bursts, FlowClass, Hop, Law, Pause, Requests, Source, headers};
+use bbrlab_run::{
+    Arrivals, Bursts, Distribution, FlowClass, Hop, Pause, Requests, Source, headers,
+};
 use bbrlab_scenario::Outline;
 use bbrlab_stack::{Sockbuf, SocketBuffer, Stack};
 use bbrlab_units::{BitRate, NS_PER_S, Span};
@@ -219,8 +221,10 @@ impl Demand {
                 let alone_s = self.ramp.seconds_for(self.each);
                 let come = 1.0 / seconds(Span(gap.mean));
                 self.rate = self.each * come.min(f64::from(at_most) / alone_s.max(1e-9));
-                let is_tame = |law: &Law| matches!(law, Law::Constant | Law::Exponential);
-                self.is_sure = is_tame(&size.law) && is_tame(&gap.law);
+                let is_tame = |distribution: &Distribution| {
+                    matches!(distribution, Distribution::Constant | Distribution::Exponential)
+                };
+                self.is_sure = is_tame(&size.distribution) && is_tame(&gap.distribution);
             }
             Source::Train { bytes, count, gap } => {
                 let each = packets_of(bytes.0 as f64);
@@ -251,14 +255,15 @@ impl Demand {
             Pause::Think(ref think) => {
                 // Random draws may give pauses shorter than the average and responses larger than
                 // the average.
-                let is_constant = [&requests.size.law, &think.law].map(|law| *law == Law::Constant);
+                let is_constant = [&requests.size.distribution, &think.distribution]
+                    .map(|distribution| *distribution == Distribution::Constant);
                 let most = if is_constant == [true, true] { 1.0 } else { 2.0 };
                 self.rate = self.rate.min(most * each / (fastest_s + seconds(Span(think.mean))));
                 self.is_sure = false;
             }
         }
-        self.is_sure &=
-            matches!(requests.size.law, Law::Constant) && each > 10.0 * full * self.ramp.rtt_s;
+        self.is_sure &= matches!(requests.size.distribution, Distribution::Constant)
+            && each > 10.0 * full * self.ramp.rtt_s;
         if let Some(count) = requests.count {
             self.packets = each * f64::from(count);
             self.alone_s = self.packets / self.rate.max(1e-9);

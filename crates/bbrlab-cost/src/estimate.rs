@@ -456,7 +456,7 @@ fn events_of_connections(class: &FlowClass, outline: &Outline, active: &Activity
     let first_window = active.each.min(10.0);
     active.connections * opening
         + active.waiting * (1.0 + first_window * dropped)
-        + active.turned_away
+        + active.rejected
         + active.timeouts * (1.0 + dropped)
 }
 

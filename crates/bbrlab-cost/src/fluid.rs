@@ -42,7 +42,7 @@ pub(crate) struct Activity {
     /// The number of arriving flows that wait at the end.
     pub(crate) waiting: f64,
     /// The number of arriving flows that are rejected.
-    pub(crate) turned_away: f64,
+    pub(crate) rejected: f64,
     /// Seconds of `flow_s` in which flows wait for a timeout, because other flows fill the link.
     pub(crate) starved_s: f64,
     /// Timeouts of these flows.
@@ -181,7 +181,7 @@ impl Class {
         if let Some(crowd) = crowd {
             activity.under_way = crowd.under_way;
             activity.waiting = crowd.waiting;
-            activity.turned_away = crowd.turned_away;
+            activity.rejected = crowd.rejected;
         }
         // Each part of a train and each arriving flow has its own connection.
         let is_in_parts = crowd.is_some() || demand.packets > demand.each;

@@ -74,7 +74,9 @@ pub fn write_new(path: &Path, bytes: &[u8], force: bool) -> Result<(), LabError>
         return Err(LabError::Usage(format!("{shown} is a folder; name a file")));
     }
     if !force && path.symlink_metadata().is_ok() {
-        return Err(LabError::Usage(format!("{shown} exists; use --force to write over it")));
+        return Err(LabError::Usage(format!(
+            "{shown} exists; overwrite it with --force, or name another file"
+        )));
     }
     write_named(path, bytes)
 }
@@ -83,14 +85,14 @@ pub fn write_new(path: &Path, bytes: &[u8], force: bool) -> Result<(), LabError>
 fn refuse_replacing(path: &Path) -> Result<(), LabError> {
     let Ok(there) = fs::metadata(path) else { return Ok(()) };
     let found = if !there.is_file() {
-        "no regular file"
+        "not a regular file"
     } else if there.permissions().readonly() {
         "read-only"
     } else {
         return Ok(());
     };
     let shown = path.display();
-    Err(LabError::Usage(format!("{shown} is {found}, and would be replaced; name another file")))
+    Err(LabError::Usage(format!("{shown} is {found} and is not overwritten; name another file")))
 }
 
 /// Returns an error early, before much work, if `path` cannot be written: it is a folder, or in a
@@ -127,7 +129,7 @@ pub(crate) fn sync_folder(folder: &Path) -> Result<(), LabError> {
 /// If a file is in the way, or the system reports an error.
 pub(crate) fn make_folder(folder: &Path) -> Result<(), LabError> {
     if folder.as_os_str().is_empty() {
-        let text = "expected a folder, found \"\", which names none; \".\" is this one";
+        let text = "expected a folder, found an empty text; \".\" is the current folder";
         return Err(LabError::Usage(text.to_owned()));
     }
     match fs::create_dir_all(folder) {
@@ -233,7 +235,7 @@ mod tests {
     fn a_folder_has_a_name() {
         let error = make_folder(Path::new("")).unwrap_err();
         assert!(matches!(error, LabError::Usage(_)));
-        let expected = r#"expected a folder, found "", which names none; "." is this one"#;
+        let expected = r#"expected a folder, found an empty text; "." is the current folder"#;
         assert_eq!(error.to_string(), expected);
     }
 }

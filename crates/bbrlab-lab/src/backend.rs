@@ -125,7 +125,7 @@ mod tests {
     use crate::batch::{Batch, BatchOptions, SummaryOf, default_out, run_batch};
     use crate::error::LabError;
     use crate::execute::Executed;
-    use crate::finish::finish_whole;
+    use crate::finish::finish_if_complete;
     use crate::picture_files::read_results;
     use crate::scratch::Scratch;
     use crate::stop::Stop;
@@ -262,10 +262,13 @@ mod tests {
         assert_eq!(run(&one, &TESTBED, &single).computed, 1);
         assert_eq!(run(&one, &TESTBED, &single).found, 1);
         let error = refused(&one, SIMULATOR, &single);
-        assert!(error.contains("holds another run") && error.contains("by testbed"), "{error}");
+        assert!(error.contains("contains another run") && error.contains("by testbed"), "{error}");
         assert_eq!(run(&sweep, &TESTBED, &many).computed, 2);
         let error = refused(&sweep, SIMULATOR, &many);
-        assert!(error.contains("holds another sweep") && error.contains("by testbed"), "{error}");
+        assert!(
+            error.contains("contains another sweep") && error.contains("by testbed"),
+            "{error}"
+        );
         let mut folders: Vec<String> = fs::read_dir(&many)
             .unwrap()
             .flatten()
@@ -274,15 +277,16 @@ mod tests {
             .collect();
         folders.sort();
         assert!(folders.iter().all(|folder| folder.ends_with("_testbed")), "{folders:?}");
-        assert_eq!(finish_whole(&sweep, &many, false).unwrap().complete, 2);
+        assert_eq!(finish_if_complete(&sweep, &many, false).unwrap().complete, 2);
         let mark = fs::read_to_string(many.join("sweep.json")).unwrap();
         let mark: BTreeMap<String, serde_json::Value> = serde_json::from_str(&mark).unwrap();
         assert_eq!((&mark["backend"], &mark["backend_version"]), (&"testbed".into(), &"1".into()));
         // The list of this program does not have this back end.
         let error = backend_of(&many).unwrap_err().to_string();
         assert!(
-            error
-                .ends_with("`testbed`, which this program does not have; expected a back end: sim"),
+            error.ends_with(
+                "`testbed`, which this program lacks; expected one of the back ends sim"
+            ),
             "{error}"
         );
     }
@@ -305,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_that_are_computed_anew_and_differ_leave_no_summary_that_contradicts_them() {
+    fn recomputed_runs_that_differ_leave_no_summary_that_contradicts_them() {
         let sweep = scenario("repeat = 3\n");
         let scratch = Scratch::new("door-anew");
         run(&sweep, &TESTBED, scratch.path());

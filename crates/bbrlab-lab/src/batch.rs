@@ -28,8 +28,8 @@ use crate::picture_files::{picture_of_folder, pictures_are_there, write_pictures
 use crate::pool::{Pool, Progress, Worker};
 use crate::records::{Held, Records, folder_of, named_as_in};
 use crate::run_folder::{
-    Files, Found, Maker, RunKey, SCENARIO, begin_run, begin_sweep, forget_summary, is_marked, look,
-    look_for_sweep, maker_of, write_run,
+    Files, Found, Maker, RunKey, SCENARIO, begin_run, begin_sweep, examine, examine_sweep,
+    forget_summary, is_marked, maker_of, write_run,
 };
 use crate::stop::Stop;
 
@@ -69,7 +69,8 @@ pub enum SummaryOf {
     /// All runs of the scenario. Other processes compute some of them, and each process that finds
     /// all of them complete writes the summary.
     Whole,
-    /// No runs: the summary is left to a later call of [`finish_whole`](crate::finish_whole).
+    /// No runs: the summary is left to a later call of
+    /// [`finish_if_complete`](crate::finish_if_complete).
     Later,
 }
 
@@ -176,7 +177,7 @@ pub fn run_batch<'s>(
         make_folder(out)?;
         if !is_single {
             let _lock = Lock::take(out)?;
-            match look_for_sweep(out, scenario, &maker) {
+            match examine_sweep(out, scenario, &maker) {
                 Found::Nothing => {}
                 _ if options.force => {}
                 found => return Err(refuse(out, found)),
@@ -250,7 +251,7 @@ fn check_controls(scenario: &Scenario, options: &BatchOptions) -> Result<(), Lab
         }
         if options.out.is_some() && outside.sha256.is_none() {
             return Err(LabError::Usage(format!(
-                "{}: `controls.{}`: expected a `sha256` of its program for results in a folder, found none: the text of {} cannot be had",
+                "{}: `controls.{}`: results in a folder need a `sha256` of its program, but the text of {} is unavailable",
                 scenario.name(),
                 outside.name,
                 outside.source
@@ -539,7 +540,7 @@ impl<'a, 's> Work<'a, 's> {
     ) -> Result<Option<Ended>, LabError> {
         let Self { scenario, options, .. } = self;
         let Some(folder) = folder.filter(|_| !options.force) else { return Ok(None) };
-        match look(folder, &RunKey::of(scenario, number, &self.maker.backend), self.maker) {
+        match examine(folder, &RunKey::of(scenario, number, &self.maker.backend), self.maker) {
             Found::Complete(_) if self.has_outside(number) => Ok(None),
             Found::Complete(summary) => {
                 Lock::clear(folder)?;
@@ -581,7 +582,7 @@ pub fn save_run(
     force: bool,
 ) -> Result<(), LabError> {
     let summary = &run.result.summary;
-    let found = match look(folder, &RunKey::of_record(summary), &Maker::of_record(summary)) {
+    let found = match examine(folder, &RunKey::of_record(summary), &Maker::of_record(summary)) {
         // A scenario file that a user wrote.
         Found::Nothing if folder.join(SCENARIO).exists() && !is_marked(folder) => Found::Foreign,
         found => found,
@@ -604,16 +605,16 @@ fn refuse(folder: &Path, found: Found) -> LabError {
         Found::Other(other) => {
             let hash = other.scenario_hash.get(..12).unwrap_or(&other.scenario_hash);
             format!(
-                "{folder} holds another run (hash {hash}, seed {}{}); use --force to write over it, or another --out",
+                "{folder} contains another run (hash {hash}, seed {}{}); overwrite it with --force, or choose another --out",
                 other.seed,
                 by(&other.backend)
             )
         }
         Found::Sweep => {
-            format!("{folder} holds a sweep; use --force to write over it, or another --out")
+            format!("{folder} contains a sweep; overwrite it with --force, or choose another --out")
         }
         Found::OtherSweep { scenario, runs, backend } => format!(
-            "{folder} holds another sweep (`{scenario}`, {runs} runs{}); use --force to write over it, or another --out",
+            "{folder} contains another sweep (`{scenario}`, {runs} runs{}); overwrite it with --force, or choose another --out",
             by(&backend)
         ),
         _ => format!(

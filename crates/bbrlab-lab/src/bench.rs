@@ -27,7 +27,7 @@ use crate::stop::Stop;
 
 /// The path of the packets through the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
+enum PacketPath {
     /// One drop-tail link of constant rate, whose departures are computed on arrival.
     Plain,
     /// The same link with an event for each departure, as queue disciplines need it. The discipline
@@ -51,8 +51,8 @@ enum Way {
     Trace,
 }
 
-impl Way {
-    fn words(self) -> &'static str {
+impl PacketPath {
+    fn describe(self) -> &'static str {
         match self {
             Self::Plain => "",
             Self::Departures => ", departures as events",
@@ -85,7 +85,7 @@ pub struct BenchCase {
     buffer: &'static str,
     tso: &'static str,
     cc: &'static str,
-    way: Way,
+    path: PacketPath,
     /// Further lines of `[stack]`.
     sockets: &'static str,
     /// The series of flows and queues that are kept.
@@ -143,7 +143,7 @@ const A: BenchCase = BenchCase {
     buffer: "4bdp",
     tso: "off",
     cc: "bbr1",
-    way: Way::Plain,
+    path: PacketPath::Plain,
     sockets: "",
     sample: Cow::Borrowed("off"),
 };
@@ -212,14 +212,14 @@ pub const BENCH_CASES: &[BenchCase] = &[
     BenchCase { name: "a-cubic", cc: "cubic", ..A },
     BenchCase { name: "b-cubic", cc: "cubic", ..B },
     BenchCase { name: "c-cubic", cc: "cubic", ..C },
-    BenchCase { name: "a-codel", way: Way::Codel, ..A },
-    BenchCase { name: "a-fq-codel", way: Way::FqCodel, ..A },
-    BenchCase { name: "b-departures", way: Way::Departures, ..B },
-    BenchCase { name: "b-jitter", way: Way::Jitter, ..B },
-    BenchCase { name: "b-reorder", way: Way::Reorder, ..B },
-    BenchCase { name: "b-two-links", way: Way::TwoLinks, ..B },
-    BenchCase { name: "b-access", way: Way::AccessLinks, ..B },
-    BenchCase { name: "b-trace", way: Way::Trace, ..B },
+    BenchCase { name: "a-codel", path: PacketPath::Codel, ..A },
+    BenchCase { name: "a-fq-codel", path: PacketPath::FqCodel, ..A },
+    BenchCase { name: "b-departures", path: PacketPath::Departures, ..B },
+    BenchCase { name: "b-jitter", path: PacketPath::Jitter, ..B },
+    BenchCase { name: "b-reorder", path: PacketPath::Reorder, ..B },
+    BenchCase { name: "b-two-links", path: PacketPath::TwoLinks, ..B },
+    BenchCase { name: "b-access", path: PacketPath::AccessLinks, ..B },
+    BenchCase { name: "b-trace", path: PacketPath::Trace, ..B },
     // For `cargo xtask growth`: one flow that neither its sockets nor the queue limit at any rate.
     // At the lowest rates 4 BDP are three packets, so that every probe would lose some.
     BenchCase {
@@ -241,7 +241,7 @@ pub fn bench_case(name: &str) -> Result<&'static BenchCase, LabError> {
         let names: Vec<&str> = BENCH_CASES.iter().map(|case| case.name).collect();
         let meant = nearest(name, names.iter().copied());
         let meant = meant.map(|meant| format!(" (did you mean `{meant}`?)")).unwrap_or_default();
-        LabError::Usage(format!("`{name}`: no such case{meant}; there are {}", names.join(", ")))
+        LabError::Usage(format!("`{name}`: unknown case{meant}; known are {}", names.join(", ")))
     })
 }
 
@@ -266,10 +266,10 @@ impl BenchCase {
     /// Describes the case.
     #[must_use]
     pub fn title(&self) -> String {
-        let Self { flows, rate, rtt_ms, buffer, tso, cc, way, .. } = self;
-        let way = way.words();
+        let Self { flows, rate, rtt_ms, buffer, tso, cc, path, .. } = self;
+        let path = path.describe();
         format!(
-            "{cc}, flows: {flows}, rate {rate}, RTT {rtt_ms}ms, buffer {buffer}, tso {tso}{way}"
+            "{cc}, flows: {flows}, rate {rate}, RTT {rtt_ms}ms, buffer {buffer}, tso {tso}{path}"
         )
     }
 
@@ -286,7 +286,7 @@ impl BenchCase {
     pub fn run(&self, duration_ms: u32, out: Option<&Path>) -> Result<BenchResult, LabError> {
         let scenario = self.scenario(duration_ms)?;
         let packets = Estimate::of_run(&scenario, 0).data_packets;
-        let run = self.on_its_way(scenario.run(0));
+        let run = self.with_departure_events(scenario.run(0));
         let executed = execute(&run, packets, &Controls::none(), &Stop::new(), |_| {});
         let executed = executed.map_err(LabError::Failed)?;
         if let Some(out) = out {
@@ -313,28 +313,34 @@ impl BenchCase {
     }
 
     fn scenario(&self, duration_ms: u32) -> Result<Scenario, LabError> {
-        let Self { name, flows, rate, rtt_ms, buffer, tso, cc, way, sockets, sample, .. } = self;
+        let Self { name, flows, rate, rtt_ms, buffer, tso, cc, path, sockets, sample, .. } = self;
         let rtt_ns = u64::from(*rtt_ms) * 1_000_000;
         let (one_way_ns, start_step_ns) = (rtt_ns / 2, rtt_ns / u64::from(*flows).max(1));
-        let rate = match way {
-            Way::Trace => {
+        let rate = match path {
+            PacketPath::Trace => {
                 format!("{{ trace = \"made\", opportunities_ms = {:?} }}", opportunities_ms())
             }
             _ => format!("\"{rate}\""),
         };
-        let (of_link, links) = match way {
-            Way::Codel => ("queue = \"codel\"\n", String::new()),
-            Way::FqCodel => ("queue = \"fq_codel\"\n", String::new()),
-            Way::Jitter => ("jitter = \"100us\"\n", String::new()),
-            Way::Reorder => ("reorder = { ratio = 0.01, by = \"1ms\" }\n", String::new()),
-            Way::TwoLinks => (
+        let (of_link, links) = match path {
+            PacketPath::Codel => ("queue = \"codel\"\n", String::new()),
+            PacketPath::FqCodel => ("queue = \"fq_codel\"\n", String::new()),
+            PacketPath::Jitter => ("jitter = \"100us\"\n", String::new()),
+            PacketPath::Reorder => ("reorder = { ratio = 0.01, by = \"1ms\" }\n", String::new()),
+            PacketPath::TwoLinks => (
                 "",
                 format!("[[links]]\nname = \"second\"\nrate = {rate}\nbuffer = \"{buffer}\"\n"),
             ),
-            Way::AccessLinks => ("", format!("[access]\nrate = {rate}\nbuffer = \"1000pkt\"\n")),
-            Way::Plain | Way::Departures | Way::Trace => ("", String::new()),
+            PacketPath::AccessLinks => {
+                ("", format!("[access]\nrate = {rate}\nbuffer = \"1000pkt\"\n"))
+            }
+            PacketPath::Plain | PacketPath::Departures | PacketPath::Trace => ("", String::new()),
         };
-        let path = if *way == Way::TwoLinks { "path = [\"bottleneck\", \"second\"]\n" } else { "" };
+        let path = if *path == PacketPath::TwoLinks {
+            "path = [\"bottleneck\", \"second\"]\n"
+        } else {
+            ""
+        };
         let text = format!(
             "duration = \"{duration_ms}ms\"\nsample = \"{sample}\"\n\
              [stack]\ntso = \"{tso}\"\n{sockets}\
@@ -345,8 +351,8 @@ impl BenchCase {
     }
 
     /// Returns the run with the settings that a scenario cannot express.
-    fn on_its_way(&self, mut run: Run) -> Run {
-        if self.way == Way::Departures {
+    fn with_departure_events(&self, mut run: Run) -> Run {
+        if self.path == PacketPath::Departures {
             let never = Span::from_millis(1_000_000);
             let law = CodelParams { target: never, interval: never, ..CodelParams::DEFAULT };
             let queue = Queue::Codel(law);
@@ -400,9 +406,9 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_case_is_told_the_names() {
+    fn the_error_for_an_unknown_case_lists_the_names() {
         let told = bench_case("e").unwrap_err().to_string();
-        assert!(told.starts_with("`e`: no such case; there are a, b, c, d"), "{told}");
+        assert!(told.starts_with("`e`: unknown case; known are a, b, c, d"), "{told}");
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::scenario_files::{open_scenario, read_kept_scenario};
 
 /// A function that describes what else has a name, if a name was not found among what the user
 /// asked for.
-pub type KnownElsewhere = fn(&str) -> Option<String>;
+pub type OtherMeaning = fn(&str) -> Option<String>;
 
 /// A scenario that a user has named.
 #[derive(Clone, Debug)]
@@ -37,18 +37,19 @@ pub fn open_named(
     name: &str,
     sets: &[String],
     elsewhere: bool,
-    known: KnownElsewhere,
+    known: OtherMeaning,
 ) -> Result<Vec<Named>, LabError> {
     let path = Path::new(name);
     if !path.is_dir() {
         let opened = open_scenario(name, sets);
-        let scenario = opened
-            .map_err(|errors| if path.exists() { errors } else { told_of(name, errors, known) })?;
+        let scenario = opened.map_err(|errors| {
+            if path.exists() { errors } else { with_other_meaning(name, errors, known) }
+        })?;
         return Ok(vec![Named { scenario, folder: None }]);
     }
     if !sets.is_empty() && !elsewhere {
         return Err(LabError::Usage(format!(
-            "{name}: a folder of results is run again as it is; to change a key, name another folder with --out"
+            "{name}: a folder of results continues with its own scenario; to change a key, choose another folder with --out"
         )));
     }
     let open = |results: Results| {
@@ -63,9 +64,9 @@ pub fn open_named(
 ///
 /// # Errors
 /// If none has this id.
-pub fn builtin_text(id: &str, known: KnownElsewhere) -> Result<&'static str, LabError> {
+pub fn builtin_text(id: &str, known: OtherMeaning) -> Result<&'static str, LabError> {
     let found = Builtin::named(id).map_err(|errors| {
-        let mut errors = told_of(id, errors, known);
+        let mut errors = with_other_meaning(id, errors, known);
         for error in errors.0.iter_mut().filter(|error| error.help.is_empty()) {
             error.help = vec!["`bbrlab list scenarios` lists the ids".to_owned()];
         }
@@ -75,7 +76,11 @@ pub fn builtin_text(id: &str, known: KnownElsewhere) -> Result<&'static str, Lab
 }
 
 /// Adds to the errors what else has this name, because users give the names of papers as well.
-fn told_of(name: &str, mut errors: ScenarioErrors, known: KnownElsewhere) -> ScenarioErrors {
+fn with_other_meaning(
+    name: &str,
+    mut errors: ScenarioErrors,
+    known: OtherMeaning,
+) -> ScenarioErrors {
     if let [error] = errors.0.as_mut_slice()
         && let Some(told) = known(name)
     {
@@ -92,7 +97,7 @@ pub fn refuse_second_stdin(names: &[String]) -> Result<(), LabError> {
     match names.iter().filter(|name| *name == "-").count() {
         0 | 1 => Ok(()),
         times => Err(LabError::Usage(format!(
-            "`-`: expected it once, found it {times} times: standard input can be read only once"
+            "`-`: expected at most once, found {times} times: standard input can be read only once"
         ))),
     }
 }
@@ -103,14 +108,14 @@ fn scenario_of(folder: &Path, sets: &[String]) -> Result<Scenario, LabError> {
     if !file.exists() {
         let shown = folder.display();
         return Err(LabError::Usage(format!(
-            "{shown}: no {SCENARIO} in it, so it cannot be run again by itself; run its scenario with --out {shown}"
+            "{shown}: this folder has no {SCENARIO}, so it cannot be continued by its name; run its scenario with --out {shown}"
         )));
     }
     let scenario = read_kept_scenario(&file, sets)?;
     if !is_marked(folder) && !holds_text_of(folder, &read_kept_scenario(&file, &[])?) {
         let file = file.display();
         return Err(LabError::Usage(format!(
-            "{file} was written by hand, not by a run, so its folder holds no results: name the file itself, bbrlab run {file}"
+            "{file} was not written by a run, so its folder has no results; name the file itself: bbrlab run {file}"
         )));
     }
     let (name, place) =
@@ -161,7 +166,7 @@ pub(crate) struct Results {
 pub(crate) fn results_in(top: &Path) -> Result<Vec<Results>, LabError> {
     let wrong = |found: &str| {
         LabError::Usage(format!(
-            "{}: expected a folder of results with {SUMMARY_JSON} in it: {found}",
+            "{}: expected a folder of results with {SUMMARY_JSON}: {found}",
             top.display()
         ))
     };
@@ -169,7 +174,7 @@ pub(crate) fn results_in(top: &Path) -> Result<Vec<Results>, LabError> {
     let mut found = Vec::new();
     walk(top, Path::new(""), 0, &mut found);
     if found.is_empty() {
-        return Err(wrong("found none, neither here nor in the folders in it"));
+        return Err(wrong("found none in it or in its subfolders"));
     }
     Ok(found)
 }
@@ -230,7 +235,7 @@ pub fn refuse_results(folder: &Path) -> Result<(), LabError> {
         Kind::Run => "files of a run or of a scenario".to_owned(),
     };
     Err(LabError::Usage(format!(
-        "{} holds {found}, and folders of other results would not be found in it; use another --out",
+        "{} contains {found}, so commands would not find other results in it; choose another --out",
         folder.display()
     )))
 }

@@ -120,7 +120,10 @@ pub(crate) fn plot(folder: &Path, out: Option<&Path>) -> Result<Vec<PathBuf>, La
         files.extend(write_pictures(&target, &pictures)?);
     }
     if files.is_empty() {
-        return Err(LabError::Usage(format!("{}: nothing is swept here", folder.display())));
+        return Err(LabError::Usage(format!(
+            "{}: this sweep has no swept key, so there is nothing to plot",
+            folder.display()
+        )));
     }
     Ok(files)
 }
@@ -184,7 +187,10 @@ fn check_against_runs(folder: &Path, document: &RunsDocument) -> Result<(), LabE
             RunSummary { scenario, point, point_values, cpu_s, ..own } == **listed
         };
         if !read_document(&run)?.runs.pop().is_some_and(is_listed) {
-            let reason = format!("its figures of {} are not those of the run", name.display());
+            let reason = format!(
+                "its values of {} differ from the values in the run's folder",
+                name.display()
+            );
             return Err(damaged(&folder.join(SUMMARY_JSON), &reason));
         }
     }
@@ -203,8 +209,8 @@ pub fn read_results(folder: &Path) -> Result<RunsDocument, LabError> {
             let below = results_in(folder)?;
             let first = below.first().map_or(folder, |results| &results.path);
             Err(LabError::Usage(format!(
-                "{}: expected a folder of results with {SUMMARY_JSON} in it: found folders of results in it; name one of \
-                 them, such as {}",
+                "{}: expected a folder of results with {SUMMARY_JSON}, found a folder that contains folders of results; name \
+                 one of them, such as {}",
                 folder.display(),
                 first.display()
             )))
@@ -237,7 +243,7 @@ pub fn open_results(folder: &Path) -> Result<Opened, LabError> {
     let is_of_run = |name: &PathBuf| folder.join(name).join(RUN_JSON).is_file();
     if !folder.join(RUN_JSON).is_file() && folders_in(folder).iter().any(is_of_run) {
         return Err(LabError::Usage(format!(
-            "{}: expected {RUN_JSON} of a run or {SWEEP_JSON} of a sweep, found neither, but folders of runs, which can be opened one by one",
+            "{}: expected {RUN_JSON} of a run or {SWEEP_JSON} of a sweep, found only folders of runs; open them one by one",
             folder.display()
         )));
     }
@@ -258,7 +264,7 @@ pub fn missing_runs(folder: &Path) -> Vec<String> {
         let there = document_of_sweep(&results.path).ok()?.runs.len();
         let shown = results.path.display();
         ((there as u64) < wanted).then(|| {
-            format!("{shown}: {there} of {wanted} runs are there; bbrlab run {shown} computes the others")
+            format!("{shown}: {there} of {wanted} runs are complete; `bbrlab run {shown}` computes the others")
         })
     };
     results_in(folder).into_iter().flatten().filter_map(of_one).collect()
@@ -311,7 +317,7 @@ pub fn read_run_files(folder: &Path) -> Result<RunFiles, LabError> {
     let document = read_document(folder)?;
     let made_by = made_by(&document.version, &document.commit);
     let Some(summary) = document.runs.into_iter().next() else {
-        return Err(damaged(&folder.join(SUMMARY_JSON), "no run in it"));
+        return Err(damaged(&folder.join(SUMMARY_JSON), "it contains no run"));
     };
     let scenario = read_kept_scenario(&folder.join(SCENARIO), &[])?;
     let mut run = scenario.run(0);
@@ -331,7 +337,7 @@ pub(crate) fn read_document(folder: &Path) -> Result<RunsDocument, LabError> {
     let path = folder.join(SUMMARY_JSON);
     if let Err(error) = fs::metadata(&path) {
         return Err(LabError::Usage(format!(
-            "{}: expected a folder of results with {SUMMARY_JSON} in it: {}",
+            "{}: expected a folder of results with {SUMMARY_JSON}: {}",
             folder.display(),
             crate::error::plain(&error)
         )));
@@ -369,7 +375,7 @@ pub fn read_queue(folder: &Path) -> Result<QueueSeries, LabError> {
 /// If it is not such a folder, or a file in it is damaged.
 pub fn read_run(folder: &Path) -> Result<RunResult, LabError> {
     let Some(summary) = read_document(folder)?.runs.into_iter().next() else {
-        return Err(damaged(&folder.join(SUMMARY_JSON), "no run in it"));
+        return Err(damaged(&folder.join(SUMMARY_JSON), "it contains no run"));
     };
     let transfers = if folder.join(TRANSFERS_PARQUET).exists() {
         read_columns(folder, TRANSFERS_PARQUET, Transfers::FIGURES, Transfers::from_columns)?

@@ -22,7 +22,7 @@ use std::thread;
 use crate::stop::Stop;
 
 /// The share of a piece after which its worker reports progress again.
-const SHARE_TOLD: f64 = 0.01;
+const SHARE_REPORTED: f64 = 0.01;
 
 /// Threads that wait for the disk. At most this many pieces wait to be kept after they were
 /// computed.
@@ -71,7 +71,7 @@ enum Report<R, E> {
 }
 
 /// The channel on which the threads report.
-type News<R, E> = mpsc::Sender<(usize, Report<R, E>)>;
+type Reports<R, E> = mpsc::Sender<(usize, Report<R, E>)>;
 
 impl Pool<'_> {
     /// Calls `work` on each of `items`, whose weights are `weight` of their indices; calls `watch`
@@ -165,13 +165,13 @@ impl Pool<'_> {
         let next = AtomicUsize::new(0);
         let stop = self.stop.inner();
         // Sending fails only if the receiving thread has panicked.
-        let end = |news: &News<R, E>, place: usize, result: Result<R, E>| {
+        let end = |reports: &Reports<R, E>, place: usize, result: Result<R, E>| {
             if result.is_err() {
                 stop.request();
             }
-            news.send((place, Report::Ended(result))).is_ok()
+            reports.send((place, Report::Ended(result))).is_ok()
         };
-        let work_through = |news: &News<R, E>, hand_over: &mpsc::SyncSender<(usize, C)>| {
+        let work_through = |reports: &Reports<R, E>, hand_over: &mpsc::SyncSender<(usize, C)>| {
             let _guard = WishOnPanic(&stop);
             while let Some(&place) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
                 let place = place as usize;
@@ -180,25 +180,25 @@ impl Pool<'_> {
                 }
                 let shown = Cell::new(0.0);
                 let tell = |share: f64| {
-                    if share >= shown.get() + SHARE_TOLD {
+                    if share >= shown.get() + SHARE_REPORTED {
                         shown.set(share);
-                        drop(news.send((place, Report::Advanced(share))));
+                        drop(reports.send((place, Report::Advanced(share))));
                     }
                 };
                 let is_heard = match work(&items[place], &Worker { stop: &stop, tell: &tell }) {
                     Ok(piece) if keepers > 0 => hand_over.send((place, piece)).is_ok(),
-                    result => end(news, place, result.and_then(&keep)),
+                    result => end(reports, place, result.and_then(&keep)),
                 };
                 if !is_heard {
                     break;
                 }
             }
         };
-        let keep_all = |news: &News<R, E>, computed: &Mutex<mpsc::Receiver<(usize, C)>>| {
+        let keep_all = |reports: &Reports<R, E>, computed: &Mutex<mpsc::Receiver<(usize, C)>>| {
             let _guard = WishOnPanic(&stop);
             let next = || computed.lock().expect("no thread panics while it holds this").recv();
             while let Ok((place, piece)) = next() {
-                if !end(news, place, keep(piece)) {
+                if !end(reports, place, keep(piece)) {
                     break;
                 }
             }
@@ -222,8 +222,8 @@ impl Pool<'_> {
             }
             drop((send, hand_over, computed));
             let mut so_far = SoFar::new(items.len(), weight);
-            for (place, news) in receive {
-                match news {
+            for (place, report) in receive {
+                match report {
                     Report::Advanced(share) => so_far.advance(place, share),
                     Report::Ended(Ok(result)) => {
                         take(place, result);
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn results_stand_in_the_callers_order_whatever_the_number_of_threads() {
+    fn results_are_in_the_callers_order_with_any_number_of_threads() {
         let items: Vec<u64> = (0..100).map(|n| n * 37 % 101).collect();
         let expected: Vec<Option<u64>> = items.iter().map(|item| Some(2 * item)).collect();
         for jobs in [0, 1, 2, 7, 1000] {
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn work_that_stays_here_is_done_in_order_and_told_as_it_advances() {
+    fn work_of_this_thread_is_done_in_order_and_reported_as_it_advances() {
         let stop = Stop::new();
         let (here, mut heard) = (thread::current().id(), Vec::new());
         let mut results = [None; 3];
@@ -437,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_failures_the_first_in_the_list_is_told() {
+    fn the_first_of_two_failures_in_the_list_is_reported() {
         let both = std::sync::Barrier::new(2);
         let result = Pool { jobs: 2, stop: &Stop::new() }.each(
             &["first", "second"],
@@ -513,7 +513,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_surfaces_with_its_words_and_the_others_end() {
+    fn a_panic_surfaces_with_its_message_and_the_others_end() {
         let caught = catch_unwind(AssertUnwindSafe(|| {
             Pool { jobs: 2, stop: &Stop::new() }.each(
                 &[1, 2, 3],

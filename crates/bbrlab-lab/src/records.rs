@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interrupt_before_a_run_was_looked_at_leaves_it_in_the_summary() {
+    fn an_interrupt_before_a_run_was_examined_leaves_it_in_the_summary() {
         let scenario = Scenario::parse("held", "held", TEXT, None, &[]).unwrap();
         let scratch = Scratch::new("held-interrupted");
         swept(&scenario, scratch.path(), 0);
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_another_process_writes_anew_is_waited_for() {
+    fn a_run_that_another_process_rewrites_is_waited_for() {
         let scenario = Scenario::parse("held", "held", TEXT, None, &[]).unwrap();
         let scratch = Scratch::new("held-anew");
         let records = swept(&scenario, scratch.path(), 0).records;
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_that_was_altered_behind_our_back_is_named() {
+    fn a_record_that_another_program_altered_is_named() {
         let scenario = Scenario::parse("held", "held", TEXT, None, &[]).unwrap();
         let scratch = Scratch::new("held-altered");
         let records = swept(&scenario, scratch.path(), 0).records;
@@ -281,7 +281,7 @@ mod tests {
         fs::write(&file, text.replace("\"seed\": 2", "\"seed\": 7")).unwrap();
         assert!(records.get(3).is_ok());
         let told = records.get(4).unwrap_err().to_string();
-        assert!(told.contains("was altered since the run wrote it"), "{told}");
+        assert!(told.contains("was changed after the run wrote it"), "{told}");
         fs::remove_file(&file).unwrap();
         let told = write_runs_json(&mut Vec::new(), &[records]).unwrap_err();
         assert!(format!("{told:?}").contains("cannot read"), "{told:?}");

@@ -15,14 +15,15 @@ use crate::run_folder::is_of_results;
 pub fn check_reports(files: &[&PathBuf]) -> Result<(), LabError> {
     for file in files {
         if file.as_os_str() == "-" {
-            let title = "`-`: expected a file for the report, which does not go to standard output; `./-` is a file of \
-                         that name";
+            let title = "`-`: expected a file; a report is not written to standard output; for a file named `-`, \
+                         write `./-`";
             return Err(LabError::Usage(title.to_owned()));
         }
         refuse_unwritable(file)?;
         if file.exists() && is_of_results(file) {
             let shown = file.display();
-            let title = format!("{shown} holds results, and would be replaced; name another file");
+            let title =
+                format!("{shown} contains results and is not overwritten; name another file");
             return Err(LabError::Usage(title));
         }
     }
@@ -31,7 +32,9 @@ pub fn check_reports(files: &[&PathBuf]) -> Result<(), LabError> {
         && place(one) == place(other)
     {
         let shown = one.display();
-        return Err(LabError::Usage(format!("{shown} is named for two reports; name two files")));
+        return Err(LabError::Usage(format!(
+            "{shown} is named for two reports; name two different files"
+        )));
     }
     Ok(())
 }
@@ -74,7 +77,10 @@ mod tests {
         };
         assert_eq!(refused(&["a.html", "a.md"]), None);
         let twice = refused(&["new/a.x", "./new/../new/a.x"]).unwrap();
-        assert!(twice.ends_with("a.x is named for two reports; name two files"), "{twice}");
+        assert!(
+            twice.ends_with("a.x is named for two reports; name two different files"),
+            "{twice}"
+        );
         for file in ["scenario.toml", "summary.json"] {
             // Each file alone is accepted.
             assert_eq!(refused(&[file]), None);

@@ -203,7 +203,7 @@ pub(crate) enum Found {
 
 /// Determines the contents of `folder`, which is meant for the run `wanted` by `maker`.
 #[must_use]
-pub(crate) fn look(folder: &Path, wanted: &RunKey, maker: &Maker) -> Found {
+pub(crate) fn examine(folder: &Path, wanted: &RunKey, maker: &Maker) -> Found {
     let Ok(text) = fs::read_to_string(folder.join(RUN_JSON)) else {
         if read_sweep(folder).is_some() {
             return Found::Sweep;
@@ -257,11 +257,12 @@ pub(crate) fn read_again(folder: &Path, wanted: &RunKey) -> Result<RunSummary, L
             && mark.files.get(SUMMARY_JSON) == Some(&sha256(&bytes))
     };
     let Some(mark) = mark.filter(is_of_run) else {
-        return Err(damaged(&path, "it was altered since the run wrote it"));
+        return Err(damaged(&path, "it was changed after the run wrote it"));
     };
     let document = serde_json::from_slice::<RunsDocument>(&bytes);
     let document = document.map_err(|error| damaged(&path, &error.to_string()))?;
-    let run = document.runs.into_iter().next().ok_or_else(|| damaged(&path, "no run in it"))?;
+    let run =
+        document.runs.into_iter().next().ok_or_else(|| damaged(&path, "it contains no run"))?;
     Ok(RunSummary { cpu_s: Some(mark.cpu_s), ..run })
 }
 
@@ -269,7 +270,7 @@ pub(crate) fn read_again(folder: &Path, wanted: &RunKey) -> Result<RunSummary, L
 /// `wanted`. The result is `Nothing` if it is empty, or belongs to a sweep whose complete runs are
 /// all at points of `wanted`.
 #[must_use]
-pub(crate) fn look_for_sweep(folder: &Path, wanted: &Scenario, maker: &Maker) -> Found {
+pub(crate) fn examine_sweep(folder: &Path, wanted: &Scenario, maker: &Maker) -> Found {
     let single = fs::read_to_string(folder.join(RUN_JSON)).ok();
     if let Some(file) = single.and_then(|text| serde_json::from_str::<RunFile>(&text).ok()) {
         return Found::Other(file.key());
@@ -382,7 +383,7 @@ fn read_mark(folder: &Path) -> Option<RunFile> {
 pub(crate) fn read_kept(folder: &Path, name: &str) -> Result<Vec<u8>, LabError> {
     let path = folder.join(name);
     let bytes = fs::read(&path).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => damaged(&path, "there is no such file"),
+        io::ErrorKind::NotFound => damaged(&path, "the file is missing"),
         _ => LabError::io("read", &path, &error),
     })?;
     let mark = fs::read(folder.join(RUN_JSON)).ok();
@@ -393,9 +394,10 @@ pub(crate) fn read_kept(folder: &Path, name: &str) -> Result<Vec<u8>, LabError> 
     let mark = mark.transpose()?;
     let hash = mark.as_ref().and_then(|mark| mark.files.get(name));
     match hash {
-        Some(hash) if *hash != sha256(&bytes) => {
-            Err(damaged(&path, &format!("it was altered: its hash is not the one in {RUN_JSON}")))
-        }
+        Some(hash) if *hash != sha256(&bytes) => Err(damaged(
+            &path,
+            &format!("it was changed: its hash differs from the hash in {RUN_JSON}"),
+        )),
         _ => Ok(bytes),
     }
 }
@@ -436,7 +438,7 @@ pub(crate) fn begin_sweep(
     let is_other = read_sweep(folder).is_some_and(|there| there != file);
     if is_other && Use::is_by_somebody(&mark) {
         return Err(LabError::Usage(format!(
-            "{}: another process is computing another sweep in it; wait for its end, or name another --out",
+            "{}: another process is computing another sweep in this folder; wait until it ends, or choose another --out",
             folder.display()
         )));
     }
@@ -565,7 +567,7 @@ pub(crate) fn sha256(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Found, Maker, QUEUE_PARQUET, RUN_JSON, RunKey, look, write_run};
+    use super::{Found, Maker, QUEUE_PARQUET, RUN_JSON, RunKey, examine, write_run};
     use crate::backends::simulator::Simulator;
     use crate::execute::{Executed, execute};
     use crate::picture_files::read_run;
@@ -610,11 +612,11 @@ mod tests {
     #[test]
     fn a_complete_run_is_recognised_with_its_cpu_time() {
         let scratch = Scratch::new("complete");
-        assert_eq!(look(scratch.path(), &key(), &maker()), Found::Nothing);
+        assert_eq!(examine(scratch.path(), &key(), &maker()), Found::Nothing);
         write_run(scratch.path(), "seed = 3\n", &executed(0.25, true)).unwrap();
         let mut expected = executed(0.0, true).result.summary;
         expected.cpu_s = Some(0.25);
-        assert_eq!(look(scratch.path(), &key(), &maker()), Found::Complete(Box::new(expected)));
+        assert_eq!(examine(scratch.path(), &key(), &maker()), Found::Complete(Box::new(expected)));
     }
 
     #[test]
@@ -636,7 +638,7 @@ mod tests {
         assert_eq!(times, (series, queue, transfers, delays));
         let key = RunKey::of_record(summary);
         assert_eq!(
-            look(scratch.path(), &key, &maker()),
+            examine(scratch.path(), &key, &maker()),
             Found::Complete(Box::new(summary.clone()))
         );
     }
@@ -646,7 +648,7 @@ mod tests {
         let scratch = Scratch::new("other");
         write_run(scratch.path(), "", &executed(0.0, true)).unwrap();
         let wanted = RunKey { seed: 4, ..key() };
-        assert_eq!(look(scratch.path(), &wanted, &maker()), Found::Other(key()));
+        assert_eq!(examine(scratch.path(), &wanted, &maker()), Found::Other(key()));
     }
 
     #[test]
@@ -655,21 +657,21 @@ mod tests {
         let rewrite = || write_run(scratch.path(), "", &executed(0.0, true)).unwrap();
         rewrite();
         fs::write(scratch.path().join(QUEUE_PARQUET), b"PAR1").unwrap();
-        assert_eq!(look(scratch.path(), &key(), &maker()), Found::Nothing);
+        assert_eq!(examine(scratch.path(), &key(), &maker()), Found::Nothing);
         rewrite();
         fs::remove_file(scratch.path().join(QUEUE_PARQUET)).unwrap();
-        assert_eq!(look(scratch.path(), &key(), &maker()), Found::Nothing);
+        assert_eq!(examine(scratch.path(), &key(), &maker()), Found::Nothing);
         rewrite();
         fs::remove_file(scratch.path().join(RUN_JSON)).unwrap();
-        assert_eq!(look(scratch.path(), &key(), &maker()), Found::Nothing);
+        assert_eq!(examine(scratch.path(), &key(), &maker()), Found::Nothing);
         write_run(scratch.path(), "", &executed(0.0, false)).unwrap();
-        assert_eq!(look(scratch.path(), &key(), &maker()), Found::Nothing);
+        assert_eq!(examine(scratch.path(), &key(), &maker()), Found::Nothing);
     }
 
     #[test]
     fn a_folder_with_other_peoples_files_is_foreign() {
         let scratch = Scratch::new("foreign");
         fs::write(scratch.path().join("thesis.tex"), b"").unwrap();
-        assert_eq!(look(scratch.path(), &key(), &maker()), Found::Foreign);
+        assert_eq!(examine(scratch.path(), &key(), &maker()), Found::Foreign);
     }
 }

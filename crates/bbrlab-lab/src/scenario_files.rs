@@ -79,7 +79,7 @@ fn read_text(path: &Path, shown: &str, bytes_max: u64) -> Result<String, Scenari
     let unreadable = |error: io::Error| {
         let mut told = cannot_be_read(shown, &error);
         if error.kind() == io::ErrorKind::NotFound {
-            told = no_text(shown, "found no such file, and no built-in scenario of that name");
+            told = no_text(shown, "found neither a file nor a built-in scenario of that name");
             let near = Builtin::nearest_id(shown);
             told.help.extend(near.map(|id| format!("did you mean the built-in `{id}`?")));
         }
@@ -131,7 +131,7 @@ mod tests {
     use crate::scratch::Scratch;
 
     #[test]
-    fn a_trace_file_lies_beside_the_scenario() {
+    fn a_trace_file_is_next_to_the_scenario() {
         let scratch = Scratch::new("trace");
         fs::write(scratch.path().join("cell.trace"), "1\n2\n4\n").unwrap();
         let file = scratch.path().join("s.toml");
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_file_or_too_large_is_told() {
+    fn a_missing_or_too_large_file_is_reported() {
         let scratch = Scratch::new("traces");
         fs::write(scratch.path().join("large"), vec![b'\n'; (8 << 20) + 1]).unwrap();
         let read = files_in(Some(scratch.path()));
@@ -185,7 +185,7 @@ mod tests {
         expect![[r#"
             error: expected a scenario file
             --> DIR/missing.toml
-             = note: found no such file, and no built-in scenario of that name
+             = note: found neither a file nor a built-in scenario of that name
 
             error: expected a scenario file
             --> DIR/
@@ -213,7 +213,7 @@ mod tests {
 
             error: expected a scenario file
             --> examples.dumbell
-             = note: found no such file, and no built-in scenario of that name
+             = note: found neither a file nor a built-in scenario of that name
              = help: did you mean the built-in `examples.dumbbell`?
 
             error: expected a built-in scenario

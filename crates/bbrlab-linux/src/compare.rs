@@ -11,7 +11,7 @@ use super::settings::Settings;
 const STARTS_APART_S: f64 = 1.0;
 
 /// Whether flows can be told apart: by congestion control, RTT or start.
-fn are_told_apart(flows: &[FlowSummary]) -> bool {
+fn are_distinguished(flows: &[FlowSummary]) -> bool {
     flows.iter().enumerate().all(|(place, flow)| {
         flows[..place].iter().all(|other| {
             flow.cc != other.cc
@@ -37,7 +37,7 @@ pub(super) fn compare(
         comparisons.extend(LinuxComparison::new(metric, flow, &of(ours), &of(&point.seeds)));
     };
     let groups: Vec<Option<usize>> =
-        if are_told_apart(flows) { (0..flows.len()).map(Some).collect() } else { vec![None] };
+        if are_distinguished(flows) { (0..flows.len()).map(Some).collect() } else { vec![None] };
     for flow in groups {
         let members: Vec<usize> = flow.map_or((0..flows.len()).collect(), |flow| vec![flow]);
         let sum = |run: &RunSummary, pick: OfFlow| {

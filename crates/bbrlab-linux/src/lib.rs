@@ -209,7 +209,7 @@ fn plan(
         }
     }
     if planned.is_empty() && skipped.is_empty() {
-        let reason = format!("no scenario has {} in its name", options.only.join(" or "));
+        let reason = format!("no scenario name contains {}", options.only.join(" or "));
         return Err(LinuxError(reason));
     }
     Ok((planned, skipped))
@@ -230,7 +230,7 @@ fn is_ours(dir: &Path, point: &ReferencePoint, skipped: &mut Skipped) -> Result<
     for flow in &point.seeds[0].flows {
         let name = flow.cc.as_str();
         if LEFT_OUT.contains(&name) {
-            skipped.push((point.scenario.clone(), format!("`{name}` is left out by design")));
+            skipped.push((point.scenario.clone(), format!("`{name}` is omitted by design")));
             return Ok(false);
         }
         if Algorithm::from_name(name).is_none() {

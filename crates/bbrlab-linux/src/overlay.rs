@@ -41,7 +41,9 @@ pub fn write_overlays(
             if let Some(name) =
                 names.iter().find(|name| !order.iter().any(|p| p.scenario == **name))
             {
-                return Err(LabError::Usage(format!("no scenario `{name}` among those compared")));
+                return Err(LabError::Usage(format!(
+                    "`{name}` is not among the compared scenarios"
+                )));
             }
             order.retain(|point| names.contains(&point.scenario));
         }

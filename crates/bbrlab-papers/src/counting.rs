@@ -34,7 +34,7 @@ impl Counting {
     }
 
     /// Describes the rule.
-    pub(crate) fn words(self) -> &'static str {
+    pub(crate) fn describe(self) -> &'static str {
         match self {
             Self::Definitions => "counted as defined",
             Self::Program => "counted as the authors' program counts",

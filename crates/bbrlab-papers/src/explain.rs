@@ -20,11 +20,11 @@ use std::collections::BTreeMap;
 use bbrlab_lab::{LabError, Progress};
 use bbrlab_scenario::Scenario;
 
-use crate::by_hand::ByHand;
-use crate::claims::{look, settings_of};
+use crate::claims::{evaluate_claim, settings_of};
 use crate::counting::Counting;
 use crate::judging::{Config, form_of, run_under};
 use crate::papers::{Claim, Experiment};
+use crate::repeat::RepeatCommand;
 use crate::reproduce::ReproduceOptions;
 use crate::study::Setting;
 use crate::work::Work;
@@ -106,7 +106,7 @@ pub struct Explained {
     /// The artifact's id, and its setting as text; `None` if no setting is known.
     pub setting: Option<(String, String)>,
     /// The setting as keys of scenarios.
-    pub by_hand: ByHand,
+    pub repeat: RepeatCommand,
     /// The switches with their effects.
     pub switches: Vec<SwitchEffect>,
     /// The cause.
@@ -114,11 +114,11 @@ pub struct Explained {
 }
 
 impl Switch {
-    fn words(&self) -> String {
+    fn describe(&self) -> String {
         match self {
             Self::Key { key, on, .. } => format!("{key} = {on}"),
             Self::Form(form) => format!("the flows and algorithms of the {form} form"),
-            Self::Counting(counting) => counting.words().to_owned(),
+            Self::Counting(counting) => counting.describe().to_owned(),
         }
     }
 
@@ -140,7 +140,7 @@ impl Switch {
 impl ArtifactCause {
     /// Describes the cause.
     #[must_use]
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         match self {
             Self::TrueUnderLinux => "true under linux: nothing to explain".to_owned(),
             Self::Switch(switch) => format!("decided by {switch}"),
@@ -210,8 +210,8 @@ pub fn explain(
     if settings.is_empty() {
         let claim = claim.id.clone();
         let cause = ArtifactCause::NoSetting;
-        let by_hand = ByHand::default();
-        return Ok(vec![Explained { claim, setting: None, by_hand, switches: Vec::new(), cause }]);
+        let repeat = RepeatCommand::default();
+        return Ok(vec![Explained { claim, setting: None, repeat, switches: Vec::new(), cause }]);
     }
     let one_seed = ReproduceOptions { seeds: Some(1), quick: false, ..options.clone() };
     let mut tried = Vec::new();
@@ -237,7 +237,7 @@ fn explain_by(
     let explained = |switches, cause| Explained {
         claim: claim.id.clone(),
         setting: Some((setting.of.to_string(), setting.words.clone())),
-        by_hand: Config::of(setting).by_hand(experiment, options),
+        repeat: Config::of(setting).repeat(experiment, options),
         switches,
         cause,
     };
@@ -261,7 +261,7 @@ fn explain_by(
     let mut effects = Vec::new();
     for &place in &all {
         effects.push(SwitchEffect {
-            switch: switches[place].words(),
+            switch: switches[place].describe(),
             on: switches[place].sets(true),
             off: switches[place].sets(false),
             alone_on: trials.with(&[place])?,
@@ -392,7 +392,9 @@ impl<W: FnMut(Progress)> Trials<'_, W> {
     fn run(&mut self, config: &Config) -> Result<Result<bool, String>, LabError> {
         let Self { experiment, claim, options, .. } = *self;
         let ran = run_under(experiment, config, &[claim], options, self.work, self.watch)?;
-        Ok(ran.and_then(|ran| look(claim, &ran.rows)).map(|looked| looked.is_true))
+        Ok(ran
+            .and_then(|ran| evaluate_claim(claim, &ran.rows))
+            .map(|evaluation| evaluation.is_true))
     }
 }
 
@@ -438,19 +440,19 @@ mod tests {
         let effects = [effect("a", false, true), effect("b", true, false)];
         assert_eq!(cause_of(&effects, None, 0), ArtifactCause::Switch("b".to_owned()));
         let any = [effect("a", true, true), effect("b", true, true), effect("c", false, true)];
-        let words = cause_of(&any, None, 0).words();
+        let words = cause_of(&any, None, 0).describe();
         assert_eq!(words, "made by each of a, b alone, and none is needed");
     }
 
     #[test]
-    fn a_switch_that_is_enough_and_not_needed_is_told_as_one() {
+    fn a_switch_that_is_enough_and_not_needed_is_reported_as_such() {
         let one = |alone_off| SwitchEffect { alone_off, ..effect("a", true, true) };
         let words =
-            |alone_off| cause_of(&[one(alone_off), effect("b", false, true)], None, 0).words();
+            |alone_off| cause_of(&[one(alone_off), effect("b", false, true)], None, 0).describe();
         assert_eq!(words(Ok(true)), "made by a alone, and by the others without it");
         assert_eq!(words(not_run()), "made by a alone; without it the others cannot be run");
         let both = [one(not_run()), effect("b", true, true)];
-        let words = cause_of(&both, None, 0).words();
+        let words = cause_of(&both, None, 0).describe();
         assert_eq!(words, "made by each of a, b alone; without a the others cannot be run");
     }
 
@@ -459,12 +461,12 @@ mod tests {
         let enough = [effect("a", true, true), effect("b", false, true)];
         assert!(matches!(cause_of(&enough, Some((0, 1)), 1), ArtifactCause::AnyOf { .. }));
         let decides = [effect("a", true, false), effect("b", false, false)];
-        assert_eq!(cause_of(&decides, Some((0, 1)), 1).words(), "decided by a");
+        assert_eq!(cause_of(&decides, Some((0, 1)), 1).describe(), "decided by a");
         let unknown = [
             SwitchEffect { alone_on: not_run(), ..effect("a", false, false) },
             effect("b", false, true),
         ];
-        let words = cause_of(&unknown, Some((0, 1)), 1).words();
+        let words = cause_of(&unknown, Some((0, 1)), 1).describe();
         assert_eq!(words, "made by a together with b; alone a cannot be run");
     }
 
@@ -473,11 +475,11 @@ mod tests {
         let effects =
             [effect("a", false, true), effect("b", false, false), effect("c", false, false)];
         assert_eq!(pairs(&effects), [(1, 2), (0, 1), (0, 2)]);
-        let words = cause_of(&effects, Some((1, 2)), 1).words();
+        let words = cause_of(&effects, Some((1, 2)), 1).describe();
         assert_eq!(words, "made by b together with c, and by neither alone");
-        let words = cause_of(&effects, None, 3).words();
+        let words = cause_of(&effects, None, 3).describe();
         assert_eq!(words, "made by more than two switches together; needed are b, c");
-        let words = cause_of(&effects, None, 1).words();
+        let words = cause_of(&effects, None, 1).describe();
         let pairs = "made by no switch alone and by no pair of those that were run (1; 2 were not)";
         assert_eq!(words, format!("{pairs}; needed are b, c"));
     }

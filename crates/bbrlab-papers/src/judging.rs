@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use bbrlab_lab::{LabError, Progress};
 use bbrlab_scenario::Scenario;
 
-use crate::by_hand::ByHand;
-use crate::claims::{Judged, Needed, UnderSetting, causes_of, judge, look, settings_of};
+use crate::claims::{Judged, Needed, UnderSetting, causes_of, evaluate_claim, judge, settings_of};
 use crate::counting::Counting;
 use crate::papers::{Claim, Expected, Experiment, papers};
 use crate::quick::SHORT_S;
+use crate::repeat::RepeatCommand;
 use crate::reproduce::{ReproduceOptions, Reproduced, run_scenario};
 use crate::row::MeasuredRows;
 use crate::rows::counted_rows;
@@ -40,14 +40,14 @@ pub fn judge_claims(
     mut watch: impl FnMut(Progress),
 ) -> Result<Vec<Judged>, LabError> {
     let claims = claims_of(experiment);
-    let looked: Vec<_> = claims
+    let evaluation: Vec<_> = claims
         .iter()
         .map(|claim| match why_not(claim, experiment, reproduced) {
             Some(reason) => Err(reason),
-            None => look(claim, &reproduced.measured),
+            None => evaluate_claim(claim, &reproduced.measured),
         })
         .collect();
-    let is_false = |place: usize| looked[place].as_ref().is_ok_and(|it| !it.is_true);
+    let is_false = |place: usize| evaluation[place].as_ref().is_ok_and(|it| !it.is_true);
     let open: Vec<usize> = (0..claims.len()).filter(|&place| is_false(place)).collect();
     let mut under: Vec<Vec<UnderSetting>> = claims.iter().map(|_| Vec::new()).collect();
     let ways: Vec<Vec<&'static Setting>> =
@@ -56,7 +56,9 @@ pub fn judge_claims(
     for nth in 0.. {
         // A claim that is true under an earlier setting needs no other.
         let is_shown = |place: usize| {
-            under[place].iter().any(|it| it.looked.as_ref().is_ok_and(|looked| looked.is_true))
+            under[place]
+                .iter()
+                .any(|it| it.evaluation.as_ref().is_ok_and(|evaluation| evaluation.is_true))
         };
         let left = open.iter().copied().filter(|&place| !is_shown(place));
         let asked = by_config(left.filter_map(|place| Some((place, *ways[place].get(nth)?))));
@@ -70,18 +72,18 @@ pub fn judge_claims(
                 under[place].push(UnderSetting {
                     of: setting.of.to_string(),
                     setting: setting.words.clone(),
-                    by_hand: config.by_hand(experiment, options),
+                    repeat: config.repeat(experiment, options),
                     out: ran.as_ref().map(|ran| ran.out.clone()).unwrap_or_default(),
-                    looked: ran
+                    evaluation: ran
                         .as_ref()
                         .map_err(Clone::clone)
-                        .and_then(|ran| look(claims[place], &ran.rows)),
+                        .and_then(|ran| evaluate_claim(claims[place], &ran.rows)),
                 });
             }
         }
     }
-    let judged = claims.iter().zip(looked).zip(under);
-    Ok(judged.map(|((claim, looked), under)| judge(claim, looked, under)).collect())
+    let judged = claims.iter().zip(evaluation).zip(under);
+    Ok(judged.map(|((claim, evaluation), under)| judge(claim, evaluation, under)).collect())
 }
 
 /// Returns the settings in which a false claim is evaluated again: those of its artifacts, or its
@@ -147,16 +149,17 @@ impl Config {
     }
 
     /// Returns how a user runs an experiment in this configuration.
-    pub(crate) fn by_hand(
+    pub(crate) fn repeat(
         &self,
         experiment: &'static Experiment,
         options: &ReproduceOptions,
-    ) -> ByHand {
+    ) -> RepeatCommand {
         let form = form_of(experiment, self.form);
         let scenarios = form.map(|form| form.scenarios.clone());
         let (scenarios, sets) = (scenarios.unwrap_or_default(), self.sets.clone());
-        let by_hand = ByHand { scenarios, sets, counting: self.counting, ..ByHand::default() };
-        by_hand.with_seeds_of(options)
+        let repeat =
+            RepeatCommand { scenarios, sets, counting: self.counting, ..RepeatCommand::default() };
+        repeat.with_seeds_of(options)
     }
 }
 

@@ -20,11 +20,10 @@
 //! | `claims/` | the claims' language, its evaluation and the verdicts |
 //! | `judging.rs`, `explain.rs`, `sensitivity.rs` | verdicts, causes of artifacts, open choices |
 //! | `figures/` | the papers' figures, drawn from our runs |
-//! | `report.rs`, `notes.rs`, `by_hand.rs` | the report, and how to repeat a part of it by hand |
+//! | `report.rs`, `notes.rs`, `repeat.rs` | the report, and how to repeat a part of it |
 //! | `work.rs` | number and CPU time of runs |
 //! | `kept/` | the committed part of results, from which pages are written |
 
-mod by_hand;
 mod claims;
 mod counting;
 #[cfg(test)]
@@ -42,6 +41,7 @@ mod notes;
 mod papers;
 mod published;
 mod quick;
+mod repeat;
 mod report;
 mod reproduce;
 mod row;
@@ -50,10 +50,9 @@ mod sensitivity;
 mod study;
 mod work;
 
-pub use by_hand::{ByHand, word_of_a_shell};
 pub use claims::{
-    ClaimFigure, ClaimVerdict, Compared, FalsePoint, Judged, Looked, Printed, PrintedCalc,
-    PrintedRule, UnderSetting, causes, evaluate_printed,
+    ClaimEvaluation, ClaimFigure, ClaimVerdict, Compared, FalsePoint, Judged, Printed, PrintedCalc,
+    PrintedRule, UnderSetting, cause_keys, evaluate_printed,
 };
 pub use counting::Counting;
 pub use explain::{ArtifactCause, Explained, SwitchEffect, explain};
@@ -65,7 +64,8 @@ pub use papers::{
     Published, contradictions, papers,
 };
 pub use published::NO_KEY;
-pub use report::{Told, sensitivity_table, write_replication};
+pub use repeat::{RepeatCommand, word_of_a_shell};
+pub use report::{ExperimentReport, sensitivity_table, write_replication};
 pub use reproduce::{DEFAULT_SEEDS, ReproduceOptions, Reproduced, reproduce, scenario_hashes};
 pub use row::{MeasuredRow, MeasuredRows};
 pub use rows::{Finished, RunAt, measured_rows};

@@ -15,7 +15,7 @@ use crate::work::Work;
 
 /// An experiment with its claims and the causes of its artifacts.
 #[derive(Clone, Debug)]
-pub struct Told {
+pub struct ExperimentReport {
     /// The experiment.
     pub reproduced: Reproduced,
     /// Its claims.
@@ -28,7 +28,7 @@ pub struct Told {
     pub switched: Work,
 }
 
-impl Told {
+impl ExperimentReport {
     /// The experiment that judges the claims, if this is another form of it.
     #[must_use]
     pub fn judged_by(&self) -> Option<&'static str> {
@@ -76,13 +76,13 @@ impl Reproduced {
 impl Explained {
     /// Describes the cause in a sentence.
     #[must_use]
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         let Self { claim, setting, cause, .. } = self;
         match setting {
             Some((artifact, words)) => {
-                format!("{claim} as in {artifact} ({words}): {}.", cause.words())
+                format!("{claim} as in {artifact} ({words}): {}.", cause.describe())
             }
-            None => format!("{claim}: {}.", cause.words()),
+            None => format!("{claim}: {}.", cause.describe()),
         }
     }
 }
@@ -98,7 +98,7 @@ pub fn sensitivity_table(found: &[Sensitivity]) -> String {
         .column("instead", "", Align::Left)
         .column("decides", "", Align::Left);
     for one in found {
-        table.row(vec![one.choice.clone(), one.instead.clone(), one.words()]);
+        table.row(vec![one.choice.clone(), one.instead.clone(), one.describe()]);
     }
     table.render()
 }
@@ -109,7 +109,7 @@ pub fn sensitivity_table(found: &[Sensitivity]) -> String {
 /// # Errors
 /// If a file cannot be written, or the data of a plot cannot be read.
 pub fn write_replication(
-    told: &[Told],
+    told: &[ExperimentReport],
     options: &ReproduceOptions,
     html: Option<&Path>,
     markdown: Option<&Path>,
@@ -137,7 +137,10 @@ pub fn write_replication(
     html.map_or(Ok(()), |file| write_report_text(file, &report.page()))
 }
 
-fn section(one: &Told, options: &ReproduceOptions) -> Result<ReplicationSection, LabError> {
+fn section(
+    one: &ExperimentReport,
+    options: &ReproduceOptions,
+) -> Result<ReplicationSection, LabError> {
     let reproduced = &one.reproduced;
     let mut command = format!("bbrlab reproduce {}", reproduced.id);
     if options.quick {
@@ -172,6 +175,6 @@ fn section(one: &Told, options: &ReproduceOptions) -> Result<ReplicationSection,
 
 /// Writes the cause of an artifact, and how to repeat the runs.
 fn paragraph(explained: &Explained) -> String {
-    let words = explained.words();
-    explained.by_hand.command().map_or(words.clone(), |it| format!("{words} By hand: {it}"))
+    let words = explained.describe();
+    explained.repeat.command().map_or(words.clone(), |it| format!("{words} Repeat with: {it}"))
 }

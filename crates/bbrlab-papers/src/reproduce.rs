@@ -195,7 +195,7 @@ pub(crate) fn run_scenario(
     check_limit(&estimate, options.jobs, estimate.records_bytes, options.limit).map_err(
         |error| {
             let plural = if seeds == 1 { "" } else { "s" };
-            LabError::Usage(format!("{id} with {seeds} seed{plural} a point: {error}"))
+            LabError::Usage(format!("{id} with {seeds} seed{plural} per point: {error}"))
         },
     )?;
     let only: BTreeSet<u64> = points.into_iter().flatten().collect();
@@ -227,7 +227,7 @@ pub(crate) fn run_scenario(
     let batch = run_batch(&scenario, &batch_options, watch)?;
     if batch.is_interrupted {
         return Err(LabError::Interrupted(format!(
-            "interrupted: {} of {wanted} runs of {id} are finished and in {}; the same command continues from there",
+            "interrupted: {} of {wanted} runs of {id} are finished and in {}; the same command continues",
             batch.records.count(),
             out.display()
         )));

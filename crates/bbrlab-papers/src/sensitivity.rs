@@ -7,10 +7,10 @@
 
 use bbrlab_lab::{LabError, Progress};
 
-use crate::by_hand::ByHand;
-use crate::claims::look;
+use crate::claims::evaluate_claim;
 use crate::judging::{Config, claims_of, run_under};
 use crate::papers::{Claim, Experiment, paper_of};
+use crate::repeat::RepeatCommand;
 use crate::reproduce::ReproduceOptions;
 use crate::study::Choice;
 use crate::work::Work;
@@ -25,7 +25,7 @@ pub struct Sensitivity {
     /// The alternative that was tried.
     pub instead: String,
     /// The alternative as keys of scenarios.
-    pub by_hand: ByHand,
+    pub repeat: RepeatCommand,
     /// Claims whose outcome changes, with the outcome under the scenario's choice.
     pub decides: Vec<(String, bool)>,
     /// Number of claims evaluated with both the choice and the alternative.
@@ -37,7 +37,7 @@ pub struct Sensitivity {
 impl Sensitivity {
     /// Describes the claims that it decides.
     #[must_use]
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         if let Some(reason) = &self.missing {
             return format!("not measured: {reason}");
         }
@@ -97,7 +97,7 @@ pub fn sensitivity(
                 experiment: experiment.id.clone(),
                 choice: choice.words.clone(),
                 instead: sets.join(", "),
-                by_hand: config.by_hand(experiment, &options),
+                repeat: config.repeat(experiment, &options),
                 decides: Vec::new(),
                 looked_at: 0,
                 missing: None,
@@ -134,7 +134,7 @@ fn outcomes(
     Ok(ran.map(|ran| {
         claims
             .iter()
-            .map(|claim| look(claim, &ran.rows).ok().map(|looked| looked.is_true))
+            .map(|claim| evaluate_claim(claim, &ran.rows).ok().map(|evaluation| evaluation.is_true))
             .collect()
     }))
 }

@@ -231,7 +231,7 @@ impl Study {
     pub(crate) fn check(&self, file: &str, text: &str, known: &Known<'_>) -> Result<(), String> {
         let missing = |id: &Id, what: &str| {
             let line = id.line(text);
-            format!("{file}:{line}: `{}` is no {what} of papers/{}.toml", &**id, known.paper)
+            format!("{file}:{line}: papers/{}.toml has no {what} `{}`", known.paper, &**id)
         };
         let is = |id: &Id, ids: &[&str]| ids.contains(&&**id);
         let is_paper = |id: &Id| **id == *known.paper;
@@ -290,17 +290,17 @@ mod tests {
     }
 
     #[test]
-    fn what_a_file_names_stands_in_the_papers_data() {
+    fn names_in_a_file_are_in_the_papers_data() {
         let of = |table: &str, of: &str| {
             refusal(&format!("[[{table}]]\nof = [\"{of}\"]\nwords = \"w\"\n"))
         };
         assert_eq!(
             of("causes", "some2020.c02"),
-            format!("{FILE}:2: `some2020.c02` is no claim of papers/some2020.toml")
+            format!("{FILE}:2: papers/some2020.toml has no claim `some2020.c02`")
         );
         assert_eq!(
             of("settings", "some2020.c01"),
-            format!("{FILE}:2: `some2020.c01` is no artifact of papers/some2020.toml")
+            format!("{FILE}:2: papers/some2020.toml has no artifact `some2020.c01`")
         );
     }
 }

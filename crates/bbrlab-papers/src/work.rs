@@ -57,7 +57,7 @@ mod tests {
     use super::Work;
 
     #[test]
-    fn a_run_counts_once_and_what_is_beyond_others_is_told_apart() {
+    fn a_run_counts_once_and_runs_beyond_others_are_separate() {
         let work = |computed, runs: &[(&str, u64, f64)]| Work {
             runs: runs.iter().map(|&(hash, seed, s)| ((hash.to_owned(), seed), s)).collect(),
             computed,

@@ -21,10 +21,10 @@ const RESULTS: &str = "results/replication.json";
 const EXPLANATIONS: &str = "results/explanations.json";
 const FINDINGS: &str = "docs/replication.md";
 const BEGIN: &str =
-    "<!-- Written from `results/replication.json`; `cargo xtask bless` writes it anew -->";
+    "<!-- Written from `results/replication.json`; `cargo xtask bless` rewrites it -->";
 const END: &str = "<!-- End of what is written from `results/replication.json`. -->";
 
-const BEGIN_PAGE: &str = "<!-- Written from `results/replication.json`, `results/explanations.json` and `papers/`; `cargo xtask bless` writes it anew -->";
+const BEGIN_PAGE: &str = "<!-- Written from `results/replication.json`, `results/explanations.json` and `papers/`; `cargo xtask bless` rewrites it -->";
 
 /// Verdicts in the order in which they are counted.
 const VERDICTS: [&str; 5] =

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use bbrlab_cost::Estimate;
 use bbrlab_lab::{
-    BatchOptions, DEFAULT_LIMIT, LabError, Progress, Stop, SummaryOf, Task, Whole, check_backend,
-    check_limit, finish_whole, heaviest_first, processors, read_run, run_batch,
+    BatchOptions, DEFAULT_LIMIT, LabError, Progress, Stop, SummaryOf, SweepStatus, Task,
+    check_backend, check_limit, finish_if_complete, heaviest_first, processors, read_run,
+    run_batch,
 };
 use bbrlab_run::{Column, Values};
 use bbrlab_scenario::Scenario;
@@ -177,7 +178,7 @@ pub(crate) fn finish(
     let scenario = &scenario.get().inner;
     let failed = |error| raised(py, error);
     let runs = py.detach(|| {
-        let Whole { complete, records } = finish_whole(scenario, &out, pictures)?;
+        let SweepStatus { complete, records } = finish_if_complete(scenario, &out, pictures)?;
         if complete < scenario.runs() {
             return Err(LabError::Failed(format!(
                 "{}: found {complete} of {} runs; the workers write to a folder that this machine cannot access",

@@ -118,12 +118,12 @@ pub(crate) fn here<T>(
 
 /// Makes the exception for a panic.
 fn bug(py: Python<'_>, panic: &(dyn Any + Send)) -> PyErr {
-    let text = format!("an assertion failed, which is a bug of bbrlab: {}", words(panic));
+    let text = format!("an assertion failed, which is a bug of bbrlab: {}", describe(panic));
     of_class(py, "RunError", &text)
 }
 
 /// Returns the message of a panic.
-fn words(panic: &(dyn Any + Send)) -> String {
+fn describe(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().cloned();
     text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap_or_default()
 }

@@ -59,7 +59,7 @@ pub(crate) struct Most {
     /// Groups of flows with transfers.
     transfers: usize,
     unfinished: u64,
-    turned_away: u64,
+    rejected: u64,
     /// Whether a group of flows was active for only part of the time.
     is_active_in_part: bool,
     random_losses: u64,
@@ -78,7 +78,7 @@ impl Most {
         self.transfers = self.transfers.max(transfers);
         for group in &run.flow_groups {
             most(&mut self.unfinished, group.fct_ms.unfinished);
-            most(&mut self.turned_away, group.turned_away);
+            most(&mut self.rejected, group.rejected);
             self.is_active_in_part |= group.is_active_in_part();
         }
         for link in &run.links {
@@ -95,7 +95,7 @@ pub(crate) fn answers(most: &Most, groups: &[Group]) -> Vec<Answer<'static>> {
     let is_worth_showing = |answer: &Answer<'_>| match answer.metric.name() {
         "share" => most.flow_groups > 1,
         "fct_ms.unfinished" => most.unfinished > 0,
-        "turned_away" => most.turned_away > 0,
+        "rejected" => most.rejected > 0,
         "goodput_active_mbps" => most.is_active_in_part && most.flow_groups > 1,
         name if name.starts_with("fct_ms") => most.transfers > 0,
         "random_losses" => most.random_losses > 0,
@@ -116,7 +116,7 @@ const ALL: [Answer<'static>; 18] = [
     answer("FCT p95", "ms", 1.0, 0, Metric::PerGroup("fct_ms.p95")),
     answer("FCT p99", "ms", 1.0, 0, Metric::PerGroup("fct_ms.p99")),
     answer("unfinished", "", 1.0, 0, Metric::PerGroup("fct_ms.unfinished")),
-    answer("turned away", "", 1.0, 0, Metric::PerGroup("turned_away")),
+    answer("rejected", "", 1.0, 0, Metric::PerGroup("rejected")),
     answer("while active", "Mbit/s", 1.0, 2, Metric::PerGroup("goodput_active_mbps")),
     answer("goodput", "Mbit/s", 1.0, 2, Metric::Run("goodput_mbps")),
     answer("queue delay", "ms", 1.0, 2, Metric::Bottleneck("queue_delay_ms.mean")),
@@ -150,7 +150,7 @@ pub(crate) fn places(groups: &[Group], metric: Metric<'_>) -> Vec<usize> {
 }
 
 /// Whether a metric of a link counts drops, losses, thinned ACKs or marks, which few links have.
-fn is_of_what_goes_wrong(figure: &str) -> bool {
+fn counts_losses_or_marks(figure: &str) -> bool {
     ["drop_ratio", "random_losses", "policer_drops", "thinned_acks", "marks"].contains(&figure)
 }
 
@@ -158,9 +158,9 @@ fn is_of_what_goes_wrong(figure: &str) -> bool {
 /// packets wait, if there are several. For a count of losses or marks, these are the links with a
 /// nonzero count. Empty if only the bottleneck would have a column: it needs no name.
 pub(crate) fn links_to_name<'g>(groups: &'g [Group], figure: &str) -> Vec<&'g str> {
-    let told = links_to_tell(groups);
+    let told = links_to_show(groups);
     let mut links = link_names(groups, figure);
-    if !is_of_what_goes_wrong(figure) || links.is_empty() {
+    if !counts_losses_or_marks(figure) || links.is_empty() {
         links.retain(|link| told.len() > 1 && told.contains(link));
         return links;
     }
@@ -171,10 +171,10 @@ pub(crate) fn links_to_name<'g>(groups: &'g [Group], figure: &str) -> Vec<&'g st
 }
 
 /// Whether a count of losses or marks is 0 at the bottleneck, but not at another link.
-pub(crate) fn is_elsewhere(groups: &[Group], answer: &Answer<'_>) -> bool {
+pub(crate) fn is_only_at_other_links(groups: &[Group], answer: &Answer<'_>) -> bool {
     let Metric::Bottleneck(figure) = answer.metric else { return false };
     let has_some = |group: &Group| value(group, answer.metric, 0).0.is_some_and(|mean| mean > 0.0);
-    is_of_what_goes_wrong(figure)
+    counts_losses_or_marks(figure)
         && !groups.iter().any(has_some)
         && !links_to_name(groups, figure).is_empty()
 }
@@ -211,7 +211,7 @@ pub(crate) fn link_names<'g>(groups: &'g [Group], figure: &str) -> Vec<&'g str> 
             }
         }
     }
-    if is_of_what_goes_wrong(figure) && links.len() > 1 {
+    if counts_losses_or_marks(figure) && links.len() > 1 {
         links.retain(|&(_, is_any)| is_any);
     }
     links.into_iter().map(|(link, _)| link).collect()
@@ -219,11 +219,11 @@ pub(crate) fn link_names<'g>(groups: &'g [Group], figure: &str) -> Vec<&'g str> 
 
 /// Threshold in milliseconds. A link whose mean queue delay is below it at all points is not shown
 /// separately, unless it drops packets.
-pub(crate) const WORTH_TELLING_MS: f64 = 1.0;
+pub(crate) const WORTH_SHOWING_MS: f64 = 1.0;
 
 /// The links with values of their own in a table: the bottleneck (without one, the first link), and
 /// other links at which packets wait or are dropped.
-pub(crate) fn links_to_tell(groups: &[Group]) -> Vec<&str> {
+pub(crate) fn links_to_show(groups: &[Group]) -> Vec<&str> {
     let most = |link: &str, figure: &str| {
         let values = groups.iter().filter_map(|group| link_value(group, link, figure).0);
         values.fold(0.0, f64::max)
@@ -233,7 +233,7 @@ pub(crate) fn links_to_tell(groups: &[Group]) -> Vec<&str> {
     let main = links.get(main).copied();
     links.retain(|&link| {
         Some(link) == main
-            || most(link, "queue_delay_ms.mean") >= WORTH_TELLING_MS
+            || most(link, "queue_delay_ms.mean") >= WORTH_SHOWING_MS
             || most(link, "drop_ratio") > 0.0
     });
     links
@@ -243,7 +243,7 @@ pub(crate) fn links_to_tell(groups: &[Group]) -> Vec<&str> {
 /// to be shown.
 pub(crate) fn link_to_name(groups: &[Group], metric: Metric<'_>) -> Option<String> {
     let Metric::Bottleneck(figure) = metric else { return None };
-    if links_to_tell(groups).len() < 2 {
+    if links_to_show(groups).len() < 2 {
         return None;
     }
     link_of(groups, metric, figure)

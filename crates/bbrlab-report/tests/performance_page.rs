@@ -41,10 +41,7 @@ fn is_or_becomes(path: &str, wanted: &str) {
     } else {
         let found = fs::read_to_string(&path).unwrap_or_default();
         let name = path.file_name().unwrap_or_default().display();
-        assert!(
-            found == wanted,
-            "{name} differs from results/; `cargo xtask bless` writes it anew"
-        );
+        assert!(found == wanted, "{name} differs from results/; `cargo xtask bless` rewrites it");
     }
 }
 
@@ -58,7 +55,7 @@ fn the_page_says_what_was_measured() {
         (OVERHEADS, overheads(&measurements(OVERHEADS))),
     ];
     for (source, part) in parts {
-        let begin = format!("<!-- Written from `{source}`; `cargo xtask bless` writes it anew -->");
+        let begin = format!("<!-- Written from `{source}`; `cargo xtask bless` rewrites it -->");
         let end = format!("<!-- End of what is written from `{source}`. -->");
         let (head, rest) = page.split_once(&begin).expect("the page has the mark");
         let (_, tail) = rest.split_once(&end).expect("the page has both marks");
@@ -254,7 +251,7 @@ fn picture(of: &Value) -> String {
         |key, y_title: &str| panel("One flow", &rates_along, "rate, bit/s", rates, key, y_title);
     let plate = Plate {
         name: "growth".to_owned(),
-        title: "What a packet costs as flows become more and faster".to_owned(),
+        title: "Cost per packet by number of flows and by rate".to_owned(),
         note: "bbr1, RTT 10 ms, every packet paced on its own; `cargo xtask growth`".to_owned(),
         columns: 2,
         panels: vec![

@@ -241,7 +241,7 @@ fn split<T, U>(values: &[T], present: impl Fn(&T) -> Option<U>) -> (Vec<U>, Vec<
 /// # Errors
 /// If the file has another format or is damaged.
 pub fn decode(file: Vec<u8>, is_wanted: impl Fn(&str) -> bool) -> Result<Vec<Column>, String> {
-    read_wanted(file, is_wanted).map_err(|error| words(&error))
+    read_wanted(file, is_wanted).map_err(|error| describe(&error))
 }
 
 /// Reads a Parquet file one row group at a time.
@@ -251,7 +251,7 @@ impl ParquetReader {
     /// # Errors
     /// If the file has another format or is damaged.
     pub(crate) fn new(file: Vec<u8>) -> Result<Self, String> {
-        SerializedFileReader::new(Bytes::from(file)).map(Self).map_err(|error| words(&error))
+        SerializedFileReader::new(Bytes::from(file)).map(Self).map_err(|error| describe(&error))
     }
 
     /// The names of the columns.
@@ -277,11 +277,11 @@ impl ParquetReader {
                 .map(|at| read_column(group.get_column_reader(at)?, rows))
                 .collect()
         };
-        read().map_err(|error| words(&error))
+        read().map_err(|error| describe(&error))
     }
 }
 
-fn words(error: &ParquetError) -> String {
+fn describe(error: &ParquetError) -> String {
     match error {
         ParquetError::General(text) => text.clone(),
         other => other.to_string(),

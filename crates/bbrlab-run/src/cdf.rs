@@ -89,20 +89,21 @@ mod tests {
 
     #[test]
     fn quantiles_lie_on_the_lines_between_the_points() {
-        let law = cdf(&[(100, 250), (100, 500), (300, 750), (300, 750), (1300, 1000)]).unwrap();
+        let distribution =
+            cdf(&[(100, 250), (100, 500), (300, 750), (300, 750), (1300, 1000)]).unwrap();
         let at = |share: f64| {
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a test")]
-            law.quantile((share * 2_f64.powi(64)) as u64)
+            distribution.quantile((share * 2_f64.powi(64)) as u64)
         };
         assert_eq!([0.0, 0.2, 0.499].map(at), [100; 3]);
         assert_eq!([0.5, 0.625, 0.75, 0.875].map(at), [100, 200, 300, 800]);
-        assert_eq!(law.quantile(u64::MAX), 1299);
+        assert_eq!(distribution.quantile(u64::MAX), 1299);
         // 50 + 50 + 800 / 4, and a quarter of 100 twice.
-        assert_eq!((law.mean(), law.largest()), (300, 1300));
+        assert_eq!((distribution.mean(), distribution.largest()), (300, 1300));
     }
 
     #[test]
-    fn a_law_may_be_one_value_and_have_the_largest_ones() {
+    fn a_distribution_may_have_one_value_and_the_largest_values() {
         let one = cdf(&[(7, 1000)]).unwrap();
         assert_eq!((one.quantile(0), one.quantile(u64::MAX), one.mean()), (7, 7, 7));
         let far = cdf(&[(0, 0), (1 << 52, 1000)]).unwrap();

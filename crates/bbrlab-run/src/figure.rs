@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_told_in_json_has_no_value_in_a_row() {
+    fn numbers_that_json_cannot_represent_have_no_value_in_a_row() {
         let mut cells = Vec::new();
         f64::NAN.cells(&mut cells);
         None::<u64>.cells(&mut cells);

@@ -229,7 +229,7 @@ record! {
         policer_drops: Option<u64>, Result, "packets", "data packets that policers on its path dropped; null if there is none";
         rto_count: Option<u64>, Result, "", "retransmission timeouts";
         rtt_ms: Rtt, Result, "ms", "of the round-trip times of all data packets that arrived, each from the transmission that arrived to the ACK or SACK that reports it";
-        rtt_sample_ms: Rtt, Result, "ms", "of the sender's RTT samples in its active time, taken as in Linux, at most one per ACK (none after a train's next connection has begun); percentiles are null in runs of more than 32 flows";
+        rtt_sample_ms: Rtt, Result, "ms", "of the sender's RTT samples in its active time, taken as in Linux: at most one per ACK, and none after a train's next connection has begun. Percentiles are null in runs of more than 32 flows";
         srtt_ms: Srtt, Result, "ms", "of the smoothed RTT, sampled with the period of the time series";
         cwnd_packets: Cwnd, Result, "packets", "of the congestion window";
         limited_by: LimitedBy, Result, "share", "limited the sender: share of its active time; the shares sum to 1";
@@ -298,7 +298,9 @@ record! {
     FlowGroup {
         group: String, Name, "", "its name";
         flows: u64, Given, "flows", "number of flows; with `arrivals`, number of arrivals";
-        turned_away: Option<u64>, Result, "flows", "rejected flows, which arrived while `at_most` flows were active; null without `arrivals`";
+        // Deprecated name, still read from folders of results: `turned_away`.
+        #[serde(alias = "turned_away")]
+        rejected: Option<u64>, Result, "flows", "rejected flows, which arrived while `at_most` flows were active; null without `arrivals`";
         goodput_mbps: Option<f64>, Result, "Mbit/s", "bytes that its receiving applications got / the time of the run's goodput";
         goodput_active_mbps: Option<f64>, Result, "Mbit/s", "bytes that its receiving applications got while their flows were active / the time in which at least one of them was active; null with `arrivals`";
         share: Option<f64>, Result, "share", "its share of the bytes that all receiving applications got in that time";
@@ -523,5 +525,19 @@ impl Delays {
         (0..self.len())
             .filter(is_it)
             .map(|row| (self.delay_ns[row] as f64 / NS_PER_MS, self.count[row]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::FlowGroup;
+
+    #[test]
+    fn a_record_with_the_old_name_of_rejected_flows_can_be_read() {
+        let group = FlowGroup { rejected: Some(3), ..FlowGroup::default() };
+        let new = serde_json::to_string(&group).unwrap();
+        assert!(new.contains("\"rejected\":3"), "{new}");
+        let old = new.replace("\"rejected\"", "\"turned_away\"");
+        assert_eq!(serde_json::from_str::<FlowGroup>(&old).unwrap(), group);
     }
 }

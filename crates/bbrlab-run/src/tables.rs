@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_together_is_told() {
+    fn tables_that_do_not_fit_together_are_reported() {
         let whole = tables_of(&[0, 1, 2, 3], &runs());
         let told = |change: &dyn Fn(&mut [Vec<crate::column::Column>; 7])| {
             let mut tables = whole.clone();

@@ -10,7 +10,7 @@ use crate::cdf::Cdf;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Random {
     /// The distribution of the draws.
-    pub law: Law,
+    pub distribution: Distribution,
     /// The mean of the distribution.
     pub mean: u64,
     /// Larger draws become this value.
@@ -19,7 +19,7 @@ pub struct Random {
 
 /// A probability distribution. Parameters are in thousandths.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Law {
+pub enum Distribution {
     /// Always the mean.
     Constant,
     /// Exponential: without memory.

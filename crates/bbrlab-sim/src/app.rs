@@ -182,7 +182,7 @@ impl Application {
         let mss = class.mss;
         match class.source {
             Source::Arrivals(_) => unreachable!("these flows come without an event of their own"),
-            Source::Requests(_) => self.ask(port, connection, token),
+            Source::Requests(_) => self.request(port, connection, token),
             Source::Unlimited => sender.write_unlimited(end.now(), &mut end),
             Source::Bytes(bytes) | Source::Train { bytes, .. } => {
                 sender.write(end.now(), bytes.0, &mut end);
@@ -251,13 +251,13 @@ impl Application {
     }
 
     /// Sends a request of the client. For the first one the client also connects.
-    fn ask(&mut self, port: &mut Port<'_, Payload>, connection: &mut Connection, token: Token) {
-        let (Some(Client::Asks(asks)), Some(duplex)) =
+    fn request(&mut self, port: &mut Port<'_, Payload>, connection: &mut Connection, token: Token) {
+        let (Some(Client::Requester(requester)), Some(duplex)) =
             (self.client.as_deref_mut(), connection.duplex.as_deref_mut())
         else {
             return;
         };
-        let bytes = asks.ask();
+        let bytes = requester.request();
         let mut end = connection.receiver_end.end(port);
         let now = end.now();
         if token == Token::Connect {
@@ -276,7 +276,7 @@ impl Application {
     /// Bytes of the answer to a request; `None` once the flow's sender no longer answers.
     pub(crate) fn answer(&self) -> Option<u64> {
         match self.client.as_deref() {
-            Some(Client::Asks(asks)) if self.is_open() => Some(asks.wanted()),
+            Some(Client::Requester(requester)) if self.is_open() => Some(requester.wanted()),
             _ => None,
         }
     }
@@ -337,8 +337,8 @@ impl Application {
         {
             port.schedule(flow, now + gap, Token::Connect as u32);
         }
-        if let Some(Client::Asks(asks)) = self.client.as_deref_mut()
-            && let Some(at) = asks.after(self.transfers.len(), now)
+        if let Some(Client::Requester(requester)) = self.client.as_deref_mut()
+            && let Some(at) = requester.after(self.transfers.len(), now)
         {
             self.pieces.wait_until(at);
             port.schedule(flow, at, Token::Write as u32);
@@ -379,7 +379,7 @@ impl Application {
     pub(crate) fn all_transfers(&self, retransmitted: u64) -> impl Iterator<Item = Transfer> {
         // All answers share one connection, whose count of retransmissions goes on over all of
         // them.
-        let is_one_connection = matches!(self.client.as_deref(), Some(Client::Asks(_)));
+        let is_one_connection = matches!(self.client.as_deref(), Some(Client::Requester(_)));
         let mut before = 0;
         let last = self.transfers.len();
         (1..).zip(&self.transfers).map(move |(place, transfer)| {

@@ -49,7 +49,7 @@ pub(crate) struct Population {
     at_most: u32,
     pub(crate) came: u64,
     /// Arrivals that were rejected because `at_most` flows were active.
-    pub(crate) turned_away: u64,
+    pub(crate) rejected: u64,
     pub(crate) counts: Completed,
 }
 
@@ -93,7 +93,7 @@ impl Population {
             places: Vec::new(),
             at_most: arrivals.at_most,
             came: 0,
-            turned_away: 0,
+            rejected: 0,
             counts: Completed { hub, ideal, all: Completions::new(), rows: Vec::new() },
         }
     }
@@ -117,7 +117,7 @@ impl Population {
             Some(place) => Place::Of(place),
             None if self.places.len() as u64 + 1 < u64::from(self.at_most) => Place::New,
             None => {
-                self.turned_away += 1;
+                self.rejected += 1;
                 return Place::None;
             }
         };

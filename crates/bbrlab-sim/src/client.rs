@@ -9,13 +9,13 @@ use crate::draw::Draws;
 /// The application of a flow whose times or sizes are drawn.
 #[derive(Debug)]
 pub(crate) enum Client {
-    Asks(Asks),
+    Requester(Requester),
     Bursts { on: Draws, off: Draws },
 }
 
 /// A client that sends requests.
 #[derive(Debug)]
-pub(crate) struct Asks {
+pub(crate) struct Requester {
     sizes: Draws,
     pause: Wait,
     /// Bytes of the answer to the current request.
@@ -47,19 +47,21 @@ impl Client {
     pub(crate) fn new(source: &Source, (seed, id): (u64, u32)) -> Option<Self> {
         let draws = |random: &Random, what| Draws::new(random, seed, &format!("{what} {id}"));
         match *source {
-            Source::Requests(Requests { ref size, ref pause, count }) => Some(Self::Asks(Asks {
-                sizes: draws(size, "answers"),
-                pause: match *pause {
-                    Pause::None => Wait::None,
-                    Pause::Think(ref think) => Wait::Think(draws(think, "think")),
-                    Pause::Player { piece, buffer } => {
-                        let plays_until = None;
-                        Wait::Player(Player { piece, buffer, plays_until, stalled: Span::ZERO })
-                    }
-                },
-                wanted: 0,
-                count: count.unwrap_or(u32::MAX),
-            })),
+            Source::Requests(Requests { ref size, ref pause, count }) => {
+                Some(Self::Requester(Requester {
+                    sizes: draws(size, "answers"),
+                    pause: match *pause {
+                        Pause::None => Wait::None,
+                        Pause::Think(ref think) => Wait::Think(draws(think, "think")),
+                        Pause::Player { piece, buffer } => {
+                            let plays_until = None;
+                            Wait::Player(Player { piece, buffer, plays_until, stalled: Span::ZERO })
+                        }
+                    },
+                    wanted: 0,
+                    count: count.unwrap_or(u32::MAX),
+                }))
+            }
             Source::Bursts(Bursts { ref on, ref off, .. }) => {
                 Some(Self::Bursts { on: draws(on, "on"), off: draws(off, "off") })
             }
@@ -71,22 +73,24 @@ impl Client {
     pub(crate) fn period(&mut self, is_on: bool) -> Span {
         match self {
             Self::Bursts { on, off } => Span(if is_on { on.next() } else { off.next() }),
-            Self::Asks(_) => unreachable!("only bursts have periods"),
+            Self::Requester(_) => unreachable!("only bursts have periods"),
         }
     }
 
     /// How long a player has stalled since its first chunk, by `now`; `None` for other
     /// applications.
     pub(crate) fn stalled(&self, now: Time) -> Option<Span> {
-        let Self::Asks(Asks { pause: Wait::Player(player), .. }) = self else { return None };
+        let Self::Requester(Requester { pause: Wait::Player(player), .. }) = self else {
+            return None;
+        };
         let until = player.plays_until?;
         Some(player.stalled + now.since(until))
     }
 }
 
-impl Asks {
+impl Requester {
     /// Draws the size of the next answer and returns its bytes.
-    pub(crate) fn ask(&mut self) -> u64 {
+    pub(crate) fn request(&mut self) -> u64 {
         self.wanted = self.sizes.next();
         self.wanted
     }

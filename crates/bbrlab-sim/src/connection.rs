@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ack_touches_two_cache_lines_beside_the_sender() {
+    fn an_ack_touches_two_cache_lines_in_addition_to_the_sender() {
         let first = offset_of!(Connection, sender_end.pacing_timer);
         let histograms = offset_of!(Connection, meter.rtt_us);
         assert_eq!((first % LINE, histograms - first), (0, 2 * LINE));

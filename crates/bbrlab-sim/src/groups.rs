@@ -23,7 +23,7 @@ use crate::world::World;
 struct Gathered<'a> {
     name: &'a str,
     flows: u64,
-    turned_away: Option<u64>,
+    rejected: Option<u64>,
     bytes: u64,
     /// Bytes that arrived while their flow was active.
     active_bytes: u64,
@@ -84,7 +84,7 @@ impl<'a> Gathered<'a> {
         Self {
             name,
             flows: 0,
-            turned_away: None,
+            rejected: None,
             bytes: 0,
             active_bytes: 0,
             active: Vec::new(),
@@ -117,7 +117,7 @@ impl<'a> Gathered<'a> {
     /// Adds the flows of a class with arrivals.
     fn add_population(&mut self, population: &Population) {
         self.flows += population.came;
-        *self.turned_away.get_or_insert(0) += population.turned_away;
+        *self.rejected.get_or_insert(0) += population.rejected;
         self.transfers.merge(&population.counts.all);
     }
 
@@ -130,9 +130,9 @@ impl<'a> Gathered<'a> {
         FlowGroup {
             group: self.name.to_owned(),
             flows: self.flows,
-            turned_away: self.turned_away,
+            rejected: self.rejected,
             goodput_mbps: mbps(self.bytes, window),
-            goodput_active_mbps: match self.turned_away {
+            goodput_active_mbps: match self.rejected {
                 Some(_) => None,
                 None => mbps(self.active_bytes, covered(&mut self.active)),
             },

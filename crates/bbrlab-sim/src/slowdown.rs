@@ -5,7 +5,7 @@ use bbrlab_run::{FlowClass, Run};
 use bbrlab_units::{NS_PER_S, Time};
 
 use crate::app::Transfer;
-use crate::way::Way;
+use crate::path_delay::PathDelay;
 
 /// The completion time of a transfer alone on its path: its bytes on the wire at the path's
 /// smallest rate, and one round trip. Both are taken when the transfer starts.
@@ -16,8 +16,8 @@ pub(crate) struct Ideal {
     mss: u32,
     /// Bytes around the payload of a packet.
     headers: u32,
-    there: Way,
-    back: Way,
+    there: PathDelay,
+    back: PathDelay,
 }
 
 impl Ideal {
@@ -27,8 +27,8 @@ impl Ideal {
             rates: links.map(|link| link.rate.clone()).collect(),
             mss: class.mss,
             headers: run.data_overhead(class),
-            there: Way::of(run, class, &class.forward),
-            back: Way::of(run, class, &class.reverse),
+            there: PathDelay::of(run, class, &class.forward),
+            back: PathDelay::of(run, class, &class.reverse),
         }
     }
 

@@ -710,7 +710,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_for_something_else_is_not_application_limited() {
+    fn a_sender_that_waits_for_something_else_is_not_application_limited() {
         let is_limited = |inflight, backlog| {
             let mut conn = Conn { mss: 1448, inflight, delivered: 7, ..Conn::default() };
             conn.ctl.cwnd = 10;

@@ -119,12 +119,12 @@ impl WheelTimer {
     /// earlier and may be coarser. Linux: `__mod_timer`.
     #[inline]
     pub fn set(&mut self, expires: u32, now_jiffies: u32) -> Option<u32> {
-        if self.keeps(expires) { None } else { self.set_anew(expires, now_jiffies) }
+        if self.keeps(expires) { None } else { self.rearm(expires, now_jiffies) }
     }
 
     /// [`Self::set`] for a timer that does not already [keep](Self::keeps) `expires`.
     #[inline]
-    pub(crate) fn set_anew(&mut self, expires: u32, now_jiffies: u32) -> Option<u32> {
+    pub(crate) fn rearm(&mut self, expires: u32, now_jiffies: u32) -> Option<u32> {
         let slot = slot_of(expires, now_jiffies);
         let is_moved = !self.is_pending || self.slot != slot;
         *self = Self {

@@ -23,7 +23,7 @@ pub(super) fn verdict(packets: &PacketReplays, output: &mut Output) -> Verdict {
     Ok(())
 }
 
-pub(super) fn words(packets: &PacketReplays) -> String {
+pub(super) fn describe(packets: &PacketReplays) -> String {
     let report = &packets.report;
     let mut table = Table::new()
         .column("episode", "", Align::Left)

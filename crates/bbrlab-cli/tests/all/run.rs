@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
-use crate::shell::{Shell, files, told};
+use crate::shell::{Shell, files, printed};
 use expect_test::{Expect, expect};
 
 const SIXTEEN: &str = include_str!("../data/sixteen-unequal.toml");
@@ -176,7 +176,7 @@ fn a_sweep_is_the_same_with_one_job_and_with_two() {
     for jobs in ["1", "2"] {
         let args = ["run", "sixteen.toml", "--quiet", "--jobs", jobs, "--out", jobs];
         let output = shell.output(&args);
-        assert!(output.status.success(), "{}", told(&output));
+        assert!(output.status.success(), "{}", printed(&output));
     }
     let (one, two) = (files(&shell.folder().join("1")), files(&shell.folder().join("2")));
     assert_eq!(one.len(), two.len());
@@ -240,9 +240,12 @@ fn an_interrupted_run_leaves_what_there_is_of_it() {
     let kill = Command::new("kill").args(["-INT", &command.id().to_string()]).status().unwrap();
     assert!(kill.success());
     let output = command.output();
-    let told = told(&output);
-    assert_eq!(output.status.code(), Some(130), "{told}");
-    assert!(told.contains("interrupted after ") && told.contains("s of simulated time"), "{told}");
+    let printed = printed(&output);
+    assert_eq!(output.status.code(), Some(130), "{printed}");
+    assert!(
+        printed.contains("interrupted after ") && printed.contains("s of simulated time"),
+        "{printed}"
+    );
     let mark = fs::read_to_string(shell.folder().join("r/run.json")).unwrap();
     assert!(mark.contains("\"complete\": false"), "{mark}");
     let summary = fs::read_to_string(shell.folder().join("r/summary.json")).unwrap();
@@ -290,7 +293,7 @@ fn a_report_is_one_page_with_everything_in_it() {
 }
 
 #[test]
-fn an_experiment_is_told_published_beside_measured_with_a_verdict_on_each_claim() {
+fn an_experiment_shows_published_next_to_measured_values_and_verdicts() {
     let shell = Shell::new("reproduce");
     let mut args = vec![
         "reproduce",
@@ -338,7 +341,7 @@ fn an_experiment_is_told_published_beside_measured_with_a_verdict_on_each_claim(
 }
 
 #[test]
-fn what_a_run_would_take_is_told_without_running() {
+fn the_cost_of_a_run_is_estimated_without_running() {
     let shell = Shell::new("check");
     check_shape(
         &shell,
@@ -350,12 +353,12 @@ fn what_a_run_would_take_is_told_without_running() {
             simulated # s
             data packets about #
             events about #
-            time about # s of CPU on this machine, up to # runs at a time
+            time about # s of CPU on this machine, up to # runs in parallel
             memory about # MB per run
-            about # kB for summary and table in addition to the runs, some # MB for pictures
+            about # kB for summary and table, and about # MB for plots, in addition to the runs
             series about # rows, about # MB on disk
-            disk about # MB in all, without pictures
-            about: right within a factor of two (time: as this machine is now); at most: an upper bound
+            disk about # MB in total, without plots
+            about: within a factor of two (time: at this machine's present speed); at most: an upper bound
             --- exit 0
         "#]],
     );

@@ -26,7 +26,7 @@ pub static SIMULATOR: &dyn Backend = &Simulator;
 pub fn backend(name: &str) -> Result<&'static dyn Backend, String> {
     BACKENDS.iter().copied().find(|on| on.name() == name).ok_or_else(|| {
         let known: Vec<&str> = BACKENDS.iter().map(|on| on.name()).collect();
-        format!("expected a back end: {}", known.join(", "))
+        format!("expected one of the back ends {}", known.join(", "))
     })
 }
 
@@ -39,7 +39,7 @@ pub fn backend_of(folder: &Path) -> Result<&'static dyn Backend, LabError> {
     let name = backend_name_of(folder);
     backend(&name).map_err(|expected| {
         LabError::Usage(format!(
-            "{}: its back end is `{name}`, which this program does not have; {expected}",
+            "{}: computed by the back end `{name}`, which this program lacks; {expected}",
             folder.display()
         ))
     })

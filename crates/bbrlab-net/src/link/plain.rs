@@ -157,7 +157,7 @@ impl Ledger {
     #[inline(never)]
     fn has_room_when_long(&mut self, wire_bytes: u32, due: Time, serialiser: &Serialiser) -> bool {
         if serialiser.has_served(wire_bytes) {
-            self.even.ask(wire_bytes, self.buffer, serialiser.rate());
+            self.even.prepare(wire_bytes, self.buffer, serialiser.rate());
         }
         if matches!(self.buffer, Buffer::Bytes(_)) {
             return self.has_room_for_bytes(wire_bytes, due);
@@ -419,7 +419,7 @@ impl Plain<'_> {
             return None;
         }
         serialiser.begin(due);
-        let departs = serialiser.serve_and_tell(wire_bytes, |departs| ledger.even.end(departs));
+        let departs = serialiser.serve_with_bound(wire_bytes, |departs| ledger.even.end(departs));
         ledger.bytes += u64::from(wire_bytes);
         let flow = EntryFlow::of(packet);
         ledger.entries.push_back(Entry { at: due, departs, identity, wire_bytes, flow });

@@ -304,7 +304,7 @@ impl At<'_> {
     fn number(&mut self, expr: &Expr) -> Result<f64, Fault> {
         match self.value(expr)?.value {
             Value::Number(number) => Ok(number),
-            other => wrong(format!("`{other}` is no number")),
+            other => wrong(format!("`{other}` is not a number")),
         }
     }
 
@@ -426,13 +426,13 @@ impl At<'_> {
                 Value::Word(name) if Algorithm::from_name(&name).is_some() => {
                     set("algorithm", Value::Word(name));
                 }
-                other => return wrong(format!("{}(): `{other}` is no algorithm", call.name)),
+                other => return wrong(format!("{}(): unknown algorithm `{other}`", call.name)),
             },
-            _ => return wrong(format!("{}(): one algorithm, and keys", call.name)),
+            _ => return wrong(format!("{}(): expected one algorithm, then keys", call.name)),
         }
         for (key, value) in &call.keys {
             if !LOCATING_KEYS.contains(&key.as_str()) {
-                return wrong(format!("{}(): `{key}` locates nothing", call.name));
+                return wrong(format!("{}(): `{key}` does not select points", call.name));
             }
             set(key, self.value(value)?.value);
         }

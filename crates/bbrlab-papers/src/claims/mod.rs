@@ -6,14 +6,14 @@
 //! | `evaluate.rs` | its value on some rows |
 //! | `points.rs` | the points at which it is evaluated |
 //! | `rows.rs` | rows: as printed, as medians over the seeds, of one seed |
-//! | `look.rs` | a claim on measured rows |
+//! | `evaluate_claim.rs` | a claim on measured rows |
 //! | `needed.rs` | the runs that it needs |
 //! | `rule.rs` | its rule as text |
 //! | `settings.rs` | how an artifact is made on purpose |
 //! | `verdict.rs` | the verdict, and its reason as text |
 
 mod evaluate;
-mod look;
+mod evaluate_claim;
 mod needed;
 mod parse;
 mod points;
@@ -29,8 +29,8 @@ mod verdict;
 pub use self::evaluate::Compared;
 #[cfg(test)]
 pub(super) use self::evaluate::LOCATING_KEYS;
-pub(super) use self::look::look;
-pub use self::look::{ClaimFigure, FalsePoint, Looked};
+pub(super) use self::evaluate_claim::evaluate_claim;
+pub use self::evaluate_claim::{ClaimEvaluation, ClaimFigure, FalsePoint};
 pub(super) use self::needed::Needed;
 pub use self::printed::{Printed, PrintedCalc, PrintedRule, evaluate_printed};
 pub use self::settings::causes;

@@ -3,7 +3,7 @@
 use bbrlab_run::Run;
 
 use super::evaluate::{Point, Scene, Value};
-use super::look::{expr_of, home_of};
+use super::evaluate_claim::{expr_of, home_of};
 use super::points::{metrics_in, points};
 use super::rows::key_value;
 use crate::metrics::place_of;

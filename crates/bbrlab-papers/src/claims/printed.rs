@@ -5,7 +5,7 @@ use bbrlab_run::Algorithm;
 use serde::Serialize;
 
 use super::evaluate::{Row, Scene, Trace, Value, is_true, number_of};
-use super::look::words;
+use super::evaluate_claim::describe;
 use super::parse::parse;
 use super::points::points;
 use super::rows::{key_values, printed_rows};
@@ -75,7 +75,7 @@ pub fn evaluate_printed(key: &str, text: &str) -> Result<Printed, String> {
     let calcs = paper.artifacts.iter().flat_map(|artifact| {
         artifact.calcs.iter().map(|calc| {
             let value = parse(&calc.expr)
-                .and_then(|expr| number_of(&expr, &Vec::new(), &scene).map_err(|it| words(&it)));
+                .and_then(|expr| number_of(&expr, &Vec::new(), &scene).map_err(|it| describe(&it)));
             PrintedCalc {
                 artifact: artifact.id.clone(),
                 expr: calc.expr.clone(),
@@ -118,7 +118,7 @@ fn on_rows(
     for point in points(&at, &forall) {
         all += 1;
         let is_hit = is_true(&expr, &point, &scene, &mut Trace::default());
-        hits += u64::from(is_hit.map_err(|fault| words(&fault))?);
+        hits += u64::from(is_hit.map_err(|fault| describe(&fault))?);
     }
     Ok((hits, all))
 }

@@ -37,7 +37,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token>, String> {
             (Token::Word(rest[1..=end].to_owned()), end + 2)
         } else {
             let sign = SIGNS.iter().find(|sign| rest.starts_with(**sign));
-            let sign = sign.ok_or_else(|| format!("`{first}` means nothing here"))?;
+            let sign = sign.ok_or_else(|| format!("unexpected `{first}`"))?;
             (Token::Sign(sign), sign.len())
         };
         tokens.push(token);
@@ -58,7 +58,7 @@ fn number(text: &str) -> Result<(Token, usize), String> {
         }
         end += 1;
     }
-    let value = text[..end].parse().map_err(|_| format!("`{}` is no number", &text[..end]))?;
+    let value = text[..end].parse().map_err(|_| format!("`{}` is not a number", &text[..end]))?;
     Ok((Token::Number(value), end))
 }
 
@@ -67,7 +67,7 @@ mod tests {
     use super::{Token, tokens};
 
     #[test]
-    fn numbers_names_words_and_signs_are_told_apart() {
+    fn numbers_names_words_and_signs_are_distinguished() {
         let name = |name: &str| Token::Name(name.to_owned());
         assert_eq!(
             tokens("1e-3*x_1**2 <= .5, flow='f2'").unwrap(),
@@ -89,8 +89,8 @@ mod tests {
 
     #[test]
     fn what_is_no_token_is_refused() {
-        assert_eq!(tokens("1 % 2").unwrap_err(), "`%` means nothing here");
-        assert_eq!(tokens("3x").unwrap_err(), "`3x` is no number");
+        assert_eq!(tokens("1 % 2").unwrap_err(), "unexpected `%`");
+        assert_eq!(tokens("3x").unwrap_err(), "`3x` is not a number");
         assert_eq!(tokens("'f2").unwrap_err(), "a quote is open: 'f2");
     }
 }

@@ -5,12 +5,12 @@
 //! panels, points or axes of a plot are not known, its note describes the plot drawn instead.
 
 mod along;
+mod cache;
 pub(crate) mod declared;
 mod grid;
 mod names;
 mod over_time;
 mod place;
-mod shelf;
 #[cfg(test)]
 pub(super) mod tests;
 
@@ -19,8 +19,8 @@ use bbrlab_report::{
     AbsentItem, Drawing, PaperItem, Plate, PlatePanel, Scale, Shown, plate_picture,
 };
 
+use self::cache::RunCache;
 use self::declared::{Along, Body, Draws, Figure, Panel};
-use self::shelf::Shelf;
 use super::Reproduced;
 use crate::papers::{Experiment, Key, paper_of, papers};
 
@@ -80,10 +80,10 @@ fn item(
             grid::table(experiment, &reproduced.measured, of).map_or_else(absent, Shown::Table)
         }
         Body::Panels(columns, panels) => {
-            let mut shelf = Shelf::default();
+            let mut cache = RunCache::default();
             let mut drawn = Vec::new();
             for panel in panels {
-                drawn.extend(panels_of(experiment, reproduced, panel, &mut shelf)?);
+                drawn.extend(panels_of(experiment, reproduced, panel, &mut cache)?);
             }
             if drawn.iter().all(|panel| panel.drawing.is_err()) {
                 absent()
@@ -141,7 +141,7 @@ fn panels_of(
     experiment: &Experiment,
     reproduced: &Reproduced,
     panel: &Panel,
-    shelf: &mut Shelf,
+    cache: &mut RunCache,
 ) -> Result<Vec<PlatePanel>, LabError> {
     let rows = &reproduced.measured;
     let mut heres = match &panel.draws {
@@ -170,17 +170,17 @@ fn panels_of(
             },
             Draws::OverTime(of) => {
                 let (each, at) = ((panel.each.as_slice(), here.as_slice()), &panel.at);
-                over_time::lines(experiment, &reproduced.runs, of, at, each, shelf)?
+                over_time::lines(experiment, &reproduced.runs, of, at, each, cache)?
             }
         };
         let why = || format!("not run here: bbrlab reproduce {}", experiment.id);
-        drawn.push(framed(experiment, panel, words(paper, panel, here), found.ok_or_else(why)));
+        drawn.push(framed(experiment, panel, describe(paper, panel, here), found.ok_or_else(why)));
     }
     Ok(drawn)
 }
 
 /// Returns a panel's title: its own, and what distinguishes it from the other panels of its kind.
-fn words(paper: &str, panel: &Panel, here: &[Key]) -> String {
+fn describe(paper: &str, panel: &Panel, here: &[Key]) -> String {
     let parts = [panel.title.clone(), names::joined(paper, &panel.each, here)];
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     parts.join(" ")

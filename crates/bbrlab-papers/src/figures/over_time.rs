@@ -4,10 +4,10 @@ use bbrlab_lab::{LabError, RunFiles};
 use bbrlab_report::{Drawing, PlateLine, PlateTimes};
 use bbrlab_run::{FlowSummary, QueueSeries, Series};
 
+use super::cache::RunCache;
 use super::declared::{At, Named, OverTime, Quantity, Who};
 use super::names;
 use super::place::{combinations, has, is_at};
-use super::shelf::Shelf;
 use crate::known::{known, start_s};
 use crate::papers::{Experiment, Key, paper_of};
 use crate::rows::RunAt;
@@ -31,7 +31,7 @@ pub(super) fn lines(
     over_time: &OverTime,
     at: &At,
     (each, here): (&[String], &[Key]),
-    shelf: &mut Shelf,
+    cache: &mut RunCache,
 ) -> Result<Option<Drawing>, LabError> {
     let paper = experiment.id.split('.').next().unwrap_or_default();
     let meant: Vec<&RunAt> =
@@ -47,7 +47,7 @@ pub(super) fn lines(
         let Some(run) = meant.iter().find(|run| has(&run.keys, &over_time.by, of)) else {
             continue;
         };
-        let files = shelf.open(&run.folder)?;
+        let files = cache.open(&run.folder)?;
         times.to_s = times.to_s.max(files.summary.sim_s);
         let of_run = OfRun { experiment, paper, files: &files, titled };
         let run_name = if of_runs.len() > 1 || over_time.shows.len() == 1 {

@@ -27,7 +27,7 @@ pub(super) fn keep(
     let sweeps: Vec<String> = renewed(known, read).iter().map(lines).collect();
     let text = format!("[\n{}\n]\n", sweeps.join(",\n"));
     fs::write(path, text).map_err(|error| format!("{kept}: {error}"))?;
-    eprintln!("{kept} is written; `cargo xtask bless` writes the page anew");
+    eprintln!("{kept} is written; `cargo xtask bless` rewrites the page");
     Ok(())
 }
 

@@ -67,10 +67,10 @@ struct Packets {
     sent_again: f64,
     received: f64,
     /// Packets received that arrived out of order; `None` in records of earlier versions.
-    above_hole: Option<f64>,
+    out_of_order: Option<f64>,
     /// Packets that the receivers already had when they arrived; `None` in records of earlier
     /// versions.
-    twice: Option<f64>,
+    duplicates: Option<f64>,
     lost: f64,
 }
 
@@ -86,8 +86,8 @@ fn count(flows: &[&FlowSummary]) -> Packets {
         sent: sum(|flow| flow.sent_packets),
         sent_again: sum(|flow| Some(retransmitted_packets(flow))),
         received: sum(|flow| flow.delivered_packets),
-        above_hole: of_all(|flow| flow.out_of_order_packets),
-        twice: of_all(|flow| flow.duplicate_packets),
+        out_of_order: of_all(|flow| flow.out_of_order_packets),
+        duplicates: of_all(|flow| flow.duplicate_packets),
         lost: sum(|flow| Some(flow.drops? + flow.random_losses?)),
     }
 }
@@ -97,7 +97,7 @@ fn count(flows: &[&FlowSummary]) -> Packets {
 /// path at the end count as neither.
 fn true_losses(packets: &Packets) -> [(&'static str, Option<f64>); 2] {
     let share = |part: f64| (packets.sent > 0.0).then(|| part / packets.sent * 100.0);
-    [("true_loss_pct", share(packets.lost)), ("duplicate_pct", packets.twice.and_then(share))]
+    [("true_loss_pct", share(packets.lost)), ("duplicate_pct", packets.duplicates.and_then(share))]
 }
 
 fn testbed(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
@@ -212,8 +212,8 @@ fn simulation(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
     let (transmitted, received) = match of.counting {
         Counting::Definitions => (Some(all.sent), Some(all.received)),
         Counting::Program => (
-            all.twice.map(|twice| all.received + twice),
-            all.above_hole.map(|above| all.received - above),
+            all.duplicates.map(|duplicates| all.received + duplicates),
+            all.out_of_order.map(|out_of_order| all.received - out_of_order),
         ),
     };
     let both = transmitted.zip(received);
@@ -282,14 +282,18 @@ mod tests {
                 .map(|name| figure(counting, name))
         });
         let flows = &result.summary.flows;
-        let above: u64 = flows.iter().filter_map(|flow| flow.out_of_order_packets).sum();
-        let twice: u64 = flows.iter().filter_map(|flow| flow.duplicate_packets).sum();
+        let out_of_order: u64 = flows.iter().filter_map(|flow| flow.out_of_order_packets).sum();
+        let duplicates: u64 = flows.iter().filter_map(|flow| flow.duplicate_packets).sum();
         let drops: u64 = flows.iter().filter_map(|flow| flow.drops).sum();
-        assert!(above > 1000 && drops > 100, "{above} above a hole, {drops} dropped");
+        assert!(out_of_order > 1000 && drops > 100, "{out_of_order} out of order, {drops} dropped");
         #[expect(clippy::cast_precision_loss, reason = "some thousand packets")]
-        let (above, twice, drops) = (above as f64, twice as f64, drops as f64);
-        assert!((program[2] - (above + twice)).abs() < 0.5, "as a line by hand says: {program:?}");
-        assert!((defined[1] - program[1] - above).abs() < 0.5, "{defined:?} {program:?}");
+        let (out_of_order, duplicates, drops) =
+            (out_of_order as f64, duplicates as f64, drops as f64);
+        assert!(
+            (program[2] - (out_of_order + duplicates)).abs() < 0.5,
+            "by the formula of the repeat command: {program:?}"
+        );
+        assert!((defined[1] - program[1] - out_of_order).abs() < 0.5, "{defined:?} {program:?}");
         // Packets on the path at the end have not arrived. They are at most the buffer of 28
         // packets and the one in service, 14 packets for 60 ms at the link's rate, and one on each
         // access link.

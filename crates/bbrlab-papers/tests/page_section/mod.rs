@@ -13,7 +13,7 @@ pub(crate) fn hold(path: &Path, written: impl FnOnce(&str) -> String) {
     } else {
         assert!(
             page == wanted,
-            "{} differs from the results that it is written from; `cargo xtask bless` writes it anew",
+            "{} differs from the results that it is written from; `cargo xtask bless` rewrites it",
             path.display()
         );
     }

@@ -46,30 +46,30 @@ pub(crate) struct IdleKeys {
 
 impl IdleKeys {
     /// Examines a point: its tree and the values read from it.
-    pub(crate) fn look(&mut self, spec: &Spec, tree: &Table) {
-        let whole = Whole::of(spec);
+    pub(crate) fn examine(&mut self, spec: &Spec, tree: &Table) {
+        let network = Network::of(spec);
         if let Some(table) = table_of(tree, "stack") {
             let profile = &spec.of_profile.stack;
             self.table("stack", table, STACK_KEYS, (&spec.stack, profile), |acts| {
-                whole.of_host(acts)
+                network.of_host(acts)
             });
         }
         if let (Some(table), Some(link)) = (table_of(tree, "bottleneck"), &spec.bottleneck) {
-            self.link("bottleneck", table, ("bottleneck", link), &whole);
+            self.link("bottleneck", table, ("bottleneck", link), &network);
         }
         if let Some(table) = table_of(tree, "access") {
             let values = (&spec.access, &spec.of_profile.access);
-            self.table("access", table, ACCESS_KEYS, values, |acts| whole.of_access(acts));
+            self.table("access", table, ACCESS_KEYS, values, |acts| network.of_access(acts));
         }
         for (index, (table, (name, link))) in tables_of(tree, "links").zip(&spec.links).enumerate()
         {
-            self.link(&format!("links[{index}]"), table, (name, link), &whole);
+            self.link(&format!("links[{index}]"), table, (name, link), &network);
         }
         let default = FlowSpec::default();
         for (index, (table, flow)) in tables_of(tree, "flows").zip(&spec.flows).enumerate() {
             let shown = format!("flows[{index}]");
             self.table(&shown, table, FLOW_KEYS, (flow, &default), |acts| {
-                whole.of_flow(flow, acts)
+                network.of_flow(flow, acts)
             });
         }
     }
@@ -79,10 +79,10 @@ impl IdleKeys {
         shown: &str,
         table: &Table,
         (name, link): (&str, &LinkSpec),
-        whole: &Whole<'_>,
+        network: &Network<'_>,
     ) {
-        let values = (link, &whole.spec.of_profile.link);
-        let crossing = whole.crossing.get(name).copied().unwrap_or_default();
+        let values = (link, &network.spec.of_profile.link);
+        let crossing = network.crossing.get(name).copied().unwrap_or_default();
         let says_loss = ["loss", "reverse_loss"].iter().any(|key| table.get(key).is_some())
             || link.trace.as_ref().is_some_and(|trace| trace.loss.is_some());
         self.table(shown, table, LINK_KEYS, values, |acts| {
@@ -139,12 +139,12 @@ impl IdleKeys {
 }
 
 /// A scenario, and the packets that cross its links.
-struct Whole<'s> {
+struct Network<'s> {
     spec: &'s Spec,
     crossing: BTreeMap<&'s str, Crossing>,
 }
 
-impl<'s> Whole<'s> {
+impl<'s> Network<'s> {
     fn of(spec: &'s Spec) -> Self {
         let mut crossing: BTreeMap<&str, Crossing> = BTreeMap::new();
         for flow in &spec.flows {

@@ -27,5 +27,5 @@ pub(crate) fn refuse_keys(reader: &mut Reader<'_>, keys: &mut Keys<'_>, unbuilt:
 }
 
 fn refuse(reader: &mut Reader<'_>, at: At, name: &str, what: &str, found: &str) {
-    reader.problem(at, format!("`{name}`: {what} is known but not built yet"), found, Vec::new());
+    reader.problem(at, format!("`{name}`: {what} is not supported yet"), found, Vec::new());
 }

@@ -15,7 +15,7 @@ use crate::language::acts::Acts;
 use crate::language::canonical::{Writer, show_bytes, show_text, toml_string};
 use crate::language::document::{Node, Table, Value};
 use crate::language::key::{
-    Form, Given, Key, key, name_of, names, needed, optional, read_keys, set, write_keys_unlike,
+    Form, Key, KeyInput, key, name_of, names, needed, optional, read_keys, set, write_keys_unlike,
 };
 use crate::language::quantity::show_span;
 use crate::language::reader::{Keys, Reader};
@@ -634,8 +634,7 @@ fn read_handshake(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Ha
     match &node.value {
         Value::Bool(true) => Some(Handshake::Ns3),
         Value::Bool(false) => {
-            let title =
-                format!("`{name}`: connections without a handshake are known but not built yet");
+            let title = format!("`{name}`: connections without a handshake are not supported yet");
             reader.problem(node.at, title, "found false", Vec::new());
             None
         }
@@ -678,7 +677,7 @@ fn read_socket_buffer(reader: &mut Reader<'_>, node: &Node, name: &str) -> Optio
     reader.positive_bytes(node, name).map(SocketBuffer::Fixed)
 }
 
-fn read_app_write(place: &mut Option<Bytes>, given: &mut Given<'_, '_>) {
+fn read_app_write(place: &mut Option<Bytes>, given: &mut KeyInput<'_, '_>) {
     if matches!(&given.node.value, Value::Text(text) if text == "linux") {
         *place = None;
     } else if let Some(bytes) = given.value(Reader::positive_bytes) {

@@ -1,10 +1,10 @@
 //! `arrivals`: flows that arrive at random times. `requests` and `video`: a client that sends
 //! repeated requests.
 
-use bbrlab_run::{Arrivals, Law, Pause, Random, Requests};
+use bbrlab_run::{Arrivals, Distribution, Pause, Random, Requests};
 use bbrlab_units::{BitRate, Bytes, NS_PER_S, Span};
 
-use crate::keys::law::{self, DRAWN_MAX, Kind, LARGEST_OVER_MEAN, SHAPE, TIMES_FORM};
+use crate::keys::distribution::{self, DRAWN_MAX, Kind, LARGEST_OVER_MEAN, SHAPE, TIMES_FORM};
 use crate::keys::link::HEADERS;
 use crate::language::decimal::Decimal;
 use crate::language::document::Node;
@@ -30,7 +30,7 @@ enum Pace {
 /// `arrivals` as written.
 #[derive(Clone, Debug)]
 pub(crate) struct ArrivalsSpec {
-    law: Law,
+    distribution: Distribution,
     pace: Pace,
     at_most: u32,
 }
@@ -74,14 +74,15 @@ impl ArrivalsSpec {
                 None
             }
         };
-        let law = kind.and_then(|kind| law::read_law(reader, &mut keys, kind));
+        let distribution =
+            kind.and_then(|kind| distribution::read_distribution(reader, &mut keys, kind));
         let at_most = match keys.take("at_most") {
             Some(node) => reader.integer(node, &keys.name("at_most"), 1, AT_MOST_MAX),
             None => Some(u64::from(AT_MOST)),
         };
         keys.finish(reader);
         let at_most = u32::try_from(at_most?).expect("at most a million");
-        Some(Self { law: law?, pace: pace?, at_most })
+        Some(Self { distribution: distribution?, pace: pace?, at_most })
     }
 
     /// The largest number of concurrent flows.
@@ -120,12 +121,16 @@ impl ArrivalsSpec {
         let fastest = per_second / u128::from(ARRIVALS_MAX);
         let mean = u64::try_from(gap.max(fastest)).unwrap_or(DRAWN_MAX).min(DRAWN_MAX);
         let max = mean.saturating_mul(LARGEST_OVER_MEAN).min(DRAWN_MAX);
-        Arrivals { gap: Random { law: self.law.clone(), mean, max }, size, at_most: self.at_most }
+        Arrivals {
+            gap: Random { distribution: self.distribution.clone(), mean, max },
+            size,
+            at_most: self.at_most,
+        }
     }
 
     /// As a scenario would write it.
     pub(crate) fn show(&self) -> String {
-        let process = name_of(&PROCESSES, law::kind(&self.law));
+        let process = name_of(&PROCESSES, distribution::kind(&self.distribution));
         let pace = match self.pace {
             Pace::Rate(rate) => format!("rate = \"{rate}/s\""),
             Pace::Load(load) => format!("load = {load}"),
@@ -135,7 +140,10 @@ impl ArrivalsSpec {
         } else {
             format!(", at_most = {}", self.at_most)
         };
-        format!("{{ process = \"{process}\", {pace}{}{at_most} }}", law::show_parameter(&self.law))
+        format!(
+            "{{ process = \"{process}\", {pace}{}{at_most} }}",
+            distribution::show_parameter(&self.distribution)
+        )
     }
 }
 
@@ -189,8 +197,9 @@ impl ClientSpec {
     pub(crate) fn read_requests(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Self> {
         let table = reader.table(node, name, REQUESTS)?;
         let mut keys = Keys::new(table, name, node.at);
-        let think =
-            keys.take("think").map(|node| law::read_times(reader, node, &keys.name("think")));
+        let think = keys
+            .take("think")
+            .map(|node| distribution::read_times(reader, node, &keys.name("think")));
         let count =
             keys.take("count").map(|node| reader.integer(node, &keys.name("count"), 1, COUNT_MAX));
         keys.finish(reader);
@@ -244,7 +253,7 @@ impl ClientSpec {
                 let bits = u128::from(rate.0) * u128::from(piece.0) / u128::from(NS_PER_S);
                 let bytes = u64::try_from(bits / 8).unwrap_or(DRAWN_MAX).clamp(1, DRAWN_MAX);
                 let pause = Pause::Player { piece, buffer };
-                Some(Requests { size: law::constant(bytes), pause, count: None })
+                Some(Requests { size: distribution::constant(bytes), pause, count: None })
             }
         }
     }
@@ -252,7 +261,8 @@ impl ClientSpec {
     /// As a scenario would write `requests`.
     pub(crate) fn show_requests(&self) -> Option<String> {
         let Self::Requests { think, count } = self else { return None };
-        let think = think.as_ref().map(|think| format!("think = {}", law::show_times(think)));
+        let think =
+            think.as_ref().map(|think| format!("think = {}", distribution::show_times(think)));
         let count = count.map(|count| format!("count = {count}"));
         let parts: Vec<String> = think.into_iter().chain(count).collect();
         Some(if parts.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", parts.join(", ")) })

@@ -29,7 +29,7 @@ pub(crate) struct Key<S> {
     /// source.
     pub(crate) source: Option<&'static str>,
     /// Reads the value into the `S`; mistakes are reported to the reader.
-    read: fn(&mut S, &mut Given<'_, '_>),
+    read: fn(&mut S, &mut KeyInput<'_, '_>),
     /// The value as canonical TOML; `None` if it has none.
     show: fn(&S) -> Option<String>,
 }
@@ -80,7 +80,7 @@ pub(crate) struct Part {
 }
 
 /// A value to be read, and its context.
-pub(crate) struct Given<'g, 'a> {
+pub(crate) struct KeyInput<'g, 'a> {
     pub(crate) reader: &'g mut Reader<'a>,
     /// The table that contains it.
     pub(crate) keys: &'g Keys<'g>,
@@ -95,7 +95,7 @@ pub(crate) const fn key<S>(
     since: &'static str,
     form: Form,
     meaning: &'static str,
-    read: fn(&mut S, &mut Given<'_, '_>),
+    read: fn(&mut S, &mut KeyInput<'_, '_>),
     show: fn(&S) -> Option<String>,
 ) -> Key<S> {
     let acts = Acts::Always;
@@ -162,7 +162,7 @@ pub(crate) const fn optional(name: &'static str, form: Form) -> Part {
     Part { name, form, is_needed: false }
 }
 
-impl<'a> Given<'_, 'a> {
+impl<'a> KeyInput<'_, 'a> {
     /// Reads the value.
     pub(crate) fn value<T>(
         &mut self,
@@ -221,7 +221,7 @@ pub(crate) fn read_keys<S: 'static>(
         match (keys.take(row.name), row.needed) {
             (Some(node), _) => {
                 let name = &keys.name(row.name);
-                (row.read)(values, &mut Given { reader, keys, node, name });
+                (row.read)(values, &mut KeyInput { reader, keys, node, name });
             }
             (None, Some(expected)) => reader.missing(keys, row.name, expected),
             (None, None) => {}

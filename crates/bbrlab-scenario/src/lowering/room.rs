@@ -7,7 +7,7 @@
 //! known only in the run.
 
 use bbrlab_link::{Buffer, Link, Policer};
-use bbrlab_run::{FlowClass, Hop, Law, Source, framing, headers};
+use bbrlab_run::{Distribution, FlowClass, Hop, Source, framing, headers};
 use bbrlab_stack::Stack;
 use bbrlab_units::Bytes;
 
@@ -43,8 +43,8 @@ impl Largest {
 fn largest_payload(class: &FlowClass) -> u64 {
     let of_source = match &class.source {
         Source::Bytes(bytes) | Source::Train { bytes, .. } => bytes.0,
-        Source::Arrivals(arrivals) => match arrivals.size.law {
-            Law::Constant => arrivals.size.mean,
+        Source::Arrivals(arrivals) => match arrivals.size.distribution {
+            Distribution::Constant => arrivals.size.mean,
             _ => arrivals.size.max,
         },
         _ => u64::MAX,

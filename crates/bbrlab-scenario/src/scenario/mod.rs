@@ -225,7 +225,7 @@ impl Scenario {
     #[must_use]
     pub fn run_toml(&self, run: u64) -> String {
         let (point, seed) = self.checked(run);
-        let (spec, idle) = self.looked_at(point);
+        let (spec, idle) = self.spec_and_idle_keys(point);
         let text = spec.to_toml(seed);
         if idle.is_any() { format!("{IDLE}{text}") } else { text }
     }
@@ -277,12 +277,12 @@ impl Scenario {
     }
 
     /// A checked point, and the keys that cannot act there.
-    fn looked_at(&self, point: u64) -> (Spec, IdleKeys) {
+    fn spec_and_idle_keys(&self, point: u64) -> (Spec, IdleKeys) {
         let spec = self.resolve_checked(point).0;
         let mut traces = self.traces.clone();
         let mut reader = Reader::without_files(&mut traces);
         let mut idle = IdleKeys::default();
-        idle.look(&spec, &self.sweep.apply(&mut reader, &self.tree, point).0);
+        idle.examine(&spec, &self.sweep.apply(&mut reader, &self.tree, point).0);
         (spec, idle)
     }
 

@@ -132,7 +132,7 @@ impl Points {
                 check_runs(reader, &parsed.tree, &spec, sweep.points());
                 right_so_far(reader, &parsed.sources)?;
             }
-            points.idle.look(&spec, &tree);
+            points.idle.examine(&spec, &tree);
             let hash = spec.hash();
             points.hashes.push_str(&hash);
             points.hashes.push('\n');

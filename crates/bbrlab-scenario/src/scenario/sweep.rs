@@ -113,7 +113,7 @@ impl Sweep {
                 let clash = axis.keys().into_iter().find_map(|swept| {
                     let swept_path = numbered(root, &swept.path);
                     let is_same = swept_path == path;
-                    let clashes = is_same || sets_anew(&swept_path, &path, &set.value.value);
+                    let clashes = is_same || overwrites(&swept_path, &path, &set.value.value);
                     clashes.then_some((swept, is_same))
                 });
                 let Some((swept, is_same)) = clash else { return true };
@@ -383,7 +383,7 @@ fn overlap(one: &[Step], other: &[Step]) -> bool {
 
 /// Whether a point that sets `swept` would overwrite the value set at `path`, or a part that this
 /// value has.
-fn sets_anew(swept: &[Step], path: &[Step], value: &Value) -> bool {
+fn overwrites(swept: &[Step], path: &[Step], value: &Value) -> bool {
     let inner = swept.get(path.len()..).unwrap_or_default();
     overlap(swept, path) && (inner.is_empty() || has(value, inner))
 }

@@ -6,7 +6,7 @@
 //! spelling of a swept value names its runs. Trace files are part of the text, so that it can be
 //! read in any folder.
 
-use crate::keys::size_law::show_points;
+use crate::keys::size_distribution::show_points;
 use crate::language::canonical::{Writer, inline_table, toml_key, toml_string};
 use crate::language::document::{Step, Table, Value};
 use crate::language::traces::Traces;

@@ -25,8 +25,8 @@ pub(super) enum Expected {
     Nothing,
     /// The next in order, while there is no hole and all data is read.
     InOrder,
-    /// The next above a hole, while all data below it is read (`above_hole`).
-    AboveHole,
+    /// The next above a hole, while all data below it is read (`out_of_order_path`).
+    OutOfOrder,
 }
 
 /// Whether the settings allow the fast paths, if the application wakes up for every byte.
@@ -96,9 +96,9 @@ impl Receiver {
         packet: impl Incoming,
         host: &mut impl Host,
     ) -> Read {
-        if self.expected == Expected::AboveHole
+        if self.expected == Expected::OutOfOrder
             && let Some(glance) = packet.glance(self.has_ts)
-            && self.take_above_hole(now, &glance, host)
+            && self.take_expected_out_of_order(now, &glance, host)
         {
             return Read { bytes: 0, until: now };
         }
@@ -120,7 +120,7 @@ impl Receiver {
         if !self.is_plain || !self.is_reading || self.state != State::Established {
             Expected::Nothing
         } else if self.sacks.has_blocks() {
-            if self.window.available() == 0 { Expected::AboveHole } else { Expected::Nothing }
+            if self.window.available() == 0 { Expected::OutOfOrder } else { Expected::Nothing }
         } else if self.window.rmem_alloc == 0 && self.sacks.is_empty() && self.compressed_ack == 0 {
             Expected::InOrder
         } else {

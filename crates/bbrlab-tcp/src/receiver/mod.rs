@@ -23,7 +23,6 @@
 //!    does that.
 //! 3. No urgent data, no RST, no SYN cookies, no TCP Fast Open.
 
-mod above_hole;
 mod autotune;
 mod clock;
 mod config;
@@ -33,6 +32,7 @@ mod fast_path;
 mod handshake;
 mod input;
 mod out_of_order;
+mod out_of_order_path;
 mod output;
 mod queue;
 mod read;

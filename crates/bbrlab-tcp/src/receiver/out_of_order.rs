@@ -215,7 +215,7 @@ mod tests {
     // to be dropped.
 
     #[test]
-    fn pruning_keeps_what_lies_before_the_segment_that_needs_the_memory() {
+    fn pruning_keeps_the_data_before_the_segment_that_needs_the_memory() {
         assert_eq!(prune(8000, 99_000, 16_000), (Some(3000), 3));
         assert_eq!(prune(8001, 99_000, 16_000), (Some(2000), 4));
         assert_eq!(prune(12_000, 99_000, 16_000), (Some(1000), 5));
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn purging_drops_all_and_says_how_much_it_was() {
+    fn purging_drops_all_and_returns_the_amount() {
         let mut queue = six();
         assert_eq!(queue.purge(), 6000);
         assert!(queue.is_empty());

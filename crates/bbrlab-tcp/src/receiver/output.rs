@@ -47,7 +47,7 @@ impl Receiver {
     /// [`Self::check_ack`] with out-of-order data, which SACK blocks report.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "each segment above a hole ends here")]
-    pub(super) fn check_ack_above_hole(&mut self, host: &mut impl Host) {
+    pub(super) fn check_ack_out_of_order(&mut self, host: &mut impl Host) {
         if self.is_ack_due_now() {
             self.send_ack(host);
         } else {

@@ -354,7 +354,7 @@ impl Sender {
         }
         if self.hooks.pkts_acked {
             self.refresh_conn();
-            self.tell_pkts_acked(dropped.pkts_acked, &state.rate.rs);
+            self.report_pkts_acked(dropped.pkts_acked, &state.rate.rs);
         }
         flag
     }

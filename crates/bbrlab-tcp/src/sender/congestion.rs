@@ -95,7 +95,7 @@ impl Sender {
 
     /// Reports an skb that was marked lost. Linux: the call of `skb_marked_lost`.
     #[inline(never)]
-    pub(super) fn tell_lost(&mut self, at: Cursor, host: &mut impl Host) {
+    pub(super) fn report_lost(&mut self, at: Cursor, host: &mut impl Host) {
         let skb = self.board.lost_skb(at);
         self.with_cc(|cc, conn| cc.skb_marked_lost(conn, &skb, host));
     }
@@ -103,7 +103,7 @@ impl Sender {
     /// Reports acknowledged packets; [`Conn`] holds the number left in flight. Linux: the call of
     /// `pkts_acked`.
     #[inline]
-    pub(super) fn tell_pkts_acked(&mut self, pkts_acked: u32, rs: &RateSample) {
+    pub(super) fn report_pkts_acked(&mut self, pkts_acked: u32, rs: &RateSample) {
         let delivered = self.conn.delivered.wrapping_sub(rs.prior_delivered);
         let is_smoothed = self.config.stack.socket.cc_rtt == CcRtt::Srtt && self.rtt.srtt_us != 0;
         let rtt_us = if is_smoothed { i64::from(self.rtt.srtt_us >> 3) } else { rs.rtt_us };
@@ -433,7 +433,7 @@ mod tests {
 
     /// An ECN echo is reported on the slow path only, and does not change the other flags.
     #[test]
-    fn an_ack_is_told_as_the_kernel_tells_it() {
+    fn an_ack_is_reported_as_in_the_kernel() {
         let (win, slow, ece) = (flags::WIN_UPDATE, flags::SLOWPATH, flags::ECE);
         for (flag, told) in [
             (0, 0),

@@ -89,7 +89,7 @@ impl Sender {
         self.update_probe_timeout();
         self.refresh_conn_with(self.board.packets_out());
         if self.hooks.pkts_acked {
-            self.tell_pkts_acked(run.pcount, &rs);
+            self.report_pkts_acked(run.pcount, &rs);
         }
         self.rack.update_reo_wnd(rs.prior_delivered, self.conn.delivered);
         self.in_ack_event(flag);

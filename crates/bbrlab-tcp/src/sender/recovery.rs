@@ -38,7 +38,7 @@ impl Sender {
         let Some(packets) = self.board.mark_lost(at) else { return };
         self.conn.lost = self.conn.lost.wrapping_add(packets);
         if self.hooks.skb_marked_lost {
-            self.tell_lost(at, host);
+            self.report_lost(at, host);
         }
     }
 

@@ -58,7 +58,7 @@ impl Sender {
         state.reord = self.conn.snd_nxt;
         let blocks = Blocks::new(sack, sack_count);
         // Mostly the first block alone reports something.
-        match self.news_of_first(&blocks) {
+        match self.new_data_of_first(&blocks) {
             Some(from) => self.tag_first(&blocks, from, &mut state),
             None if may_report_duplicate(ack.ack, &blocks) => return false,
             None => self.tag_several(&blocks, &mut state),
@@ -129,7 +129,7 @@ impl Sender {
         }
         if self.hooks.pkts_acked {
             self.refresh_conn();
-            self.tell_pkts_acked(0, &state.rate.rs);
+            self.report_pkts_acked(0, &state.rate.rs);
         }
         self.rack.update_reo_wnd(state.rate.rs.prior_delivered, self.conn.delivered);
         self.in_ack_event(flag);
@@ -152,13 +152,13 @@ impl Sender {
     /// reports more than the others.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for each way of an ACK")]
-    pub(super) fn news_of_first(&self, blocks: &Blocks) -> Option<NewFrom> {
+    pub(super) fn new_data_of_first(&self, blocks: &Blocks) -> Option<NewFrom> {
         let &[first, ref others @ ..] = &**blocks else { return None };
         let may_be_dsack = others.first().is_some_and(|second| second.holds(&first));
         if may_be_dsack || !self.sack_window().allows_new(first) {
             return None;
         }
-        self.board.news_of_first(&self.conn, blocks)
+        self.board.new_data_of_first(&self.conn, blocks)
     }
 }
 

@@ -12,7 +12,7 @@ use bbrlab_cc::linux_int::{after, before};
 use super::Sender;
 use super::ack_state::{AckState, flags};
 use super::rack::{Rack, RackNow};
-use super::scoreboard::{Blocks, Covered, Hear, NewFrom, Reported, Run, tag};
+use super::scoreboard::{Blocks, Covered, NewFrom, Reported, Run, SackVisitor, tag};
 use super::undo::Undo;
 use crate::rate::{Notes, RateSampler};
 use crate::segment::{SackBlock, Segment};
@@ -66,7 +66,7 @@ impl Sender {
         let blocks = Blocks::new(&segment.sack, segment.sack_count);
         // A switched sampler must see every skb.
         if !self.sampler.is_switched()
-            && let Some(from) = self.news_of_first(&blocks)
+            && let Some(from) = self.new_data_of_first(&blocks)
         {
             self.tag_first(&blocks, from, state);
         } else {
@@ -117,7 +117,7 @@ impl Sender {
         {
             let (now, high_seq) = (self.rack_now(), self.episode.high_seq());
             let notes = self.board.notes_of(&run);
-            hear_run(&run, notes, now, high_seq, &mut self.rack, &mut self.sampler, state);
+            note_run(&run, notes, now, high_seq, &mut self.rack, &mut self.sampler, state);
             return;
         }
         self.tag_rest(blocks, from, state);
@@ -133,7 +133,7 @@ impl Sender {
         {
             let (now, high_seq) = (self.rack_now(), self.episode.high_seq());
             let notes = self.board.notes_of(&run);
-            hear_run(&run, notes, now, high_seq, &mut self.rack, &mut self.sampler, state);
+            note_run(&run, notes, now, high_seq, &mut self.rack, &mut self.sampler, state);
             if run.end_seq == blocks[0].end {
                 return;
             }
@@ -143,21 +143,21 @@ impl Sender {
     }
 
     /// Tags the covered data in the scoreboard, and reports it to undo, RACK, the ACK's state and
-    /// the rate sampler: each covered piece, or with `is_each_heard` the piece of each skb.
+    /// the rate sampler: each covered piece, or with `is_each_visited` the piece of each skb.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for each kind of report")]
     pub(super) fn tag_sacked(
         &mut self,
         reported: Reported<'_>,
-        is_each_heard: bool,
+        is_each_visited: bool,
         state: &mut AckState,
     ) {
         let now = self.rack_now();
         let Self { board, conn, episode, rack, sampler, .. } = self;
         let (high_seq, snd_una) = (episode.high_seq(), conn.snd_una);
-        let mut hearing =
-            Hearing { undo: &mut episode.undo, rack, sampler, state, now, high_seq, snd_una };
-        board.tag_sacked(conn, reported, is_each_heard, &mut hearing);
+        let mut effects =
+            SackEffects { undo: &mut episode.undo, rack, sampler, state, now, high_seq, snd_una };
+        board.tag_sacked(conn, reported, is_each_visited, &mut effects);
     }
 
     /// Whether the first block reports a duplicate. Linux: `tcp_check_dsack`.
@@ -232,7 +232,7 @@ impl Sender {
 }
 
 /// The recipients of the covered pieces: undo, RACK, the rate sampler and the ACK's state.
-struct Hearing<'a> {
+struct SackEffects<'a> {
     undo: &'a mut Undo,
     rack: &'a mut Rack,
     sampler: &'a mut RateSampler,
@@ -242,7 +242,7 @@ struct Hearing<'a> {
     snd_una: u32,
 }
 
-impl Hear for Hearing<'_> {
+impl SackVisitor for SackEffects<'_> {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what fills a hole passes here")]
     fn piece(&mut self, skb: &Covered) {
@@ -265,7 +265,7 @@ impl Hear for Hearing<'_> {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what most ACKs with blocks report")]
     fn run(&mut self, run: &Run, notes: Notes) {
-        hear_run(run, notes, self.now, self.high_seq, self.rack, self.sampler, self.state);
+        note_run(run, notes, self.now, self.high_seq, self.rack, self.sampler, self.state);
     }
 }
 
@@ -273,7 +273,7 @@ impl Hear for Hearing<'_> {
 /// last skb.
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "what most ACKs with blocks report")]
-fn hear_run(
+fn note_run(
     run: &Run,
     notes: Notes,
     now: RackNow,
@@ -355,7 +355,7 @@ mod tests {
 
     /// The cases that the comment above the kernel's `tcp_is_sackblock_valid` lists.
     #[test]
-    fn blocks_lie_between_what_is_acknowledged_and_what_was_sent() {
+    fn blocks_are_between_acknowledged_and_sent_data() {
         for is_dsack in [false, true] {
             check((6000, 7000), is_dsack, true);
             check((5001, 9000), is_dsack, true);

@@ -291,7 +291,7 @@ impl Sender {
     /// and arms the host's timer if the slot changed.
     #[inline(never)]
     fn move_timer(&mut self, timeout: u32, host: &mut impl Host) {
-        if let Some(slot) = self.timer.wheel.set_anew(timeout, self.conn.jiffies) {
+        if let Some(slot) = self.timer.wheel.rearm(timeout, self.conn.jiffies) {
             host.arm(TimerId::Retransmit, self.time_of(slot));
         }
     }

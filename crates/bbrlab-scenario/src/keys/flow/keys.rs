@@ -6,16 +6,16 @@ use super::cc::{accepted, algorithm, is_udp, outside, read_cc, read_params};
 use super::path::{read_link, read_path, show_path};
 use super::source::{read_train, read_write, show_handed};
 use super::{FLOWS_MAX, FlowSpec};
+use crate::keys::distribution;
 use crate::keys::dscp::{dscp_names, read_dscp, show_dscp};
 use crate::keys::ecn::{read_ecn, show_ecn};
-use crate::keys::law;
 use crate::keys::params::show_params;
 use crate::keys::stack::read_mss;
 use crate::keys::traffic::{self, ArrivalsSpec, ClientSpec};
 use crate::language::acts::Acts;
 use crate::language::canonical::{show_bytes, show_text};
 use crate::language::document::Node;
-use crate::language::key::{Form, Given, Key, key, needed, set};
+use crate::language::key::{Form, Key, KeyInput, key, needed, set};
 use crate::language::quantity::{show_rate, show_span};
 use crate::language::reader::{Reader, found};
 
@@ -253,20 +253,20 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
     key(
         "on",
         "0.1.0",
-        law::TIMES_FORM,
-        "source: on for this long and off for `off` in turn, at `rate` if that is given; random with a law, \
+        distribution::TIMES_FORM,
+        "source: on for this long and off for `off` in turn, at `rate` if that is given; random with a distribution, \
          `{ distribution = \"exponential\", mean = \"2s\" }`",
-        |flow: &mut FlowSpec, given| flow.source.on = given.value(law::read_times),
-        |flow| flow.source.on.as_ref().map(law::show_times),
+        |flow: &mut FlowSpec, given| flow.source.on = given.value(distribution::read_times),
+        |flow| flow.source.on.as_ref().map(distribution::show_times),
     )
     .source("rate"),
     key(
         "off",
         "0.1.0",
-        law::TIMES_FORM,
+        distribution::TIMES_FORM,
         "see `on`",
-        |flow: &mut FlowSpec, given| flow.source.off = given.value(law::read_times),
-        |flow| flow.source.off.as_ref().map(law::show_times),
+        |flow: &mut FlowSpec, given| flow.source.off = given.value(distribution::read_times),
+        |flow| flow.source.off.as_ref().map(distribution::show_times),
     )
     .source("rate"),
     // Sources: a number of bytes, or a rate.
@@ -354,16 +354,16 @@ pub(crate) const FLOW_KEYS: &[Key<FlowSpec>] = &[
     key(
         "sizes",
         "0.2.0",
-        law::SIZES_FORM,
+        distribution::SIZES_FORM,
         "with `arrivals` or `requests`: payload bytes of a flow or a response, `{ distribution = \"pareto\", mean = \
          \"30KB\", shape = 1.2 }`",
-        |flow: &mut FlowSpec, given| flow.source.sizes = given.value(law::read_sizes),
-        |flow| flow.source.sizes.as_ref().map(law::show_sizes),
+        |flow: &mut FlowSpec, given| flow.source.sizes = given.value(distribution::read_sizes),
+        |flow| flow.source.sizes.as_ref().map(distribution::show_sizes),
     )
     .source("sizes"),
 ];
 
-fn read_stop(flow: &mut FlowSpec, given: &mut Given<'_, '_>) {
+fn read_stop(flow: &mut FlowSpec, given: &mut KeyInput<'_, '_>) {
     flow.stop = given.value(Reader::positive_span);
     // The latest time at which the last of `count` flows can start.
     let steps = u128::from(flow.start_step.0) * u128::from(flow.count - 1);

@@ -2,7 +2,7 @@
 
 use bbrlab_units::{BitRate, Bytes, Span};
 
-use crate::keys::law;
+use crate::keys::distribution;
 use crate::keys::traffic::{ArrivalsSpec, ClientSpec};
 use crate::language::document::Node;
 use crate::language::quantity::show_span;
@@ -32,7 +32,7 @@ impl SourceSpec {
     /// The source of a flow whose packets have `mss` bytes of payload and cross a link of this rate
     /// and framing.
     pub(crate) fn source(&self, mss: u32, link: (BitRate, Bytes)) -> Source {
-        let sizes = self.sizes.clone().or(self.bytes.map(|bytes| law::constant(bytes.0)));
+        let sizes = self.sizes.clone().or(self.bytes.map(|bytes| distribution::constant(bytes.0)));
         let given = match self {
             Self { arrivals: Some(arrivals), .. } => {
                 sizes.map(|sizes| Source::Arrivals(arrivals.arrivals(sizes, mss, link)))
@@ -40,7 +40,7 @@ impl SourceSpec {
             Self { requests: Some(client), .. } => client.requests(sizes).map(Source::Requests),
             &Self { bytes: Some(bytes), .. } => Some(Source::Bytes(bytes)),
             Self { on: Some(on), off: Some(off), rate, .. } => {
-                let is_plain = |times: &Random| law::constant(times.mean) == *times;
+                let is_plain = |times: &Random| distribution::constant(times.mean) == *times;
                 Some(if is_plain(on) && is_plain(off) {
                     Source::OnOff { on: Span(on.mean), off: Span(off.mean), rate: *rate }
                 } else {

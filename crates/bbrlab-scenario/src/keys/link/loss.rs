@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bbrlab_units::Time;
 
-use crate::keys::steps::{Told, read_steps, show_steps};
+use crate::keys::steps::{ScheduleTerms, read_steps, show_steps};
 use crate::language::decimal::Decimal;
 use crate::language::document::{Node, Value};
 use crate::language::reader::{Keys, Reader};
@@ -40,8 +40,8 @@ pub(super) fn read_loss(reader: &mut Reader<'_>, node: &Node, name: &str) -> Opt
             }
             Value::Array(_) => {
                 let example = "[[\"0s\", 0], [\"10s\", 0.01]]";
-                let told = Told { example, value: "a ratio" };
-                read_steps(reader, node, name, &told, Reader::ratio).map(LossSpec::Steps)
+                let terms = ScheduleTerms { example, value: "a ratio" };
+                read_steps(reader, node, name, &terms, Reader::ratio).map(LossSpec::Steps)
             }
             _ => {
                 reader.wrong(

@@ -9,17 +9,17 @@ use super::LinkSpec;
 use super::loss::LossSpec;
 use super::rate::MISREAD;
 use crate::keys::model::{self, ModelSpec};
-use crate::keys::steps::{Told, read_steps, show_steps};
+use crate::keys::steps::{ScheduleTerms, read_steps, show_steps};
 use crate::language::canonical::{show_text, toml_string};
 use crate::language::document::{Node, Value};
-use crate::language::key::Given;
+use crate::language::key::KeyInput;
 use crate::language::path_trace::PathTrace;
 use crate::language::quantity::{parse_span, show_span};
 use crate::language::reader::{Keys, Reader, found};
 
 impl LinkSpec {
     /// Reads `trace`: a file whose columns become schedules, or a model.
-    pub(super) fn read_trace(&mut self, given: &mut Given<'_, '_>) {
+    pub(super) fn read_trace(&mut self, given: &mut KeyInput<'_, '_>) {
         let (node, name) = (given.node, given.name);
         let keys = given.keys;
         let reader = &mut *given.reader;
@@ -77,8 +77,8 @@ pub(super) fn read_delay(
         let delay = reader.quantity(node, name, "a time", &such_as, parse_span);
         return delay.map(|delay| (delay, None));
     }
-    let told = Told { example, value: "a delay" };
-    read_steps(reader, node, name, &told, Reader::span).map(|steps| delay_of(&steps))
+    let terms = ScheduleTerms { example, value: "a delay" };
+    read_steps(reader, node, name, &terms, Reader::span).map(|steps| delay_of(&steps))
 }
 
 pub(super) fn delay_of(steps: &Arc<[(Time, Span)]>) -> (Span, Option<DelaySteps>) {
@@ -147,7 +147,7 @@ pub(super) fn read_path_trace(
             lines.push(reader.text(row, &name)?);
         }
         let read = reader.traces.inline_path(rows.at, &lines);
-        return read_or_told(reader, read, rows, &name, expected);
+        return read_or_report(reader, read, rows, &name, expected);
     }
     let Some(Node { value: Value::Text(path), .. }) = file else {
         let name =
@@ -156,10 +156,10 @@ pub(super) fn read_path_trace(
         return None;
     };
     let read = reader.read_path(path);
-    read_or_told(reader, read, file.unwrap_or(node), name, expected)
+    read_or_report(reader, read, file.unwrap_or(node), name, expected)
 }
 
-fn read_or_told(
+fn read_or_report(
     reader: &mut Reader<'_>,
     read: Result<Arc<PathTrace>, String>,
     node: &Node,

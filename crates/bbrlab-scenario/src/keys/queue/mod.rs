@@ -11,7 +11,7 @@ use bbrlab_units::BitRate;
 
 use crate::language::canonical::toml_string;
 use crate::language::document::{At, Node, Value};
-use crate::language::key::{Form, Given, Part, optional};
+use crate::language::key::{Form, KeyInput, Part, optional};
 use crate::language::quantity::{QueueSize, show_queue_size};
 use crate::language::reader::{Keys, Placed, Reader};
 use params::{PARAMS, Param};
@@ -157,7 +157,7 @@ impl QueueSpec {
         }
     }
 
-    pub(crate) fn read(given: &mut Given<'_, '_>) -> Option<Self> {
+    pub(crate) fn read(given: &mut KeyInput<'_, '_>) -> Option<Self> {
         let (node, name) = (given.node, given.name);
         let reader = &mut *given.reader;
         let Value::Table(table) = &node.value else {

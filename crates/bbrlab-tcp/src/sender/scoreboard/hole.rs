@@ -12,7 +12,7 @@ use bbrlab_cc::Conn;
 use bbrlab_cc::linux_int::{after, before};
 
 use super::place::{NIL, SkbId};
-use super::sacked::{Covered, Hear, MERGE_LIMIT, PCOUNT_LIMIT};
+use super::sacked::{Covered, MERGE_LIMIT, PCOUNT_LIMIT, SackVisitor};
 use super::skb::{OVERHEAD, Skb, tag};
 use super::{Counting, Scoreboard};
 use crate::rate::DeliveredSkb;
@@ -48,7 +48,7 @@ impl Scoreboard {
         id: SkbId,
         conn: &Conn,
         block: SackBlock,
-        hear: &mut impl Hear,
+        visitor: &mut impl SackVisitor,
     ) -> Option<SkbId> {
         let skb = &self.queue[id];
         let (start, end, tags) = (skb.seq, skb.end_seq(), skb.tags());
@@ -94,7 +94,7 @@ impl Scoreboard {
             is_sacked: false,
             is_retrans: tags & tag::ANY_RETRANS != 0,
         };
-        hear.piece(&Covered {
+        visitor.piece(&Covered {
             start,
             end,
             pcount,

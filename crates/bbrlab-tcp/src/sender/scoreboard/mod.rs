@@ -14,14 +14,13 @@
 //! | `lost.rs` | marking skbs lost, and unmarking them |
 //! | `reno.rs` | without SACK: duplicate ACKs instead of SACKed packets |
 //! | `run.rs` | skbs that are delivered together |
-//! | `queue.rs`, `skb.rs`, `aside.rs` | the skbs in flight and their order |
+//! | `queue.rs`, `skb.rs`, `skb_links.rs` | the skbs in flight and their order |
 //!
 //! Sources: [linux] `include/linux/tcp.h`: `packets_out` to `retransmit_skb_hint` of
 //! `struct tcp_sock`.
 //! Deviations: those numbered in the files.
 
 mod acked;
-mod aside;
 mod flight;
 mod hole;
 mod lost;
@@ -31,6 +30,7 @@ mod reno;
 mod run;
 mod sacked;
 mod skb;
+mod skb_links;
 mod unsent;
 
 #[cfg(test)]
@@ -40,7 +40,7 @@ pub(super) use acked::Acked;
 pub(super) use flight::Sent;
 pub(super) use reno::DupAcks;
 pub(super) use run::Run;
-pub(super) use sacked::{Blocks, Covered, Hear, NewFrom, Reported};
+pub(super) use sacked::{Blocks, Covered, NewFrom, Reported, SackVisitor};
 pub(super) use skb::{OVERHEAD, tag};
 pub(super) use unsent::Unsent;
 

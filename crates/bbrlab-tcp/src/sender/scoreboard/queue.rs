@@ -24,11 +24,11 @@
 
 use bbrlab_cc::linux_int::{after, before};
 
-use super::aside::Aside;
 use super::flight::SentAgain;
 use super::place::{ID_MASK, NIL, SkbId, following, places_on};
 use super::run::{Counts, Run};
 use super::skb::{OVERHEAD, SPAN_MAX, Skb, tag};
+use super::skb_links::SkbLinks;
 use super::unsent::Written;
 use crate::rate::{Notes, PackedStamps};
 use crate::segment::flag;
@@ -109,7 +109,7 @@ pub(super) struct Queue {
     again: Chain,
     milestones: Box<[SkbId]>,
     /// As long as `ring`, once it is needed.
-    asides: Box<[Aside]>,
+    links: Box<[SkbLinks]>,
 }
 
 impl std::ops::Index<SkbId> for Queue {
@@ -142,68 +142,68 @@ impl Queue {
             sorted: Chain::EMPTY,
             again: Chain::EMPTY,
             milestones: Box::default(),
-            asides: Box::default(),
+            links: Box::default(),
         }
     }
 
     /// The additional fields of a linked skb.
     #[inline]
-    fn aside(&self, id: SkbId) -> &Aside {
-        at(&self.asides, id)
+    fn links_of(&self, id: SkbId) -> &SkbLinks {
+        at(&self.links, id)
     }
 
     #[inline]
-    fn aside_mut(&mut self, id: SkbId) -> &mut Aside {
-        at_mut(&mut self.asides, id)
+    fn links_of_mut(&mut self, id: SkbId) -> &mut SkbLinks {
+        at_mut(&mut self.links, id)
     }
 
-    /// [`Self::aside_mut`] of an skb that may be the first to need these fields.
+    /// [`Self::links_of_mut`] of an skb that may be the first to need these fields.
     #[inline]
-    fn new_aside(&mut self, id: SkbId) -> &mut Aside {
-        if self.asides.is_empty() {
-            self.open_asides();
+    fn new_links_of(&mut self, id: SkbId) -> &mut SkbLinks {
+        if self.links.is_empty() {
+            self.open_links();
         }
-        self.aside_mut(id)
+        self.links_of_mut(id)
     }
 
     #[cold]
-    fn open_asides(&mut self) {
-        self.asides = vec![Aside::EMPTY; self.ring.len()].into_boxed_slice();
+    fn open_links(&mut self) {
+        self.links = vec![SkbLinks::EMPTY; self.ring.len()].into_boxed_slice();
     }
 
     /// The notes of an skb's latest transmission, if any were ever taken.
     #[inline]
     pub(super) fn notes(&self, id: SkbId) -> Notes {
-        if self.asides.is_empty() { Notes::NONE } else { self.aside(id).notes }
+        if self.links.is_empty() { Notes::NONE } else { self.links_of(id).notes }
     }
 
     /// Stores the notes of an skb's latest transmission.
     #[inline]
     pub(super) fn note(&mut self, id: SkbId, notes: Notes) {
-        self.new_aside(id).notes = notes;
+        self.new_links_of(id).notes = notes;
     }
 
     /// Number of transmissions of an skb before the latest one.
     #[inline]
     pub(super) fn retransmission(&self, id: SkbId) -> u16 {
-        if self[id].has(tag::EVER_RETRANS) { self.aside(id).retransmission } else { 0 }
+        if self[id].has(tag::EVER_RETRANS) { self.links_of(id).retransmission } else { 0 }
     }
 
     /// Counts a transmission of an skb that was sent before.
     pub(super) fn count_transmission(&mut self, id: SkbId) {
         let retransmission = self.retransmission(id).wrapping_add(1);
         self[id].add_tags(tag::EVER_RETRANS);
-        self.new_aside(id).retransmission = retransmission;
+        self.new_links_of(id).retransmission = retransmission;
     }
 
     /// [`Self::count_transmission`] for a lost skb with these `tags` that is not linked: a timeout
     /// or duplicate ACKs may mark a plain skb. Returns the number of transmissions before this one.
     #[cold]
     fn count_plain_repair(&mut self, id: SkbId, tags: u8) -> u16 {
-        let aside = self.new_aside(id);
-        let before = if tags & tag::EVER_RETRANS == 0 { 0 } else { aside.retransmission };
-        aside.retransmission = before.wrapping_add(1);
-        aside.retransmission
+        let own = self.new_links_of(id);
+        let before = if tags & tag::EVER_RETRANS == 0 { 0 } else { own.retransmission };
+        own.retransmission = before.wrapping_add(1);
+        own.retransmission
     }
 
     /// Sends a lost skb again at `wstamp_ns` with the delivery counters `tx`: counts and stamps it,
@@ -222,17 +222,17 @@ impl Queue {
         if tags & tag::LINKED != 0 {
             let youngest = self.youngest_once();
             let is_last = youngest == NIL || at(&self.ring, youngest).tstamp_ns < wstamp_ns;
-            let aside = &mut self.asides[place];
-            aside.retransmission = aside.retransmission.wrapping_add(1);
-            let retransmission = aside.retransmission;
-            let is_out = aside.sorted_prev == NIL && self.sorted.head != id && again_head != id;
+            let own = &mut self.links[place];
+            own.retransmission = own.retransmission.wrapping_add(1);
+            let retransmission = own.retransmission;
+            let is_out = own.sorted_prev == NIL && self.sorted.head != id && again_head != id;
             // Mostly RACK has removed it from the order by time.
             if is_out && is_last {
-                aside.sorted_prev = tail;
+                own.sorted_prev = tail;
                 if tail == NIL {
                     self.again.head = id;
                 } else {
-                    at_mut(&mut self.asides, tail).sorted_next = id;
+                    at_mut(&mut self.links, tail).sorted_next = id;
                 }
                 self.again.tail = id;
             } else {
@@ -303,7 +303,7 @@ impl Queue {
     pub(super) fn next(&self, id: SkbId) -> SkbId {
         let place = widened(id) & self.ring.len().wrapping_sub(1);
         let is_linked = self.ring[place].has(tag::LINKED);
-        let next = if is_linked { self.asides[place].next } else { following(id) };
+        let next = if is_linked { self.links[place].next } else { following(id) };
         if next == self.end { NIL } else { next }
     }
 
@@ -311,7 +311,7 @@ impl Queue {
     #[inline]
     pub(super) fn next_linked(&self, id: SkbId) -> SkbId {
         debug_assert!(self[id].has(tag::LINKED));
-        let next = self.aside(id).next;
+        let next = self.links_of(id).next;
         if next == self.end { NIL } else { next }
     }
 
@@ -322,13 +322,13 @@ impl Queue {
         if self[id].has(tag::LINKED) {
             let ring = &*self.ring;
             // Equal lengths spare a check at each step.
-            let asides = &self.asides[..ring.len()];
+            let links = &self.links[..ring.len()];
             loop {
                 let place = widened(id) & ring.len().wrapping_sub(1);
                 if ring[place].tags() & mask == tags {
                     return id;
                 }
-                id = asides[place].next;
+                id = links[place].next;
                 debug_assert_ne!(id, NIL);
                 // After the last linked skb comes the first plain one, or the place of the next new
                 // one.
@@ -363,7 +363,7 @@ impl Queue {
     /// The skb before a linked one in order of sequence number, `NIL` before the first.
     #[inline]
     pub(super) fn prev_linked(&self, id: SkbId) -> SkbId {
-        self.aside(id).prev
+        self.links_of(id).prev
     }
 
     /// Starts a walk through the skbs in flight in order of time, the one sent longest ago first.
@@ -413,7 +413,7 @@ impl Queue {
         let id = self.older(*walk);
         if id == again {
             if id != NIL {
-                walk.again = self.aside(again).sorted_next;
+                walk.again = self.links_of(again).sorted_next;
             }
         } else {
             walk.once = self.next_sent_once(once);
@@ -427,7 +427,7 @@ impl Queue {
         if !self.ring[place].has(tag::LINKED) {
             return self.next_plain(id);
         }
-        let next = self.asides[place].sorted_next;
+        let next = self.links[place].sorted_next;
         if next == NIL { self.plain_head() } else { next }
     }
 
@@ -474,7 +474,7 @@ impl Queue {
         }
         // Each skb is now in two places; its id leads to one, and the other is free.
         self.ring = self.ring.repeat(2).into_boxed_slice();
-        self.asides = self.asides.repeat(2).into_boxed_slice();
+        self.links = self.links.repeat(2).into_boxed_slice();
     }
 
     /// Appends the skb that was [placed](Self::place) to those in flight.
@@ -505,9 +505,9 @@ impl Queue {
             self.first = self.plain;
             return;
         }
-        let asides = &mut *self.asides;
-        let next = at(asides, id).next;
-        at_mut(asides, next).prev = NIL;
+        let links = &mut *self.links;
+        let next = at(links, id).next;
+        at_mut(links, next).prev = NIL;
         self.linked.head = next;
         self.release(id);
     }
@@ -546,7 +546,7 @@ impl Queue {
         if older == NIL {
             self.sorted.head = id;
         } else {
-            self.aside_mut(older).sorted_next = id;
+            self.links_of_mut(older).sorted_next = id;
         }
         let skb = &self[id];
         self.set_milestones(skb.seq, skb.end_seq(), id);
@@ -559,8 +559,8 @@ impl Queue {
         reason = "in a recovery nearly every packet or ACK passes here"
     )]
     fn link(&mut self, id: SkbId, prev: SkbId, next: SkbId, older: SkbId) {
-        if self.asides.is_empty() {
-            self.open_asides();
+        if self.links.is_empty() {
+            self.open_links();
         }
         // The skb before it links to this place already.
         self.linked.tail = id;
@@ -568,18 +568,18 @@ impl Queue {
             self.linked.head = id;
         }
         let place = widened(id) & self.ring.len().wrapping_sub(1);
-        let (skb, aside) = (&mut self.ring[place], &mut self.asides[place]);
+        let (skb, own) = (&mut self.ring[place], &mut self.links[place]);
         // From now on the tag may also come from an skb that is merged into it.
         let is_sent_again = skb.has(tag::EVER_RETRANS);
-        let retransmission = if is_sent_again { aside.retransmission } else { 0 };
+        let retransmission = if is_sent_again { own.retransmission } else { 0 };
         skb.add_tags(tag::LINKED);
-        *aside = Aside {
+        *own = SkbLinks {
             prev,
             next,
             sorted_prev: older,
             sorted_next: NIL,
             retransmission,
-            notes: aside.notes,
+            notes: own.notes,
         };
     }
 
@@ -605,13 +605,13 @@ impl Queue {
     /// Frees a linked skb whose bytes were merged into the one before it.
     fn remove_merged(&mut self, id: SkbId) {
         self.unlink_sorted(id);
-        let asides = &mut *self.asides;
-        let Aside { prev, next, .. } = *at(asides, id);
-        at_mut(asides, prev).next = next;
+        let links = &mut *self.links;
+        let SkbLinks { prev, next, .. } = *at(links, id);
+        at_mut(links, prev).next = next;
         if id == self.linked.tail {
             self.linked.tail = prev;
         } else {
-            at_mut(asides, next).prev = prev;
+            at_mut(links, next).prev = prev;
         }
         self.release(id);
     }
@@ -625,13 +625,13 @@ impl Queue {
         if self.is_in_order(hole) {
             self.cut_from_order(hole);
         }
-        let (ring, asides) = (&mut *self.ring, &mut *self.asides);
-        let (into, next) = (at(asides, hole).prev, at(asides, last).next);
-        at_mut(asides, into).next = next;
+        let (ring, links) = (&mut *self.ring, &mut *self.links);
+        let (into, next) = (at(links, hole).prev, at(links, last).next);
+        at_mut(links, into).next = next;
         if last == self.linked.tail {
             self.linked.tail = into;
         } else {
-            at_mut(asides, next).prev = into;
+            at_mut(links, next).prev = into;
         }
         let skb = at_mut(ring, hole);
         let (seq, tags, flags) = (skb.seq, skb.tags(), skb.flags());
@@ -653,7 +653,7 @@ impl Queue {
     fn remove_first_plain(&mut self) {
         let (id, last) = (self.plain, self.linked.tail);
         self.plain = following(id);
-        self.aside_mut(last).next = self.plain;
+        self.links_of_mut(last).next = self.plain;
         self.release(id);
     }
 
@@ -670,12 +670,12 @@ impl Queue {
         rest.remove_tags(tag::IN_HOST_QUEUE);
         rest.count_segments(mss);
         self[rest_id] = rest;
-        let mut aside = *self.aside(id);
-        let next = aside.next;
-        aside.prev = id;
-        (aside.sorted_prev, aside.sorted_next) = (NIL, NIL);
-        *self.aside_mut(rest_id) = aside;
-        self.aside_mut(id).next = rest_id;
+        let mut own = *self.links_of(id);
+        let next = own.next;
+        own.prev = id;
+        (own.sorted_prev, own.sorted_next) = (NIL, NIL);
+        *self.links_of_mut(rest_id) = own;
+        self.links_of_mut(id).next = rest_id;
         let front = &mut self[id];
         front.end_at(cut);
         front.clear_flags();
@@ -683,11 +683,11 @@ impl Queue {
         if id == self.linked.tail {
             self.linked.tail = rest_id;
         } else {
-            self.aside_mut(next).prev = rest_id;
+            self.links_of_mut(next).prev = rest_id;
         }
         self.plain = self.end;
         let last = self.linked.tail;
-        self.aside_mut(last).next = self.plain;
+        self.links_of_mut(last).next = self.plain;
         let end_seq = self[rest_id].end_seq();
         self.set_milestones(cut, end_seq, rest_id);
         if self.is_sorted(id) {
@@ -772,7 +772,7 @@ impl Queue {
             self.link_unsorted(from);
         }
         self.plain = place;
-        self.aside_mut(into).next = place;
+        self.links_of_mut(into).next = place;
         let skb = &mut self[into];
         skb.add_tags(tag::SACKED);
         skb.add_flags(flags);
@@ -842,7 +842,7 @@ impl Queue {
         let flags = skb.flags();
         self[id].set_tags(tag::FREED);
         self.plain = following(id);
-        self.aside_mut(into).next = self.plain;
+        self.links_of_mut(into).next = self.plain;
         let skb = &mut self[into];
         skb.add_flags(flags);
         skb.end_at(end);
@@ -872,7 +872,7 @@ impl Queue {
     /// Whether a linked skb is in the order by time.
     #[inline]
     fn is_in_order(&self, id: SkbId) -> bool {
-        self.aside(id).sorted_prev != NIL || self.sorted.head == id || self.again.head == id
+        self.links_of(id).sorted_prev != NIL || self.sorted.head == id || self.again.head == id
     }
 
     /// Removes an skb from the order by time, if it is in it.
@@ -907,19 +907,19 @@ impl Queue {
         reason = "in a recovery nearly every packet or ACK passes here"
     )]
     fn cut_from_order(&mut self, id: SkbId) {
-        let asides = &mut *self.asides;
-        let aside = at_mut(asides, id);
-        let (prev, next) = (aside.sorted_prev, aside.sorted_next);
-        (aside.sorted_prev, aside.sorted_next) = (NIL, NIL);
+        let links = &mut *self.links;
+        let own = at_mut(links, id);
+        let (prev, next) = (own.sorted_prev, own.sorted_next);
+        (own.sorted_prev, own.sorted_next) = (NIL, NIL);
         if prev != NIL {
-            at_mut(asides, prev).sorted_next = next;
+            at_mut(links, prev).sorted_next = next;
         } else if self.sorted.head == id {
             self.sorted.head = next;
         } else {
             self.again.head = next;
         }
         if next != NIL {
-            at_mut(asides, next).sorted_prev = prev;
+            at_mut(links, next).sorted_prev = prev;
         } else if self.sorted.tail == id {
             self.sorted.tail = prev;
         } else {
@@ -960,34 +960,34 @@ impl Queue {
         debug_assert!(self[id].has(tag::LINKED) && !self.is_in_order(id));
         let youngest = self.youngest_once();
         if youngest == NIL || self[youngest].tstamp_ns < self[id].tstamp_ns {
-            Self::append(&mut self.asides, &mut self.again, id);
+            Self::append(&mut self.links, &mut self.again, id);
         } else {
             self.link_all();
-            Self::append(&mut self.asides, &mut self.sorted, id);
+            Self::append(&mut self.links, &mut self.sorted, id);
         }
     }
 
     /// Appends an skb to a part of the order by time.
     #[inline]
-    fn append(asides: &mut [Aside], chain: &mut Chain, id: SkbId) {
+    fn append(links: &mut [SkbLinks], chain: &mut Chain, id: SkbId) {
         let tail = chain.tail;
-        at_mut(asides, id).sorted_prev = tail;
+        at_mut(links, id).sorted_prev = tail;
         if tail == NIL {
             chain.head = id;
         } else {
-            at_mut(asides, tail).sorted_next = id;
+            at_mut(links, tail).sorted_next = id;
         }
         chain.tail = id;
     }
 
     /// Inserts an skb that is not in the order by time after another that is.
     fn insert_after(&mut self, older: SkbId, id: SkbId) {
-        let asides = &mut *self.asides;
-        let next = std::mem::replace(&mut at_mut(asides, older).sorted_next, id);
-        let aside = at_mut(asides, id);
-        (aside.sorted_prev, aside.sorted_next) = (older, next);
+        let links = &mut *self.links;
+        let next = std::mem::replace(&mut at_mut(links, older).sorted_next, id);
+        let own = at_mut(links, id);
+        (own.sorted_prev, own.sorted_next) = (older, next);
         if next != NIL {
-            at_mut(asides, next).sorted_prev = id;
+            at_mut(links, next).sorted_prev = id;
         } else if self.sorted.tail == older {
             self.sorted.tail = id;
         } else {
@@ -1014,16 +1014,16 @@ impl Queue {
                 if head == NIL {
                     chain.tail = id;
                 } else {
-                    self.aside_mut(head).sorted_prev = id;
+                    self.links_of_mut(head).sorted_prev = id;
                 }
-                self.aside_mut(id).sorted_next = head;
+                self.links_of_mut(id).sorted_next = head;
                 from[usize::from(is_again)] = id;
                 return;
             }
             older = head;
         }
         loop {
-            let next = self.aside(older).sorted_next;
+            let next = self.links_of(older).sorted_next;
             if next == NIL || self[next].tstamp_ns >= tstamp_ns {
                 break;
             }
@@ -1053,13 +1053,13 @@ impl Queue {
             id = self.milestones[self.milestone_index(stone)];
         }
         let ring = &*self.ring;
-        let asides = &self.asides[..ring.len()];
+        let links = &self.links[..ring.len()];
         loop {
             let place = widened(id) & ring.len().wrapping_sub(1);
             if before(seq, ring[place].end_seq()) {
                 return id;
             }
-            id = asides[place].next;
+            id = links[place].next;
         }
     }
 
@@ -1121,7 +1121,7 @@ impl Queue {
             let skb = &self[id];
             let (seq, end_seq) = (skb.seq, skb.end_seq());
             self.record_milestones(seq, end_seq, id);
-            id = self.aside(id).next;
+            id = self.links_of(id).next;
         }
     }
 }

@@ -152,7 +152,7 @@ pub(crate) enum NewFrom {
 }
 
 /// A recipient of the data that a walk has found covered.
-pub(crate) trait Hear {
+pub(crate) trait SackVisitor {
     /// Takes an skb, or a part of one.
     fn piece(&mut self, covered: &Covered);
 
@@ -167,7 +167,7 @@ struct Wanted {
     next_dup: Option<SackBlock>,
     is_dup: bool,
     /// Whether each skb is reported separately.
-    is_each_heard: bool,
+    is_each_visited: bool,
 }
 
 /// A piece of an skb that is about to be merged into the skb before it.
@@ -196,13 +196,13 @@ impl Scoreboard {
     /// none. A receiver reports first what has just arrived, so nearly every ACK is like this.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for each way of an ACK")]
-    pub(crate) fn news_of_first(&self, conn: &Conn, blocks: &Blocks) -> Option<NewFrom> {
+    pub(crate) fn new_data_of_first(&self, conn: &Conn, blocks: &Blocks) -> Option<NewFrom> {
         if self.sacked_out == 0 {
             return None;
         }
         let from = match self.sack_cache.end_continued(blocks, conn.snd_una) {
             Some(end) => end,
-            None => self.news_among_known(conn, blocks)?,
+            None => self.new_data_among_known(conn, blocks)?,
         };
         if !before(from, blocks[0].end) {
             return Some(NewFrom::Nowhere);
@@ -229,10 +229,10 @@ impl Scoreboard {
     }
 
     /// The sequence number at which the new data in the first of `blocks` begins, under the
-    /// conditions of [`Self::news_of_first`].
+    /// conditions of [`Self::new_data_of_first`].
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
-    fn news_among_known(&self, conn: &Conn, blocks: &Blocks) -> Option<u32> {
+    fn new_data_among_known(&self, conn: &Conn, blocks: &Blocks) -> Option<u32> {
         let (first, others) = blocks.split_first()?;
         let cache = &*self.sack_cache;
         'others: for block in others {
@@ -255,8 +255,8 @@ impl Scoreboard {
         Some(cache[n].end)
     }
 
-    /// Tags the data that the blocks cover, and passes it to `hear`, each skb separately with
-    /// `is_each_heard`. Ranges that the previous ACK covered are skipped. Linux:
+    /// Tags the data that the blocks cover, and passes it to `visitor`, each skb separately with
+    /// `is_each_visited`. Ranges that the previous ACK covered are skipped. Linux:
     /// `tcp_sacktag_write_queue`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for each kind of report")]
@@ -264,23 +264,23 @@ impl Scoreboard {
         &mut self,
         conn: &Conn,
         reported: Reported<'_>,
-        is_each_heard: bool,
-        hear: &mut impl Hear,
+        is_each_visited: bool,
+        visitor: &mut impl SackVisitor,
     ) {
         match reported {
             Reported::First(blocks, from) => {
                 if let Some(Cursor(id)) = from {
                     let block = blocks[0];
-                    let wanted = Wanted { block, next_dup: None, is_dup: false, is_each_heard };
+                    let wanted = Wanted { block, next_dup: None, is_dup: false, is_each_visited };
                     let mut next = id;
                     if self.queue[id].has(tag::LINKED)
-                        && let Some(into) = self.fill_hole(id, conn, block, hear)
+                        && let Some(into) = self.fill_hole(id, conn, block, visitor)
                     {
                         let is_all = self.queue[into].end_seq() == block.end;
                         next = if is_all { NIL } else { self.queue.next(into) };
                     }
                     if next != NIL {
-                        self.sacktag_walk(next, conn, &wanted, hear);
+                        self.sacktag_walk(next, conn, &wanted, visitor);
                     }
                 }
                 self.sack_cache = *blocks;
@@ -290,7 +290,7 @@ impl Scoreboard {
                     self.set_highest_sack(self.queue.head());
                     self.sack_cache = Blocks::default();
                 }
-                self.walk_blocks(conn, blocks, dsack_index, is_each_heard, hear);
+                self.walk_blocks(conn, blocks, dsack_index, is_each_visited, visitor);
                 self.sack_cache = *blocks;
             }
         }
@@ -305,8 +305,8 @@ impl Scoreboard {
         conn: &Conn,
         blocks: &[SackBlock],
         dsack_index: Option<usize>,
-        is_each_heard: bool,
-        hear: &mut impl Hear,
+        is_each_visited: bool,
+        visitor: &mut impl SackVisitor,
     ) {
         let cache = self.sack_cache.sorted();
         let mut cached = 0;
@@ -317,7 +317,7 @@ impl Scoreboard {
             let SackBlock { start, end } = block;
             let is_dup = dsack_index == Some(i);
             let next_dup = if dsack_index == Some(i + 1) { Some(blocks[i + 1]) } else { None };
-            let wanted = |block| Wanted { block, next_dup, is_dup, is_each_heard };
+            let wanted = |block| Wanted { block, next_dup, is_dup, is_each_visited };
             while cached < cache.len() && !before(start, cache[cached].end) {
                 cached += 1;
             }
@@ -326,13 +326,13 @@ impl Scoreboard {
                 if before(start, known.start) {
                     id = self.sack_skip(id, start);
                     let head = SackBlock { start, end: known.start };
-                    id = self.sacktag_walk(id, conn, &wanted(head), hear);
+                    id = self.sacktag_walk(id, conn, &wanted(head), visitor);
                 }
                 if !after(end, known.end) {
                     i += 1;
                     continue;
                 }
-                id = self.skip_to_dsack(id, conn, next_dup, known.end, hear);
+                id = self.skip_to_dsack(id, conn, next_dup, known.end, visitor);
                 cached += 1;
                 if self.highest_sack_seq(conn) != known.end {
                     id = self.sack_skip(id, known.end);
@@ -351,7 +351,7 @@ impl Scoreboard {
                 }
                 id = self.sack_skip(id, start);
             }
-            id = self.sacktag_walk(id, conn, &wanted(block), hear);
+            id = self.sacktag_walk(id, conn, &wanted(block), visitor);
             i += 1;
         }
     }
@@ -382,14 +382,14 @@ impl Scoreboard {
         conn: &Conn,
         next_dup: Option<SackBlock>,
         seq: u32,
-        hear: &mut impl Hear,
+        visitor: &mut impl SackVisitor,
     ) -> SkbId {
         match next_dup {
             Some(dup) if before(dup.start, seq) => {
                 let id = self.sack_skip(id, dup.start);
                 let wanted =
-                    Wanted { block: dup, next_dup: None, is_dup: true, is_each_heard: true };
-                self.sacktag_walk(id, conn, &wanted, hear)
+                    Wanted { block: dup, next_dup: None, is_dup: true, is_each_visited: true };
+                self.sacktag_walk(id, conn, &wanted, visitor)
             }
             _ => id,
         }
@@ -403,18 +403,18 @@ impl Scoreboard {
         mut id: SkbId,
         conn: &Conn,
         wanted: &Wanted,
-        hear: &mut impl Hear,
+        visitor: &mut impl SackVisitor,
     ) -> SkbId {
         while id != NIL {
             let skb = &self.queue[id];
             if !before(skb.seq, wanted.block.end) {
                 break;
             }
-            if skb.tags() == 0 && self.tag_run(id, wanted, hear) {
+            if skb.tags() == 0 && self.tag_run(id, wanted, visitor) {
                 id = self.queue.plain_head();
                 continue;
             }
-            match self.sacktag_next(id, conn, wanted, hear) {
+            match self.sacktag_next(id, conn, wanted, visitor) {
                 Some(next) => id = next,
                 None => break,
             }
@@ -430,7 +430,7 @@ impl Scoreboard {
         id: SkbId,
         conn: &Conn,
         wanted: &Wanted,
-        hear: &mut impl Hear,
+        visitor: &mut impl SackVisitor,
     ) -> Option<SkbId> {
         let block = wanted.block;
         let mut is_dup = wanted.is_dup;
@@ -442,18 +442,18 @@ impl Scoreboard {
         if !is_covered {
             if !is_dup
                 && wanted.next_dup.is_none()
-                && let Some(into) = self.fill_hole(id, conn, block, hear)
+                && let Some(into) = self.fill_hole(id, conn, block, visitor)
             {
                 return Some(self.queue.next(into));
             }
-            match self.shift_skb(id, conn, block, is_dup, hear) {
+            match self.shift_skb(id, conn, block, is_dup, visitor) {
                 Shift::Merged(into) => return Some(self.queue.next(into)),
                 Shift::Nothing => {}
                 Shift::Fallback => is_covered = self.match_skb_to_block(id, block)?,
             }
         }
         if is_covered {
-            self.sacktag_skb(id, conn, is_dup, hear);
+            self.sacktag_skb(id, conn, is_dup, visitor);
         }
         Some(self.queue.next(id))
     }
@@ -462,12 +462,12 @@ impl Scoreboard {
     /// [`Self::gather_covered`]. The rest of the walk would do the same one by one. Returns false,
     /// and does nothing, if `id` is no such skb. `id` must have no tags.
     #[inline(never)]
-    fn tag_run(&mut self, id: SkbId, wanted: &Wanted, hear: &mut impl Hear) -> bool {
-        if wanted.is_dup || wanted.next_dup.is_some() || wanted.is_each_heard {
+    fn tag_run(&mut self, id: SkbId, wanted: &Wanted, visitor: &mut impl SackVisitor) -> bool {
+        if wanted.is_dup || wanted.next_dup.is_some() || wanted.is_each_visited {
             return false;
         }
         let Some(run) = self.gather_covered(id, wanted.block) else { return false };
-        hear.run(&run, self.notes_of(&run));
+        visitor.run(&run, self.notes_of(&run));
         true
     }
 
@@ -561,8 +561,14 @@ impl Scoreboard {
     }
 
     /// Tags an skb that is covered as a whole.
-    fn sacktag_skb(&mut self, id: SkbId, conn: &Conn, is_dup: bool, hear: &mut impl Hear) {
-        let tags = self.sacktag_one(id, conn, None, is_dup, hear);
+    fn sacktag_skb(
+        &mut self,
+        id: SkbId,
+        conn: &Conn,
+        is_dup: bool,
+        visitor: &mut impl SackVisitor,
+    ) {
+        let tags = self.sacktag_one(id, conn, None, is_dup, visitor);
         let skb = &mut self.queue[id];
         skb.set_tags(tags);
         if tags & tag::SACKED != 0 {
@@ -605,7 +611,7 @@ impl Scoreboard {
     }
 
     /// Updates the counts for a covered skb, or for the piece of it that is about to be merged, and
-    /// passes it to `hear`. Returns the new tags. Linux: `tcp_sacktag_one`.
+    /// passes it to `visitor`. Returns the new tags. Linux: `tcp_sacktag_one`.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -617,7 +623,7 @@ impl Scoreboard {
         conn: &Conn,
         piece: Option<&Piece>,
         is_dup: bool,
-        hear: &mut impl Hear,
+        visitor: &mut impl SackVisitor,
     ) -> u8 {
         let skb = &self.queue[id];
         let (mut end, mut pcount) = (skb.end_seq(), u32::from(skb.pcount));
@@ -668,7 +674,7 @@ impl Scoreboard {
             is_sacked: heard_tags & tag::SACKED != 0,
             is_retrans: heard_tags & tag::ANY_RETRANS != 0,
         };
-        hear.piece(&Covered {
+        visitor.piece(&Covered {
             start,
             end,
             pcount,
@@ -690,7 +696,7 @@ impl Scoreboard {
         conn: &Conn,
         block: SackBlock,
         is_dup: bool,
-        hear: &mut impl Hear,
+        visitor: &mut impl SackVisitor,
     ) -> Shift {
         let skb = &self.queue[id];
         let prev = self.queue.prev(id);
@@ -734,7 +740,7 @@ impl Scoreboard {
         if !after(skb.seq.wrapping_add(len), conn.snd_una) || !self.may_merge(prev, len, pcount) {
             return Shift::Fallback;
         }
-        if !self.shifted(prev, id, conn, &Piece { len, pcount, mss, is_dup }, hear) {
+        if !self.shifted(prev, id, conn, &Piece { len, pcount, mss, is_dup }, visitor) {
             return Shift::Merged(prev);
         }
         // The hole is filled: the next skb may be SACKed and can be merged as well.
@@ -748,7 +754,7 @@ impl Scoreboard {
                 && self.may_merge(prev, len, pcount)
             {
                 let piece = Piece { len, pcount, mss, is_dup: false };
-                self.shifted(prev, next, conn, &piece, hear);
+                self.shifted(prev, next, conn, &piece, visitor);
             }
         }
         Shift::Merged(prev)
@@ -768,9 +774,9 @@ impl Scoreboard {
         id: SkbId,
         conn: &Conn,
         piece: &Piece,
-        hear: &mut impl Hear,
+        visitor: &mut impl SackVisitor,
     ) -> bool {
-        self.sacktag_one(id, conn, Some(piece), piece.is_dup, hear);
+        self.sacktag_one(id, conn, Some(piece), piece.is_dup, visitor);
         let skb = &mut self.queue[id];
         if skb.has(tag::SACKED) {
             skb.use_up();

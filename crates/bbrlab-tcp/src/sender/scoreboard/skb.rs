@@ -52,7 +52,7 @@ const SPAN_SHIFT: u32 = 12;
 pub(super) const SPAN_MAX: u32 = u32::MAX >> SPAN_SHIFT;
 
 /// One skb in its queue: half a cache line, because every packet needs one. The fields that only
-/// few senders need are in [`super::aside`].
+/// few senders need are in [`super::skb_links`].
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(32))]
 pub(super) struct Skb {

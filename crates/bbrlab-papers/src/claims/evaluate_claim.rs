@@ -9,7 +9,7 @@ use crate::row::MeasuredRows;
 
 /// The outcome of a claim on some rows.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Looked {
+pub struct ClaimEvaluation {
     /// Whether the medians over the seeds make it true at the required share of points.
     pub is_true: bool,
     /// Points at which it is true.
@@ -60,9 +60,9 @@ pub struct FalsePoint {
 /// If the data files lack them; a test reads all claims.
 pub(crate) fn home_of(claim: &Claim) -> (&'static Paper, &'static Experiment) {
     let has = |paper: &&Paper| paper.claims.iter().any(|it| it.id == claim.id);
-    let paper = papers().iter().find(has).expect("the claim stands in a paper");
+    let paper = papers().iter().find(has).expect("the claim is in a paper's data file");
     let experiment = paper.experiments.iter().find(|it| it.id == claim.experiment);
-    (paper, experiment.expect("a claim's experiment stands in its paper"))
+    (paper, experiment.expect("a claim's experiment is in its paper's data file"))
 }
 
 /// Parses a claim's expression.
@@ -77,7 +77,10 @@ pub(crate) fn expr_of(claim: &Claim) -> Expr {
 ///
 /// # Errors
 /// A message if rows or figures that it uses were not measured.
-pub(crate) fn look(claim: &Claim, rows: &MeasuredRows) -> Result<Looked, String> {
+pub(crate) fn evaluate_claim(
+    claim: &Claim,
+    rows: &MeasuredRows,
+) -> Result<ClaimEvaluation, String> {
     let (paper, experiment) = home_of(claim);
     let metrics: Vec<&str> = paper.metrics.iter().map(|metric| metric.id.as_str()).collect();
     let (_, decimals) = printed_rows(experiment);
@@ -90,8 +93,8 @@ pub(crate) fn look(claim: &Claim, rows: &MeasuredRows) -> Result<Looked, String>
     };
     let expr = expr_of(claim);
     let (at, forall) = key_value(claim);
-    let all = split(&expr, points(&at, &forall), &scene).map_err(|fault| words(&fault))?;
-    let mut looked = Looked {
+    let all = split(&expr, points(&at, &forall), &scene).map_err(|fault| describe(&fault))?;
+    let mut evaluation = ClaimEvaluation {
         is_true: false,
         points_true: 0,
         points: all.len() as u64,
@@ -107,21 +110,23 @@ pub(crate) fn look(claim: &Claim, rows: &MeasuredRows) -> Result<Looked, String>
         let outcome = is_true(&expr, point, &scene, &mut trace);
         let figures = each_once(trace.asked.iter().map(figure));
         let compared = each_once(trace.compared.into_iter());
-        looked.figures = each_once(looked.figures.into_iter().chain(figures.iter().cloned()));
-        looked.compared = each_once(looked.compared.into_iter().chain(compared.iter().copied()));
+        evaluation.figures =
+            each_once(evaluation.figures.into_iter().chain(figures.iter().cloned()));
+        evaluation.compared =
+            each_once(evaluation.compared.into_iter().chain(compared.iter().copied()));
         let fault = match outcome {
             Ok(true) => {
-                looked.points_true += 1;
+                evaluation.points_true += 1;
                 continue;
             }
             Ok(false) => None,
-            Err(fault @ Fault::NoRow { .. }) => return Err(words(&fault)),
-            Err(fault) => Some(words(&fault)),
+            Err(fault @ Fault::NoRow { .. }) => return Err(describe(&fault)),
+            Err(fault) => Some(describe(&fault)),
         };
-        looked.false_points.push(FalsePoint { at: keys(point), figures, compared, fault });
+        evaluation.false_points.push(FalsePoint { at: keys(point), figures, compared, fault });
     }
-    looked.is_true = is_enough(claim, looked.points_true, all.len());
-    let counted = usize::try_from(looked.seeds).unwrap_or(usize::MAX);
+    evaluation.is_true = is_enough(claim, evaluation.points_true, all.len());
+    let counted = usize::try_from(evaluation.seeds).unwrap_or(usize::MAX);
     for (place, &seed) in rows.seeds.iter().enumerate().take(counted) {
         let of_seed = of_seed(rows, place);
         let scene = Scene { rows: &of_seed, ..scene };
@@ -129,11 +134,11 @@ pub(crate) fn look(claim: &Claim, rows: &MeasuredRows) -> Result<Looked, String>
             |point: &&Point| is_true(&expr, point, &scene, &mut Trace::default()) == Ok(true);
         let hits = all.iter().filter(is_hit).count();
         if is_enough(claim, hits as u64, all.len()) {
-            looked.seeds_true += 1;
-            looked.true_in.push(seed);
+            evaluation.seeds_true += 1;
+            evaluation.true_in.push(seed);
         }
     }
-    Ok(looked)
+    Ok(evaluation)
 }
 
 /// Whether the claim is true at enough points, compared as in `papers/check.py`.
@@ -177,7 +182,7 @@ fn keys(point: &Point) -> Vec<(String, Key)> {
     point.iter().map(|(name, value)| (name.clone(), value.into())).collect()
 }
 
-pub(super) fn words(fault: &Fault) -> String {
+pub(super) fn describe(fault: &Fault) -> String {
     let of = |what: &str, metric: &str, at: &Point| {
         let at: Vec<String> = at.iter().map(|(name, value)| format!("{name} {value}")).collect();
         let place = if at.is_empty() { String::new() } else { format!(" at {}", at.join(", ")) };
@@ -193,7 +198,7 @@ pub(super) fn words(fault: &Fault) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Compared, look};
+    use super::{Compared, evaluate_claim};
     use crate::papers::{Claim, Key, papers};
     use crate::row::{MeasuredRow, MeasuredRows};
 
@@ -229,12 +234,12 @@ mod tests {
         // 0.57 <= utilisation <= 0.64 at 100, 500 and 1000 packets.
         let values: &[Option<f64>] = &[Some(0.6), Some(0.9), Some(0.58)];
         let of: Vec<_> = [100.0, 500.0, 1000.0].map(|buffer| (1000.0, buffer, values)).to_vec();
-        let looked = look(claim("kato2025.c02"), &rows(&of)).unwrap();
-        assert!(looked.is_true);
-        assert_eq!((looked.points_true, looked.points), (3, 3));
-        assert_eq!((looked.seeds_true, looked.seeds), (2, 3));
-        assert_eq!(looked.true_in, [1, 3]);
-        assert!((looked.figures[0].value - 0.6).abs() < 1e-12);
+        let evaluation = evaluate_claim(claim("kato2025.c02"), &rows(&of)).unwrap();
+        assert!(evaluation.is_true);
+        assert_eq!((evaluation.points_true, evaluation.points), (3, 3));
+        assert_eq!((evaluation.seeds_true, evaluation.seeds), (2, 3));
+        assert_eq!(evaluation.true_in, [1, 3]);
+        assert!((evaluation.figures[0].value - 0.6).abs() < 1e-12);
     }
 
     #[test]
@@ -242,33 +247,36 @@ mod tests {
         // jain >= 0.99 and utilisation >= 0.89 at 5000 packets, at any rate.
         let full: &[Option<f64>] = &[Some(0.995)];
         let idle: &[Option<f64>] = &[Some(0.5)];
-        let looked =
-            look(claim("kato2025.c03"), &rows(&[(1000.0, 5000.0, full), (100.0, 5000.0, idle)]));
-        let looked = looked.unwrap();
-        assert_eq!((looked.is_true, looked.points_true, looked.points), (false, 1, 2));
-        assert_eq!(looked.seeds, 1, "as many as the point with the fewest");
-        let at = &looked.false_points[0].at;
+        let evaluation = evaluate_claim(
+            claim("kato2025.c03"),
+            &rows(&[(1000.0, 5000.0, full), (100.0, 5000.0, idle)]),
+        );
+        let evaluation = evaluation.unwrap();
+        assert_eq!((evaluation.is_true, evaluation.points_true, evaluation.points), (false, 1, 2));
+        assert_eq!(evaluation.seeds, 1, "as many as the point with the fewest");
+        let at = &evaluation.false_points[0].at;
         assert!(at.contains(&("bandwidth_mbps".to_owned(), Key::Number(100.0))), "{at:?}");
     }
 
     #[test]
-    fn a_point_that_was_not_run_and_one_without_a_figure_are_told_apart() {
+    fn a_point_that_was_not_run_and_one_without_a_figure_have_different_reasons() {
         let full: &[Option<f64>] = &[Some(0.6)];
-        let missing = look(claim("kato2025.c02"), &rows(&[(1000.0, 100.0, full)])).unwrap_err();
+        let missing =
+            evaluate_claim(claim("kato2025.c02"), &rows(&[(1000.0, 100.0, full)])).unwrap_err();
         assert_eq!(
             missing,
             "there is no measured utilisation at buffer_packets 500, algorithm bbr1"
         );
         let none: &[Option<f64>] = &[None];
         let of: Vec<_> = [100.0, 500.0, 1000.0].map(|buffer| (1000.0, buffer, none)).to_vec();
-        let looked = look(claim("kato2025.c02"), &rows(&of)).unwrap();
-        assert_eq!((looked.points_true, looked.points), (0, 3));
-        let fault = looked.false_points[0].fault.as_deref();
+        let evaluation = evaluate_claim(claim("kato2025.c02"), &rows(&of)).unwrap();
+        assert_eq!((evaluation.points_true, evaluation.points), (0, 3));
+        let fault = evaluation.false_points[0].fault.as_deref();
         assert_eq!(fault, Some("no seed has a utilisation at buffer_packets 100, algorithm bbr1"));
     }
 
     #[test]
-    fn what_is_computed_from_figures_is_told_beside_them() {
+    fn values_computed_from_metrics_are_shown_next_to_them() {
         let row = MeasuredRow {
             keys: vec![("algorithm".to_owned(), Key::word("bbr1"))],
             metrics: vec![
@@ -284,10 +292,10 @@ mod tests {
             rows: vec![row],
         };
         // approx(100 * lost_packets(bbr1) / transmitted_packets(bbr1), 42, 1)
-        let looked = look(claim("mahmud2020.c10"), &rows).unwrap();
+        let evaluation = evaluate_claim(claim("mahmud2020.c10"), &rows).unwrap();
         let wanted = Compared { left: 44.0, by: "approx", right: 42.0, within: Some(1.0) };
-        assert!(!looked.is_true);
-        assert_eq!(looked.compared, [wanted]);
-        assert_eq!(looked.false_points[0].compared, [wanted]);
+        assert!(!evaluation.is_true);
+        assert_eq!(evaluation.compared, [wanted]);
+        assert_eq!(evaluation.false_points[0].compared, [wanted]);
     }
 }

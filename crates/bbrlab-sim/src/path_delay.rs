@@ -8,7 +8,7 @@ use bbrlab_units::{Span, Time};
 
 /// The delays of a route, in its order.
 #[derive(Clone, Debug)]
-pub(crate) struct Way(Arc<[Part]>);
+pub(crate) struct PathDelay(Arc<[Part]>);
 
 #[derive(Clone, Debug)]
 enum Part {
@@ -16,7 +16,7 @@ enum Part {
     Changes(DelaySteps),
 }
 
-impl Way {
+impl PathDelay {
     pub(crate) fn of(run: &Run, class: &FlowClass, route: &[Hop]) -> Self {
         let part = |&hop: &Hop| match (hop, run.link_at(class, hop)) {
             (Hop::Delay(delay), _) => Part::Same(delay),

@@ -8,9 +8,9 @@ use bbrlab_lab::{LabError, RunFiles, read_run_files};
 
 /// The runs, by their folders.
 #[derive(Default)]
-pub(super) struct Shelf(BTreeMap<PathBuf, Rc<RunFiles>>);
+pub(super) struct RunCache(BTreeMap<PathBuf, Rc<RunFiles>>);
 
-impl Shelf {
+impl RunCache {
     /// Returns the files of a run, and opens them if necessary.
     pub(super) fn open(&mut self, folder: &Path) -> Result<Rc<RunFiles>, LabError> {
         if let Some(known) = self.0.get(folder) {

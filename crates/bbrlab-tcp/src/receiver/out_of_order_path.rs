@@ -22,7 +22,7 @@ impl Receiver {
     /// Processes a segment above a hole if it is an expected one; returns false, and does nothing,
     /// if it is not.
     #[inline]
-    pub(super) fn take_above_hole(
+    pub(super) fn take_expected_out_of_order(
         &mut self,
         now: Time,
         segment: &Glance,
@@ -60,7 +60,7 @@ impl Receiver {
                 return true;
             }
         }
-        self.check_ack_above_hole(host);
+        self.check_ack_out_of_order(host);
         true
     }
 

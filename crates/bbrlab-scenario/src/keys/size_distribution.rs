@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use bbrlab_run::{Cdf, Law, Random};
+use bbrlab_run::{Cdf, Distribution, Random};
 
 use crate::language::decimal::Decimal;
 use crate::language::document::{Node, Value};
@@ -39,7 +39,7 @@ pub(crate) fn web_search() -> Random {
 /// Random sizes with this distribution, and with its mean and largest value.
 fn random(cdf: Cdf) -> Random {
     let (mean, max) = (cdf.mean(), cdf.largest());
-    Random { law: Law::Cdf(Arc::new(cdf)), mean, max }
+    Random { distribution: Distribution::Cdf(Arc::new(cdf)), mean, max }
 }
 
 /// Reads the points: as a list, from a file, or as `{ trace = "FILE", rows = [...] }`, the form in
@@ -111,7 +111,7 @@ fn read_file(reader: &mut Reader<'_>, node: &Node, file: &str, name: &str) -> Op
     match reader.read_cdf(file) {
         Ok(cdf) => {
             let (mean, max) = (cdf.mean(), cdf.largest());
-            Some(Random { law: Law::Cdf(cdf), mean, max })
+            Some(Random { distribution: Distribution::Cdf(cdf), mean, max })
         }
         Err(reason) => {
             let title =

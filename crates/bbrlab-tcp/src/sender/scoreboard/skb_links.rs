@@ -14,7 +14,7 @@ use crate::rate::Notes;
 /// The additional fields of one skb.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
-pub(super) struct Aside {
+pub(super) struct SkbLinks {
     /// Neighbours in order of sequence number, if the skb is linked.
     pub(super) prev: SkbId,
     pub(super) next: SkbId,
@@ -28,9 +28,9 @@ pub(super) struct Aside {
     pub(super) retransmission: u16,
 }
 
-const _: () = assert!(size_of::<Aside>() == 32, "two in a cache line");
+const _: () = assert!(size_of::<SkbLinks>() == 32, "two in a cache line");
 
-impl Aside {
+impl SkbLinks {
     /// The fields of a place that was never used.
     pub(super) const EMPTY: Self = Self {
         prev: NIL,
