@@ -569,7 +569,7 @@ fn document<'a>(done: &'a [ExperimentReport], options: &ReproduceOptions) -> Doc
 }
 
 fn of_experiment(one: &ExperimentReport) -> OfExperiment<'_> {
-    let reproduced = &told.reproduced;
+    let reproduced = &one.reproduced;
     let rows = reproduced.rows.iter().zip(&reproduced.measured.rows);
     OfExperiment {
         id: &reproduced.id,
@@ -579,7 +579,7 @@ fn of_experiment(one: &ExperimentReport) -> OfExperiment<'_> {
         note: reproduced.note,
         rows: rows.map(|(row, measured)| of_row(row, measured)).collect(),
         cpu_s: reproduced.work.cpu_s(),
-        switched_cpu_s: told.switched.beyond(&reproduced.work).1,
+        switched_cpu_s: one.switched.beyond(&reproduced.work).1,
         out: &reproduced.out,
     }
 }

@@ -52,7 +52,7 @@ mod work;
 
 pub use claims::{
     ClaimEvaluation, ClaimFigure, ClaimVerdict, Compared, FalsePoint, Judged, Printed, PrintedCalc,
-    PrintedRule, UnderSetting, cause_keys, evaluate_printed,
+    PrintedRule, UnderSetting, causes, evaluate_printed,
 };
 pub use counting::Counting;
 pub use explain::{ArtifactCause, Explained, SwitchEffect, explain};

@@ -3,9 +3,9 @@
 //!
 //! A folder of packet logs holds short episodes: each packet at the sender and at the receiver,
 //! with the hosts' own time stamps. A row with `s,in` is a packet that the sending host received:
-//! our sender gets it at the row's time. A row with `d,in` goes to our receiver in the same way. The
-//! application's calls are made at their times. The packets sent must be the `s,out` and `d,out`
-//! rows.
+//! our sender gets it at the row's time. A row with `d,in` goes to our receiver in the same way.
+//! The application's calls are made at their times. The packets sent must be the `s,out` and
+//! `d,out` rows.
 //!
 //! No window and no rate is supplied. Three things are, because the packets that a host received do
 //! not determine them:
