@@ -154,8 +154,8 @@ impl<N: Numbers> Model<N> {
     }
 
     /// Returns to STARTUP or to PROBE_BW's CRUISE. CRUISE is possible because inflight is small.
-    /// The wait for the next probe restarts, because more inflight may cause loss. Linux:
-    /// `bbr_exit_probe_rtt`.
+    /// The short-term bounds are unset. The wait for the next probe restarts, because more inflight
+    /// may cause loss. Linux: `bbr_exit_probe_rtt`.
     fn exit_probe_rtt(&mut self, sk: &Sock<'_>, draw: &mut impl Draw) {
         self.lower = LowerBounds::UNSET;
         if !self.full_bw_reached {

@@ -96,8 +96,8 @@ pub struct Params {
     /// Largest minimum RTT at which the sender responds to marks, in microseconds; 0 means no
     /// limit.
     pub(crate) ecn_max_rtt_us: u32,
-    /// Share of `inflight_hi` by which a probe begins to grow that starts at once because marks
-    /// ceased in a cycle without loss; 0 switches such probes off.
+    /// If not 0, a probe follows at once after a cycle with marks but without loss. In its first
+    /// round, inflight grows by this share of `inflight_hi`.
     pub(crate) ecn_reprobe_gain: u16,
     /// Whether the receiver acknowledges each run of packets with equal CE state separately, as in
     /// DCTCP.

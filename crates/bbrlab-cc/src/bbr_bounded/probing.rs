@@ -82,9 +82,9 @@ impl Probing {
 
 impl<N: Numbers> Model<N> {
     /// At the start of a round, advances `ack_phase`. When the feedback of a probe ends, the
-    /// maximum bandwidth of this cycle is complete, so the previous cycle's maximum is dropped.
-    /// Returns whether to probe again at once: the probe stopped at `inflight_hi` out of caution,
-    /// but met neither too much loss nor too many marks.
+    /// maximum bandwidth of this cycle is complete, so the previous cycle's maximum is dropped
+    /// (unless the ACK is application-limited). Returns whether to probe again at once: the probe
+    /// stopped at `inflight_hi` out of caution, but met neither too much loss nor too many marks.
     pub(crate) fn note_ack_phase(&mut self, rs: &RateSample) -> bool {
         let probing = &mut self.probing;
         if probing.ack_phase == AckPhase::ProbeStarting {
@@ -194,8 +194,8 @@ impl<N: Numbers> Model<N> {
         is_due.then_some(0)
     }
 
-    /// Whether marks have ceased in a cycle without loss, outside recovery: cross traffic may have
-    /// left.
+    /// Whether the cycle had marks but no loss, and the sender is not in recovery: cross traffic
+    /// may have left, so a probe may find free bandwidth.
     #[inline]
     fn marks_have_ceased(&self, sk: &Sock<'_>) -> bool {
         self.params.ecn_reprobe_gain != 0
