@@ -129,7 +129,7 @@ struct Moments {
 impl Moments {
     fn add(&mut self, rtt_us: u32) {
         let rtt_us = u64::from(rtt_us.min(RTT_US_MAX));
-        // The limit is reached only at 400 million ACKs per second for five seconds. Later samples
+        // The limit is reached only at 430 million ACKs per second for five seconds. Later samples
         // are then ignored, so that the count does not wrap.
         if self.count < u32::MAX >> 1 {
             self.count += 1;

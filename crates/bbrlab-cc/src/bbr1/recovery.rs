@@ -1,8 +1,8 @@
 //! Loss recovery: conserves packets for a round, and restores cwnd afterwards.
 //!
-//! BBR does not reduce its rate after a loss, but limits its bursts. In the first round of a
-//! recovery it sends as many packets as are delivered, and later at most twice as many. The cwnd
-//! from before a recovery, a timeout or PROBE_RTT is saved and restored.
+//! A loss does not reduce BBR's rate estimate, but limits the packets sent: in the first round of a
+//! recovery as many as are delivered, later at most twice as many. The cwnd from before a recovery,
+//! a timeout or PROBE_RTT is saved and restored.
 //!
 //! Sources: [linux] `tcp_bbr.c`, `bbr_set_cwnd_to_recover_or_restore`, `bbr_save_cwnd`.
 //! Deviations: none.

@@ -405,7 +405,8 @@ fn delay_bbr_counts_only_packets_sent_after_the_back_off() {
     assert_eq!(flow.bbr.state, State::ProbeRtt, "20 packets are not below one BDP");
     flow.ack(Ack { inflight: 19, ..CALM });
     assert_eq!(flow.bbr.state, State::ProbeBw);
-    // The packets of these ACKs were sent before 50 packets were in flight.
+    // With 50 packets in flight, the packets of these ACKs were sent before the back-off ended, so
+    // their samples are ignored.
     flow.acks(49, QUEUED);
     assert_eq!(flow.bbr.state, State::ProbeBw);
     flow.ack(CALM);
