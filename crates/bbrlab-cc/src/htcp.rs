@@ -40,7 +40,7 @@ const UNIT: u32 = 1 << 7;
 /// 0.5 and 0.8. Linux: `BETA_MIN`, `BETA_MAX`.
 const BETA: (u8, u8) = (1 << 6, 102);
 
-/// Largest increase of the maximum RTT per sample, in milliseconds.
+/// Largest increase of the maximum RTT by one sample, in milliseconds; a larger sample is ignored.
 const MAX_RTT_STEP_MS: u32 = 20;
 
 /// Minimum RTT up to which a loss always halves cwnd, in milliseconds.

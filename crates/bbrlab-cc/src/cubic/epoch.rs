@@ -25,7 +25,7 @@ const CNT_MIN: u32 = 2;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_field_names, reason = "the kernel's name")]
 pub(super) struct Epoch {
-    /// Acknowledged packets per packet of growth.
+    /// Number of packets to acknowledge per packet by which cwnd grows.
     cnt: u32,
     /// Wmax: cwnd at the last loss, in packets; 0 for none.
     last_max_cwnd: u32,
@@ -46,7 +46,7 @@ pub(super) struct Epoch {
 }
 
 impl Epoch {
-    /// Acknowledged packets per packet of growth.
+    /// Number of packets to acknowledge per packet by which cwnd grows.
     pub(super) fn cnt(&self) -> u32 {
         self.cnt
     }
