@@ -8,7 +8,7 @@ use bbrlab_units::Time;
 /// A probability in units of 2^-32: an event happens if a uniform 32-bit draw is below it. At most
 /// 2^32, which means always.
 ///
-/// It is an integer, so that a draw needs no floating point and is equal on every machine.
+/// An integer, so that the result is equal on every machine, without floating point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Probability(pub u64);
 

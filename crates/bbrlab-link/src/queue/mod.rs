@@ -55,15 +55,16 @@ impl Buffer {
 pub enum Queue {
     /// First in, first out. A packet that does not fit is dropped on arrival.
     DropTail,
-    /// `codel`: one queue. Its head is dropped or marked while packets wait too long.
+    /// `codel`: one queue. Its first packet is dropped or marked while packets wait too long.
     Codel(CodelParams),
     /// `fq_codel`: one queue per flow, served in rounds, each with `codel`'s control law.
     FqCodel(FqCodelParams),
-    /// `pie`: one queue that drops arriving packets with a probability that follows the wait.
+    /// `pie`: one queue that drops arriving packets with a probability that depends on the waiting
+    /// time.
     Pie(PieParams),
     /// `fq_pie`: one queue per flow, served in rounds, each with `pie`'s control law.
     FqPie(FqPieParams),
-    /// `red`: one queue that drops arriving packets with a probability that follows its average
+    /// `red`: one queue that drops arriving packets with a probability that depends on its average
     /// length.
     Red(RedParams),
     /// `dualpi2`: one queue for scalable senders (L4S) and one for all others, with a common
