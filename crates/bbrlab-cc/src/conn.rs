@@ -80,7 +80,7 @@ pub enum PacingStatus {
     /// None: packets are not paced.
     #[default]
     None = 0,
-    /// TCP's own timer.
+    /// TCP's own pacing timer.
     Needed = 1,
     /// The `fq` queueing discipline.
     Fq = 2,
@@ -181,8 +181,8 @@ impl Control {
 
 fields!(Conn, record {
     ///
-    /// The fields read whenever a sender may send come first and fill a cache line; constant fields
-    /// come last.
+    /// The first fields are those that the sender reads at each chance to send; they fill a cache
+    /// line. Constant fields come last.
     #[repr(C)]
     [ctl: Control, "The fields that an algorithm may also write."]
 });

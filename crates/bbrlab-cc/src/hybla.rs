@@ -8,8 +8,8 @@
 //! Hybla is meant for satellite paths. Rho is computed from the lowest smoothed RTT. Outside the
 //! Open state, Hybla behaves like Reno. Fractions of a packet are in 1/128.
 //!
-//! Sources: [linux] `net/ipv4/tcp_hybla.c`; [hybla].
-//! Deviations: none. As in the kernel, growth is per ACK, however many packets it covers.
+//! Sources: [linux] `net/ipv4/tcp_hybla.c`; [hybla]. Deviations: none. As in the kernel, growth is
+//! per ACK, regardless of how many packets the ACK covers.
 
 use crate::params::ParamTable;
 use crate::reno;

@@ -1,6 +1,6 @@
 //! Congestion controls as pure state machines.
 //!
-//! An algorithm has no clock, socket or simulator of its own. It reads a [`Conn`], a
+//! An algorithm has no access to a clock, socket or simulator. It reads a [`Conn`], a
 //! [`RateSample`], an [`AckSample`] or a [`LostSkb`], and returns the fields that it writes as a
 //! [`Control`]. The callbacks are those of Linux's `tcp_congestion_ops`, with values instead of
 //! pointers. So the same code can serve the simulator, the replay of kernel traces, an ns-3 module,
@@ -159,9 +159,9 @@ pub struct Info {
 
 /// One congestion control: Linux's `tcp_congestion_ops` as a state machine.
 ///
-/// Every method receives the connection as it is before the call and returns the connection's
-/// writable fields as they are after it; a method that writes nothing returns `conn.ctl`. The
-/// defaults are the kernel's behaviour for a null callback.
+/// Every method receives the connection as it is before the call, and returns the connection's
+/// writable fields as they are after the call. A method that changes no field returns `conn.ctl`.
+/// The default methods behave like the kernel for a null callback.
 pub trait CongestionControl {
     /// The callbacks that the algorithm has.
     fn hooks(&self) -> Hooks;
@@ -235,12 +235,12 @@ pub trait CongestionControl {
         0
     }
 
-    /// The values of interest for a time series.
+    /// The values of the state for a time series.
     fn info(&self, _conn: &Conn) -> Info {
         Info::default()
     }
 
-    /// The whole private state, field by field, under the kernel's names (without the traces'
-    /// prefix `s_`).
+    /// Calls `field` with each field of the private state, under the kernel's names (without the
+    /// prefix `s_` of traces).
     fn snapshot(&self, _field: &mut dyn FnMut(&'static str, i64)) {}
 }

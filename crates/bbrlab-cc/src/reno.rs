@@ -10,7 +10,7 @@
 
 use crate::{CaState, CongestionControl, Conn, Control, Hooks};
 
-/// NewReno, which has no state of its own.
+/// NewReno. It has no state beyond the connection's fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reno;
 

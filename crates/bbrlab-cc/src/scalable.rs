@@ -17,7 +17,7 @@ pub(crate) const AI_CNT: u32 = 100;
 /// A loss subtracts cwnd shifted right by this from cwnd. Linux: `TCP_SCALABLE_MD_SCALE`.
 const MD_SHIFT: u32 = 3;
 
-/// Scalable TCP, which has no state of its own.
+/// Scalable TCP. It has no state beyond the connection's fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Scalable;
 

@@ -22,10 +22,10 @@ impl Probability {
 /// A model of random loss.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Loss {
-    /// Each packet independently, with this probability.
+    /// Each packet is lost independently, with this probability.
     Bernoulli(Probability),
-    /// Each packet independently, with the probability that holds when the packet passes. Each
-    /// probability holds from its time on; before the first time, the first one holds. Times
+    /// Each packet is lost independently, with the probability in effect when the packet passes.
+    /// Each probability applies from its time on; the first also applies before its time. Times
     /// ascend.
     Steps(Arc<[(Time, Probability)]>),
     /// Two states, good and bad, each with its loss probability. The first state is good (Gilbert
@@ -34,13 +34,13 @@ pub enum Loss {
     /// As in netem, a packet's loss is decided in the current state. The transition follows, for
     /// the next packet.
     GilbertElliott {
-        /// From good to bad, per packet.
+        /// Probability of the transition from good to bad, per packet.
         to_bad: Probability,
-        /// From bad to good, per packet.
+        /// Probability of the transition from bad to good, per packet.
         to_good: Probability,
-        /// Loss in the good state.
+        /// Probability of loss in the good state.
         loss_good: Probability,
-        /// Loss in the bad state.
+        /// Probability of loss in the bad state.
         loss_bad: Probability,
     },
 }
@@ -48,8 +48,8 @@ pub enum Loss {
 /// The place of random loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossAt {
-    /// Before the queue.
+    /// Before the queue: a lost packet does not use the link's capacity.
     Before,
-    /// After the queue: the packet has used the link's capacity.
+    /// After the queue: a lost packet has used the link's capacity.
     After,
 }

@@ -30,7 +30,7 @@ pub struct Stack {
     pub hz: u32,
     /// The queue discipline on the sender.
     pub sender_qdisc: SenderQdisc,
-    /// The form in which bursts reach the network.
+    /// Whether bursts reach the network whole, as packets, or not at all.
     pub tso: Tso,
     /// Selective acknowledgements.
     pub sack: bool,
@@ -44,7 +44,7 @@ pub struct Stack {
     pub rate: RateSwitches,
     /// Switches for pacing.
     pub pacing: PacingSwitches,
-    /// The rule by which the receiver acknowledges.
+    /// When the receiver sends ACKs.
     pub delack: DelAck,
     /// Lower bound of the RTO's variance term, or of the RTO: see [`RtoEstimate`].
     pub min_rto: Span,
@@ -114,7 +114,7 @@ pub enum SenderQdisc {
     Fq,
 }
 
-/// The form in which bursts reach the network.
+/// Whether bursts reach the network whole, as packets, or not at all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tso {
     /// The stack sends bursts, which are cut into packets before the first link. The packets of a
@@ -142,7 +142,7 @@ pub enum Recovery {
     PrrSsrb,
 }
 
-/// The rule by which the receiver acknowledges.
+/// When the receiver sends ACKs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DelAck {
     /// Linux: quick ACKs at the start; later an ACK for every second segment (by the segment size

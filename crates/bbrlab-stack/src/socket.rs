@@ -6,7 +6,7 @@
 /// Switches for a socket's buffers, its headers and its RTT samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SocketSwitches {
-    /// The quantity that socket buffers count.
+    /// The bytes that count towards the size of a socket buffer.
     pub sockbuf: Sockbuf,
     /// Whether Nagle's algorithm may delay a short segment. Linux: true without `TCP_NODELAY`.
     pub nagle: bool,
@@ -23,7 +23,7 @@ pub struct SocketSwitches {
     pub rtt_clock: RttClock,
     /// Whether an ACK of a retransmitted first segment gives an RTT sample, from its timestamp.
     pub rtt_retrans: bool,
-    /// The RTT that the congestion control's `pkts_acked` gets.
+    /// The RTT that the congestion control receives in `pkts_acked`.
     pub cc_rtt: CcRtt,
 }
 
@@ -52,7 +52,7 @@ impl Default for SocketSwitches {
     }
 }
 
-/// The quantity that socket buffers count.
+/// The bytes that count towards the size of a socket buffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Sockbuf {
     /// Memory: twice the size that the application sets, which includes the overhead of skbs. The
@@ -102,7 +102,7 @@ pub enum RttClock {
     PositiveMilliseconds,
 }
 
-/// The RTT that the congestion control's `pkts_acked` gets.
+/// The RTT that the congestion control receives in `pkts_acked`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CcRtt {
     /// The sample of the newest segment that the ACK acknowledges.

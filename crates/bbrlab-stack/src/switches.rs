@@ -21,7 +21,7 @@ pub struct LossSwitches {
     /// The packets that a sender in recovery retransmits when there is no loss to repair and no new
     /// data.
     pub rule3: Rule3,
-    /// The quantity that the peer's window bounds.
+    /// The quantity that the window advertised by the peer limits.
     pub rwnd_bounds: RwndBounds,
     /// Whether a retransmitted packet that is then SACKed counts as in flight until it is
     /// acknowledged cumulatively.
@@ -37,7 +37,7 @@ pub struct LossSwitches {
     /// Whether recovery ends with cwnd = ssthresh for every congestion control, and no congestion
     /// control restores cwnd after a timeout.
     pub exit_sets_ssthresh: bool,
-    /// Whether an unfilled cwnd may grow, and whether it decays.
+    /// Whether cwnd may grow or decay while the sender does not fill it.
     pub cwnd_validation: CwndValidation,
 }
 
@@ -89,7 +89,7 @@ pub enum PartialAck {
     Head,
 }
 
-/// The quantity that the peer's window bounds.
+/// The quantity that the window advertised by the peer limits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum RwndBounds {
     /// The highest sequence number sent.
@@ -125,7 +125,7 @@ pub enum RtoEstimate {
     Rfc6298,
 }
 
-/// Whether an unfilled cwnd may grow, and whether it decays.
+/// Whether cwnd may grow or decay while the sender does not fill it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CwndValidation {
     /// Linux's rules: cwnd grows if the sender filled it within the round. cwnd decays while it is

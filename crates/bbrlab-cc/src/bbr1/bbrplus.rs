@@ -11,8 +11,8 @@
 //! 1. "Inflight" is Linux's: packets in the network when the next one leaves, against the BDP with
 //!    the budget for three bursts.
 //! 2. `PROBE_BW` begins in the phase with gain 1 and with a newly drawn cycle length, as in the
-//!    Linux module; the listing leaves this open. It keeps the phases of flows apart, as BBR v1's
-//!    random first phase does.
+//!    Linux module; the listing leaves this open. The random length prevents flows from probing
+//!    together, like BBR v1's random first phase.
 
 use crate::{Conn, Control, Draw, ParamError, ParamSpec, ParamTable, Params, RateSample};
 

@@ -9,9 +9,8 @@
 //! cwnd        = max(cwnd_gain * bw * min_rtt + aggregation + 3 bursts, 4)
 //! ```
 //!
-//! Losses and delays as such change nothing, with two exceptions: recovery conserves packets for
-//! one round trip, and a path that looks policed is paced at the rate that the policer lets
-//! through.
+//! Losses and delays do not affect the rate, with two exceptions: recovery conserves packets for
+//! one round trip, and on a path that appears policed the sender paces at the policer's rate.
 //!
 //! ```text
 //!           init

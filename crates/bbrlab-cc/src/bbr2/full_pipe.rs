@@ -29,7 +29,7 @@ impl<V: Variant> Bbr2<V> {
         model.full_bw_reached = model.full_bw_cnt >= model.params.full_bw_cnt;
     }
 
-    /// Restarts the search for the plateau; a full pipe stays full.
+    /// Restarts the search for the plateau; `full_bw_reached` stays set.
     pub(super) fn reset_full_bw(&mut self) {
         self.model.full_bw = 0;
         self.model.full_bw_cnt = 0;

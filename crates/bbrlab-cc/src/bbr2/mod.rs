@@ -48,8 +48,8 @@
 //! | `cycle.rs` | the phases of PROBE_BW |
 //! | `round_filter.rs` | the maximum of the bandwidth over rounds, as the thesis of 2020 has it |
 //! | `params.rs` | the module's parameters |
-//! | `variant.rs` | the steps that other forms replace |
-//! | `form_2020.rs`, `exp.rs` | the differences of these forms from the alpha's last form |
+//! | `variant.rs` | the steps that other variants replace |
+//! | `form_2020.rs`, `exp.rs` | the differences of these variants from the alpha of August 2021 |
 //!
 //! Sources: [linux-v2] `tcp_bbr2.c` of google/bbr, branch v2alpha; `bbr2_exp`: the same file at
 //! 0487ade5; [lanigan] 2.2.5.5 and 3.3.5; [song] III.

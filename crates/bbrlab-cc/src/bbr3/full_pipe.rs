@@ -30,7 +30,7 @@ impl<N: Numbers> Bbr3<N> {
         self.model.full_bw_reached |= self.full_bw_now;
     }
 
-    /// Restarts the search for the plateau from `full_bw`; a pipe once judged full stays full.
+    /// Restarts the search for the plateau from `full_bw`; `full_bw_reached` stays set.
     pub(super) fn restart_full_bw(&mut self, full_bw: u32) {
         self.model.full_bw = full_bw;
         self.model.full_bw_cnt = 0;

@@ -4,7 +4,7 @@ use super::Bbr3Ietf;
 use super::sample::{Sample, Transport};
 use crate::WindowedFilter;
 
-/// `BBR.ExtraAckedFilterLen` in rounds, after the pipe has been judged full and before.
+/// `BBR.ExtraAckedFilterLen` in rounds: after the pipe has been judged full, and before.
 const EXTRA_ACKED_FILTER_LEN: u32 = 10;
 const EXTRA_ACKED_FILTER_LEN_STARTUP: u32 = 1;
 

@@ -40,7 +40,7 @@ impl Ecn {
         sane.then_some((delivered, delivered_ce))
     }
 
-    /// Adds a round to the average; returns the round's own share in 1/256.
+    /// Adds a round to the average; returns the round's share of marked packets in 1/256.
     pub(crate) fn update_alpha(
         &mut self,
         sk: &Sock<'_>,

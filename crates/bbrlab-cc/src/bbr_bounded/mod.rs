@@ -105,7 +105,7 @@ impl<'a> Sock<'a> {
 pub struct Model<N = RuntimeParams<Params>> {
     /// The connection's parameters.
     pub(crate) params: N,
-    /// Whether `init` has run; an ACK can come before it.
+    /// Whether `init` has run; an ACK can arrive before `init`.
     pub(crate) initialized: bool,
     /// Mode, and phase within PROBE_BW.
     pub(crate) state: State,

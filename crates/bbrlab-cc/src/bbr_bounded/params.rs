@@ -8,7 +8,7 @@ use std::ops::Deref;
 
 use crate::runtime_params::RuntimeParams;
 
-/// Where a model's parameters come from.
+/// The source of a model's parameters: fields of the connection, or constants.
 pub trait Numbers: Copy + Debug + Default + PartialEq + Eq + Deref<Target = Params> {
     /// Whether the bandwidth may have an upper bound: only in BBRv2-EXP.
     const HAS_BW_CEILING: bool;

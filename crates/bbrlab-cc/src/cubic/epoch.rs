@@ -172,7 +172,8 @@ impl Epoch {
     fn keep_up_with_reno(&mut self, cwnd: u32, beta_scale: u32) {
         let step = cwnd.wrapping_mul(beta_scale) >> 3;
         if self.ack_cnt > step && step != 0 {
-            // A step is taken only while more than a step is left, so a whole step may remain.
+            // As in the kernel, a step is subtracted only while more than a step is left, so
+            // exactly one step may remain.
             let steps = (self.ack_cnt - 1) / step;
             self.ack_cnt -= steps * step;
             self.tcp_cwnd = self.tcp_cwnd.wrapping_add(steps);

@@ -6,11 +6,11 @@
 //!   after `cnt` others adds a segment. `cnt` is divided by the segments per ACK, a moving average
 //!   over 16 ACKs.
 //! - Beyond the plateau, cwnd grows by at most 16 segments in 100 ms.
-//! - The lowest RTT comes from ACKs above ssthresh alone, and there is no HyStart.
+//! - Only ACKs above ssthresh update the lowest RTT, and there is no HyStart.
 //! - A timeout is handled like any other loss; only a second consecutive timeout resets the curve.
 //! - The curve also advances in idle time, and cwnd also grows if it did not limit the sender.
 //!
-//! Time is in whole milliseconds, whatever `hz` is.
+//! Time is in whole milliseconds for every `hz`.
 //!
 //! Sources: [lanigan-code] `src/internet/model/tcp-cubic.cc`, a port of ns-2's to ns-3.27;
 //! `tcp-congestion-ops.cc`, `TcpNewReno::IncreaseWindow`.
@@ -35,7 +35,7 @@ const MAX_INCREMENT: u32 = 16;
 /// The largest target in segments; ns-2 uses its clamp here. ns-3's port: `30000u`.
 const CWND_MAX: u32 = 30_000;
 
-/// Upper bound of the ACKs to wait for while no loss has set Wmax. ns-2: `20`.
+/// Upper bound of `cnt` while no loss has set Wmax. ns-2: `20`.
 const CNT_WITHOUT_WMAX: u32 = 20;
 
 /// CUBIC with ns-2's growth. Every field has the value in the port, even while the port does not
@@ -183,7 +183,8 @@ impl CubicNs2 {
     fn keep_up_with_reno(&mut self, cwnd: u32, cnt: u32) -> u32 {
         let step = cwnd.wrapping_mul(self.params.beta_scale) >> 3;
         if self.ack_cnt > step && step != 0 {
-            // A step is taken only while more than a step is left, so a whole step may remain.
+            // As in the port, a step is subtracted only while more than a step is left, so exactly
+            // one step may remain.
             let steps = (self.ack_cnt - 1) / step;
             self.ack_cnt -= steps * step;
             self.tcp_cwnd = self.tcp_cwnd.wrapping_add(steps);

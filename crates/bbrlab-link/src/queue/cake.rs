@@ -6,7 +6,8 @@ use bbrlab_units::{BitRate, Bytes, Span};
 /// addition to the memory limit; `tc` has only the memory limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CakeParams {
-    /// The rate of `cake`'s own shaper. Without it, packets leave when the link requests them.
+    /// The rate of `cake`'s own shaper. `None`: no shaper, so packets leave when the link requests
+    /// them.
     pub bandwidth: Option<BitRate>,
     /// The tins into which packets are sorted.
     pub tins: CakeTins,

@@ -36,8 +36,7 @@ pub enum Buffer {
 }
 
 impl Buffer {
-    /// Whether a packet of `wire_bytes` fits into the queue if these packets and bytes already
-    /// wait.
+    /// Whether a packet of `wire_bytes` fits into the queue while this many packets and bytes wait.
     #[inline]
     #[must_use]
     pub fn admits(self, waiting_packets: u64, waiting_bytes: u64, wire_bytes: u32) -> bool {
@@ -79,7 +78,7 @@ pub enum Queue {
     /// `cake`: a shaper and tins for classes of traffic. Each tin has one queue per flow, each with
     /// its own control law.
     Cake(CakeParams),
-    /// `prio`: bands. A band is served only when all bands before it are empty.
+    /// `prio`: bands. A band is served only if all earlier bands are empty.
     Prio(PrioParams),
     /// `netem`'s slots: packets wait for a delay and then for the next slot, in which all packets
     /// that are due leave together.
@@ -91,12 +90,13 @@ pub enum Queue {
 /// The threshold above which ECN-capable packets are marked `Ce`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EcnThreshold {
-    /// On arrival, the packet finds more than this many packets, including the one in service.
+    /// A packet is marked if more than this many packets, including the one in service, are at the
+    /// link when it arrives.
     Packets(Packets),
-    /// On arrival, the packet finds more than this many wire bytes, including the packet in
-    /// service.
+    /// A packet is marked if more than this many wire bytes, including the packet in service, are
+    /// at the link when it arrives.
     Bytes(Bytes),
-    /// The packet waits longer than this until it is the next to leave. This is the sojourn time to
-    /// which `CoDel` applies `ce_threshold`.
+    /// A packet is marked if it waits longer than this until it is the next to leave. `CoDel`
+    /// compares the same sojourn time with `ce_threshold`.
     Wait(Span),
 }

@@ -1,8 +1,8 @@
 //! The hosts on one side, senders or receivers, each with the number of its flows that have a
 //! backlog.
 //!
-//! The flows of a host with many of these flows get smaller quanta, so that hosts share the link
-//! equally, not flows.
+//! Flows of a host with many backlogged flows have smaller quanta, so that the link is shared
+//! equally among hosts, not flows.
 //!
 //! Sources: [linux] `net/sched/sch_cake.c`, `cake_hash`, `cake_inc_srchost_bulk_flow_count` and
 //! similar.

@@ -22,7 +22,7 @@
 //! 3. Wake-ups while no packet waits, which have no effect, are left out.
 //! 4. After 256 zero quanta in a row within one call a flow gets one byte: the kernel's loop ends
 //!    only because its draws vary.
-//! 5. The ACK filter has a deviation of its own: see `ack_filter.rs`.
+//! 5. See `ack_filter.rs` for the deviation of the ACK filter.
 
 mod ack_filter;
 mod chains;
