@@ -505,18 +505,18 @@ macro_rules! dispatch {
 
         /// Calls the callbacks of an ACK and stores their results in the connection.
         impl Cc {
-            /// [`CongestionControl::cong_control`].
+            /// Calls [`CongestionControl::cong_control`].
             #[inline(always)]
             pub fn apply_cong_control(&mut self, conn: &mut Conn, rs: &RateSample, draw: &mut impl Draw) {
                 match self { $(Self::$variant(cc) => cc.apply_cong_control(conn, rs, draw),)* }
             }
 
-            /// [`CongestionControl::cong_avoid`].
+            /// Calls [`CongestionControl::cong_avoid`].
             pub fn apply_cong_avoid(&mut self, conn: &mut Conn, ack: u32, acked: u32) {
                 match self { $(Self::$variant(cc) => cc.apply_cong_avoid(conn, ack, acked),)* }
             }
 
-            /// [`CongestionControl::pkts_acked`].
+            /// Calls [`CongestionControl::pkts_acked`].
             pub fn apply_pkts_acked(&mut self, conn: &mut Conn, sample: &AckSample) {
                 match self { $(Self::$variant(cc) => cc.apply_pkts_acked(conn, sample),)* }
             }

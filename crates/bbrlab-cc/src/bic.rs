@@ -116,7 +116,7 @@ impl Bic {
         })
     }
 
-    /// Linux: `bictcp_reset`.
+    /// Resets the state, as at a timeout. Linux: `bictcp_reset`.
     fn reset(&mut self) {
         let delayed_ack = 2 << ACK_RATIO_SHIFT;
         *self = Self {

@@ -14,7 +14,7 @@ use crate::fields::{About, Field, Kind, Rows, Value};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum CaState {
-    /// No dubious events.
+    /// Neither loss nor reordering is suspected.
     #[default]
     Open = 0,
     /// Duplicate ACKs or SACKs are present.
@@ -175,7 +175,7 @@ macro_rules! record {
 fields!(Control, record {});
 
 impl Control {
-    /// `TCP_INFINITE_SSTHRESH`.
+    /// The value of ssthresh that does not limit slow start. Linux: `TCP_INFINITE_SSTHRESH`.
     pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 }
 

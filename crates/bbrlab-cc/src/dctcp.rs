@@ -78,7 +78,7 @@ impl Dctcp {
         self.old_delivered_ce = conn.delivered_ce;
     }
 
-    /// Linux: `dctcp_update_alpha`.
+    /// Updates alpha with the share of marks in the last window. Linux: `dctcp_update_alpha`.
     fn update_alpha(&mut self, conn: &Conn) {
         let delivered = conn.delivered.wrapping_sub(self.old_delivered);
         let delivered_ce = conn.delivered_ce.wrapping_sub(self.old_delivered_ce);

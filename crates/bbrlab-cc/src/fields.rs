@@ -113,7 +113,7 @@ pub struct About {
     pub linux: &'static str,
     /// The least and largest value that may be written; `None` if the field is read-only.
     pub writable: Option<(u64, u64)>,
-    /// Its meaning.
+    /// The field's meaning.
     pub meaning: &'static str,
 }
 
@@ -133,7 +133,7 @@ pub struct Field<R: 'static> {
 pub struct Rows {
     /// The record's name.
     pub record: &'static str,
-    /// Its meaning.
+    /// The record's meaning.
     pub meaning: &'static str,
     /// The record's fields, in order.
     pub fields: Vec<About>,

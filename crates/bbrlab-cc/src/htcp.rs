@@ -119,7 +119,8 @@ impl Htcp {
         }
     }
 
-    /// Linux: the second half of `measure_achieved_throughput`.
+    /// Updates the achieved throughput, about once per window. Linux: the second half of
+    /// `measure_achieved_throughput`.
     fn measure_throughput(&mut self, conn: &Conn, pkts_acked: u32) {
         let now = conn.jiffies;
         let measured = &mut self.throughput;
@@ -148,7 +149,7 @@ impl Htcp {
         measured.lasttime = now;
     }
 
-    /// Linux: `htcp_beta_update`.
+    /// Updates beta at a loss, from throughput and RTT. Linux: `htcp_beta_update`.
     fn update_beta(&mut self, hz: u32) {
         if self.use_bandwidth_switch {
             let Throughput { max_b, old_max_b, .. } = self.throughput;
@@ -175,7 +176,7 @@ impl Htcp {
         }
     }
 
-    /// Linux: `htcp_alpha_update`.
+    /// Updates alpha from the time since the last congestion. Linux: `htcp_alpha_update`.
     fn update_alpha(&mut self, conn: &Conn) {
         let hz = conn.hz;
         let mut factor: u32 = 1;

@@ -61,7 +61,7 @@ impl Hybla {
         Ok(Self { rtt0_us: rtt0_ms * 1000, ..Self::default() })
     }
 
-    /// Linux: `hybla_recalc_param`.
+    /// Updates rho from the smoothed RTT. Linux: `hybla_recalc_param`.
     fn update_rho(&mut self, conn: &Conn) {
         // `srtt_us` is the smoothed RTT times eight, so the quotient is rho in eighths.
         self.rho_3ls = (conn.srtt_us / self.rtt0_us).max(8);

@@ -98,7 +98,8 @@ impl Illinois {
         self.sum_rtt_us = 0;
     }
 
-    /// Linux: `update_params`.
+    /// Sets alpha and beta from the delays of a round trip, and begins the next. Linux:
+    /// `update_params`.
     fn end_round(&mut self, conn: &Conn) {
         if conn.ctl.cwnd < self.win_thresh {
             self.alpha = ALPHA_BASE;

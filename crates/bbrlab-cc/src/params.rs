@@ -31,7 +31,7 @@ pub struct ParamSpec {
 }
 
 impl ParamSpec {
-    /// Its default.
+    /// Parses the default.
     #[must_use]
     pub fn default_value(&self) -> ParamValue {
         let text = self.default;
@@ -130,7 +130,7 @@ impl<'a> ParamTable<'a> {
         Ok(ppm as u32)
     }
 
-    /// A whole number.
+    /// A whole number in `range`.
     pub(crate) fn integer(
         &self,
         name: &str,

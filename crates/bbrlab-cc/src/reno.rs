@@ -47,7 +47,8 @@ pub fn cong_avoid_ai(ctl: &mut Control, weight: u32, acked: u32) {
     ctl.cwnd = ctl.cwnd.min(ctl.cwnd_clamp);
 }
 
-/// Linux: `tcp_reno_cong_avoid`.
+/// Grows cwnd by slow start, then by a packet per cwnd acknowledged packets. Linux:
+/// `tcp_reno_cong_avoid`.
 #[must_use]
 pub fn cong_avoid(conn: &Conn, acked: u32) -> Control {
     let mut ctl = conn.ctl;

@@ -45,7 +45,7 @@ impl Veno {
         self.min_rtt_us = NO_RTT_US;
     }
 
-    /// Linux: `tcp_veno_init`.
+    /// Restarts the measurement of RTTs. Linux: `tcp_veno_init`.
     fn restart(&mut self) {
         self.base_rtt_us = NO_RTT_US;
         self.inc = true;

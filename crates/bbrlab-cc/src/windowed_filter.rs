@@ -175,7 +175,8 @@ mod tests {
         expected.assert_eq(&lines);
     }
 
-    /// Linux: `minmax_running_min`, `minmax_subwin_update`, line by line.
+    /// The kernel's code, line by line, for comparison. Linux: `minmax_running_min`,
+    /// `minmax_subwin_update`.
     fn kernel_running_min(s: &mut [Measured; 3], win: u32, t: u32, v: u32) {
         let new = Measured { t, v };
         if v <= s[0].v || t.wrapping_sub(s[2].t) > win {

@@ -52,7 +52,7 @@ const MORE_FOR_FEW: usize = 3;
 /// The timer of a flow.
 #[derive(Clone, Copy, Debug)]
 struct Timer {
-    /// The deadline.
+    /// The deadline, if the timer is in the calendar.
     at: Time,
     /// The next timer of the same bucket, or [`NIL`]; or [`IDLE`] or [`IN_HEAP`].
     after: u32,

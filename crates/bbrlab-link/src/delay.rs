@@ -36,7 +36,7 @@ impl DelaySteps {
 /// A random delay per packet, uniform in [0, `up_to`), drawn when the packet leaves the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Jitter {
-    /// Exclusive upper bound.
+    /// Exclusive upper bound of the delay.
     pub up_to: Span,
     /// Whether packets stay in order: a packet never arrives before one that left the link earlier.
     pub keep_order: bool,

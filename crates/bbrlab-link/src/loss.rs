@@ -13,9 +13,9 @@ use bbrlab_units::Time;
 pub struct Probability(pub u64);
 
 impl Probability {
-    /// Always.
+    /// The probability 1.
     pub const ONE: Self = Self(1 << 32);
-    /// Never.
+    /// The probability 0.
     pub const ZERO: Self = Self(0);
 }
 

@@ -13,7 +13,7 @@ pub(crate) struct Waiting {
 }
 
 impl Waiting {
-    /// Number of packets.
+    /// Number of waiting packets.
     pub(crate) fn packets(&self) -> u64 {
         self.packets
     }
@@ -77,7 +77,7 @@ struct Ring {
     last: u32,
 }
 
-/// No queue.
+/// Instead of a queue's number: no queue.
 const NONE: u32 = u32::MAX;
 
 impl Ring {

@@ -3,7 +3,7 @@
 /// The state of a discipline, in the kernel's units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DisciplineInfo {
-    /// `codel`.
+    /// The state of `codel`.
     Codel(CodelInfo),
     /// `fq_codel`: the queue to be served next. Just after a packet was dequeued, this is the
     /// packet's queue.
@@ -17,9 +17,9 @@ pub enum DisciplineInfo {
         /// Whether the queue is among the new queues.
         is_new: bool,
     },
-    /// `pie`.
+    /// The state of `pie`.
     Pie(PieInfo),
-    /// `red`.
+    /// The state of `red`.
     Red {
         /// Number of packets since a random number was drawn; -1 if no number is in use.
         qcount: i32,

@@ -17,7 +17,7 @@ const LEVEL_SHIFT: u32 = 3;
 /// Linux: `LVL_START(1)`.
 const LEVEL_1_START: u64 = 63;
 
-/// Linux: `LVL_DEPTH - 1`.
+/// The highest level of the wheel. Linux: `LVL_DEPTH - 1`.
 const LEVEL_MAX: u32 = 8;
 
 /// Age of a discipline when the run begins, in jiffies, as in the runs of a real stack with which

@@ -29,11 +29,11 @@ impl Hosts {
 pub struct Queued {
     /// The caller's identifier of the packet.
     pub handle: u32,
-    /// The flow.
+    /// The number of the packet's flow.
     pub flow: u32,
     /// Bytes on the wire, framing included.
     pub wire_bytes: u32,
-    /// The ECN field.
+    /// The ECN field of the IP header.
     pub ecn: Ecn,
     /// The DSCP of the IP header, six bits.
     pub dscp: u8,

@@ -15,7 +15,7 @@ use crate::packet::Queued;
 use crate::priority::priority;
 use crate::rule::{DropCause, Rule};
 
-/// Linux: `TCQ_PRIO_BANDS`.
+/// Largest number of bands. Linux: `TCQ_PRIO_BANDS`.
 const BANDS_MAX: u8 = 16;
 
 /// Bands, each with its own limit.

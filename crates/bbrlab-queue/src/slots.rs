@@ -57,7 +57,7 @@ impl Slots {
         packet.arrived_at + self.params.delay
     }
 
-    /// Linux: `get_slot_next`.
+    /// Draws the start of the next slot, and resets its limits. Linux: `get_slot_next`.
     fn choose_next(&mut self, now: Time, entropy: &mut impl Entropy) {
         let spread = u128::from(self.params.max.0.saturating_sub(self.params.min.0));
         let share = (u128::from(entropy.next_u32()) * spread) >> 32;

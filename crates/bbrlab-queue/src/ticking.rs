@@ -23,7 +23,7 @@ pub struct Ticking {
 }
 
 impl Ticking {
-    /// An empty queue.
+    /// Makes an empty queue with this interval between ticks.
     #[must_use]
     pub fn new(every: Span) -> Self {
         Self {

@@ -18,9 +18,9 @@ pub use switches::{
 /// The settings of all hosts: a scenario's `[stack]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stack {
-    /// Send buffer.
+    /// Size of the send buffer.
     pub sndbuf: SocketBuffer,
-    /// Receive buffer.
+    /// Size of the receive buffer.
     pub rcvbuf: SocketBuffer,
     /// Upper bound of the advertised window. Below this bound, the window grows as usual.
     pub rwnd: Option<Bytes>,
@@ -32,7 +32,7 @@ pub struct Stack {
     pub sender_qdisc: SenderQdisc,
     /// Whether bursts reach the network whole, as packets, or not at all.
     pub tso: Tso,
-    /// Selective acknowledgements.
+    /// Whether selective acknowledgements are used.
     pub sack: bool,
     /// Switches for buffers, headers, handshake and RTT samples.
     pub socket: SocketSwitches,
@@ -145,8 +145,8 @@ pub enum Recovery {
 /// When the receiver sends ACKs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DelAck {
-    /// Linux: quick ACKs at the start; later an ACK for every second segment (by the segment size
-    /// rule) or after the adaptive timeout. Has ping-pong mode and compressed SACKs.
+    /// As in Linux: quick ACKs at the start; later an ACK for every second segment (by the segment
+    /// size rule) or after the adaptive timeout. Has ping-pong mode and compressed SACKs.
     #[default]
     Linux,
     /// Like `Linux`, but with an ACK for every segment. Linux: the route's `quickack 1`.
@@ -162,13 +162,13 @@ pub enum DelAck {
     },
 }
 
-/// Explicit congestion notification.
+/// The use of explicit congestion notification.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EcnMode {
     /// Not negotiated, unless the algorithm needs it.
     #[default]
     Off,
-    /// Negotiated, RFC 3168.
+    /// Negotiated, as in RFC 3168.
     On,
     /// Negotiated, with Linux's low-latency route feature (`ECN_LOW`), which BBRv3 needs.
     Low,

@@ -64,7 +64,7 @@ impl Default for LossSwitches {
 /// packets that are neither SACKed nor marked lost, once each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Rule3 {
-    /// No such retransmission.
+    /// No packets.
     #[default]
     Off,
     /// Only packets below the highest SACKed packet. Repair of losses above that packet waits, too
@@ -186,7 +186,7 @@ pub enum AckInterval {
 /// The rate that the congestion control receives if a rate sample is invalid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum InvalidSample {
-    /// Nothing.
+    /// No rate: the congestion control ignores the ACK's sample.
     #[default]
     Drop,
     /// The last valid rate again (ns-3's BBR up to 3.41).

@@ -59,7 +59,7 @@ pub struct BbrAcd {
     alpha_us: u32,
     halving: Halving,
     detection: Detection,
-    /// The previous sample.
+    /// The previous RTT sample, in microseconds.
     last_rtt_us: u32,
     /// Number of consecutive pairs of equal samples.
     identical_cnt: u8,
@@ -72,7 +72,7 @@ pub struct BbrAcd {
 }
 
 impl BbrAcd {
-    /// Its parameters.
+    /// The parameters of BBR-ACD.
     pub const PARAMS: &'static [ParamSpec] = &[
         ParamSpec {
             name: "alpha_us",

@@ -45,7 +45,7 @@ pub struct BbrHsr {
 }
 
 impl BbrHsr {
-    /// Its parameters.
+    /// The parameters of BBR+.
     pub const PARAMS: &'static [ParamSpec] = &[
         ParamSpec {
             name: "lambda",

@@ -41,7 +41,7 @@ pub struct BbrPlus {
 }
 
 impl BbrPlus {
-    /// Its parameters.
+    /// The parameters of BBRPlus.
     pub const PARAMS: &'static [ParamSpec] = &[ParamSpec {
         name: "form",
         default: "\"listing\"",

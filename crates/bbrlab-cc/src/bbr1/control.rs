@@ -26,7 +26,7 @@ const TSO_BYTES_MAX: u64 = 65536 - 1 - 320;
 /// Packets of the largest burst that BBR plans for.
 const TSO_SEGS_MAX: u32 = 127;
 
-/// Linux: `TCP_INIT_CWND`.
+/// cwnd before the first RTT sample, in packets. Linux: `TCP_INIT_CWND`.
 const INIT_CWND: u32 = 10;
 
 /// The pacing rate in bytes per second: bandwidth times gain times `paced_ppm` millionths. Linux:

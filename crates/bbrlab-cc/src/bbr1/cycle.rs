@@ -35,7 +35,7 @@ impl GainCycle {
         self.advance(conn);
     }
 
-    /// Linux: `bbr_advance_cycle_phase`.
+    /// Enters the next phase. Linux: `bbr_advance_cycle_phase`.
     pub(super) fn advance(&mut self, conn: &Conn) {
         self.idx = (self.idx + 1) & (CYCLE_LEN - 1);
         self.mstamp = conn.delivered_mstamp;

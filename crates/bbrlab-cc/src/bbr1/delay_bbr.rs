@@ -47,7 +47,7 @@ const CODE_QUANTA: u32 = 3;
 enum BackOff {
     /// The pacing rate; the window stays.
     Gain,
-    /// The window.
+    /// cwnd.
     Cwnd,
 }
 
@@ -81,7 +81,7 @@ pub struct DelayBbr {
 }
 
 impl DelayBbr {
-    /// Its parameters.
+    /// The parameters of Delay-BBR.
     pub const PARAMS: &'static [ParamSpec] = &[
         ParamSpec {
             name: "alpha",

@@ -186,7 +186,7 @@ impl<V: Variant> Bbr<V> {
         }
     }
 
-    /// Linux: `bbr_main`.
+    /// Updates the model from an ACK, then pacing rate and cwnd. Linux: `bbr_main`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "called once")]
     fn on_ack(&mut self, conn: &Conn, rs: &RateSample, draw: &mut impl Draw) -> Control {
@@ -263,7 +263,7 @@ impl<V: Variant> Bbr<V> {
         }
     }
 
-    /// Linux: `bbr_update_gains`.
+    /// Sets the gains for the state. Linux: `bbr_update_gains`.
     #[inline]
     fn update_gains(&mut self) {
         if self.state != State::ProbeBw {
@@ -288,7 +288,7 @@ impl<V: Variant> Bbr<V> {
         }
     }
 
-    /// Linux: `bbr_reset_startup_mode`.
+    /// Enters STARTUP; the pipe must not be full. Linux: `bbr_reset_startup_mode`.
     fn enter_startup(&mut self) {
         assert!(!self.full_pipe.is_full(), "a full pipe needs no STARTUP");
         self.state = State::Startup;
@@ -317,7 +317,7 @@ impl<V: Variant> Bbr<V> {
         self.probe_rtt.done_stamp = 0;
     }
 
-    /// Linux: `bbr_reset_mode`.
+    /// Leaves PROBE_RTT, with cwnd restored, for PROBE_BW or STARTUP. Linux: `bbr_reset_mode`.
     fn leave_probe_rtt(&mut self, conn: &Conn, ctl: &mut Control, draw: &mut impl Draw) {
         assert!(self.state == State::ProbeRtt, "only PROBE_RTT ends this way");
         self.min_rtt.stamp = conn.jiffies;
@@ -358,7 +358,7 @@ impl<V: Variant> CongestionControl for Bbr<V> {
         ctl
     }
 
-    /// Linux: `bbr_cwnd_event`.
+    /// Handles a restart from idle. Linux: `bbr_cwnd_event`.
     fn cwnd_event(&mut self, conn: &Conn, event: CwndEvent, draw: &mut impl Draw) -> Control {
         let mut ctl = conn.ctl;
         if event != CwndEvent::TxStart || ctl.app_limited == 0 {
@@ -388,13 +388,14 @@ impl<V: Variant> CongestionControl for Bbr<V> {
         conn.ctl
     }
 
-    /// Linux: `bbr_ssthresh`.
+    /// Saves cwnd at the start of a loss episode; ssthresh does not change. Linux: `bbr_ssthresh`.
     fn ssthresh(&mut self, conn: &Conn) -> u32 {
         self.save_cwnd(conn.ctl.cwnd);
         conn.ctl.ssthresh
     }
 
-    /// Linux: `bbr_undo_cwnd`.
+    /// Handles a spurious loss: restarts full-pipe detection and the policer model. Linux:
+    /// `bbr_undo_cwnd`.
     fn undo_cwnd(&mut self, conn: &Conn) -> u32 {
         self.full_pipe = self.full_pipe.after_undo();
         self.policer = Policer::starting_at(conn);

@@ -172,7 +172,8 @@ impl Policer {
         Verdict::TryAgain
     }
 
-    /// Linux: `bbr_lt_bw_interval_done`.
+    /// Ends an interval with bandwidth `bw`: detects a policer, or starts the next interval. Linux:
+    /// `bbr_lt_bw_interval_done`.
     fn end_interval(&mut self, conn: &Conn, bw: u32) -> Verdict {
         if self.bw != 0 && is_similar(conn, bw, self.bw) {
             self.bw = bw.wrapping_add(self.bw) >> 1;
@@ -185,7 +186,7 @@ impl Policer {
         Verdict::Unchanged
     }
 
-    /// Linux: `bbr_reset_lt_bw_sampling_interval`.
+    /// Starts an interval. Linux: `bbr_reset_lt_bw_sampling_interval`.
     fn start_interval(&mut self, conn: &Conn) {
         let Self { is_sampling, use_bw, bw, .. } = *self;
         *self = Self { is_sampling, use_bw, bw, ..Self::starting_at(conn) };

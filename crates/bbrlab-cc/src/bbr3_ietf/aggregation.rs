@@ -12,7 +12,7 @@ const EXTRA_ACKED_FILTER_LEN_STARTUP: u32 = 1;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(clippy::struct_field_names, reason = "the draft's names")]
 pub(super) struct ExtraAcked {
-    /// Bytes.
+    /// `BBR.extra_acked` in bytes.
     pub(super) extra_acked: u64,
     pub(super) extra_acked_interval_start_us: u64,
     /// Bytes delivered in the interval.

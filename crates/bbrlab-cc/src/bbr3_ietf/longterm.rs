@@ -16,7 +16,7 @@ pub(super) const BETA_PERCENT: u64 = 70;
 /// The long-term bound on inflight.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct LongTerm {
-    /// Bytes.
+    /// `BBR.inflight_longterm` in bytes.
     pub(super) inflight_longterm: u64,
 }
 

@@ -12,7 +12,7 @@ pub(super) struct Rounds {
     pub(super) next_round_delivered_pkts: Option<u32>,
     /// Whether this ACK began a round.
     pub(super) round_start: bool,
-    /// Rounds so far.
+    /// Number of rounds so far.
     pub(super) round_count: u32,
 }
 

@@ -95,12 +95,12 @@ impl<'a> Transport<'a> {
         Self { conn, ctl: conn.ctl, cwnd }
     }
 
-    /// `C.SMSS`.
+    /// `C.SMSS` in bytes.
     pub(super) fn smss(&self) -> u64 {
         u64::from(self.conn.mss)
     }
 
-    /// C.inflight.
+    /// `C.inflight` in bytes.
     pub(super) fn inflight(&self) -> u64 {
         u64::from(self.conn.inflight) * self.smss()
     }

@@ -10,9 +10,9 @@ use crate::linux_int::before;
 /// The short-term bounds, and the deliveries and losses of the current loss round.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ShortTerm {
-    /// Bytes per second.
+    /// `BBR.bw_shortterm` in bytes per second.
     pub(super) bw_shortterm: u64,
-    /// Bytes.
+    /// `BBR.inflight_shortterm` in bytes.
     pub(super) inflight_shortterm: u64,
     /// Largest delivery rate of the round, in bytes per second.
     pub(super) bw_latest: u64,

@@ -13,7 +13,7 @@ const DRAIN_ROUNDS: u32 = 3;
 /// The state that only Startup and Drain need.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Startup {
-    /// `BBR.drain_start_round`.
+    /// `BBR.drain_start_round`: the number of the round in which Drain began.
     pub(super) drain_start_round: u32,
     /// Number of discontiguous ranges of sequence numbers lost in this round.
     pub(super) lost_ranges_in_round: u32,
@@ -36,7 +36,7 @@ impl Startup {
         }
     }
 
-    /// Begins fast recovery.
+    /// Records the count of delivered packets at which fast recovery begins.
     pub(super) fn enter_recovery(&mut self, delivered_pkts: u32) {
         self.recovery_delivered_pkts = delivered_pkts;
     }

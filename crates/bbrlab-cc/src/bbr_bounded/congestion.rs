@@ -82,7 +82,7 @@ pub(crate) struct LowerBounds {
 }
 
 impl LowerBounds {
-    /// No bounds.
+    /// The value with neither bound set.
     pub(crate) const UNSET: Self = Self { bw_lo: UNSET, inflight_lo: UNSET };
 }
 

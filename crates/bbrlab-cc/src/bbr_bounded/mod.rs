@@ -114,7 +114,7 @@ pub struct Model<N = RuntimeParams<Params>> {
     /// cwnd as a multiple of the BDP, in 1/256.
     pub(crate) cwnd_gain: u16,
 
-    /// Packet-timed round trips.
+    /// The current packet-timed round trip.
     pub(crate) round: Round,
     /// Maximum of the bandwidth.
     pub(crate) max_bw: MaxBw,
@@ -126,13 +126,13 @@ pub struct Model<N = RuntimeParams<Params>> {
     pub(crate) inflight_hi: u32,
     /// Deliveries and losses of this round and this cycle.
     pub(crate) signals: Signals,
-    /// ACK aggregation.
+    /// The measure of ACK aggregation.
     pub(crate) aggregation: AckAggregation,
-    /// ECN.
+    /// The state of ECN.
     pub(crate) ecn: Ecn,
-    /// Bandwidth probes.
+    /// The state of bandwidth probes.
     pub(crate) probing: Probing,
-    /// Minimum RTT.
+    /// The minimum RTT filters.
     pub(crate) min_rtt: MinRtt,
     /// The current stay in PROBE_RTT.
     probe_rtt: ProbeRtt,

@@ -68,8 +68,8 @@ pub(crate) fn scaled(value: u32, gain: u32) -> u32 {
     trunc_u32((u64::from(value) * u64::from(gain)) >> BBR_SCALE)
 }
 
-/// Linux: `bbr_rate_bytes_per_sec`. In this order, the products fit 64 bits at rates up to 2.9
-/// Tbit/s.
+/// The rate in bytes per second, less a margin, at least 1. Linux: `bbr_rate_bytes_per_sec`. In
+/// this order, the products fit 64 bits at rates up to 2.9 Tbit/s.
 fn with_margin(bw: u32, gain: u32, mss: u32, margin_percent: u64) -> u64 {
     let rate =
         u64::from(bw).wrapping_mul(u64::from(mss)).wrapping_mul(u64::from(gain)) >> BBR_SCALE;

@@ -74,7 +74,7 @@ const MEMORY_MAX: u64 = 10_240 * 1514;
 /// The ACKs that are dropped because newer ACKs of their flow wait behind them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CakeAckFilter {
-    /// None.
+    /// No ACKs.
     Off,
     /// All redundant ACKs except the last two.
     Conservative,

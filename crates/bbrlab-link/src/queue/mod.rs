@@ -27,9 +27,9 @@ pub use slots::SlotParams;
 /// Limit of the waiting packets. The packet in service does not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Buffer {
-    /// Never full.
+    /// No limit.
     Unlimited,
-    /// Counted in packets.
+    /// A number of packets.
     Packets(Packets),
     /// Counted in bytes on the wire.
     Bytes(Bytes),

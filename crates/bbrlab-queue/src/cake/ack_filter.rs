@@ -81,7 +81,7 @@ impl AckFilter {
         store.remove_behind(list, found.before)
     }
 
-    /// Linux: `cake_ack_filter`.
+    /// The older ACK to drop, if any. Linux: `cake_ack_filter`.
     fn older(&self, store: &Store, list: &List, newest: u32) -> Option<Found> {
         let new = self.waiting[newest as usize].as_ref()?;
         if new.flags & (ACK | SYN) != ACK {

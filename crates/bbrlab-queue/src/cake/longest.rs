@@ -9,7 +9,7 @@
 
 use super::hosts::QUEUES;
 
-/// Linux: `CAKE_MAX_TINS`.
+/// Largest number of tins. Linux: `CAKE_MAX_TINS`.
 const TINS: u16 = 8;
 
 /// Number of dequeued packets without a use of the heap after which the heap is no longer updated.
@@ -24,7 +24,7 @@ pub(super) struct Longest {
     heap: Vec<Queue>,
     /// Index of each queue in the heap, tin by tin.
     places: Vec<u16>,
-    /// Linux: `overflow_timeout`.
+    /// Number of dequeued packets until the heap is no longer updated. Linux: `overflow_timeout`.
     timeout: u16,
 }
 

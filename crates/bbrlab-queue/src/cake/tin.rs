@@ -17,7 +17,7 @@ use crate::packet::PSCHED_MTU;
 /// Number of consecutive zero quanta, drawn in one call, after which a flow gets a byte.
 const ZEROS_MAX: u32 = 256;
 
-/// A tin.
+/// A tin with its queues.
 #[derive(Debug)]
 pub(super) struct Tin {
     pub(super) flows: Vec<Flow>,
@@ -55,7 +55,7 @@ pub(super) struct Flow {
 /// The state of the flow that uses a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Set {
-    /// No flow.
+    /// No flow uses the queue.
     #[default]
     Free,
     /// A flow that has not used up its first quantum.

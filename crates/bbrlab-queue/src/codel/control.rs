@@ -32,12 +32,12 @@ fn ticks(time: Time) -> Ticks {
     (time.0 >> SHIFT) as u32
 }
 
-/// Linux: `codel_time_after`.
+/// Whether `a` is later than `b`, with wrapping. Linux: `codel_time_after`.
 fn is_after(a: Ticks, b: Ticks) -> bool {
     b.wrapping_sub(a).cast_signed() < 0
 }
 
-/// Linux: `codel_time_before`.
+/// Whether `a` is earlier than `b`, with wrapping. Linux: `codel_time_before`.
 fn is_before(a: Ticks, b: Ticks) -> bool {
     a.wrapping_sub(b).cast_signed() < 0
 }

@@ -56,7 +56,7 @@ struct Credit {
     weight_classic: i32,
 }
 
-/// The L queue.
+/// The L queue, for scalable senders.
 #[derive(Debug, Default)]
 struct Scalable {
     /// Packets, each with whether the step threshold applies to it.
@@ -75,7 +75,8 @@ struct Taken {
 }
 
 impl Credit {
-    /// Linux: `dualpi2_calculate_c_protection`.
+    /// Makes the credit for a minimum share of the classic queue, in percent. Linux:
+    /// `dualpi2_calculate_c_protection`.
     fn new(classic_protection: u8) -> Self {
         let weight_classic = i32::from(classic_protection).min(WEIGHTS);
         let init = PSCHED_MTU.cast_signed() * (weight_classic - (WEIGHTS - weight_classic));
@@ -115,7 +116,7 @@ impl DualPi2 {
         }
     }
 
-    /// Linux: `dualpi2_skb_classify`.
+    /// Whether a packet belongs to the L queue. Linux: `dualpi2_skb_classify`.
     fn is_scalable(&self, packet: &Queued) -> bool {
         match packet.ecn {
             Ecn::NotEct => false,

@@ -15,14 +15,14 @@ use bbrlab_units::{NS_PER_S, NS_PER_US, Span};
 
 use crate::entropy::Entropy;
 
-/// Certainty. Linux: `MAX_PROB`.
+/// A probability of 1. Linux: `MAX_PROB`.
 pub(super) const MAX_PROB: u32 = u32::MAX;
 
 /// log2 of the ratio of two units: the parameters `alpha` and `beta` are in 2^-8 Hz, the law's in
 /// 2^-6 Hz. Linux: `ALPHA_BETA_SCALING`.
 const SCALING: u32 = 2;
 
-/// Linux: `ALPHA_BETA_GRANULARITY`.
+/// Number of bits by which a change of `p'` is shifted right. Linux: `ALPHA_BETA_GRANULARITY`.
 const GRANULARITY: u32 = 6;
 
 /// The parameters and the state of the law.
@@ -135,7 +135,7 @@ fn scaled(weight: u32) -> u32 {
     (((u64::from(weight) * u64::from(MAX_PROB)) >> SCALING) / NS_PER_S) as u32
 }
 
-/// Linux: `dualpi2_roll`.
+/// Draws an event with this probability. Linux: `dualpi2_roll`.
 fn roll(prob: u32, entropy: &mut impl Entropy) -> bool {
     entropy.next_u32() <= prob
 }
@@ -149,7 +149,7 @@ mod tests {
     use bbrlab_link::DualPi2Params;
     use bbrlab_units::{Span, split_mix};
 
-    /// Uniform draws.
+    /// Uniform random numbers.
     struct Uniform(u64);
 
     impl Entropy for Uniform {

@@ -34,7 +34,7 @@ use crate::priority::{DEFAULT_PRIOMAP, priority};
 use crate::rule::{DropCause, Rule};
 use table::{Key, Table, detached_at};
 
-/// Linux: `FQ_BANDS`.
+/// Number of bands. Linux: `FQ_BANDS`.
 const BANDS: u8 = 3;
 
 /// Bytes that each band may send in a turn.
@@ -46,7 +46,7 @@ const FAST_MAX: u32 = 8;
 /// Idle time in jiffies after which a flow gets a full turn. Linux: `flow_refill_delay`.
 const REFILL_AFTER: u64 = 40;
 
-/// Linux: the largest quantum that `fq_change` accepts.
+/// The largest quantum that `fq_change` of Linux accepts, in bytes.
 const QUANTUM_MAX: u64 = 1 << 20;
 
 /// Flows in three bands.
@@ -60,7 +60,7 @@ pub struct Fq {
     /// The fast path. Linux: `internal`.
     fast: List,
     fast_length: u32,
-    /// Flows with packets.
+    /// Number of flows with packets.
     busy_flows: u32,
     store: Store,
     packets: u64,

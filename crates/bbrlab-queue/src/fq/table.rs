@@ -19,13 +19,13 @@ use crate::lists::List;
 const KEYS: u16 = 1024;
 const BUCKETS_LOG: u32 = 10;
 
-/// Linux: `GOLDEN_RATIO_64`.
+/// The multiplier of the hash by which a key's bucket is chosen. Linux: `GOLDEN_RATIO_64`.
 const GOLDEN_RATIO: u64 = 0x61C8_8646_80B5_83EB;
 
 /// Time in jiffies after which an empty flow may be removed. Linux: `FQ_GC_AGE`.
 const FORGET_AFTER: u64 = 3000;
 
-/// No flow.
+/// Instead of a key: no flow.
 const NONE: u16 = u16::MAX;
 
 /// The number of a flow in the table.
@@ -48,7 +48,7 @@ pub(super) struct Flow {
     other: Key,
 }
 
-/// All flows.
+/// The flows by key.
 #[derive(Debug)]
 pub(super) struct Table {
     flows: Vec<Flow>,

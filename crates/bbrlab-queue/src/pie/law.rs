@@ -25,7 +25,7 @@ pub(crate) const MAX_PROB: u64 = u64::MAX >> 8;
 /// Number of bits by which nanoseconds are shifted right. Linux: `PSCHED_SHIFT`.
 const SHIFT: u32 = 6;
 
-/// Linux: `PSCHED_TICKS_PER_SEC`.
+/// Number of ticks per second. Linux: `PSCHED_TICKS_PER_SEC`.
 const TICKS_PER_S: u64 = NS_PER_S >> SHIFT;
 
 /// Time from the set-up to the first update, in jiffies. Linux: `HZ / 2`.
@@ -43,10 +43,10 @@ const QUEUE_THRESHOLD: u64 = 16384;
 /// Fraction bits of the drain rate. Linux: `PIE_SCALE`.
 const PIE_SCALE: u32 = 8;
 
-/// Linux: `DTIME_INVALID`.
+/// Value of `dq_tstamp` before the first measurement. Linux: `DTIME_INVALID`.
 const DTIME_INVALID: Ticks = u64::MAX;
 
-/// Linux: `DQCOUNT_INVALID`.
+/// Value of `dq_count` while the drain rate is not being measured. Linux: `DQCOUNT_INVALID`.
 const DQCOUNT_INVALID: u64 = u64::MAX;
 
 /// A time in units of 64 ns. Linux: `psched_time_t`.

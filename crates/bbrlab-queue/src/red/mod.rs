@@ -29,13 +29,13 @@ use tc::{Qopt, STAB_SIZE};
 /// Interval at which `adaptive` checks the average, in jiffies. Linux: `HZ / 2`.
 const HALF_SECOND: u32 = 500;
 
-/// Linux: `RED_ONE_PERCENT`.
+/// A probability of 1 %, in 1/2^32. Linux: `RED_ONE_PERCENT`.
 const ONE_PERCENT: u32 = 42_949_673;
 
-/// Linux: `MAX_P_MIN`.
+/// Lower bound of the probability with `adaptive`. Linux: `MAX_P_MIN`.
 const MAX_P_MIN: u32 = ONE_PERCENT;
 
-/// Linux: `MAX_P_MAX`.
+/// Upper bound of the probability with `adaptive`. Linux: `MAX_P_MAX`.
 const MAX_P_MAX: u32 = 50 * ONE_PERCENT;
 
 /// A queue with a limit, and the control law that drops or marks arriving packets.
@@ -124,7 +124,7 @@ impl Red {
 }
 
 impl Law {
-    /// Linux: `red_set_parms`.
+    /// Derives the law's values from `tc`'s parameters. Linux: `red_set_parms`.
     fn new(qopt: &Qopt) -> Self {
         let qth_delta = qopt.qth_max.saturating_sub(qopt.qth_min).max(1);
         let fifth = u64::from(qth_delta / 5);
@@ -177,7 +177,7 @@ impl Average {
         if less < self.qavg >> 1 { self.qavg - less } else { self.qavg >> 1 }
     }
 
-    /// Linux: `red_action`.
+    /// Decides about an arriving packet by the average. Linux: `red_action`.
     fn action(&mut self, law: &Law, entropy: &mut impl Entropy) -> Action {
         if self.qavg < law.qth_min {
             self.qcount = -1;

@@ -33,7 +33,7 @@ impl Depths {
         depths
     }
 
-    /// An empty slot.
+    /// An empty slot, if there is one.
     pub(super) fn free(&self) -> Option<u32> {
         self.first(0)
     }

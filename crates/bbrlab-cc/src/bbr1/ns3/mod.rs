@@ -205,7 +205,8 @@ impl Steps for Ns3Steps {
         bbr.min_rtt.is_new(rs, is_expired) || (bbr.steps.renews_min_rtt && is_renewed)
     }
 
-    /// ns-3: `InitPacingRate`.
+    /// Stores `bw` in the bandwidth filter, if the parameter `seed_bw` is set. ns-3:
+    /// `InitPacingRate`.
     fn after_initial_rate<V: Variant<Steps = Self>>(bbr: &mut Bbr<V>, bw: u32) {
         if bbr.steps.seeds_bw {
             bbr.model.seed_max_bw(bw);
