@@ -29,7 +29,8 @@ const HZ: u32 = 1000;
 /// The moving average of segments per ACK is in 1/16. ns-2: `ACK_RATIO_SHIFT`.
 const ACK_RATIO_SHIFT: u32 = 4;
 
-/// Segments by which the window may grow in 100 ms beyond the plateau. ns-2: `max_increment`.
+/// Largest number of segments by which cwnd grows in 100 ms beyond the plateau. ns-2:
+/// `max_increment`.
 const MAX_INCREMENT: u32 = 16;
 
 /// The largest target in segments; ns-2 uses its clamp here. ns-3's port: `30000u`.

@@ -5,8 +5,8 @@
 //!
 //! - no flags but ACK, ECE and CWR
 //! - no later timestamps
-//! - no SACK of bytes that the new packet does not acknowledge, and no duplicate SACK
-//! - not exactly the new packet's ACK number and SACK blocks, because duplicate ACKs are
+//! - no SACK block that the new packet's SACK blocks do not cover, and no duplicate SACK
+//! - another ACK number or other SACK blocks than the new packet, because duplicate ACKs are
 //!   information
 //!
 //! If there are at least two of these ACKs, the oldest is dropped, so that two ACKs stay. The
