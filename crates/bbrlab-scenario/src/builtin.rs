@@ -132,9 +132,32 @@ impl Builtin {
         })
     }
 
-    /// The id that the user probably meant.
+    /// The id that the user probably meant, perhaps without its first part.
     #[must_use]
     pub fn nearest_id(typed: &str) -> Option<&'static str> {
-        nearest(typed, BUILTINS.iter().map(|builtin| builtin.id))
+        let ids = || BUILTINS.iter().map(|builtin| builtin.id);
+        let last = |id: &'static str| id.split_once('.').map_or(id, |(_, last)| last);
+        nearest(typed, ids()).or_else(|| {
+            let meant = nearest(typed, ids().map(last))?;
+            ids().find(|id| last(id) == meant)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Builtin;
+
+    #[test]
+    fn an_id_is_suggested_for_its_last_part() {
+        for (typed, meant) in [
+            ("dumbbell", Some("examples.dumbbell")),
+            ("dumbel", Some("examples.dumbbell")),
+            ("examples.dumbell", Some("examples.dumbbell")),
+            ("wifi", Some("networks.wifi")),
+            ("something else", None),
+        ] {
+            assert_eq!(Builtin::nearest_id(typed), meant, "{typed}");
+        }
     }
 }
