@@ -226,8 +226,7 @@ class Results:
 
     def _again(self, n: int) -> Result:
         """Computes a run of a sweep in memory again, with its tables over time."""
-        assert self._scenario is not None
-        result = Result(_bbrlab.run(self._scenario, on=self._on, number=n, limit=2**64 - 1))
+        result = Result(_bbrlab.run(self.scenario, on=self._on, number=n, limit=2**64 - 1))
         if result.digest != self.digests[n]:
             raise RunError(
                 f"run {n}: expected digest {self.digests[n]} when it is computed again, found {result.digest}; a custom congestion "
@@ -240,7 +239,11 @@ class Results:
         """The scenario with its sweep."""
         if self._scenario is not None:
             return self._scenario
-        assert self.folder is not None
+        if self.folder is None:
+            raise UsageError(
+                "scenario: expected results of this program, found some that were pickled without their custom congestion controls; "
+                "bbrlab.sweep(..., out=...) keeps every run"
+            )
         return Scenario(self.folder / "scenario.toml", name=str(self.summary(0)["scenario"]) if len(self) else None)
 
     def __iter__(self) -> Iterator[Result]:
@@ -383,7 +386,9 @@ class Results:
         return of_sweep(self.flows, list(self.summary(0)["point"]) if len(self) else [])
 
     def __reduce__(self) -> tuple[type[Results], tuple[SweepRecords, Scenario | None, str]]:
-        return Results, (self._records, self._scenario, self._on)
+        # A class of a program cannot be found in every other process, and the metrics do not need it.
+        scenario = None if self._scenario is not None and self._scenario.controls else self._scenario
+        return Results, (self._records, scenario, self._on)
 
     def __repr__(self) -> str:
         return self._records.table() or "<bbrlab.Results without runs>"

@@ -360,10 +360,23 @@ def numbers(table: Table, name: str) -> npt.NDArray[np.float64]:
     if name in table and table[name].dtype == object:
         raise UsageError(f"{name}: expected a column of numbers, found one of words")
     if not _has_numbers(table, name):
+        if (instead := _in_tables(name)) is not None:
+            raise UsageError(f"{name}: expected the name of a column, found one of `summary.json`; use {instead}")
         known = [metric[0] for metric in figures()] + [column for column in table.columns if _has_numbers(table, column)]
         raise UsageError(f"{name}: expected a column of numbers, {not_among(name, list(dict.fromkeys(known)))}")
     column: npt.NDArray[np.float64] = table[name].astype(np.float64)
     return column
+
+
+def _in_tables(name: str) -> str | None:
+    """Returns how plots call a metric of `summary.json`, such as `flow_groups.bbr3.share`; None if it is not one."""
+    for column, of, _, _, json_name in figures():
+        for start, owner, choice in (("flow_groups.", "group", "group"), ("links.", "link", "link"), ("flows.", "flow", "flow")):
+            if of == owner and name.startswith(start) and name.endswith(f".{json_name}"):
+                return f"{column!r} with {choice}={name.removeprefix(start).removesuffix(f'.{json_name}')!r}"
+        if of == "run" and name == json_name != column:
+            return repr(column)
+    return None
 
 
 def _has_numbers(table: Table, name: str) -> bool:

@@ -421,6 +421,10 @@ def test_a_column_that_is_not_there_gets_the_nearest(titled: bl.Results) -> None
         titled.plot.metric("goodput")
     with pytest.raises(bl.UsageError, match="utilization: .*did you mean bottleneck_utilization or link_utilization"):
         titled.plot.metric("utilization")
+    with pytest.raises(bl.UsageError, match=r"found one of `summary\.json`; use 'group_share' with group='bbr3'"):
+        titled.plot.metric("flow_groups.bbr3.share")
+    with pytest.raises(bl.UsageError, match=r"use 'link_queue_delay_ms_p95' with link='bottleneck'"):
+        titled.plot.metric("links.bottleneck.queue_delay_ms.p95")
     with pytest.raises(bl.UsageError, match="cc: expected a column of numbers, found one of words"):
         titled.plot.metric("cc")
     with pytest.raises(bl.UsageError, match="whose name begins with link_, found 'jain'"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 from pathlib import Path
 from typing import Any
@@ -191,6 +192,16 @@ def test_a_control_that_is_not_a_function_of_its_arguments_is_told() -> None:
     rs = bl.sweep("examples.dumbbell", seeds=2, set={"duration": "2s", "flows.cc": Impure})
     with pytest.raises(bl.RunError, match="expected digest .* when it is computed again"):
         rs[0]
+    # A pickle has no class, which another process could not find.
+    again = pickle.loads(pickle.dumps(rs))
+    assert again.digests == rs.digests
+    with pytest.raises(bl.UsageError, match="pickled without their custom congestion controls"):
+        again[0]
+
+
+def test_a_pickled_sweep_is_whole(rs: bl.Results) -> None:
+    again = pickle.loads(pickle.dumps(rs))
+    assert again[3].digest == rs.digests[3] and again.points.shape == rs.points.shape
 
 
 def test_cubes_have_units_and_attributes(rs: bl.Results, one: bl.Result) -> None:

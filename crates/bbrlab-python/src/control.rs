@@ -236,7 +236,7 @@ impl Classes {
     }
 
     /// Returns makers of instances for one call, and the place for the first failure. `kept` takes
-    /// what remains of the instances.
+    /// the instances and their own values.
     pub(crate) fn makers(&self, kept: &Arc<Kept>) -> (Controls, Arc<Failure>) {
         let failure = Arc::new(Failure::default());
         let named = self.0.iter().map(|(name, class)| {

@@ -1,5 +1,5 @@
-//! What remains of congestion controls in Python after a run: their instances, and the values of
-//! their own that they reported for the time series.
+//! Keeps the instances of congestion controls in Python after a run, and the own values that they
+//! reported for the time series.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -68,7 +68,7 @@ impl Kept {
         Ok(instances.unbind())
     }
 
-    /// Returns the own values as columns of a series whose rows are of these flows.
+    /// Returns the own values as columns of a series. `flow_of_row` has the flow of each row.
     ///
     /// A flow has a report for each of its rows after the handshake. With several connections, rows
     /// between them have none either, and it is unknown which rows these are; such a flow has no

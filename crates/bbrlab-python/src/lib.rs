@@ -10,7 +10,7 @@
 //! | `watch.rs` | work in a separate thread or in Python's, with Ctrl-C and progress |
 //! | `control.rs` | congestion controls in Python: a class's methods as the core's events |
 //! | `conn.rs` | the records that congestion controls read and write |
-//! | `kept.rs` | what remains of congestion controls after a run |
+//! | `kept.rs` | the instances of congestion controls after a run |
 //! | `stepped.rs` | one run in the caller's steps |
 //! | `records.rs` | the records of runs |
 //! | `points.rs` | the points of a sweep as a table |
