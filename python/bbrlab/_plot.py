@@ -74,8 +74,14 @@ class _Look(NamedTuple):
     labels: Mapping[str, str] | None = None
 
     def text(self, name: str) -> str:
-        """Returns the user's text for a name."""
-        return (self.labels or {}).get(name, name)
+        """Returns the user's text for a name. A key and its value are joined by `=`; a key whose text is empty is left
+        out."""
+        labels = self.labels or {}
+        key, equals, value = name.partition("=")
+        if name in labels or not equals:
+            return labels.get(name, name)
+        key, value = labels.get(key, key), labels.get(value, value)
+        return f"{key}={value}" if key else value
 
     def texts(self, words: str) -> str:
         """Returns the user's text for several names that are separated by commas, or for each of them."""
@@ -447,7 +453,8 @@ class SweepPlots:
             seeds: Whether to draw a dot for each run.
             title: The title; by default the scenario's. An empty text leaves it out.
             legend: Whether to draw a legend, or its place: "top", or one in the axes such as "best".
-            labels: Texts for names of groups, keys, values and metrics.
+            labels: Texts for names of groups, keys, values and metrics. A key whose text is empty is not named in the
+                legend.
             ax: The axes to draw on; with `col`, one per panel.
             backend: `matplotlib`, or `altair`.
 
@@ -809,7 +816,14 @@ def _legend(axis: Any, lines: list[_Line], place: Legend, *, is_joined: bool = T
         for line in lines
     ]  # fmt: skip
     if place == "top":
-        axis.legend(handles=entries, fontsize="small", loc="lower left", bbox_to_anchor=(0, 1), ncols=min(len(entries), 4), frameon=False)
+
+        def above(ncols: int) -> Any:
+            look = {"fontsize": "small", "loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0, "frameon": False}
+            return axis.legend(handles=entries, ncols=ncols, **look)
+
+        # As many columns as the axes are wide enough for.
+        fit = axis.get_window_extent().width // max(above(1).get_window_extent().width, 1.0)
+        above(int(min(max(fit, 1), len(entries))))
     elif place is True:
         axis.legend(handles=entries, fontsize="small", loc="upper left", bbox_to_anchor=(1.02, 1), borderaxespad=0, frameon=False)
     else:

@@ -403,6 +403,13 @@ def test_texts_are_the_users_and_stay_inside(titled: bl.Results, tmp_path: Path)
     for artist in (axis.get_legend(), axis.xaxis.label, axis.yaxis.label):
         box = artist.get_window_extent()
         assert box.x0 >= whole.x0 and box.x1 <= whole.x1 and box.y0 >= whole.y0 and box.y1 <= whole.y1
+    # A legend above has as many columns as there is room for, and a key without a text is not named.
+    fig, axis = pyplot.subplots(figsize=(84 / 25.4, 60 / 25.4), layout="constrained")
+    titled.plot.metric("jain", "bottleneck.buffer", labels={"flows[0].cc": "", "flows.rtt": "", "20ms": "20 ms"}, legend="top", ax=axis)
+    legend = axis.get_legend()
+    assert [text.get_text() for text in legend.get_texts()] == ["bbr1, 20 ms", "bbr1, 60ms", "bbr3, 20 ms", "bbr3, 60ms"]
+    fig.canvas.draw()
+    assert legend.get_window_extent().x1 <= fig.bbox.x1
     new = titled.plot.metric("jain", "bottleneck.buffer", where={"flows[0].cc": "bbr3"})
     assert new.figure.get_suptitle() == "Two flows: flows[0].cc=bbr3"
     assert titled.plot.metric("jain", "bottleneck.buffer", title="").figure.get_suptitle() == ""
