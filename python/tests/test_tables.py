@@ -113,6 +113,17 @@ def test_a_metric_has_one_name() -> None:
             value = value[0] if isinstance(value, list) else value
 
 
+def test_headings_of_printed_tables_belong_to_metrics(rs: bl.Results) -> None:
+    of = {metric["name"]: metric["heading"] for metric in bl.metrics()}
+    assert of["group_share"] == "share, %" and of["run_goodput_mbps"] == "goodput, Mbit/s" and of["goodput_mbps"] == ""
+    assert of["link_utilization"] == of["bottleneck_utilization"] == "used, %" and of["jain"] == "Jain"
+    first, second, *_ = str(rs).splitlines()
+    printed = set(re.split(r"\s{2,}", f"{first}  {second}"))
+    for name in ("group_share", "run_goodput_mbps", "link_queue_delay_ms_mean", "group_rtt_ms_mean", "jain"):
+        title = of[name].split(",")[0]
+        assert any(title in heading for heading in printed), title
+
+
 def test_rows_and_columns_are_chosen_as_in_other_packages(rs: bl.Results) -> None:
     flows = rs.flows
     some = flows[["flow", "cc", "goodput_mbps"]]
@@ -134,6 +145,15 @@ def test_rows_and_columns_are_chosen_as_in_other_packages(rs: bl.Results) -> Non
     ]:
         with pytest.raises(kind, match=words):
             flows[key]
+
+
+def test_a_table_shows_its_rows(rs: bl.Results) -> None:
+    text = repr(rs.flows[["flow", "cc", "goodput_mbps", "name"]].head(2)).splitlines()
+    assert text[0].split() == ["flow", "cc", "goodput_mbps", "name"] and text[1].split()[:2] == ["0", "bbr1"]
+    assert len(text) == 4 and text[-1] == "2 rows, 4 columns" and len({len(line) for line in text[:-1]}) == 1
+    whole = repr(rs.flows).splitlines()
+    assert len(whole) == 12 and max(map(len, whole)) <= 110 and whole[-1].startswith("24 rows, ") and "not shown" in whole[-1]
+    assert repr(rs.flows[:0]).splitlines()[-1].startswith("0 rows")
 
 
 def test_other_packages_read_tables_as_they_are(rs: bl.Results, one: bl.Result) -> None:

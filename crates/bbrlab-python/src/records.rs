@@ -334,7 +334,7 @@ impl SweepRecords {
             "flows" => Frame::of_parts(flow_columns(&self.runs)),
             "links" => Frame::of_parts([link_columns(&self.runs)]),
             "runs" => Frame::of_parts([run_columns(&self.runs)]),
-            "points" => return points(&self.runs),
+            "points" => points(&self.runs),
             _ => Err(PyKeyError::new_err(name.to_owned())),
         })
         .and_then(|frame| ordered(&frame, &self.runs))
@@ -386,6 +386,26 @@ pub(crate) fn figures() -> Vec<[String; 5]> {
         })
     };
     FigureOf::ALL.into_iter().flat_map(of_all).collect()
+}
+
+/// Returns the name in tables of each metric that printed tables of sweeps show, with its heading
+/// there.
+#[pyfunction]
+pub(crate) fn headings() -> Vec<(String, String)> {
+    let column = |of: FigureOf, name: &str| {
+        let mut both = of.json_leaves().into_iter().zip(of.leaves());
+        both.find(|(json, _)| json.name == name).map(|(_, leaf)| leaf.name)
+    };
+    let all = bbrlab_report::headings().flat_map(|heading| {
+        let comma = if heading.unit.is_empty() { "" } else { ", " };
+        let text = format!("{}{comma}{}", heading.title, heading.unit);
+        let is_its = move |of: &FigureOf| {
+            of.name() == heading.of || (heading.of, *of) == ("link", FigureOf::Bottleneck)
+        };
+        let objects = FigureOf::ALL.into_iter().filter(is_its);
+        objects.filter_map(move |of| Some((column(of, heading.name)?, text.clone())))
+    });
+    all.collect()
 }
 
 /// Compares the first results with each of the others, as `bbrlab compare` does with folders.
