@@ -13,7 +13,7 @@ from ._control import CaState, CongestionControl, CwndEvent, Info, PacingStatus
 from ._errors import ControlError, Error, Mistake, RunError, ScenarioError, UsageError
 from ._palette import PALETTE
 from ._results import Result, Results, open
-from ._run import algorithms, compare, reproduce, run, sweep, validate_golden
+from ._run import Metric, algorithms, compare, metrics, reproduce, run, scenarios, sweep, validate_golden
 from ._table import Table
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "Error",
     "Info",
     "LostSkb",
+    "Metric",
     "Mistake",
     "PacingStatus",
     "RateSample",
@@ -43,9 +44,11 @@ __all__ = [
     "__version__",
     "algorithms",
     "compare",
+    "metrics",
     "open",
     "reproduce",
     "run",
+    "scenarios",
     "sweep",
     "validate_golden",
 ]

@@ -25,8 +25,11 @@ __all__ = [
     "VERSION",
     "answer",
     "command",
+    "compare",
     "figure_of",
+    "figures",
     "finish",
+    "headings",
     "open_folder",
     "reno_cong_avoid",
     "reno_ssthresh",
@@ -41,6 +44,30 @@ COMMIT: str
 
 @final
 class Scenario:
+    """A scenario, parsed and checked: the network and its flows. It is immutable, can be pickled, and
+    is equal to a scenario with the same name and hash.
+
+    Args:
+        source: A file, a folder of results, the id of a built-in scenario, another scenario, or a
+            dict in the form of a scenario file. Without it, give the file's tables as keywords.
+        set: Values of keys that replace those of the source: a dict, or a list of `"key=value"`.
+        name: The scenario's name, instead of the file's or the built-in's.
+
+    Raises:
+        `ScenarioError`: If it is invalid. The message is the command line's, with the place of each
+            mistake.
+        `TypeError`, `ValueError`: If a scenario cannot have values of this kind.
+
+    >>> import bbrlab as bl
+    >>> bl.Scenario("examples.dumbbell", {"flows.cc": "bbr3"}).runs
+    1
+    >>> bl.Scenario(
+    ...     duration="10s",
+    ...     bottleneck={"rate": "50Mbit/s", "buffer": "1bdp"},
+    ...     flows=[{"cc": "bbr3", "rtt": "30ms"}, {"cc": "cubic", "rtt": "30ms", "start": "2s"}],
+    ... )
+    <bbrlab.Scenario "python", 1 run, hash f13f6add1cc4>
+    """
     def __new__(
         cls,
         source: str | PathLike[str] | Mapping[str, Any] | Scenario | None = None,
@@ -52,24 +79,90 @@ class Scenario:
         **keys: Any,
     ) -> Scenario: ...
     @property
-    def controls(self) -> dict[str, type[CongestionControl]]: ...
+    def controls(self) -> dict[str, type[CongestionControl]]:
+        """The classes of congestion controls by their names."""
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The scenario's name: the file's without its extension, or the built-in's id."""
     @property
-    def title(self) -> str: ...
+    def title(self) -> str:
+        """The scenario's title; empty if it has none."""
     @property
-    def hash(self) -> str: ...
+    def hash(self) -> str:
+        """The hash of all points and seeds, in hexadecimal. Keys that are not simulated, such as the
+        title, do not count.
+        """
     @property
-    def runs(self) -> int: ...
+    def runs(self) -> int:
+        """Number of runs: `points * seeds`."""
     @property
-    def points(self) -> int: ...
+    def points(self) -> int:
+        """Number of points of the sweep; 1 without a sweep."""
     @property
-    def seeds(self) -> int: ...
-    def to_toml(self) -> str: ...
-    def run_toml(self, run: int) -> str: ...
-    def set(self, values: Mapping[str, Any] | Sequence[str | Mapping[str, Any]]) -> Scenario: ...
-    def swept(self, sweep: Mapping[str, Any] | None = None, seeds: int | None = None) -> Scenario: ...
-    def estimate(self, *, on: str = "sim") -> dict[str, float]: ...
+    def seeds(self) -> int:
+        """Number of seeds per point."""
+    def to_toml(self) -> str:
+        """Returns the scenario as the text of a file, with every key that has an effect.
+
+        >>> import bbrlab as bl
+        >>> print(*bl.Scenario("examples.dumbbell").to_toml().splitlines()[:2], sep="\\n")
+        title = "One BBR flow over one bottleneck"
+        duration = "20s"
+        """
+    def run_toml(self, run: int) -> str:
+        """Returns the scenario of one run as the text of a file.
+
+        Args:
+            run: The run's number, from 0.
+
+        Raises:
+            `IndexError`: If the run does not exist.
+
+        >>> import bbrlab as bl
+        >>> "seed = 3" in bl.Scenario("examples.two-bbr").run_toml(2)
+        True
+        """
+    def set(self, values: Mapping[str, Any] | Sequence[str | Mapping[str, Any]]) -> Scenario:
+        """Returns the scenario with other values of some keys.
+
+        Args:
+            values: A dict, or a list of `"key=value"`.
+
+        Raises:
+            `ScenarioError`: If a key does not exist or a value is invalid.
+
+        >>> import bbrlab as bl
+        >>> s = bl.Scenario("examples.dumbbell")
+        >>> s.set({"bottleneck.buffer": "4bdp", "flows.count": 2}) == s.set(["bottleneck.buffer=4bdp", "flows.count=2"])
+        True
+        """
+    def swept(self, sweep: Mapping[str, Any] | None = None, seeds: int | None = None) -> Scenario:
+        """Returns the scenario with a sweep.
+
+        Args:
+            sweep: Keys, each with a list of values. They add to the keys that are already swept, or
+                replace them.
+            seeds: Runs per point, each with its own seed.
+
+        Raises:
+            `ScenarioError`: If it is invalid at a point, or has too many points.
+
+        >>> import bbrlab as bl
+        >>> s = bl.Scenario("examples.dumbbell").swept({"flows.cc": ["bbr1", "cubic"], "flows.count": [1, 2, 4]}, seeds=5)
+        >>> s.points, s.seeds, s.runs
+        (6, 5, 30)
+        """
+    def estimate(self, *, on: str = "sim") -> dict[str, float]:
+        """Returns an estimate of the cost without running: `runs`, `data_packets`, `events`, `cpu_s`,
+        `memory_bytes` (of the largest run), `records_bytes` (of the metrics of all runs, which a
+        sweep returns) and `series_rows`. It is accurate within a factor of two if flows fill the
+        link. `on` is the back end whose CPU time is estimated. A `UsageError` names what it cannot
+        compute.
+
+        >>> import bbrlab as bl
+        >>> 10_000 < bl.Scenario("examples.dumbbell").estimate()["data_packets"] < 20_000
+        True
+        """
     def _flows_of_tables(self) -> list[int | None]: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self, /) -> int: ...
@@ -346,6 +439,8 @@ class Frame:
     @property
     def names(self) -> list[str]: ...
     def __len__(self, /) -> int: ...
+    def select(self, names: Sequence[str]) -> Frame: ...
+    def take(self, rows: Sequence[int]) -> Frame: ...
     def chunks(self, name: str) -> list[Chunk]: ...
     def __arrow_c_schema__(self) -> object: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
@@ -369,13 +464,14 @@ class RunRecords:
     def digest(self) -> str | None: ...
     def summary(self) -> dict[str, Any]: ...
     def frame(self, name: str) -> Frame: ...
+    def controls(self) -> dict[int, CongestionControl]: ...
     def table(self, width: int | None = None) -> str: ...
     def html(self) -> str: ...
     def write(self, folder: str | PathLike[str], *, force: bool = False) -> None: ...
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]: ...
     @staticmethod
     def _restore(
-        tables: Sequence[Frame], more: Sequence[Frame], toml: str, folder: str | PathLike[str] | None
+        tables: Sequence[Frame], more: Sequence[Frame], toml: str, folder: str | PathLike[str] | None, own: Frame
     ) -> RunRecords: ...
 
 @final
@@ -401,6 +497,7 @@ class SweepRecords:
         self, values: Sequence[float | None]
     ) -> list[tuple[int, int, float | None, tuple[float, float] | None]]: ...
     def frame(self, name: str) -> Frame: ...
+    def swept(self) -> list[str]: ...
     def table(self, width: int | None = None) -> str: ...
     def html(self) -> str: ...
 
@@ -413,6 +510,7 @@ def run(
     scenario: Scenario,
     *,
     on: str,
+    number: int | None = None,
     out: str | PathLike[str] | None = None,
     force: bool = False,
     pictures: bool = True,
@@ -435,5 +533,8 @@ def weights(scenario: Scenario) -> Frame: ...
 def finish(
     scenario: Scenario, out: str | PathLike[str], *, pictures: bool, computed: int, repeated: int
 ) -> SweepRecords: ...
-def figure_of(column: str) -> Literal["run", "bottleneck", "group", "flow"] | None: ...
+def figure_of(column: str) -> Literal["run", "bottleneck", "group", "flow", "link"] | None: ...
+def figures() -> list[list[str]]: ...
+def headings() -> list[tuple[str, str]]: ...
+def compare(results: Sequence[RunRecords | SweepRecords]) -> dict[str, Any]: ...
 def open_folder(folder: str | PathLike[str]) -> RunRecords | SweepRecords: ...

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import inspect
+import sys
+import textwrap
+from collections.abc import Mapping
 from enum import IntEnum
+from types import CodeType
 from typing import ClassVar, TypedDict
 
 from . import _bbrlab
@@ -168,30 +173,121 @@ class CongestionControl:
         """Returns the factor by which the send buffer exceeds the window. By default 2."""
         return 2
 
-    def info(self, conn: Conn) -> Info:
-        """Returns values for time series."""
+    def info(self, conn: Conn) -> Info | Mapping[str, float]:
+        """Returns values for a row of the time series.
+
+        Keys of `Info` fill the columns of the series. Every other key becomes a column of its own in `Result.series`.
+        """
         return {}
+
+
+EVENTS = tuple(name for name, value in vars(CongestionControl).items() if inspect.isfunction(value))
+SWITCHES = ("needs_ecn", "notes_in_flight", "answers_share_of_marks")
+
+
+def check_names(control: type[CongestionControl]) -> None:
+    """Checks that no name of a class is a misspelt event or switch, which would never be called.
+
+    A name that the class itself uses is a helper, and so is one that begins with an underscore, or with an event's name
+    and an underscore.
+
+    Raises:
+        TypeError: If a name is close to one of an event.
+    """
+    parts = [part for part in control.__mro__ if part not in (CongestionControl, object)]
+    used = {name for part in parts for value in vars(part).values() for name in _names_in(value)}
+    for part in parts:
+        for name, value in vars(part).items():
+            if name.startswith("_") or name in EVENTS or name in SWITCHES or name in used:
+                continue
+            known = EVENTS if callable(value) else SWITCHES if isinstance(value, bool) else ()
+            if any(name.startswith(f"{event}_") for event in EVENTS):
+                continue
+            for near in difflib.get_close_matches(name, known, 1, 0.8):
+                what = f"the event {near!r}" if near in EVENTS else f"the switch {near!r}"
+                raise TypeError(
+                    f"{control.__qualname__}.{name}: expected a name that is not mistaken for {what}, which the class "
+                    f"{'also has' if near in vars(part) else 'does not have'}; rename it to {near!r}, or to '_{name}' if it is a helper"
+                )
+
+
+def _names_in(value: object) -> set[str]:
+    """Returns the names of attributes and globals that a function uses."""
+    value = getattr(value, "__func__", value)
+    codes = [value.__code__] if inspect.isfunction(value) else []
+    names: set[str] = set()
+    while codes:
+        code = codes.pop()
+        names |= set(code.co_names)
+        codes += [one for one in code.co_consts if isinstance(one, CodeType)]
+    return names
 
 
 def source_of(control: type[CongestionControl]) -> tuple[str, str | None]:
     """Returns the origin of a class, and the SHA-256 of its text, its bases' texts and the files that contain them.
 
-    The hash is None if the text of one of the classes is unavailable, such as text typed at a prompt.
+    If a class was typed in a notebook or at a prompt, its text is the text of its methods, or their compiled code if
+    they have no text. The hash is None if a method has neither, such as one that is written in C.
     """
     digest = hashlib.sha256()
     name = f"{control.__module__}.{control.__qualname__} in Python"
     for part in control.__mro__:
         if part in (CongestionControl, object):
             continue
+        module = inspect.getmodule(part)
+        if getattr(module, "__file__", None) is None:
+            if (members := _members(part)) is None:
+                return name, None
+            digest.update(f"{part.__qualname__}\n{members}\n".encode())
+            continue
         try:
             text = inspect.getsource(part)
+            digest.update(f"{part.__qualname__}\n{text}\n".encode())
+            digest.update(inspect.getsource(module).encode())  # type: ignore[arg-type]
         except (OSError, TypeError):
-            return name, None
-        digest.update(f"{part.__qualname__}\n{text}\n".encode())
-        module = inspect.getmodule(part)
-        if getattr(module, "__file__", None) is not None:
-            try:
-                digest.update(inspect.getsource(module).encode())  # type: ignore[arg-type]
-            except (OSError, TypeError):
+            if (members := _members(part)) is None:
                 return name, None
+            digest.update(f"{part.__qualname__}\n{members}\n".encode())
     return name, digest.hexdigest()
+
+
+GIVEN_BY_PYTHON = {"__dict__", "__weakref__", "__module__", "__qualname__", "__firstlineno__", "__static_attributes__"}
+"""Members of a class that do not come from its text."""
+
+
+def _members(part: type) -> str | None:
+    """Returns the text of a class's members; None if one has no text that is the same in another process."""
+    texts = []
+    for name, value in vars(part).items():
+        if name in GIVEN_BY_PYTHON:
+            continue
+        text = _text_of(value)
+        if text is None:
+            return None
+        texts.append(f"{name} = {text}")
+    return "\n".join(texts)
+
+
+def _text_of(value: object) -> str | None:
+    if isinstance(value, (staticmethod, classmethod)):
+        text = _text_of(value.__func__)
+        return None if text is None else f"{type(value).__name__} {text}"
+    if isinstance(value, property):
+        parts = [_text_of(part) for part in (value.fget, value.fset, value.fdel) if part is not None]
+        return None if None in parts else f"property {parts}"
+    if inspect.isfunction(value):
+        try:
+            text = textwrap.dedent(inspect.getsource(value))
+        except (OSError, TypeError):
+            text = _code(value.__code__)
+        return f"{text}{value.__defaults__!r}{value.__kwdefaults__!r}"
+    if isinstance(value, (int, float, str, bytes, tuple, frozenset, type, type(None))):
+        return repr(value)
+    # An object that a method changes has another text after a run.
+    return None if callable(value) else type(value).__qualname__
+
+
+def _code(code: CodeType) -> str:
+    """Returns compiled code as text, which is the same for the same version of Python."""
+    constants = [_code(one) if isinstance(one, CodeType) else repr(one) for one in code.co_consts]
+    return f"{sys.implementation.cache_tag} {code.co_name} {code.co_code.hex()} {constants} {code.co_names} {code.co_varnames}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TypedDict
 
@@ -20,7 +21,7 @@ class Mistake(TypedDict):
     """
 
     file: str
-    """The file, `--set` for a key that was set, `<dict>` or `<keywords>`."""
+    """The file, `set` for a key that was set, `<dict>` or `<keywords>`."""
     line: int | None
     """From 1; None if the mistake concerns the whole scenario."""
     column: int | None
@@ -34,6 +35,48 @@ class Mistake(TypedDict):
     """The valid names, or the point of the sweep at which a value is invalid."""
 
 
+FLAG = re.compile(
+    r"--(?P<switch>force|quick|explain|no-pictures)\b"
+    r"|--(?P<name>limit|out|seeds|seed|jobs|on|set)\b(?:(?P<colon>:)|[ ](?P<value>\d[\w.+]*|'[^']*'|[\w.]+=\S+|[\w.-]*/\S+))?"
+)
+"""A flag of the command line, which messages name, with its value."""
+
+SWITCHES = {"force": "force=True", "quick": "quick=True", "explain": "explain=True", "no-pictures": "pictures=False"}
+
+OF_CLASSES = (
+    "custom congestion controls are defined in `controls`: see docs/python.md",
+    "custom congestion controls are defined in `controls`: give the class itself instead of its name, or controls={name: class}",
+)
+"""The note about a name that is no congestion control, on the command line and here."""
+
+
+def in_python(text: str) -> str:
+    """Returns a message with the command line's flags as arguments of functions.
+
+    >>> in_python("raise it with limit=1.3e7; or keep fewer with --set sample=...")
+    "raise it with limit=1.3e7; or keep fewer with set={'sample': ...}"
+    >>> in_python("use --force to write over it, or another --out")
+    'use force=True to write over it, or another out='
+    """
+
+    def argument(found: re.Match[str]) -> str:
+        if found["switch"]:
+            return SWITCHES[found["switch"]]
+        name, value = found["name"], found["value"]
+        if found["colon"]:
+            return f"{name}:"
+        if value is None:
+            # In backquotes it is a name; otherwise, the user shall write a value.
+            return name if found.string[found.end() : found.end() + 1] == "`" else f"{name}="
+        if name != "set":
+            return f"{name}={value}"
+        key, _, of_key = value.strip("'").partition("=")
+        return f"set={{{key!r}: {of_key}}}"
+
+    text = text.replace(*OF_CLASSES)
+    return FLAG.sub(argument, text) if "--" in text else text
+
+
 class Error(Exception):
     """The base class of all errors of this package.
 
@@ -42,6 +85,9 @@ class Error(Exception):
     True
     """
 
+    def __init__(self, text: str = "", *more: object) -> None:
+        super().__init__(in_python(text), *more)
+
 
 class UsageError(Error, ValueError):
     """The request is impossible; nothing was run.
@@ -49,7 +95,7 @@ class UsageError(Error, ValueError):
     >>> import bbrlab as bl
     >>> bl.run("examples.dumbbell", limit=1000)
     Traceback (most recent call last):
-    bbrlab._errors.UsageError: this takes about 1.6e4 data packets, and --limit 1000 allows 1000; use --limit 1.3e7
+    bbrlab._errors.UsageError: this takes about 1.6e4 data packets, and limit=1000 allows 1000; use limit=1.3e7
     """
 
 
@@ -61,15 +107,15 @@ class ScenarioError(UsageError):
     ...     bl.Scenario("examples.dumbbell", {"flows.cc": "bbr9"})
     ... except bl.ScenarioError as error:
     ...     print(error.file, error.line, error.found)
-    --set 1 found "bbr9"
+    set 1 found "bbr9"
     """
 
     mistakes: list[Mistake]
     """Every mistake, in the order of the text."""
 
     def __init__(self, text: str, mistakes: Sequence[Mistake] = ()) -> None:
-        super().__init__(text, list(mistakes))
-        self.mistakes = list(mistakes)
+        self.mistakes = [_mistake_in_python(one) for one in mistakes]
+        super().__init__(text, self.mistakes)
 
     def __str__(self) -> str:
         return str(self.args[0])
@@ -98,6 +144,15 @@ class ScenarioError(UsageError):
     def found(self) -> str | None:
         """The value found at the first mistake."""
         return self.mistakes[0]["found"] if self.mistakes else None
+
+
+def _mistake_in_python(one: Mistake) -> Mistake:
+    """Returns a mistake with the command line's flags as arguments."""
+    told = one.copy()
+    told["file"] = "set" if one["file"] == "--set" else one["file"]
+    told["expected"], told["found"] = in_python(one["expected"]), in_python(one["found"])
+    told["help"], told["notes"] = [in_python(text) for text in one["help"]], [in_python(text) for text in one["notes"]]
+    return told
 
 
 class RunError(Error, RuntimeError):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from ._errors import UsageError
+from ._bbrlab import figures
+from ._errors import Error, UsageError
 from ._palette import PALETTE
-from ._select import Selection, numbers
+from ._select import Selection, SweptKey, numbers
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -41,6 +43,13 @@ _PANELS: dict[str, _Column] = {
 }
 
 
+class _Dots(NamedTuple):
+    """The values of single runs."""
+
+    x: npt.NDArray[Any]
+    y: npt.NDArray[Any]
+
+
 class _Line(NamedTuple):
     """A line of a panel: its name, its points, and the ends of their intervals; NaN if a point has none."""
 
@@ -49,6 +58,53 @@ class _Line(NamedTuple):
     y: npt.NDArray[Any]
     low: npt.NDArray[Any] | None = None
     high: npt.NDArray[Any] | None = None
+    dots: _Dots | None = None
+    colour: str = PALETTE[0]
+    style: int = 0
+    """The number of its dashes and marker."""
+
+
+class _Look(NamedTuple):
+    """The user's choices for a plot."""
+
+    ax: Any = None
+    backend: str = "matplotlib"
+    title: str | None = None
+    legend: bool | str = True
+    labels: Mapping[str, str] | None = None
+
+    def text(self, name: str) -> str:
+        """Returns the user's text for a name. A key and its value are joined by `=`; a key whose text is empty is left
+        out."""
+        labels = self.labels or {}
+        key, equals, value = name.partition("=")
+        if name in labels or not equals:
+            return labels.get(name, name)
+        key, value = labels.get(key, key), labels.get(value, value)
+        return f"{key}={value}" if key else value
+
+    def texts(self, words: str) -> str:
+        """Returns the user's text for several names that are separated by commas, or for each of them."""
+        if self.labels and words not in self.labels:
+            return ", ".join(self.text(word) for word in words.split(", "))
+        return self.text(words)
+
+
+Legend = bool | str
+"""Whether a plot has a legend: to the right of the axes for True, above them for "top", within them for a place of
+matplotlib such as "best"."""
+
+DASHES: tuple[Literal["-", "--", ":", "-."], ...] = ("-", "--", ":", "-.")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+
+LOG_RATIO = 8
+"""The ratio of the largest to the smallest value from which an axis is logarithmic."""
+
+TICKS_MAX = 12
+LINES_NAMED = 16
+
+ROWS_ALTAIR = 5000
+"""Maximum number of rows that Altair draws."""
 
 
 class _Sample(NamedTuple):
@@ -82,6 +138,10 @@ class RunPlots:
         self,
         panels: Sequence[Panel] = ("throughput", "rtt", "queue"),
         *,
+        group: str | Sequence[str] | None = None,
+        title: str | None = None,
+        legend: Legend = True,
+        labels: Mapping[str, str] | None = None,
         axes: Any = None,
         backend: Backend = "matplotlib",
     ) -> Any:
@@ -89,6 +149,10 @@ class RunPlots:
 
         Args:
             panels: Any of `throughput`, `rtt`, `cwnd`, `inflight`, `pacing` and `queue`.
+            group: The groups of flows to draw; by default all.
+            title: The title; by default the scenario's. An empty text leaves it out.
+            legend: Whether to draw a legend, or its place: "top", or one in the axes such as "best".
+            labels: Texts for names of flows, links and axes.
             axes: The axes to draw on, one per panel, instead of new ones.
             backend: `matplotlib`, or `altair`.
 
@@ -104,30 +168,40 @@ class RunPlots:
         ['throughput, Mbit/s', 'queue, packets']
         """
         _check_backend(backend)
+        look = _Look(axes, backend, self._title(title), legend, labels)
         drawn = []
         for panel in panels:
             if panel not in _PANELS:
                 raise UsageError(f"timeline: expected panels among {', '.join(_PANELS)}, found {panel!r}")
             column = _PANELS[panel]
-            lines = self._queues(column) if panel == "queue" else self._flows(column)
+            lines = self._queues(column) if panel == "queue" else self._flows(column, self._chosen(group))
             if not lines:
                 raise UsageError(f"timeline: expected samples of {column.label}, found none: see the scenario's `sample`")
             if panel == "throughput":
                 lines = _windowed(lines)
-            drawn.append((column.label, lines))
+            lines = [line._replace(name=look.text(line.name)) for line in _coloured(lines)]
+            drawn.append((look.text(column.label), lines))
         if not drawn:
             raise UsageError(f"timeline: expected panels among {', '.join(_PANELS)}, found none")
         if backend == "altair":
-            return _altair("time, s", drawn, step=False)
-        axes = _axes(len(drawn), axes)
+            return _altair("time, s", drawn, look, step=False)
+        axes = _axes(len(drawn), axes, title=look.title)
         for axis, (label, lines) in zip(axes, drawn, strict=True):
             _lines(axis, lines)
             axis.set_ylabel(label)
-        axes[-1].set_xlabel("time, s")
-        _legend(axes[0], drawn[0][1])
+        axes[-1].set_xlabel(look.text("time, s"))
+        _legend(axes[0], drawn[0][1], legend)
         return axes
 
-    def share(self, *, ax: Any = None, backend: Backend = "matplotlib") -> Any:
+    def share(
+        self,
+        *,
+        title: str | None = None,
+        legend: Legend = True,
+        labels: Mapping[str, str] | None = None,
+        ax: Any = None,
+        backend: Backend = "matplotlib",
+    ) -> Any:
         """Plots each flow's share of the throughput of all flows over time.
 
         Returns:
@@ -155,20 +229,25 @@ class RunPlots:
         for row, line in zip(rates, lines, strict=True):
             row[np.searchsorted(times, line.x)] = np.nan_to_num(line.y)
         whole = rates.sum(axis=0)
-        shares = np.divide(rates, whole, out=np.zeros_like(rates), where=whole > 0)
-        drawn = [_Line(line.name, times, share) for line, share in zip(lines, shares, strict=True)]
+        shares = np.divide(100 * rates, whole, out=np.zeros_like(rates), where=whole > 0)
+        look = _Look(ax, backend, self._title(title), legend, labels)
+        drawn = _coloured([_Line(look.text(line.name), times, share) for line, share in zip(lines, shares, strict=True)])
+        what = look.text("share of the throughput, %")
         if backend == "altair":
-            return _altair("time, s", [("share", drawn)], step=False)
-        (axis,) = _axes(1, ax)
-        axis.stackplot(times, shares, labels=[line.name for line in lines], colors=_colours(len(lines)))
-        axis.set(xlabel="time, s", ylabel="share of the throughput", ylim=(0, 1))
-        _legend(axis, drawn)
+            return _altair("time, s", [(what, drawn)], look, step=False)
+        (axis,) = _axes(1, ax, title=look.title)
+        axis.stackplot(times, shares, colors=_colours(len(lines)))
+        axis.set(xlabel=look.text("time, s"), ylabel=what, ylim=(0, 100), xlim=(0, times[-1]))
+        _legend(axis, drawn, legend)
         return axis
 
     def cdf(
         self,
         what: Literal["rtt", "queue", "throughput", "fct"] = "rtt",
         *,
+        title: str | None = None,
+        legend: Legend = True,
+        labels: Mapping[str, str] | None = None,
         ax: Any = None,
         backend: Backend = "matplotlib",
     ) -> Any:
@@ -195,15 +274,16 @@ class RunPlots:
         _check_backend(backend)
         if what not in _DISTRIBUTIONS:
             raise UsageError(f"cdf: expected one of {', '.join(_DISTRIBUTIONS)}, found {what!r}")
+        look = _Look(ax, backend, self._title(title), legend, labels)
         if what == "fct":
-            return _cdf("completion time, ms", "transfers", self._completion_times(), ax, backend)
+            return _cdf("completion time, ms", "transfers", self._completion_times(), look)
         if what == "rtt":
-            return _cdf("RTT, ms", "RTT samples", self._rtts(), ax, backend)
+            return _cdf("RTT, ms", "RTT samples", self._rtts(), look)
         if what == "queue":
-            return _cdf("queue delay, ms", "packets", self._queue_delays(), ax, backend)
+            return _cdf("queue delay, ms", "packets", self._queue_delays(), look)
         column = _PANELS["throughput"]
         samples = [_Sample(line.name, line.y) for line in self._flows(column)]
-        return _cdf(column.label, "samples", samples, ax, backend)
+        return _cdf(column.label, "samples", samples, look)
 
     def _completion_times(self) -> list[_Sample]:
         flows, transfers = self._result.flows, self._result.transfers
@@ -261,15 +341,32 @@ class RunPlots:
             for flow, cc, name in zip(flows["flow"], flows["cc"], flows["name"], strict=True)
         }
 
-    def _flows(self, column: _Column) -> list[_Line]:
-        """Returns a line per sampled flow."""
+    def _title(self, title: str | None) -> str:
+        """Returns the title of a new figure."""
+        return self._result.scenario.title if title is None else title
+
+    def _chosen(self, group: str | Sequence[str] | None) -> set[int] | None:
+        """Returns the flows of some groups; None for all."""
+        if group is None:
+            return None
+        flows = self._result.flows
+        wanted = [group] if isinstance(group, str) else list(group)
+        known = dict.fromkeys(flows["group"].tolist())
+        for one in wanted:
+            if one not in known:
+                raise UsageError(f"timeline: expected a group among {', '.join(known)}, found {one!r}")
+        return {flow for flow, of in zip(flows["flow"].tolist(), flows["group"], strict=True) if of in wanted}
+
+    def _flows(self, column: _Column, chosen: set[int] | None = None) -> list[_Line]:
+        """Returns a line per sampled flow, of those that are chosen."""
         series = self._result.series
         times, of, values = series["time_s"], series["flow"], series[column.name] * column.scale
-        lines = [_Line(name, times[of == flow], values[of == flow]) for flow, name in self._names().items()]
+        names = {flow: name for flow, name in self._names().items() if chosen is None or flow in chosen}
+        lines = [_Line(name, times[of == flow], values[of == flow]) for flow, name in names.items()]
         return [line for line in lines if len(line.x)]
 
     def _queues(self, column: _Column) -> list[_Line]:
-        queue, names = self._result.queue, self._result.links["name"]
+        queue, names = self._result.queue, self._result.links["link_name"]
         times, of, values = queue["time_s"], queue["link"], queue[column.name] * column.scale
         return [_Line(str(names[link]), times[of == link], values[of == link]) for link in np.unique(of)]
 
@@ -289,21 +386,23 @@ class SweepPlots:
         self,
         x: str | None = None,
         *,
+        hue: str | None = None,
+        col: str | None = None,
+        group: str | Sequence[str] | None = None,
         where: Mapping[str, object] | None = None,
+        seeds: bool = True,
+        title: str | None = None,
+        legend: Legend = True,
+        labels: Mapping[str, str] | None = None,
         ax: Any = None,
         backend: Backend = "matplotlib",
     ) -> Any:
         """Plots each group's share of the bytes that all receiving applications got, against a swept key.
 
-        A point is the mean over seeds with its 95 % confidence interval. If another key is swept, there is a line per
-        value of that key.
-
-        Args:
-            x: The swept key; by default the first one.
-            where: Values of swept keys, each one value or a list; other runs are excluded.
+        This is `metric("group_share", ...)`, whose arguments it has.
 
         Returns:
-            The axes, or a chart.
+            The axes, an array of axes with `col`, or a chart.
 
         Raises:
             UsageError: If the key is not swept.
@@ -311,39 +410,56 @@ class SweepPlots:
         >>> import bbrlab as bl
         >>> rs = bl.sweep("examples.dumbbell", {"bottleneck.buffer": ["1bdp", "4bdp"], "flows.cc": ["bbr1", "cubic"]})
         >>> rs.plot.share("flows.cc").get_ylabel()
-        'share of the goodput'
+        'group_share, %'
         """
-        selection = Selection("share", self._results, None, None, None, where)
-        return _against_key(selection, "group_share", x, "share of the goodput", ax, backend)
+        selection = Selection("share", self._results, group, None, None, where)
+        look = _Look(ax, backend, self._title(title), legend, labels)
+        return _against_key(selection, "group_share", x, hue, col, seeds, look)
 
     def metric(
         self,
         name: str,
         x: str | None = None,
         *,
+        hue: str | None = None,
+        col: str | None = None,
         group: str | Sequence[str] | None = None,
         flow: int | None = None,
         link: str | None = None,
         where: Mapping[str, object] | None = None,
+        seeds: bool = True,
+        title: str | None = None,
+        legend: Legend = True,
+        labels: Mapping[str, str] | None = None,
         ax: Any = None,
         backend: Backend = "matplotlib",
     ) -> Any:
-        """Plots a column of `flows` or of `links` against a swept key.
+        """Plots a column of `flows`, `runs` or `links` against a swept key.
 
-        A point is the mean over seeds with its 95 % confidence interval, as in `groups`. If seeds change nothing, or
+        A point is the mean over seeds with its 95 % confidence interval, as in `points`. If seeds change nothing, or
         with one seed, there is no interval. Metrics of flows and of groups have a line per group. If another key is
-        swept, there is a line per value of that key.
+        swept, there is a line per value of that key. A quantity is an axis of numbers, which is logarithmic if they
+        span a factor of 8 or more.
 
         Args:
             name: The column.
             x: The swept key; by default the first one.
+            hue: What colours show: `group`, or a swept key. Dashes and marks show the rest.
+            col: A swept key with a panel for each of its values.
             group: The groups to draw. A metric of single flows is then the mean over the flows of a group, in each run.
             flow: The number of the flow to draw, instead of groups.
             link: The link to draw, for a column of `links`.
             where: Values of swept keys, each one value or a list; other runs are excluded.
+            seeds: Whether to draw a dot for each run.
+            title: The title; by default the scenario's. An empty text leaves it out.
+            legend: Whether to draw a legend, or its place: "top", or one in the axes such as "best".
+            labels: Texts for names of groups, keys, values and metrics. A key whose text is empty is not named in the
+                legend.
+            ax: The axes to draw on; with `col`, one per panel.
+            backend: `matplotlib`, or `altair`.
 
         Returns:
-            The axes, or a chart.
+            The axes, an array of axes with `col`, or a chart.
 
         Raises:
             UsageError: If the key is not swept, the column does not exist or has no numbers, or several flows or links
@@ -353,11 +469,11 @@ class SweepPlots:
         >>> rs = bl.sweep("examples.dumbbell", {"bottleneck.buffer": ["1bdp", "4bdp"], "flows.cc": ["bbr1", "cubic"]})
         >>> rs.plot.metric("rtt_ms_mean", "flows.cc").get_ylabel()
         'rtt_ms_mean'
-        >>> rs.plot.metric("queue_delay_ms_p95", link="bottleneck", where={"flows.cc": "cubic"}).get_xlabel()
-        'bottleneck.buffer'
+        >>> rs.plot.metric("link_queue_delay_ms_p95", link="bottleneck", where={"flows.cc": "cubic"}).get_xlabel()
+        'bottleneck.buffer, BDP'
         """
         selection = Selection("metric", self._results, group, flow, link, where)
-        return _against_key(selection, name, x, selection.label(name), ax, backend)
+        return _against_key(selection, name, x, hue, col, seeds, _Look(ax, backend, self._title(title), legend, labels))
 
     def cdf(
         self,
@@ -367,10 +483,13 @@ class SweepPlots:
         flow: int | None = None,
         link: str | None = None,
         where: Mapping[str, object] | None = None,
+        title: str | None = None,
+        legend: Legend = True,
+        labels: Mapping[str, str] | None = None,
         ax: Any = None,
         backend: Backend = "matplotlib",
     ) -> Any:
-        """Plots the distribution of a column of `flows` or of `links` over all runs.
+        """Plots the distribution of a column of `flows`, `runs` or `links` over all runs.
 
         Metrics of flows and groups have a curve per group; metrics of runs and links have one curve.
 
@@ -380,6 +499,11 @@ class SweepPlots:
             flow: The number of the only flow to draw.
             link: The link to draw, for a column of `links`.
             where: Values of swept keys, each one value or a list; other runs are excluded.
+            title: The title; by default the scenario's. An empty text leaves it out.
+            legend: Whether to draw a legend, or its place: "top", or one in the axes such as "best".
+            labels: Texts for names of groups and metrics.
+            ax: The axes to draw on.
+            backend: `matplotlib`, or `altair`.
 
         Returns:
             The axes, or a chart.
@@ -393,8 +517,10 @@ class SweepPlots:
         'rtt_ms_mean'
         """
         selection = Selection("cdf", self._results, group, flow, link, where)
-        samples = [_Sample(line, values) for line, values in selection.samples(name)]
-        return _cdf(selection.label(name), "samples", samples, ax, backend)
+        scale, unit = _percent(name)
+        samples = [_Sample(line, scale * values) for line, values in selection.samples(name)]
+        look = _Look(ax, backend, self._title(title), legend, labels)
+        return _cdf(selection.label(name) + unit, "samples", samples, look)
 
     def heatmap(
         self,
@@ -406,10 +532,13 @@ class SweepPlots:
         flow: int | None = None,
         link: str | None = None,
         where: Mapping[str, object] | None = None,
+        intervals: bool = False,
+        title: str | None = None,
+        labels: Mapping[str, str] | None = None,
         ax: Any = None,
         backend: Backend = "matplotlib",
     ) -> Any:
-        """Plots the mean over seeds of a column of `flows` or of `links` against two swept keys.
+        """Plots the mean over seeds of a column of `flows`, `runs` or `links` against two swept keys.
 
         Args:
             name: The column.
@@ -419,6 +548,11 @@ class SweepPlots:
             flow: The number of the flow to draw.
             link: The link to draw, for a column of `links`.
             where: Values of swept keys, each one value or a list; other runs are excluded.
+            intervals: Whether to write half the width of the 95 % confidence interval below each mean.
+            title: The title; by default the scenario's. An empty text leaves it out.
+            labels: Texts for names of keys, values and metrics.
+            ax: The axes to draw on.
+            backend: `matplotlib`, or `altair`.
 
         Returns:
             The axes, or a chart.
@@ -436,52 +570,127 @@ class SweepPlots:
         """
         _check_backend(backend)
         selection = Selection("heatmap", self._results, group, flow, link, where)
-        x_key, x_labels, x_places = selection.swept(x)
-        rest = [key for key in selection.keys if key != x_key]
+        across = selection.swept(x)
+        rest = [key for key in selection.keys if key != across.key]
         if y is None and not rest:
             raise UsageError(f"heatmap: expected two swept keys, found {len(selection.keys)}; sweep another one")
-        y_key, y_labels, y_places = selection.swept(y if y is not None else rest[0])
-        if y_key == x_key:
-            raise UsageError(f"heatmap: expected two swept keys, found {x_key!r} twice")
-        means = selection.means(selection.single(name, x_key, y_key))
+        up = selection.swept(y if y is not None else rest[0])
+        if up.key == across.key:
+            raise UsageError(f"heatmap: expected two swept keys, found {across.key!r} twice")
+        means = selection.means(selection.single(name, across.key, up.key))
         if not len(means.run):
             raise UsageError(f"heatmap: expected values of {name}, found none")
-        mean = np.full((len(y_labels), len(x_labels)), np.nan)
-        mean[y_places[means.run], x_places[means.run]] = means.mean
+        scale, unit = _percent(name)
+        mean, half = np.full((2, len(up.labels), len(across.labels)), np.nan)
+        cells = up.places[means.run], across.places[means.run]
+        mean[cells], half[cells] = scale * means.mean, scale * (means.high - means.low) / 2
+        look = _Look(ax, backend, self._title(title), True, labels)
+        label = look.texts(selection.label(name)) + unit
+        x_labels, y_labels = ([look.text(word) for word in key.labels] for key in (across, up))
         if backend == "altair":
-            return _altair_heatmap(x_key, x_labels, y_key, y_labels, selection.label(name), mean)
-        (axis,) = _axes(1, ax)
-        image = axis.imshow(mean, origin="lower", aspect="auto", cmap="viridis")
+            return _altair_heatmap(look, across.key, x_labels, up.key, y_labels, label, mean)
+        (axis,) = _axes(1, ax, title=look.title)
+        ends = {"vmin": 0, "vmax": 100} if name == "group_share" else {}
+        image = axis.imshow(mean, origin="lower", aspect="auto", cmap="viridis", **ends)
         axis.set_xticks(range(len(x_labels)), x_labels)
         axis.set_yticks(range(len(y_labels)), y_labels)
-        axis.set(xlabel=x_key, ylabel=y_key)
-        middle = (np.nanmin(mean) + np.nanmax(mean)) / 2
+        axis.set(xlabel=look.text(across.key), ylabel=look.text(up.key))
+        low, high = image.get_clim()
         for (row, column), value in np.ndenumerate(mean):
             if not np.isnan(value):
-                ink = "white" if value < middle else "black"
-                axis.text(column, row, f"{value:.3g}", ha="center", va="center", color=ink, fontsize="small")
-        axis.figure.colorbar(image, ax=axis, label=selection.label(name))
+                ink = "white" if value < (low + high) / 2 else "black"
+                reach = half[row, column]
+                text = f"{value:.3g}" + (f"\n±{reach:.2g}" if intervals and not np.isnan(reach) else "")
+                axis.text(column, row, text, ha="center", va="center", color=ink, fontsize="small")
+        axis.figure.colorbar(image, ax=axis, label=label)
         return axis
 
+    def _title(self, title: str | None) -> str:
+        """Returns the title of a new figure."""
+        if title is not None:
+            return title
+        try:
+            return self._results.scenario.title
+        except Error:
+            # The folder of an earlier version may not be a scenario of this one.
+            return ""
 
-def _against_key(selection: Selection, name: str, x: str | None, label: str, ax: Any, backend: Backend) -> Any:
+
+def _percent(name: str) -> tuple[float, str]:
+    """Returns the factor by which a metric is drawn, and the unit to add to its name: a share is in per cent."""
+    is_share = any(metric == name and unit == "share" for metric, _, unit, *_ in figures())
+    return (100.0, ", %") if is_share else (1.0, "")
+
+
+def _against_key(
+    selection: Selection, name: str, x: str | None, hue: str | None, col: str | None, seeds: bool, look: _Look
+) -> Any:
     """Plots the lines of a metric against a swept key."""
-    _check_backend(backend)
-    key, labels, places = selection.swept(x)
-    lines = []
-    for line in selection.lines(name):
-        means = selection.means(line)
-        for words, runs in selection.by_other_keys(line, key):
-            mine = runs[means.run]
-            columns = []
-            for ends in (means.mean, means.low, means.high):
-                column = np.full(len(labels), np.nan)
-                column[places[means.run[mine]]] = ends[mine]
-                columns.append(column)
-            lines.append(_Line(words or label, np.arange(len(labels)), *columns))
-    if all(np.isnan(line.y).all() for line in lines):
+    _check_backend(look.backend)
+    across = selection.swept(x)
+    for argument, key in (("hue", hue), ("col", col)):
+        known = [key for key in (*(("group",) if argument == "hue" else ()), *selection.keys) if key != across.key]
+        if key is not None and key not in known:
+            raise UsageError(f"{selection.what}: {argument}: expected one of {', '.join(known) or 'no other key'}, found {key!r}")
+    if col is not None and col == hue:
+        raise UsageError(f"{selection.what}: expected different keys for hue and col, found {col!r} for both")
+    scale, unit = _percent(name)
+    label = selection.label(name)
+    panels = [("", np.ones(len(selection.runs), np.bool_))]
+    if col is not None:
+        of_col = selection.swept(col)
+        panels = [
+            (f"{look.text(col)} = {look.text(value)}", of_col.places == place) for place, value in enumerate(of_col.labels)
+        ]
+    at = np.arange(len(across.labels)) if across.values is None else across.values
+    drawn: list[tuple[str, list[_Line]]] = []
+    colours: dict[str, int] = {}
+    styles: dict[str, int] = {}
+    apart = [across.key, *([col] if col is not None else [])]
+    of_lines = [(line, selection.means(line), selection.parts(line, apart, hue)) for line in selection.lines(name)]
+    dashed = _beside(hue, [part.traits for *_, parts in of_lines for part in parts])
+    for panel, runs_of_panel in panels:
+        lines = []
+        for line, means, parts in of_lines:
+            for part in parts:
+                runs = part.runs & runs_of_panel
+                mine = runs[means.run]
+                columns = []
+                for ends in (means.mean, means.low, means.high):
+                    column = np.full(len(at), np.nan)
+                    column[across.places[means.run[mine]]] = scale * ends[mine]
+                    columns.append(column)
+                if np.isnan(columns[0]).all():
+                    continue
+                # Without `hue`, every line has its own colour.
+                shown = part.name if hue is None else part.traits[hue]
+                rest = ", ".join(part.traits.get(trait, "") for trait in dashed)
+                colour = colours.setdefault(shown, len(colours))
+                style = styles.setdefault(rest, len(styles)) if hue is not None else colour // len(PALETTE)
+                dots = _Dots(at[across.places[runs]], scale * line.values[runs]) if seeds and _has_seeds(runs, across.places) else None
+                mean, low, high = columns
+                lines.append(_Line(look.texts(part.name or label), at, mean, low, high, dots, PALETTE[colour % len(PALETTE)], style))
+        if lines:
+            drawn.append((panel, lines))
+    if not drawn:
         raise UsageError(f"{selection.what}: expected values of {name}, found none")
-    return _against(key, labels, label, lines, ax, backend)
+    if look.title is not None and selection.choice:
+        look = look._replace(title=": ".join(filter(None, [look.title, look.texts(", ".join(selection.choice))])))
+    return _against(across, look.text(name) + unit, drawn, name, col is not None, look)
+
+
+def _beside(hue: str | None, traits: Sequence[Mapping[str, str]]) -> list[str]:
+    """Returns the traits of lines that do not follow from `hue`, so that dashes and marks show them."""
+    if hue is None:
+        return []
+    pairs = {(trait, of[hue], value) for of in traits for trait, value in of.items()}
+    several = {trait for trait, colour, _ in pairs if len({value for one, other, value in pairs if (one, other) == (trait, colour)}) > 1}
+    return [trait for trait in dict.fromkeys(trait for of in traits for trait in of) if trait in several]
+
+
+def _has_seeds(runs: npt.NDArray[np.bool_], places: npt.NDArray[np.intp]) -> bool:
+    """Whether a line has several runs at a value of the axis."""
+    return bool(np.bincount(places[runs], minlength=1).max() > 1)
 
 
 def _windowed(lines: list[_Line]) -> list[_Line]:
@@ -507,39 +716,77 @@ def _check_backend(backend: str) -> None:
         raise UsageError(f"backend: expected {' or '.join(_BACKENDS)}, found {backend!r}")
 
 
-def _cdf(label: str, counted: str, samples: list[_Sample], ax: Any, backend: Backend) -> Any:
-    _check_backend(backend)
+def _cdf(label: str, counted: str, samples: list[_Sample], look: _Look) -> Any:
+    _check_backend(look.backend)
     lines = []
-    for name, values, counts, without in samples:
+    for (name, values, counts, without), colour in zip(samples, _colours(len(samples)), strict=True):
         known = ~np.isnan(values)
         order = np.argsort(values[known], kind="stable")
         upto = np.cumsum(np.ones(len(order)) if counts is None else counts[known][order])
         if len(order):
-            lines.append(_Line(name, values[known][order], upto / (upto[-1] + without)))
+            lines.append(_Line(look.texts(name), values[known][order], upto / (upto[-1] + without), colour=colour))
     if not lines:
         raise UsageError(f"expected samples of {label}, found none")
-    what = f"share of {counted}"
-    if backend == "altair":
-        return _altair(label, [(what, lines)], step=True)
-    (axis,) = _axes(1, ax)
-    for line, colour in zip(lines, _colours(len(lines)), strict=True):
-        axis.step(line.x, line.y, where="post", color=colour, label=line.name)
+    what, label = look.text(f"share of {counted}"), look.texts(label)
+    if look.backend == "altair":
+        return _altair(label, [(what, lines)], look, step=True)
+    (axis,) = _axes(1, look.ax, title=look.title)
+    for line in lines:
+        axis.step(line.x, line.y, where="post", color=line.colour, label=line.name)
     axis.set(xlabel=label, ylabel=what, ylim=(0, 1))
-    _legend(axis, lines)
+    _legend(axis, lines, look.legend)
     return axis
 
 
-def _against(key: str, labels: list[str], what: str, lines: list[_Line], ax: Any, backend: Backend) -> Any:
-    _check_backend(backend)
-    if backend == "altair":
-        return _altair(key, [(what, lines)], step=False, labels=labels)
-    (axis,) = _axes(1, ax)
-    for line, colour in zip(lines, _colours(len(lines)), strict=True):
-        axis.errorbar(line.x, line.y, yerr=_reach(line), color=colour, marker="o", capsize=3, label=line.name)
-    axis.set_xticks(range(len(labels)), labels)
-    axis.set(xlabel=key, ylabel=what)
-    _legend(axis, lines)
-    return axis
+def _against(
+    across: SweptKey, what: str, panels: list[tuple[str, list[_Line]]], name: str, is_several: bool, look: _Look
+) -> Any:
+    key = look.text(across.key) + (f", {across.unit}" if across.unit else "")
+    labels = [look.text(label) for label in across.labels]
+    is_log = _is_log(across)
+    if look.backend == "altair":
+        drawn = [(f"{panel}: {what}" if panel else what, lines) for panel, lines in panels]
+        return _altair(key, drawn, look, step=False, labels=labels if across.values is None else None, is_log=is_log)
+    axes = _axes(len(panels), look.ax, is_row=True, title=look.title)
+    lowest = min(float(np.nanmin(line.y)) for _, lines in panels for line in lines)
+    for axis, (panel, lines) in zip(axes, panels, strict=True):
+        for place, line in enumerate(lines):
+            # Words have no order, so their points are not joined but next to each other.
+            aside = 0.0 if across.values is not None else 0.5 * ((place + 0.5) / len(lines) - 0.5)
+            axis.errorbar(
+                line.x + aside, line.y, yerr=_reach(line), color=line.colour, marker=MARKERS[line.style % len(MARKERS)],
+                linestyle="none" if across.values is None else DASHES[line.style % len(DASHES)],
+                markersize=4, linewidth=1.2, elinewidth=1.0, capsize=2.5, label=line.name,
+            )  # fmt: skip
+            if line.dots is not None:
+                dots_x = line.dots.x + aside
+                axis.plot(dots_x, line.dots.y, ".", color=line.colour, alpha=0.5, markersize=4, markeredgewidth=0, zorder=1)
+        if across.values is None:
+            axis.set_xticks(range(len(labels)), labels)
+            axis.set_xlim(-0.5, len(labels) - 0.5)
+        else:
+            if is_log:
+                axis.set_xscale("log")
+            if len(labels) <= TICKS_MAX:
+                axis.set_xticks(across.values, [look.text(f"{value:.4g}") for value in across.values])
+                axis.minorticks_off()
+        if name == "group_share":
+            axis.set_ylim(0, 100)
+        elif lowest >= 0:
+            axis.set_ylim(bottom=0)
+        axis.set(xlabel=key)
+        if panel:
+            axis.set_title(panel, fontsize="medium")
+    axes[0].set_ylabel(what)
+    legend = [line for _, lines in panels for line in lines]
+    _legend(axes[-1], list({line.name: line for line in legend}.values()), look.legend, is_joined=across.values is not None)
+    return axes if is_several else axes[0]
+
+
+def _is_log(across: SweptKey) -> bool:
+    """Whether the axis of a key is logarithmic: three values or more that span a large factor."""
+    values = across.values
+    return values is not None and len(values) > 2 and bool(values[0] > 0) and bool(values[-1] >= LOG_RATIO * values[0])
 
 
 def _reach(line: _Line) -> npt.NDArray[Any] | None:
@@ -550,63 +797,128 @@ def _reach(line: _Line) -> npt.NDArray[Any] | None:
 
 
 def _lines(axis: Any, lines: list[_Line]) -> None:
-    for line, colour in zip(lines, _colours(len(lines)), strict=True):
-        axis.plot(line.x, line.y, color=colour, linewidth=1.2, label=line.name)
+    for line in lines:
+        axis.plot(line.x, line.y, color=line.colour, linewidth=1.2, label=line.name)
     # Axes that share their scale must keep growing with later lines.
     axis.set_ylim(bottom=0, auto=None)
 
 
-def _legend(axis: Any, lines: list[_Line]) -> None:
-    if 1 < len(lines) <= 16:
-        axis.legend(fontsize="small", loc="best")
+def _legend(axis: Any, lines: list[_Line], place: Legend, *, is_joined: bool = True) -> None:
+    if not (1 < len(lines) <= LINES_NAMED) or place is False:
+        return
+    from matplotlib.lines import Line2D
+
+    entries = [
+        Line2D(
+            [], [], color=line.colour, linestyle=DASHES[line.style % len(DASHES)] if is_joined else "none", label=line.name,
+            marker=MARKERS[line.style % len(MARKERS)] if line.low is not None else None, markersize=4,
+        )
+        for line in lines
+    ]  # fmt: skip
+    if place == "top":
+
+        def above(ncols: int) -> Any:
+            look = {"fontsize": "small", "loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0, "frameon": False}
+            return axis.legend(handles=entries, ncols=ncols, **look)
+
+        # As many columns as the axes are wide enough for.
+        fit = axis.get_window_extent().width // max(above(1).get_window_extent().width, 1.0)
+        above(int(min(max(fit, 1), len(entries))))
+    elif place is True:
+        axis.legend(handles=entries, fontsize="small", loc="upper left", bbox_to_anchor=(1.02, 1), borderaxespad=0, frameon=False)
+    else:
+        axis.legend(handles=entries, fontsize="small", loc=place, frameon=False)
 
 
 def _colours(count: int) -> list[str]:
     return [PALETTE[n % len(PALETTE)] for n in range(count)]
 
 
-def _axes(count: int, given: Any) -> npt.NDArray[Any]:
-    """Returns the given axes, or new ones below each other with a shared x axis."""
+def _coloured(lines: list[_Line]) -> list[_Line]:
+    """Gives each line its own colour."""
+    return [line._replace(colour=colour) for line, colour in zip(lines, _colours(len(lines)), strict=True)]
+
+
+def _axes(count: int, given: Any, *, is_row: bool = False, title: str | None = None) -> npt.NDArray[Any]:
+    """Returns the given axes, or new ones: below each other with a shared x axis, or in a row with a shared y axis."""
     if given is None:
         import matplotlib.pyplot as plt
 
-        _, axes = plt.subplots(
-            count, 1, sharex=True, squeeze=False, figsize=(7, 1.2 + 2.2 * count), layout="constrained"
-        )
-        given = axes[:, 0]
+        if is_row:
+            size = (7.0, 3.6) if count == 1 else (1.6 + 2.6 * count, 3.2)
+            figure, axes = plt.subplots(1, count, sharey=True, squeeze=False, figsize=size, layout="constrained")
+        else:
+            size = (7.0, 1.2 + 2.2 * count)
+            figure, axes = plt.subplots(count, 1, sharex=True, squeeze=False, figsize=size, layout="constrained")
+        if title:
+            figure.suptitle(title, fontsize="medium")
+        given = axes.ravel()
     axes = np.atleast_1d(np.asarray(given, dtype=object)).ravel()
     if len(axes) != count:
         raise UsageError(f"expected {count} axes, found {len(axes)}")
     return axes
 
 
+def _thinned(line: _Line, most: int) -> _Line:
+    """Returns at most `most` points of a line. Each stretch of time keeps its lowest and its highest point."""
+    if len(line.x) <= most:
+        return line
+    edges = np.linspace(0, len(line.x), max(most // 2, 1) + 1).astype(np.intp)
+    kept: set[int] = set()
+    for begin, end in itertools.pairwise(edges.tolist()):
+        stretch = line.y[begin:end]
+        if not np.isnan(stretch).all():
+            kept |= {begin + int(np.nanargmin(stretch)), begin + int(np.nanargmax(stretch))}
+    at = np.array(sorted(kept), dtype=np.intp)
+    return line._replace(x=line.x[at], y=line.y[at])
+
+
 def _altair(
-    x: str, panels: list[tuple[str, list[_Line]]], *, step: bool, labels: list[str] | None = None
+    x: str,
+    panels: list[tuple[str, list[_Line]]],
+    look: _Look,
+    *,
+    step: bool,
+    labels: list[str] | None = None,
+    is_log: bool = False,
 ) -> Any:
     import altair
     import pandas
 
     charts = []
+    most = ROWS_ALTAIR // sum(len(lines) for _, lines in panels)
     for label, lines in panels:
+        thinned = [_thinned(line, most) for line in lines]
         rows = pandas.concat(
             pandas.DataFrame(
-                {"x": [labels[n] for n in line.x] if labels else line.x, "y": line.y, "of": line.name}
+                {
+                    "x": [labels[n] for n in line.x] if labels else line.x,
+                    "y": line.y,
+                    "low": np.nan if line.low is None else line.low,
+                    "high": np.nan if line.high is None else line.high,
+                    "of": line.name,
+                }
             )
-            for line in lines
+            for line in thinned
         )
         # The name of a swept key has dots, which Altair interprets as parts of a field.
-        x_axis = altair.X("x:O", sort=labels, title=x) if labels else altair.X("x:Q", title=x)
+        scale = altair.Scale(type="log") if is_log else altair.Undefined
+        x_axis = altair.X("x:O", sort=labels, title=x) if labels else altair.X("x:Q", title=x, scale=scale)
+        colours = altair.Scale(domain=[line.name for line in lines], range=[line.colour for line in lines])
         encoding = altair.Chart(rows, width=480, height=160).encode(
-            x=x_axis,
-            y=altair.Y("y:Q", title=label),
-            color=altair.Color("of:N", scale=altair.Scale(range=list(PALETTE)), title=None),
+            x=x_axis, y=altair.Y("y:Q", title=label), color=altair.Color("of:N", scale=colours, title=None)
         )
-        charts.append(encoding.mark_line(interpolate="step-after" if step else "linear", point=bool(labels)))
-    return charts[0] if len(charts) == 1 else altair.vconcat(*charts)
+        has_points = any(line.low is not None for line in lines)
+        chart = encoding.mark_line(interpolate="step-after" if step else "linear", point=has_points)
+        if has_points and rows["low"].notna().any():
+            chart = encoding.transform_filter("isValid(datum.low)").mark_rule().encode(y="low:Q", y2="high:Q") + chart
+        charts.append(chart)
+    chart = charts[0] if len(charts) == 1 else altair.vconcat(*charts)
+    return chart.properties(title=look.title) if look.title else chart
 
 
 def _altair_heatmap(
-    x: str, x_labels: list[str], y: str, y_labels: list[str], name: str, mean: npt.NDArray[Any]
+    look: _Look, x: str, x_labels: list[str], y: str, y_labels: list[str], name: str, mean: npt.NDArray[Any]
 ) -> Any:
     import altair
     import pandas
@@ -617,12 +929,13 @@ def _altair_heatmap(
             for (row, column), value in np.ndenumerate(mean)
         ]
     )
-    return (
+    chart = (
         altair.Chart(rows)
         .mark_rect()
         .encode(
-            x=altair.X("x:O", sort=x_labels, title=x),
-            y=altair.Y("y:O", sort=y_labels[::-1], title=y),
+            x=altair.X("x:O", sort=x_labels, title=look.text(x)),
+            y=altair.Y("y:O", sort=y_labels[::-1], title=look.text(y)),
             color=altair.Color("value:Q", scale=altair.Scale(scheme="viridis"), title=name),
         )
     )
+    return chart.properties(title=look.title) if look.title else chart

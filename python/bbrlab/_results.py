@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from . import _bbrlab
 from ._bbrlab import RunRecords, Scenario, SweepRecords
-from ._errors import UsageError
+from ._control import CongestionControl
+from ._errors import RunError, UsageError
 from ._table import Table
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Result:
 
     @cached_property
     def summary(self) -> dict[str, Any]:
-        """All metrics by name, as in `summary.json`. Rates are in Mbit/s; names of times end in ms or s, their unit."""
+        """The document `summary.json`, with a list of dicts for flows, groups and links."""
         return self._records.summary()
 
     @property
@@ -57,18 +58,36 @@ class Result:
         return Scenario._restore(str(self.summary["scenario"]), self._records.toml)
 
     @cached_property
+    def controls(self) -> dict[int, CongestionControl]:
+        """The custom congestion controls of the run by flow: the instances, as the run left them. For a flow with
+        several connections, the instance of the last one. Empty for a run that was opened or pickled.
+
+        >>> import bbrlab as bl
+        >>> class Counting(bl.CongestionControl):
+        ...     losses = 0
+        ...
+        ...     def skb_marked_lost(self, conn, skb, draw):
+        ...         self.losses += skb.pcount
+        >>> r = bl.run("examples.dumbbell", {"flows.cc": Counting})
+        >>> bool(r.controls[0].losses == r.flows["lost_packets"][0])
+        True
+        """
+        return self._records.controls()
+
+    @cached_property
     def flows(self) -> Table:
         """A row per flow: the columns of `summary.parquet`."""
         return Table(self._records.frame("flows"))
 
     @cached_property
     def links(self) -> Table:
-        """A row per link: queue, drops, marks, utilisation."""
+        """A row per link: queue, drops, marks, utilisation. The names of metrics begin with `link_`."""
         return Table(self._records.frame("links"))
 
     @cached_property
     def series(self) -> Table:
-        """The flows over time, a row per flow and sample: the columns of `series.parquet`."""
+        """The flows over time, a row per flow and sample: the columns of `series.parquet`, the flow's `name`, `group`
+        and `cc`, and the own values of custom congestion controls."""
         return Table(self._records.frame("series"))
 
     @cached_property
@@ -113,7 +132,7 @@ class Result:
         return self.flows.to_pandas()
 
     def to_xarray(self) -> xarray.Dataset:
-        """The flows over time with the dimensions `flow` and `time_s`. Names end in the unit.
+        """The flows over time with the dimensions `flow` and `time_s`. Names end in the unit; it is also an attribute.
 
         >>> import bbrlab as bl
         >>> dict(bl.run("examples.dumbbell", {"sample": "100ms"}).to_xarray()["srtt_us"].sizes)
@@ -121,7 +140,7 @@ class Result:
         """
         from ._xarray import of_series
 
-        return of_series(self.series)
+        return of_series(self.series, self.flows)
 
     def save(self, folder: str | os.PathLike[str], *, force: bool = False) -> Path:
         """Writes the same files as `bbrlab run --no-pictures`. Returns the folder.
@@ -131,7 +150,7 @@ class Result:
             force: Whether to overwrite another run or a sweep, or to write next to other files.
 
         Raises:
-            UsageError: If the folder contains something else.
+            UsageError: If the folder contains something else, or a custom congestion control has no text.
             RunError: If a file cannot be written.
 
         >>> import bbrlab as bl, tempfile
@@ -139,6 +158,12 @@ class Result:
         ...     sorted(file.name for file in bl.run("examples.dumbbell").save(folder).iterdir())
         ['delays.parquet', 'queue.parquet', 'run.json', 'scenario.toml', 'series.parquet', 'summary.json', 'summary.parquet']
         """
+        for control in self.summary.get("controls", []):
+            if control["sha256"] is None:
+                raise UsageError(
+                    f"save: `controls.{control['name']}`: expected a `sha256` of its program for results in a folder, found none: the "
+                    f"text of {control['source']} cannot be had"
+                )
         self._records.write(folder, force=force)
         return Path(folder)
 
@@ -161,27 +186,65 @@ class Results:
     (4, ['bbr1', 'bbr1', 'cubic', 'cubic'], [1, 2, 1, 2])
     """
 
-    def __init__(self, records: SweepRecords) -> None:
+    def __init__(self, records: SweepRecords, scenario: Scenario | None = None, on: str = "sim") -> None:
         self._records = records
+        self._scenario = scenario
+        self._on = on
+        self._latest: tuple[int, Result] | None = None
 
     def __len__(self) -> int:
         """The number of runs."""
         return len(self._records)
 
     def __getitem__(self, n: int) -> Result:
-        """Returns a run with its tables over time, read from its folder.
+        """Returns a run with its tables over time.
+
+        A sweep in a folder reads them there. Without a folder, the run is computed again, which gives the same packets;
+        the latest one is kept.
 
         Raises:
             IndexError: If the run does not exist.
-            UsageError: If the sweep was not written to a folder.
+            UsageError: If the files in the folder are missing.
+            RunError: If the run differs when it is computed again, because of a custom congestion control that depends
+                on more than its arguments.
+
+        >>> import bbrlab as bl
+        >>> rs = bl.sweep("examples.dumbbell", {"flows.cc": ["bbr1", "cubic"]})
+        >>> [len(r.series) for r in rs]
+        [2001, 2001]
         """
         n = self._number(n)
         folder = self._records.run_folder(n)
-        if folder is None:
-            raise UsageError(f"run {n}: expected results in a folder, found none; bbrlab.sweep(..., out=...) keeps every run")
-        opened = open(folder)
-        assert isinstance(opened, Result)
-        return opened
+        if folder is not None:
+            opened = open(folder)
+            assert isinstance(opened, Result)
+            return opened
+        latest = self._latest
+        if latest is None or latest[0] != n:
+            latest = self._latest = (n, self._again(n))
+        return latest[1]
+
+    def _again(self, n: int) -> Result:
+        """Computes a run of a sweep in memory again, with its tables over time."""
+        result = Result(_bbrlab.run(self.scenario, on=self._on, number=n, limit=2**64 - 1))
+        if result.digest != self.digests[n]:
+            raise RunError(
+                f"run {n}: expected digest {self.digests[n]} when it is computed again, found {result.digest}; a custom congestion "
+                "control depends on more than its arguments and `draw`"
+            )
+        return result
+
+    @cached_property
+    def scenario(self) -> Scenario:
+        """The scenario with its sweep."""
+        if self._scenario is not None:
+            return self._scenario
+        if self.folder is None:
+            raise UsageError(
+                "scenario: expected results of this program, found some that were pickled without their custom congestion controls; "
+                "bbrlab.sweep(..., out=...) keeps every run"
+            )
+        return Scenario(self.folder / "scenario.toml", name=str(self.summary(0)["scenario"]) if len(self) else None)
 
     def __iter__(self) -> Iterator[Result]:
         return (self[n] for n in range(len(self)))
@@ -242,20 +305,47 @@ class Results:
 
     @cached_property
     def groups(self) -> list[dict[str, Any]]:
-        """For each point of the sweep, the metrics over its seeds: the number of runs with a value, `n`, their `mean`,
-        and its 95 % confidence interval, `ci95`."""
+        """The `groups` of the document `summary.json`, with its names of metrics. `points` has the same numbers as a
+        table, with the names of the other tables."""
         return self._records.groups()
 
     @cached_property
     def flows(self) -> Table:
-        """A row per run and flow: the columns of `summary.parquet`, including the swept keys. A swept quantity has a
+        """A row per run and flow: the columns of `summary.parquet`, with the swept keys first. A swept quantity has a
         second column with its number in the base unit, such as `bottleneck.buffer_bdp`."""
         return Table(self._records.frame("flows"))
 
     @cached_property
     def links(self) -> Table:
-        """A row per run and link."""
+        """A row per run and link. The names of metrics begin with `link_`."""
         return Table(self._records.frame("links"))
+
+    @cached_property
+    def runs(self) -> Table:
+        """A row per run: the swept keys, the metrics of the run and of its bottleneck.
+
+        >>> import bbrlab as bl
+        >>> rs = bl.sweep("examples.dumbbell", {"flows.cc": ["bbr1", "cubic"]})
+        >>> rs.runs[["flows.cc", "run_goodput_mbps"]].to_pandas().round(2).values.tolist()
+        [['bbr1', 9.46], ['cubic', 9.54]]
+        """
+        return Table(self._records.frame("runs"))
+
+    @cached_property
+    def points(self) -> Table:
+        """A row per point of the sweep and metric: the mean over the seeds, its 95 % confidence interval from `lo` to
+        `hi`, and the number `n` of seeds with a value.
+
+        A metric of a group of flows has its name in `group`, a metric of a link in `link_name`. `lo` and `hi` are
+        missing with one seed, and where seeds change nothing.
+
+        >>> import bbrlab as bl
+        >>> rs = bl.sweep("examples.two-bbr", {"bottleneck.buffer": ["1bdp", "4bdp"]}, seeds=3, set={"duration": "4s"})
+        >>> shares = rs.points[rs.points["metric"] == "group_share"]
+        >>> shares[["bottleneck.buffer", "group", "mean", "n"]][1]
+        {'bottleneck.buffer': '4bdp', 'group': 'bbr1', 'mean': 1.0, 'n': 3}
+        """
+        return Table(self._records.frame("points"))
 
     @property
     def plot(self) -> SweepPlots:
@@ -295,8 +385,10 @@ class Results:
 
         return of_sweep(self.flows, list(self.summary(0)["point"]) if len(self) else [])
 
-    def __reduce__(self) -> tuple[type[Results], tuple[SweepRecords]]:
-        return Results, (self._records,)
+    def __reduce__(self) -> tuple[type[Results], tuple[SweepRecords, Scenario | None, str]]:
+        # A class of a program cannot be found in every other process, and the metrics do not need it.
+        scenario = None if self._scenario is not None and self._scenario.controls else self._scenario
+        return Results, (self._records, scenario, self._on)
 
     def __repr__(self) -> str:
         return self._records.table() or "<bbrlab.Results without runs>"

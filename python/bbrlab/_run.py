@@ -6,17 +6,50 @@ import json
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Real
-from typing import Any
+from typing import Any, TypedDict
 
 from . import _bbrlab
-from ._bbrlab import Scenario
+from ._bbrlab import RunRecords, Scenario, SweepRecords
 from ._control import CongestionControl
 from ._errors import UsageError
 from ._progress import shown
 from ._results import Result, Results, path_of
 from ._spread import Submits, Takes, spread
 
-__all__ = ["Controls", "Given", "algorithms", "compare", "reproduce", "run", "sweep", "validate_golden"]
+__all__ = [
+    "Controls",
+    "Given",
+    "Metric",
+    "algorithms",
+    "compare",
+    "metrics",
+    "reproduce",
+    "run",
+    "scenarios",
+    "sweep",
+    "validate_golden",
+]
+
+
+class Metric(TypedDict):
+    """A metric.
+
+    >>> import bbrlab as bl
+    >>> bl.metrics()[0]["name"]
+    'start_s'
+    """
+
+    name: str
+    """Its name in tables, in plots and in `points`."""
+    of: str
+    """The object that it describes: `flow`, `group`, `run`, `bottleneck` or `link`."""
+    unit: str
+    definition: str
+    json: str
+    """Its place in `summary.json`."""
+    heading: str
+    """Its heading in printed tables of sweeps, after the name of its group or link; empty if they do not show it."""
+
 
 Given = str | os.PathLike[str] | Mapping[str, Any] | Scenario
 """A scenario: a file, the id of a built-in scenario, a dict, or a `Scenario`."""
@@ -145,11 +178,11 @@ def sweep(
             spread_over = spread(
                 checked, executor, on=on, out=out, force=force, pictures=pictures, limit=_packets(limit), progress=tell
             )
-            return Results(spread_over)
+            return Results(spread_over, checked, on)
         records = _bbrlab.sweep(
             checked, on=on, out=out, force=force, pictures=pictures, jobs=_jobs(jobs), limit=_packets(limit), progress=tell
         )
-    return Results(records)
+    return Results(records, checked, on)
 
 
 def reproduce(
@@ -219,26 +252,27 @@ def validate_golden(*folders: str | os.PathLike[str], only: Sequence[str] = ()) 
     return _answer(words)
 
 
-def compare(*folders: str | os.PathLike[str] | Result | Results) -> dict[str, Any]:
-    """Compares the first folder of results with each of the others, at their common points.
+def compare(*results: str | os.PathLike[str] | Result | Results) -> dict[str, Any]:
+    """Compares the first results with each of the others, at their common points.
+
+    Args:
+        results: Results in memory, or folders of results.
 
     Returns:
         The document of `bbrlab compare --json`: differences of every metric with confidence intervals.
 
     Raises:
-        UsageError: If they have no common point, or results were not written to a folder.
+        UsageError: If they have no common point, or a folder has no results.
 
-    >>> import bbrlab as bl, tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     a = bl.run("examples.dumbbell", out=f"{folder}/a", pictures=False)
-    ...     b = bl.run("examples.dumbbell", {"flows.cc": "cubic"}, out=f"{folder}/b", pictures=False)
-    ...     point = bl.compare(a, b)["points"][0]
+    >>> import bbrlab as bl
+    >>> a, b = bl.run("examples.dumbbell"), bl.run("examples.dumbbell", {"flows.cc": "cubic"})
+    >>> point = bl.compare(a, b)["points"][0]
     >>> round(point["metrics"]["links.bottleneck.queue_delay_ms.mean"]["difference"], 1)
     6.0
     """
-    if len(folders) < 2:
-        raise UsageError(f"compare: expected two folders of results or more, found {len(folders) or 'none'}")
-    return _answer(["compare", *[_folder(folder) for folder in folders], "--json"])
+    if len(results) < 2:
+        raise UsageError(f"compare: expected two folders of results or more, found {len(results) or 'none'}")
+    return _bbrlab.compare([_records(one) for one in results])
 
 
 def algorithms() -> list[dict[str, Any]]:
@@ -252,17 +286,44 @@ def algorithms() -> list[dict[str, Any]]:
     return listed
 
 
+def scenarios() -> list[dict[str, Any]]:
+    """Lists the built-in scenarios with their ids, titles and files.
+
+    >>> import bbrlab as bl
+    >>> [s["title"] for s in bl.scenarios() if s["id"] == "examples.dumbbell"]
+    ['One BBR flow over one bottleneck']
+    """
+    listed: list[dict[str, Any]] = json.loads(_bbrlab.answer(["list", "scenarios", "--json"]))
+    return listed
+
+
+def metrics() -> list[Metric]:
+    """Lists the metrics: the names that tables, plots and `points` have for them, units and definitions.
+
+    >>> import bbrlab as bl
+    >>> (share,) = [m for m in bl.metrics() if m["name"] == "group_share"]
+    >>> share["of"], share["json"], share["heading"]
+    ('group', 'flow_groups[].share', 'share, %')
+    """
+    where = {"run": "", "bottleneck": "links[].", "group": "flow_groups[].", "flow": "flows[].", "link": "links[]."}
+    headings = dict(_bbrlab.headings())
+    return [
+        Metric(
+            name=name, of=of, unit=unit, definition=meaning, json=f"{where[of]}{json_name}", heading=headings.get(name, "")
+        )
+        for name, of, unit, meaning, json_name in _bbrlab.figures()
+    ]
+
+
 def _answer(words: list[str]) -> dict[str, Any]:
     document: dict[str, Any] = json.loads(_bbrlab.answer(words))
     return document
 
 
-def _folder(results: str | os.PathLike[str] | Result | Results) -> str:
+def _records(results: str | os.PathLike[str] | Result | Results) -> RunRecords | SweepRecords:
     if isinstance(results, (Result, Results)):
-        if results.folder is None:
-            raise UsageError("compare: expected results in folders, found some that are only in memory; give them `out`")
-        return os.fspath(results.folder)
-    return os.fspath(path_of("compare", results))
+        return results._records
+    return _bbrlab.open_folder(path_of("compare", results))
 
 
 def _scenario(

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 import numpy as np
 
-from ._bbrlab import figure_of
+from ._bbrlab import figure_of, figures
 from ._errors import UsageError
-from ._table import Table
+from ._table import Table, not_among
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
     from ._results import Results
 
-__all__ = ["Line", "Means", "Selection", "numbers"]
+__all__ = ["Line", "Means", "Part", "Selection", "SweptKey", "numbers"]
 
 NAMES_SHOWN = 12
 
@@ -49,6 +49,40 @@ class Means(NamedTuple):
     high: npt.NDArray[np.float64]
 
 
+UNITS = {
+    "bps": ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1, "bit/s")),
+    "s": ((1, "s"), (1e-3, "ms"), (1e-6, "us")),
+    "bytes": ((1e6, "MB"), (1e3, "KB"), (1, "B")),
+    "packets": ((1, "packets"),),
+    "bdp": ((1, "BDP"),),
+}
+"""The units of axes for each base unit, the largest first."""
+
+
+class SweptKey(NamedTuple):
+    """A swept key as an axis: its values in order."""
+
+    key: str
+    labels: list[str]
+    """The values as the scenario spells them: numbers in order of value, words in order of appearance."""
+    places: npt.NDArray[np.intp]
+    """The index of each run's value; -1 for a run that is not shown."""
+    values: npt.NDArray[np.float64] | None
+    """The values as numbers in `unit`; None if they are words or have different units."""
+    unit: str
+    """The unit; empty if there is none."""
+
+
+class Part(NamedTuple):
+    """The runs of a line at one combination of values of the other swept keys."""
+
+    name: str
+    """The group, and the keys that differ in its panel with their values."""
+    traits: dict[str, str]
+    """Its `group`, and the keys with their values, those of `hue` among them."""
+    runs: npt.NDArray[np.bool_]
+
+
 class Selection:
     """The runs of a sweep that a plot shows, and the rows of a metric in them.
 
@@ -73,7 +107,7 @@ class Selection:
         self.what = what
         self._results = results
         self._group, self._flow, self._link = group, flow, link
-        self._choice = [
+        self.choice = [
             *([group] if isinstance(group, str) else group or []),
             *([] if flow is None else [f"flow {flow}"]),
             *([] if link is None else [link]),
@@ -89,23 +123,41 @@ class Selection:
 
     def label(self, name: str) -> str:
         """Returns the label of an axis: the metric, and the user's choices."""
-        return ", ".join([name, *self._choice])
+        return ", ".join([name, *self.choice])
 
     def values_of(self, key: str) -> npt.NDArray[Any]:
         """Returns the value of a swept key in each run."""
         values: npt.NDArray[Any] = self._flows[key][self._first_row]
         return values
 
-    def swept(self, key: str | None) -> tuple[str, list[str], npt.NDArray[np.intp]]:
-        """Returns a swept key, the text of its values, and the index of each run's value."""
+    def swept(self, key: str | None) -> SweptKey:
+        """Returns a swept key as an axis; by default the first one."""
         if key is None:
             if not self.keys:
                 raise UsageError("expected a sweep, found a scenario without one: there is no key to plot against")
             key = self.keys[0]
         values = self._swept(key)
-        labels = dict.fromkeys(values[self.runs])
+        labels = list(dict.fromkeys(values[self.runs].tolist()))
+        found, unit = self._base_values(key)
+        of_labels: npt.NDArray[np.float64] | None = None
+        if found is not None:
+            of_label = dict(zip(values.tolist(), found.tolist(), strict=True))
+            labels.sort(key=of_label.__getitem__)
+            of_labels = np.array([of_label[label] for label in labels], dtype=np.float64)
+            scale, unit = _readable(of_labels, unit)
+            of_labels = of_labels / scale
         order = {value: place for place, value in enumerate(labels)}
-        return key, [str(value) for value in labels], np.array([order.get(value, -1) for value in values], dtype=np.intp)
+        places = np.array([order.get(value, -1) for value in values.tolist()], dtype=np.intp)
+        return SweptKey(key, [_spelled(value) for value in labels], places, of_labels, unit)
+
+    def _base_values(self, key: str) -> tuple[npt.NDArray[np.float64] | None, str]:
+        """Returns the value of a swept key in each run as a number, with its unit; None if there is none."""
+        for column, unit in [(key, ""), *((f"{key}_{unit}", unit) for unit in UNITS)]:
+            if _has_numbers(self._flows, column):
+                values = self._flows[column][self._first_row].astype(np.float64)
+                if np.isfinite(values).all():
+                    return values, unit
+        return None, ""
 
     def lines(self, name: str) -> list[Line]:
         """Returns the lines of a metric: one per group of flows, or a single one.
@@ -166,15 +218,17 @@ class Selection:
             np.array([(ends or nothing)[1] for *_, ends in found], dtype=np.float64),
         )
 
-    def by_other_keys(self, line: Line, x: str) -> list[tuple[str, npt.NDArray[np.bool_]]]:
-        """Returns the parts of a line against `x`, with their runs: one per combination of values of other keys."""
-        differ = [key for key in self.keys if key != x and len(set(self.values_of(key)[line.there])) > 1]
+    def parts(self, line: Line, apart: Sequence[str], hue: str | None) -> list[Part]:
+        """Returns the parts of a line, one per combination of values of the keys that are not in `apart`."""
+        named = [key for key in self.keys if key not in apart and len(set(self.values_of(key)[line.there])) > 1]
+        differ = [key for key in self.keys if key in named or key == hue]
         points = list(zip(*(self.values_of(key) for key in differ), strict=True)) or [()] * len(self.runs)
         parts = []
         for point in dict.fromkeys(point for point, is_there in zip(points, line.there, strict=True) if is_there):
             runs = line.there & np.fromiter((other == point for other in points), np.bool_, len(points))
-            words = [f"{key}={value}" for key, value in zip(differ, point, strict=True)]
-            parts.append((", ".join([line.name, *words] if line.name else words), runs))
+            of_keys = {key: _spelled(value) for key, value in zip(differ, point, strict=True)}
+            words = ([line.name] if line.name else []) + [f"{key}={of_keys[key]}" for key in named]
+            parts.append(Part(", ".join(words), {"group": line.name or "", **of_keys}, runs))
         return parts
 
     def _lines(self, name: str) -> tuple[list[Line], list[Over]]:
@@ -212,8 +266,10 @@ class Selection:
     def _table_and_owner(self, name: str) -> tuple[Table, str]:
         """Returns the table that contains a metric, and the metric's owner: `run`, `group`, `flow` or `link`."""
         flows, links = self._flows, self._results.links
-        is_of_link = self._link is not None or (not _has_numbers(flows, name) and _has_numbers(links, name))
-        of = "link" if is_of_link else figure_of(name) or "run"
+        is_of_link = figure_of(name) == "link"
+        if self._link is not None and not is_of_link:
+            raise UsageError(f"{self.what}: expected a metric of a link, whose name begins with link_, found {name!r}; leave out link=")
+        of = figure_of(name) or "run"
         of = "run" if of == "bottleneck" else of
         if of in ("link", "run") and (self._group is not None or self._flow is not None):
             raise UsageError(
@@ -223,7 +279,7 @@ class Selection:
         return (links if is_of_link else flows), of
 
     def _line_of_link(self, links: Table, name: str) -> Line:
-        values, names = numbers(links, name), links["name"]
+        values, names = numbers(links, name), links["link_name"]
         runs = _runs_of_rows(links)
         # No name in a scenario has brackets: these are links of one flow.
         shared = [link for link in dict.fromkeys(names.tolist()) if not link.endswith("]")]
@@ -284,7 +340,7 @@ class Selection:
 
     def _swept(self, key: str) -> npt.NDArray[Any]:
         if key not in self.keys:
-            raise UsageError(f"expected a swept key among {', '.join(self.keys) or 'none'}, found {key!r}")
+            raise UsageError(f"{self.what}: expected a swept key among {', '.join(self.keys) or 'none'}, found {key!r}")
         return self.values_of(key)
 
     def _where(self, key: str, wanted: object) -> npt.NDArray[np.bool_]:
@@ -301,15 +357,37 @@ class Selection:
 
 def numbers(table: Table, name: str) -> npt.NDArray[np.float64]:
     """Returns a column of numbers."""
+    if name in table and table[name].dtype == object:
+        raise UsageError(f"{name}: expected a column of numbers, found one of words")
     if not _has_numbers(table, name):
-        columns = [column for column in table if _has_numbers(table, column)]
-        raise UsageError(f"expected a column of numbers such as {', '.join(columns[:NAMES_SHOWN])}, found {name!r}")
+        if (instead := _in_tables(name)) is not None:
+            raise UsageError(f"{name}: expected the name of a column, found one of `summary.json`; use {instead}")
+        known = [metric[0] for metric in figures()] + [column for column in table.columns if _has_numbers(table, column)]
+        raise UsageError(f"{name}: expected a column of numbers, {not_among(name, list(dict.fromkeys(known)))}")
     column: npt.NDArray[np.float64] = table[name].astype(np.float64)
     return column
 
 
+def _in_tables(name: str) -> str | None:
+    """Returns how plots call a metric of `summary.json`, such as `flow_groups.bbr3.share`; None if it is not one."""
+    for column, of, _, _, json_name in figures():
+        for start, owner, choice in (("flow_groups.", "group", "group"), ("links.", "link", "link"), ("flows.", "flow", "flow")):
+            if of == owner and name.startswith(start) and name.endswith(f".{json_name}"):
+                return f"{column!r} with {choice}={name.removeprefix(start).removesuffix(f'.{json_name}')!r}"
+        if of == "run" and name == json_name != column:
+            return repr(column)
+    return None
+
+
 def _has_numbers(table: Table, name: str) -> bool:
     return name in table and table[name].dtype != object
+
+
+def _readable(values: npt.NDArray[np.float64], unit: str) -> tuple[float, str]:
+    """Returns the unit in which the largest value is at least 1, and its size in the base unit."""
+    most = float(np.abs(values).max(initial=0))
+    known = UNITS.get(unit, ((1, unit),))
+    return next(((size, name) for size, name in known if most >= size), known[-1])
 
 
 def _is_list(value: object) -> TypeGuard[Iterable[object]]:

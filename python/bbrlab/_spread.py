@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 import pickle
 import queue
-from collections.abc import Callable, Iterator
-from concurrent.futures import ProcessPoolExecutor
+import signal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 from functools import lru_cache
 from multiprocessing.pool import Pool
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -103,12 +104,16 @@ def spread(
     at_once = max(min(TEXT_UNDER_WAY // len(text), UNDER_WAY_MAX), UNDER_WAY_MIN)
     ended: queue.SimpleQueue[tuple[Piece, Outcome | None, BaseException | None]] = queue.SimpleQueue()
     under_way: dict[Piece, Any] = {}
+    workers: dict[int, Any] = {}
+    lost: list[BaseException] = []
 
     def give(piece: Piece) -> None:
         task = (compute, _origin(), scenario.name, text, controls, piece.runs, on, folder, force, limit)
         try:
             if isinstance(executor, Submits):
                 future = executor.submit(*task)
+                # They are forgotten when the pool breaks.
+                workers.update(getattr(executor, "_processes", None) or {})
                 under_way[piece] = future
                 future.add_done_callback(lambda done: ended.put(_ended(piece, done)))
             else:
@@ -119,7 +124,7 @@ def spread(
                     error_callback=lambda error: ended.put((piece, None, error)),
                 )
         except Exception as error:
-            raise RunError(f"the executor takes no more work: {error!r}") from error
+            raise RunError(f"the executor takes no more work: {_reason(error, lost, workers)}") from error
 
     gathering = Gathering(scenario.runs if folder is None else 0)
     computed, repeated = 0, 0
@@ -143,8 +148,10 @@ def spread(
                 raise error
             if outcome is None:
                 failures += 1
+                lost[:] = [] if error is None else [error]
                 if failures > FAILURES_MAX:
-                    raise RunError(f"the executor has lost {failures} chunks of the sweep in a row, the last with: {error!r}") from error
+                    reason = _reason(error, (), workers)
+                    raise RunError(f"the executor has lost {failures} chunks of the sweep in a row, the last with: {reason}") from error
                 if folder is None:
                     # How many of them had been begun is unknown.
                     repeated += len(piece.runs)
@@ -172,6 +179,32 @@ def spread(
     if folder is not None:
         return _bbrlab.finish(scenario, folder, pictures=pictures, computed=computed, repeated=repeated)
     return gathering.records(computed, repeated)
+
+
+def _reason(error: BaseException | None, lost: Sequence[BaseException], workers: Mapping[int, Any]) -> str:
+    """Returns why an executor failed: its exceptions with their causes, and how worker processes ended."""
+    found: list[str] = []
+    for one in (error, *lost):
+        while one is not None:
+            # The text of an exception of a worker is its traceback there; the last line says what it was.
+            words = str(one).strip().strip('"').strip().splitlines() or [""]
+            text = words[-1] if type(one).__name__ == "_RemoteTraceback" else f"{type(one).__name__}: {' '.join(words)}"
+            if text not in found:
+                found.append(text)
+            one = one.__cause__
+    if isinstance(error, BrokenExecutor):
+        for worker in workers.values():
+            worker.join(1)
+    # Terminated processes are those that the pool ends itself.
+    ended = {worker.exitcode for worker in workers.values()} - {None, 0, -signal.SIGTERM}
+    for code in sorted(ended):
+        how = f"with exit code {code}" if code > 0 else f"by signal {-code}"
+        if code == -9:
+            how += ", as the system does when memory is short"
+        elif code == 1 and any(getattr(worker, "_start_method", "") != "fork" for worker in workers.values()):
+            how += '; its message is on standard error (a script that starts processes needs `if __name__ == "__main__":`)'
+        found.append(f"a worker process ended {how}")
+    return "; ".join(found)
 
 
 def compute(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
 import html
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, overload
 
 from ._bbrlab import Chunk, Frame
 
@@ -15,21 +17,45 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
-__all__ = ["Table"]
+__all__ = ["Table", "not_among"]
 
 ROWS_SHOWN = 10
+WIDTH = 110
+"""The characters of a line of a table as text."""
+
+NAMES_SHOWN = 12
+
+
+def not_among(name: str, names: Sequence[str]) -> str:
+    """Returns the end of a message about an unknown name: the nearest names, or the first ones.
+
+    >>> not_among("goodput", ["flow", "goodput_mbps", "group_goodput_mbps"])
+    'found no such column; did you mean goodput_mbps or group_goodput_mbps?'
+    """
+    near = [known for known in names if name and (known.startswith(name) or known.endswith(f"_{name}"))]
+    near += [known for known in names if name and f"_{name}_" in known and known not in near]
+    near = near or difflib.get_close_matches(name, names, 3)
+    if near:
+        more = f", or {len(near) - 4} more" if len(near) > 4 else ""
+        return f"found no such column; did you mean {' or '.join(near[:4])}{more}?"
+    more = f", {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
+    return f"found no such column; expected one of {', '.join(names[:NAMES_SHOWN])}{more}"
 
 
 class Table:
     """A table of named columns of one length.
 
     It has Arrow's capsule interface, so `polars.DataFrame(table)`, `pyarrow.table(table)` and DuckDB's queries read it
-    without a copy. `table["name"]` is a column as a numpy array.
+    without a copy. `pandas.DataFrame(table)` and seaborn read it too. `table["name"]` is a column as a numpy
+    array, `table[0]` a row as a dict. `table[:5]` and `table[mask]` are tables of rows, `table[["a", "b"]]` is a table
+    of columns. It iterates over its rows.
 
     >>> import bbrlab as bl
     >>> flows = bl.run("examples.dumbbell").flows
     >>> len(flows), flows["cc"].tolist(), flows["goodput_mbps"].dtype
     (1, ['bbr1'], dtype('float64'))
+    >>> flows[["flow", "cc"]][0]
+    {'flow': 0, 'cc': 'bbr1'}
     """
 
     __slots__ = ("_frame",)
@@ -51,37 +77,113 @@ class Table:
         """Number of rows and number of columns."""
         return len(self), len(self.columns)
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.columns)
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        columns = self.to_dict()
+        # A list has Python's own numbers and words.
+        values = [column.tolist() for column in columns.values()]
+        return (dict(zip(columns, row, strict=True)) for row in zip(*values, strict=True))
 
     def __contains__(self, name: object) -> bool:
         return name in self.columns
 
-    def __getitem__(self, name: str) -> npt.NDArray[Any]:
-        """Returns a column as an array of shape (rows,).
+    @overload
+    def __getitem__(self, key: str) -> npt.NDArray[Any]: ...
 
-        Whole numbers are int64, other numbers float64. Both are read-only, and not copied if the table has one chunk.
-        Words are objects. A metric without a meaning is NaN, which makes whole numbers float64, or None.
+    @overload
+    def __getitem__(self, key: int | np.integer[Any]) -> dict[str, Any]: ...
+
+    @overload
+    def __getitem__(self, key: slice | list[str] | list[int] | npt.NDArray[Any]) -> Table: ...
+
+    def __getitem__(self, key: str | int | np.integer[Any] | slice | list[str] | list[int] | npt.NDArray[Any]) -> Any:
+        """Returns a column, a row, or a table of some columns or rows.
+
+        A column is an array of shape (rows,). Whole numbers are int64, other numbers float64. Both are read-only, and
+        not copied if the table has one chunk. Words are objects. A metric without a meaning is NaN, which makes whole
+        numbers float64, or None.
+
+        Args:
+            key: The name of a column, the number of a row, a list of names, a slice, an array of row numbers, or an
+                array with True for each row to keep.
 
         Raises:
-            KeyError: If the column does not exist.
+            KeyError: If a column does not exist.
+            IndexError: If a row does not exist.
         """
         import numpy as np
 
-        if name not in self:
-            raise KeyError(f"{name}: expected one of {', '.join(self.columns)}")
-        pieces = [_array(chunk) for chunk in self._frame.chunks(name)]
-        return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+        if isinstance(key, str):
+            self._check(key)
+            pieces = [_array(chunk) for chunk in self._frame.chunks(key)]
+            return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+        if isinstance(key, slice):
+            return self._rows(range(*key.indices(len(self))))
+        if isinstance(key, (int, np.integer)) and not isinstance(key, bool):
+            return next(iter(self._rows([self._place(key)])))
+        if isinstance(key, (list, tuple)) and all(isinstance(name, str) for name in key):
+            for name in key:
+                self._check(str(name))
+            return Table(self._frame.select([str(name) for name in key]))
+        chosen = np.asarray(key)
+        if chosen.ndim == 1 and chosen.dtype == np.bool_ and len(chosen) == len(self):
+            return self._rows(np.flatnonzero(chosen).tolist())
+        if chosen.ndim == 1 and np.issubdtype(chosen.dtype, np.integer):
+            return self._rows([self._place(row) for row in chosen.tolist()])
+        if chosen.dtype == np.bool_:
+            raise IndexError(f"expected True or False for each of {len(self)} rows, found an array of shape {chosen.shape}")
+        raise TypeError(f"expected a column's name, a row's number, a slice, or a list of these, found {key!r} of type {type(key).__name__}")
+
+    def _check(self, name: str) -> None:
+        names = self.columns
+        if name not in names:
+            raise KeyError(f"{name}: {not_among(name, names)}")
+
+    def _place(self, row: int | np.integer[Any]) -> int:
+        try:
+            return range(len(self))[row]
+        except IndexError:
+            there = f"from 0 to {len(self) - 1}" if len(self) else "of a table that has some"
+            raise IndexError(f"expected a row {there}, found {row}") from None
+
+    def _rows(self, rows: Sequence[int]) -> Table:
+        return Table(self._frame.take(rows))
+
+    def head(self, n: int = 5) -> Table:
+        """Returns the first `n` rows.
+
+        >>> import bbrlab as bl
+        >>> bl.run("examples.dumbbell").series.head(3)["time_s"].tolist()
+        [0.0, 0.01, 0.02]
+        """
+        return self[: max(n, 0)]
+
+    def tail(self, n: int = 5) -> Table:
+        """Returns the last `n` rows.
+
+        >>> import bbrlab as bl
+        >>> bl.run("examples.dumbbell").series.tail(1)["time_s"].tolist()
+        [20.0]
+        """
+        return self[max(len(self) - max(n, 0), 0) :]
+
+    def keys(self) -> list[str]:
+        """The names of the columns, so that `dict(table)` has the columns by their names.
+
+        >>> import bbrlab as bl
+        >>> dict(bl.run("examples.dumbbell").links[["link_name"]])["link_name"].tolist()
+        ['bottleneck']
+        """
+        return self.columns
 
     def to_dict(self) -> dict[str, npt.NDArray[Any]]:
         """All columns by their names, each an array of shape (rows,).
 
         >>> import bbrlab as bl
         >>> links = bl.run("examples.dumbbell").links.to_dict()
-        >>> links["name"].tolist(), links["drops"].tolist()
+        >>> links["link_name"].tolist(), links["link_drops"].tolist()
         (['bottleneck'], [40])
         """
-        return {name: self[name] for name in self}
+        return {name: self[name] for name in self.columns}
 
     def to_polars(self) -> polars.DataFrame:
         """The table as a polars data frame, without a copy.
@@ -103,7 +205,10 @@ class Table:
         """
         import pandas
 
-        return pandas.DataFrame(self.to_dict())
+        frame = pandas.DataFrame(self.to_dict())
+        words = [name for name in self.columns if all(chunk.kind == "text" for chunk in self._frame.chunks(name))]
+        # pandas would not recognize a column of text without a value.
+        return frame.astype(dict.fromkeys(words, "str"))
 
     def to_arrow(self) -> pyarrow.Table:
         """The table as a pyarrow table, without a copy.
@@ -124,12 +229,28 @@ class Table:
         """The rows as Arrow's capsule."""
         return self._frame.__arrow_c_stream__(requested_schema)
 
+    def __dataframe__(self, nan_as_null: bool = False, allow_copy: bool = True) -> object:
+        """The table as a data frame of the interchange protocol, which seaborn reads."""
+        with warnings.catch_warnings():
+            # pandas deprecates the protocol, but seaborn reads no other.
+            warnings.simplefilter("ignore")
+            return self.to_pandas().__dataframe__(nan_as_null, allow_copy)
+
     def __repr__(self) -> str:
         rows, columns = self.shape
-        return f"<bbrlab.Table of {rows} rows, {columns} columns: {', '.join(self.columns[:8])}, ...>"
+        shown = {name: [_word(value) for value in column] for name, column in self.head(ROWS_SHOWN).to_dict().items()}
+        text, left = [""] * (1 + min(rows, ROWS_SHOWN)), columns
+        for name, words in shown.items():
+            wide = max(len(name), *map(len, words), 1)
+            if len(text[0]) + wide > WIDTH and left < columns:
+                break
+            text = [f"{line}{'  ' if line or left < columns else ''}{word:>{wide}}" for line, word in zip(text, [name, *words], strict=True)]
+            left -= 1
+        more = [f"{rows} rows, {columns} columns" + (f", {left} of them not shown" if left else "")]
+        return "\n".join([*text, *more])
 
     def _repr_html_(self) -> str:
-        shown = {name: self[name][:ROWS_SHOWN] for name in self}
+        shown = self.head(ROWS_SHOWN).to_dict()
         head = "".join(f"<th>{html.escape(name)}</th>" for name in shown)
         rows = "".join(
             "<tr>" + "".join(f"<td>{html.escape(_word(column[n]))}</td>" for column in shown.values()) + "</tr>"

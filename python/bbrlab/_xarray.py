@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._bbrlab import figures
 from ._table import Table
 
 if TYPE_CHECKING:
@@ -15,40 +16,47 @@ if TYPE_CHECKING:
 __all__ = ["of_series", "of_sweep"]
 
 
+UNITS = {
+    "bps": "bit/s", "mbps": "Mbit/s", "us": "us", "ms": "ms", "s": "s", "packets": "packets", "bytes": "bytes", "bdp": "BDP",
+}  # fmt: skip
+"""Units by the ends of names."""
+
+OF_THE_PROGRAM = ("scenario", "profile", "backend", "backend_version", "version", "commit")
+"""Columns that become attributes of a data set if they have one value."""
+
+
 def of_sweep(flows: Table, swept: list[str]) -> xarray.Dataset:
     """Returns a sweep's metrics with the swept keys, `seed` and `flow` as dimensions.
 
     A swept quantity is a number in its base unit, if all its values have one; the name of its dimension then ends in
-    the unit. A metric that is equal for all flows of a run, such as a link's, has no dimension `flow`.
+    the unit. A metric that is equal for all flows of a run, such as a link's, has no dimension `flow`. Each metric has
+    the attributes `units` and `long_name`.
     """
     import xarray
 
-    names = flows.columns
     keys = [_numeric(flows, key) for key in swept]
     dims = [*keys, "seed"]
     values: dict[str, npt.NDArray[Any]] = {}
     places: dict[str, npt.NDArray[np.intp]] = {}
     for dim in [*dims, "flow"]:
         values[dim], places[dim] = _distinct(flows[dim])
-    first = names.index("flow") if "flow" in names else len(names)
-    groups = [n for n, name in enumerate(names) if name.startswith("group_")]
-    of_run = set(names[max(groups, default=first) + 1 :])
+    metrics = {name: (of, unit, meaning) for name, of, unit, meaning, _ in figures() if of != "link"}
     variables = {}
-    for name in names[first + 1 :]:
+    for name in ["name", "group", "cc", *metrics, "bottleneck_name"]:
+        if name not in flows:
+            continue
         column = flows[name]
-        on = dims if name in of_run else [*dims, "flow"]
-        shape = tuple(len(values[dim]) for dim in on)
-        cube: npt.NDArray[Any]
-        if column.dtype == object:
-            cube = np.full(shape, None, dtype=object)
-        else:
-            cube = np.full(shape, np.nan)
+        of, unit, meaning = metrics.get(name, ("run" if name == "bottleneck_name" else "flow", "", ""))
+        on = dims if of in ("run", "bottleneck") else [*dims, "flow"]
+        cube = _filled([len(values[dim]) for dim in on], column)
         cube[tuple(places[dim] for dim in on)] = column
-        variables[name] = (on, cube)
-    return xarray.Dataset(variables, coords={dim: values[dim] for dim in [*dims, "flow"]})
+        attributes = {"units": unit, "long_name": meaning} if meaning else {}
+        variables[name] = (on, cube, attributes)
+    coordinates = {dim: (dim, values[dim], _attributes(dim)) for dim in [*dims, "flow"]}
+    return xarray.Dataset(variables, coordinates, _of_the_program(flows))
 
 
-def of_series(series: Table) -> xarray.Dataset:
+def of_series(series: Table, flows: Table) -> xarray.Dataset:
     """Returns the flows over time with the dimensions `flow` and `time_s`: NaN where a flow has no sample."""
     import xarray
 
@@ -57,22 +65,41 @@ def of_series(series: Table) -> xarray.Dataset:
     dims = ["flow", "time_s"]
     for dim in dims:
         values[dim], places[dim] = _distinct(series[dim])
-    variables = {}
-    for name in series:
+    variables: dict[str, Any] = {}
+    for name in series.columns:
         column = series[name]
-        if name in dims:
+        if name in dims or name in ("name", "group", "cc", "seed", "scenario_hash"):
             continue
-        shape = tuple(len(values[dim]) for dim in dims)
-        cube: npt.NDArray[Any]
-        cube = np.full(shape, None, dtype=object) if column.dtype == object else np.full(shape, np.nan)
+        cube = _filled([len(values[dim]) for dim in dims], column)
         cube[tuple(places[dim] for dim in dims)] = column
-        variables[name] = (dims, cube)
-    return xarray.Dataset(variables, coords=values)
+        variables[name] = (dims, cube, _attributes(name))
+    rows = {flow: row for row, flow in enumerate(flows["flow"].tolist())}
+    of_flows = {
+        name: ("flow", flows[name][[rows[flow] for flow in values["flow"].tolist()]]) for name in ("name", "group", "cc")
+    }
+    coordinates = {dim: (dim, values[dim], _attributes(dim)) for dim in dims}
+    return xarray.Dataset(variables, {**coordinates, **of_flows}, _of_the_program(flows))
+
+
+def _filled(shape: list[int], column: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Returns a cube of missing values."""
+    return np.full(shape, None, dtype=object) if column.dtype == object else np.full(shape, np.nan)
+
+
+def _attributes(name: str) -> dict[str, str]:
+    """Returns the unit in which a name ends."""
+    end = name.rsplit("_", 1)[-1]
+    return {"units": UNITS[end]} if end != name and end in UNITS else {}
+
+
+def _of_the_program(flows: Table) -> dict[str, str]:
+    found = {name: list(dict.fromkeys(flows[name].tolist())) for name in OF_THE_PROGRAM if name in flows}
+    return {name: str(values[0]) for name, values in found.items() if len(values) == 1 and values[0]}
 
 
 def _numeric(flows: Table, key: str) -> str:
     """Returns the column of a swept key: in its base unit, if there is one such column without missing values."""
-    units = [name for name in flows if name.startswith(f"{key}_")]
+    units = [name for name in flows.columns if name.startswith(f"{key}_")]
     if len(units) == 1 and not np.isnan(flows[units[0]]).any():
         return units[0]
     return key

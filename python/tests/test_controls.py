@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import operator
 import os
 import pickle
 import signal
@@ -24,6 +25,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
+from bbrlab._control import source_of
 from kernel_controls import Bbr1, Reno  # noqa: E402
 
 DUMBBELL: dict[str, Any] = {
@@ -199,7 +201,7 @@ def test_the_switches_of_a_class_are_the_cores() -> None:
         r = bl.run(DUMBBELL, {**marked, "flows.ecn": ecn})
         # Echoes of RFC 3168 would continue until the sender responds. These equal the number of marks, two of which one
         # ACK may report.
-        marks = int(r.links["marks"][0])
+        marks = int(r.links["link_marks"][0])
         assert marks > 20 and marks / 2 <= Dctcp.echoes <= marks and Dctcp.acks > 1000
     with pytest.raises(bl.ScenarioError, match="expected a `cc` that answers marks by their share"):
         bl.run(DUMBBELL, {**marked, "flows.ecn": "l4s", "flows.cc": Reno})
@@ -231,7 +233,7 @@ def test_a_name_stands_for_a_class() -> None:
     with pytest.raises(bl.ScenarioError) as caught:
         bl.run({**DUMBBELL, "flows": [{"cc": "mien", "rtt": "40ms"}]}, controls={"mine": Reno})
     assert 'did you mean "mine"?' in str(caught.value) and "`controls`: mine" in str(caught.value)
-    with pytest.raises(bl.ScenarioError, match="custom congestion controls are defined in `controls`"):
+    with pytest.raises(bl.ScenarioError, match="defined in `controls`: give the class itself instead of its name, or controls={name: class}"):
         bl.run(by_name)
     bare = bl.Scenario._restore("kept", s.to_toml())
     with pytest.raises((bl.UsageError, bl.RunError), match=r"`controls\.mine`: expected a program that provides this congestion control"):
@@ -250,7 +252,8 @@ def named(name: str) -> type[bl.CongestionControl]:
         (bl.CongestionControl, TypeError, "expected a class with one of the events init,"),
         (type("Empty", (bl.CongestionControl,), {"on_ack": print}), TypeError, "an ACK is cong_control, or cong_avoid"),
         (type("Wrong", (bl.CongestionControl,), {"ssthresh": 2}), TypeError, "Wrong.ssthresh: expected a method, found 2"),
-        (int, TypeError, r"cc: expected text, a number"),
+        (int, TypeError, r"cc: expected text, a number.* found the class int; a congestion control inherits from"),
+        (type("Free", (), {"ssthresh": print}), TypeError, r"found Free, which does not inherit from bbrlab\.CongestionControl"),
         (named("reno"), bl.ScenarioError, 'found "reno", which is a built-in name'),
         (named("udp"), bl.ScenarioError, "which is a built-in name"),
         (named("ä" * 30), bl.ScenarioError, "expected unique names"),
@@ -355,7 +358,8 @@ def test_wrong_outputs_are_exceptions(field: str, value: Any, kind: type[Excepti
         ("tso_segs", 70_000, "tso_segs: expected segments"),
         ("sndbuf_expand", 0, "sndbuf_expand: expected a factor"),
         ("info", [], "info: expected a dict"),
-        ("info", {"bandwidth": 3}, "info: expected some of the keys bw,"),
+        ("info", {"srtt_us": 3}, "found \"srtt_us\", which is a column of the series"),
+        ("info", {"window": "wide"}, "expected a number, found 'wide' of type str"),
         ("info", {"bw": -3}, "bw"),
         ("cong_avoid", 12, "cong_avoid: expected None, found 12 of type int; set changes in conn.ctl"),
         ("cong_control", True, "cong_control: expected None"),
@@ -506,14 +510,124 @@ def test_a_folder_tells_who_took_part_and_nothing_is_found_again(tmp_path: Path)
     assert not (tmp_path / "again").exists()
 
 
+def typed(text: str) -> type[bl.CongestionControl]:
+    """Returns a class that is in no file, as one typed at a prompt."""
+    names: dict[str, Any] = {"bl": bl, "__name__": "__main__"}
+    exec(text, names)
+    control: type[bl.CongestionControl] = names["Typed"]
+    return control
+
+
+def sha256(control: type[bl.CongestionControl]) -> str | None:
+    controls: list[dict[str, str | None]] = bl.run(DUMBBELL, {"flows.cc": control, "duration": "1s"}).summary["controls"]
+    return controls[0]["sha256"]
+
+
+def test_a_class_that_is_in_no_file_is_known_by_its_methods(tmp_path: Path) -> None:
+    text = "class Typed(bl.CongestionControl):\n    least = 2\n    def ssthresh(self, conn):\n        return self.least\n"
+    control = typed(text)
+    out = bl.run(DUMBBELL, {"flows.cc": control}, out=tmp_path / "out")
+    saved = bl.run(DUMBBELL, {"flows.cc": control})
+    saved.save(tmp_path / "saved")
+    assert out.summary["controls"] == saved.summary["controls"] and len(str(sha256(control))) == 64
+    assert sha256(typed(text)) == sha256(control)
+    others = [text.replace("least = 2", "least = 3"), text.replace("self.least", "self.least + 1"), text.replace("ssthresh", "undo_cwnd")]
+    assert len({sha256(control), *(sha256(typed(other)) for other in others)}) == 4
+
+
+def test_a_class_of_a_notebook_cell_is_known_by_the_text_of_its_methods() -> None:
+    code = "import bbrlab as bl\nclass Typed(bl.CongestionControl):\n    def ssthresh(self, conn):\n        # {}\n        return 2\n"
+    nbformat = pytest.importorskip("nbformat")
+    nbclient = pytest.importorskip("nbclient")
+    show = f"print(bl.run({DUMBBELL!r}, {{'flows.cc': Typed, 'duration': '1s'}}).summary['controls'][0]['sha256'])"
+    cells = [cell for word in ("one", "one", "another") for cell in (code.format(word), show)]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    nbclient.NotebookClient(notebook, timeout=120).execute()
+    one, again, other = (cell.outputs[0]["text"] for cell in notebook.cells[1::2])
+    assert one == again != other and len(one.strip()) == 64
+
+
 def test_a_program_without_a_text_has_no_folder(tmp_path: Path) -> None:
-    typed: dict[str, Any] = {"bl": bl}
-    exec("class Typed(bl.CongestionControl):\n    def ssthresh(self, conn):\n        return 2\n", typed)
+    # A method that is written in C.
+    control = type("Typed", (bl.CongestionControl,), {"ssthresh": print, "__module__": "__main__"})
+    assert source_of(control)[1] is None
+    built_in = type("Typed", (bl.CongestionControl,), {"sndbuf_expand": operator.itemgetter(0), "__module__": "__main__"})
     with pytest.raises(bl.UsageError, match="expected a `sha256` of its program"):
-        bl.run(DUMBBELL, {"flows.cc": typed["Typed"]}, out=tmp_path / "out")
-    r = bl.run(DUMBBELL, {"flows.cc": typed["Typed"]})
-    assert r.summary["controls"][0]["sha256"] is None
-    r.save(tmp_path / "saved")
+        bl.run(DUMBBELL, {"flows.cc": built_in}, out=tmp_path / "out")
+
+
+@pytest.mark.parametrize(
+    ("names", "words"),
+    [
+        ({"cong_ctrl": print, "ssthresh": print}, "Typed.cong_ctrl: expected a name that is not mistaken for the event 'cong_control'"),
+        ({"cong_avoidance": print, "cong_avoid": print}, "'cong_avoid', which the class also has"),
+        ({"pkt_acked": print, "init": print}, "rename it to 'pkts_acked', or to '_pkt_acked' if it is a helper"),
+        ({"need_ecn": True, "init": print}, "the switch 'needs_ecn'"),
+    ],
+)
+def test_a_misspelt_event_is_told(names: dict[str, Any], words: str) -> None:
+    with pytest.raises(TypeError, match=words):
+        bl.Scenario(DUMBBELL, {"flows.cc": type("Typed", (bl.CongestionControl,), names)})
+
+
+def test_a_helper_is_no_misspelt_event() -> None:
+    class Uses(bl.CongestionControl):
+        def cong_avoid(self, conn: bl.Conn, ack: int, acked: int) -> None:
+            conn.ctl.cwnd = self.min_segs()
+
+        def min_segs(self) -> int:
+            return 4
+
+    assert bl.Scenario(DUMBBELL, {"flows.cc": Uses}).runs == 1
+    names = {"_cong_ctrl": print, "cong_avoid_ai": print, "update": print, "state": 3, "cong_ctrl": 0.5, "init": print}
+    assert bl.Scenario(DUMBBELL, {"flows.cc": type("Typed", (bl.CongestionControl,), names)}).runs == 1
+
+
+class Reporting(Reno):
+    """Reports values of its own, and counts its losses."""
+
+    def __init__(self, step: float = 0.5) -> None:
+        self.step, self.reports, self.losses = step, 0, 0
+
+    def skb_marked_lost(self, conn: bl.Conn, skb: bl.LostSkb, draw: bl.Draw) -> None:
+        self.losses += skb.pcount
+
+    def info(self, conn: bl.Conn) -> dict[str, float]:
+        self.reports += 1
+        own = {"half_cwnd": conn.ctl.cwnd / 2, "bw": 1000}
+        return own if self.reports % 2 else {**own, "even": self.reports}
+
+
+@pytest.mark.parametrize("sample", ["50ms", "ack"])
+def test_own_values_are_columns_of_the_series_and_the_instance_stays(sample: str, tmp_path: Path) -> None:
+    flows = [{"cc": "reno", "rtt": "40ms"}, {"cc": Reporting, "rtt": "40ms", "start": "1s", "cc_params": {"step": 0.25}}]
+    scenario = {**DUMBBELL, "flows": flows, "sample": sample}
+    r = bl.run(scenario)
+    mine = r.series[r.series["flow"] == 1]
+    known = ~np.isnan(mine["half_cwnd"])
+    # Before the handshake there is no report.
+    assert 0 < np.argmax(known) < 3 or sample == "ack"
+    assert known[np.argmax(known) :].all()
+    np.testing.assert_array_equal(mine["half_cwnd"][known], mine["cwnd_packets"][known] / 2)
+    even = mine["even"][~np.isnan(mine["even"])]
+    assert even.tolist() == list(range(2, len(even) * 2 + 1, 2))
+    assert np.isnan(r.series[r.series["flow"] == 0]["half_cwnd"]).all()
+    assert set(mine["bw_bps"][known]) == {8000.0}
+    (instance,) = r.controls.values()
+    assert isinstance(instance, Reporting) and instance.step == 0.25
+    assert instance.losses == r.flows["lost_packets"][1] > 0 and instance.reports == known.sum()
+    again = pickle.loads(pickle.dumps(r))
+    np.testing.assert_array_equal(again.series["half_cwnd"], r.series["half_cwnd"])
+    assert again.controls == {}
+    written = bl.run(scenario, out=tmp_path, pictures=False)
+    np.testing.assert_array_equal(written.series["half_cwnd"], r.series["half_cwnd"])
+    assert list(written.controls) == [1]
+
+
+def test_a_flow_of_several_connections_has_no_own_values() -> None:
+    train = {"flows.train": {"bytes": "20KB", "count": 3, "gap": "200ms"}, "flows.cc": Reporting, "sample": "20ms"}
+    r = bl.run(DUMBBELL, train)
+    assert np.isnan(r.series["half_cwnd"]).all() and list(r.controls) == [0]
 
 
 def test_sweeps_and_executors(tmp_path: Path) -> None:

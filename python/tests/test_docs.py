@@ -44,6 +44,16 @@ def in_stub() -> dict[str, str]:
     return docs
 
 
+def test_the_stub_has_the_bindings_docstrings() -> None:
+    stub = ast.parse(STUB.read_text())
+    (scenario,) = [node for node in stub.body if isinstance(node, ast.ClassDef) and node.name == "Scenario"]
+    assert ast.get_docstring(scenario) == inspect.getdoc(bl.Scenario)
+    members = {node.name: ast.get_docstring(node) for node in scenario.body if isinstance(node, ast.FunctionDef)}
+    public = {name for name in vars(bl.Scenario) if not name.startswith("_")}
+    assert public <= set(members)
+    assert [name for name in public if members[name] != inspect.getdoc(getattr(bl.Scenario, name))] == []
+
+
 def doc(thing: object) -> str:
     return inspect.getdoc(getattr(thing, "func", thing)) or ""
 

@@ -29,7 +29,7 @@ def files(folder: Path) -> dict[str, bytes]:
 
 def assert_same(ours: bl.Table, theirs: bl.Table) -> None:
     assert ours.columns == theirs.columns
-    for name in ours:
+    for name in ours.columns:
         np.testing.assert_array_equal(ours[name], theirs[name])
 
 
@@ -208,6 +208,40 @@ def test_an_executor_that_is_broken_for_good_ends_the_sweep() -> None:
 
     with executor, pytest.raises(bl.RunError, match="executor"):
         bl.sweep("examples.dumbbell", OVER, seeds=5, set=SHORT, executor=executor, progress=kill)
+
+
+GUARDLESS = """
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+import bbrlab as bl
+bl.sweep("examples.dumbbell", set={"duration": "1s"}, executor=ProcessPoolExecutor(1, mp_context=get_context("spawn")))
+"""
+
+
+def test_the_reason_of_a_broken_executor_is_told(tmp_path: Path) -> None:
+    executor = ProcessPoolExecutor(1, mp_context=get_context("spawn"))
+    pid = executor.submit(os.getpid).result()
+    with executor, pytest.raises(bl.RunError, match="BrokenProcessPool: .*; a worker process ended by signal 9, as .* memory is short"):
+        bl.sweep("examples.dumbbell", OVER, set=SHORT, executor=executor, progress=lambda *_: os.kill(pid, signal.SIGKILL))
+    script = tmp_path / "guardless.py"
+    script.write_text(GUARDLESS)
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True)
+    assert 'a worker process ended with exit code 1; its message is on standard error' in done.stderr.splitlines()[-1]
+    assert 'needs `if __name__ == "__main__":`' in done.stderr
+
+
+class Fails(Executor):
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        error = ConnectionError("gone")
+        error.__cause__ = OSError("disk full")
+        future.set_exception(error)
+        return future
+
+
+def test_the_cause_of_an_executors_error_is_told() -> None:
+    with pytest.raises(bl.RunError, match="ConnectionError: gone; OSError: disk full"):
+        bl.sweep("examples.dumbbell", set=SHORT, executor=Fails())
 
 
 def test_workers_of_another_version_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,9 +44,9 @@ def test_the_share_of_a_late_flow_is_of_the_bytes_of_the_whole_time() -> None:
     shares = drawn(rs.plot.share())
     for place, group in enumerate(rs.groups):
         for name in ("bulk", "download"):
-            assert shares[name][place] == pytest.approx(group["metrics"][f"flow_groups.{name}.share"]["mean"])
-    assert np.allclose(np.add(shares["bulk"], shares["download"]), 1)
-    assert max(shares["download"]) < 0.06
+            assert shares[name][place] == pytest.approx(100 * group["metrics"][f"flow_groups.{name}.share"]["mean"])
+    assert np.allclose(np.add(shares["bulk"], shares["download"]), 100)
+    assert max(shares["download"]) < 6
 
 
 def test_a_group_that_meets_others_has_a_line_for_each() -> None:
@@ -56,7 +56,7 @@ def test_a_group_that_meets_others_has_a_line_for_each() -> None:
     shares = drawn(rs.plot.share("bottleneck.buffer"))
     assert list(shares) == ["bbr1", "cubic, flows[0].cc=bbr1", "cubic, flows[0].cc=bbr3", "bbr3"]
     for name in ("bbr1", "bbr3"):
-        assert np.allclose(np.add(shares[name], shares[f"cubic, flows[0].cc={name}"]), 1)
+        assert np.allclose(np.add(shares[name], shares[f"cubic, flows[0].cc={name}"]), 100)
     assert list(drawn(rs.plot.metric("rtt_ms_mean", "bottleneck.buffer"))) == list(shares)
 
 
@@ -139,9 +139,9 @@ def test_distributions_of_a_run_have_the_percentiles_of_its_summary() -> None:
         rtt = flow["rtt_ms"]
         assert [reached(line, share) for share in (0.5, 0.95, 0.99)] == [rtt["p50"], rtt["p95"], rtt["p99"]]
     again = pickle.loads(pickle.dumps(r))
-    for column in r.delays:
+    for column in r.delays.columns:
         assert again.delays[column].tolist() == r.delays[column].tolist()
-    assert r.delays["count"][r.delays["metric"] == "links.queue_delay_ms"].sum() == r.links["departures"][0]
+    assert r.delays["count"][r.delays["metric"] == "links.queue_delay_ms"].sum() == r.links["link_departures"][0]
 
 
 def test_without_series_rtts_are_by_group() -> None:
@@ -227,35 +227,38 @@ def test_a_run_says_one_thing_about_chance_however_many_flows_it_has(by_hand: bl
 
 
 @pytest.mark.parametrize(
-    ("name", "link"), [("jain", None), ("bottleneck_utilization", None), ("utilization", None), ("utilization", "bottleneck")]
+    ("name", "link"), [("jain", None), ("bottleneck_utilization", None), ("link_utilization", None), ("link_utilization", "bottleneck")]
 )
 def test_metrics_of_runs_and_links_have_one_line_and_the_intervals_of_the_table(
     name: str, link: str | None, by_hand: bl.Results
 ) -> None:
-    # 0.1, 0.2, 0.3, repeated for each of three flows.
+    # 0.1, 0.2, 0.3, repeated for each of three flows. Utilization is a share, which is drawn in per cent.
+    unit = 1 if name == "jain" else 100
     axis = by_hand.plot.metric(name, link=link)
     ((label, means),) = drawn(axis).items()
-    assert label == (f"{name}, {link}" if link else name) and means == pytest.approx([0.2, 0.2])
+    assert label == (f"{name}, {link}" if link else name) and means == pytest.approx([0.2 * unit, 0.2 * unit])
     (ends, nothing) = intervals(axis)[label]
-    assert ends == pytest.approx((0.2 - 0.1 * T_2 / 3**0.5, 0.2 + 0.1 * T_2 / 3**0.5)) and nothing is None
-    of_table = by_hand.groups[0]["metrics"]["jain"]["ci95"]
-    assert ends == pytest.approx(of_table, abs=1e-15)
+    half = 0.1 * T_2 / 3**0.5
+    assert ends == pytest.approx(((0.2 - half) * unit, (0.2 + half) * unit)) and nothing is None
+    low, high = by_hand.groups[0]["metrics"]["jain"]["ci95"]
+    assert ends == pytest.approx((unit * low, unit * high), abs=1e-13)
 
 
 def test_shares_of_groups_have_the_intervals_of_the_table(by_hand: bl.Results) -> None:
     axis = by_hand.plot.share()
-    for group, mean in (("bbr1", 0.5), ("cubic", 0.5)):
+    for group, mean in (("bbr1", 50), ("cubic", 50)):
         assert drawn(axis)[group] == pytest.approx([mean, mean])
         ends, nothing = intervals(axis)[group]
-        assert ends == pytest.approx((0.5 - 0.25 * T_2 / 3**0.5, 0.5 + 0.25 * T_2 / 3**0.5)) and nothing is None
-        assert ends == pytest.approx(by_hand.groups[0]["metrics"][f"flow_groups.{group}.share"]["ci95"], abs=1e-15)
+        assert ends == pytest.approx((50 - 25 * T_2 / 3**0.5, 50 + 25 * T_2 / 3**0.5)) and nothing is None
+        low, high = by_hand.groups[0]["metrics"][f"flow_groups.{group}.share"]["ci95"]
+        assert ends == pytest.approx((100 * low, 100 * high), abs=1e-13)
 
 
 def test_distributions_over_runs_count_what_is_of_a_run_or_a_group_once(by_hand: bl.Results) -> None:
     of = {line.get_label(): line.get_xdata().tolist() for line in by_hand.plot.cdf("goodput_mbps", where={"bottleneck.buffer": "1bdp"}).get_lines()}
     assert of == {"bbr1": [1, 2, 3, 5, 6, 7], "cubic": [100, 100, 100]}
     shares = {line.get_label(): line.get_xdata().tolist() for line in by_hand.plot.cdf("group_share").get_lines()}
-    assert shares["bbr1"] == [0.25, 0.25, 0.5, 0.5, 0.75, 0.75]
+    assert shares["bbr1"] == [25, 25, 50, 50, 75, 75]
     (jain,) = by_hand.plot.cdf("jain").get_lines()
     assert jain.get_xdata().tolist() == [0.1, 0.1, 0.2, 0.2, 0.3, 0.3]
 
@@ -275,13 +278,13 @@ def three_keys() -> bl.Results:
 def test_a_heatmap_shows_what_is_asked_for(three_keys: bl.Results) -> None:
     axis = three_keys.plot.heatmap("group_share", group="bbr1", where={"flows.rtt": "40ms"})
     assert [text.get_text() for text in axis.get_xticklabels()] == ["1bdp", "4bdp", "8bdp"]
-    assert axis.get_figure().axes[1].get_ylabel() == "group_share, bbr1, flows.rtt=40ms"
+    assert axis.get_figure().axes[1].get_ylabel() == "group_share, bbr1, flows.rtt=40ms, %"
     found = cells(axis)
     for point in three_keys.groups:
         if point["point"]["flows.rtt"] == "40ms":
             column = ["1bdp", "4bdp", "8bdp"].index(point["point"]["bottleneck.buffer"])
             row = ["10Mbit/s", "20Mbit/s"].index(point["point"]["bottleneck.rate"])
-            assert found[row][column] == pytest.approx(point["metrics"]["flow_groups.bbr1.share"]["mean"])
+            assert found[row][column] == pytest.approx(100 * point["metrics"]["flow_groups.bbr1.share"]["mean"])
     of_flow = cells(three_keys.plot.heatmap("group_share", flow=0, where={"flows.rtt": "40ms"}))
     assert of_flow == found
     of_run = cells(three_keys.plot.heatmap("jain", where={"flows.rtt": "20ms"}))
@@ -316,15 +319,153 @@ def test_what_would_be_averaged_unasked_is_refused_with_what_there_is(three_keys
     assert "expected a value of flows.rtt among 20ms, 40ms, found '30ms'" in refused(lambda: plot.metric("jain", where={"flows.rtt": "30ms"}))
     assert "expected a swept key among bottleneck.buffer" in refused(lambda: plot.metric("jain", where={"rtt": "30ms"}))
     assert "jain is a metric of the run; leave out group= and flow=" in refused(lambda: plot.metric("jain", group="bbr1"))
-    assert "expected a link among bottleneck, found 'left'" in refused(lambda: plot.metric("utilization", link="left"))
+    assert "expected a link among bottleneck, found 'left'" in refused(lambda: plot.metric("link_utilization", link="left"))
 
 
 def test_metrics_of_several_links_need_the_name_of_one() -> None:
     links = [{"name": "a", "rate": "10Mbit/s", "buffer": "20pkt"}, {"name": "b", "rate": "8Mbit/s", "buffer": "20pkt"}]
     scenario = {"duration": "2s", "links": links, "flows": [{"cc": "cubic", "path": ["a", "b"], "right_delay": "5ms"}]}
     rs = bl.sweep(scenario, {"links.b.buffer": ["20pkt", "40pkt"]})
-    with pytest.raises(bl.UsageError, match=r"utilization would be averaged over links \(a, b\); choose with link='a'"):
-        rs.plot.metric("utilization")
+    with pytest.raises(bl.UsageError, match=r"link_utilization would be averaged over links \(a, b\); choose with link='a'"):
+        rs.plot.metric("link_utilization")
     for link in ("a", "b"):
-        ((_, means),) = drawn(rs.plot.metric("utilization", link=link)).items()
-        assert means == [group["metrics"][f"links.{link}.utilization"]["mean"] for group in rs.groups]
+        ((_, means),) = drawn(rs.plot.metric("link_utilization", link=link)).items()
+        assert means == [100 * group["metrics"][f"links.{link}.utilization"]["mean"] for group in rs.groups]
+
+
+@pytest.fixture(scope="module")
+def titled() -> bl.Results:
+    flows = [{"cc": "bbr1", "rtt": "20ms", "start_jitter": "500ms"}, {"cc": "cubic", "rtt": "20ms", "group": "other"}]
+    over = {"bottleneck.buffer": ["4bdp", "0.5bdp", "16bdp", "1bdp"], "flows[0].cc": ["bbr1", "bbr3"], "flows.rtt": ["20ms", "60ms"]}
+    return bl.sweep({"title": "Two flows", "duration": "2s", "bottleneck": PATH, "flows": flows}, over, seeds=3)
+
+
+def test_a_swept_quantity_is_an_axis_of_numbers_in_order(titled: bl.Results) -> None:
+    axis = titled.plot.share("bottleneck.buffer", where={"flows.rtt": "20ms"})
+    assert axis.get_xscale() == "log" and axis.get_xlabel() == "bottleneck.buffer, BDP"
+    assert axis.get_xticks().tolist() == [0.5, 1, 4, 16]
+    assert [text.get_text() for text in axis.get_xticklabels()] == ["0.5", "1", "4", "16"]
+    bars = axis.containers[0].lines[0]
+    assert bars.get_xdata().tolist() == [0.5, 1, 4, 16]
+    points = titled.points
+    mine = points[(points["metric"] == "group_share") & (points["group"] == "bbr1") & (points["flows.rtt"] == "20ms")]
+    of = dict(zip(mine["bottleneck.buffer"], mine["mean"], strict=True))
+    assert bars.get_ydata() == pytest.approx([100 * of[buffer] for buffer in ("0.5bdp", "1bdp", "4bdp", "16bdp")])
+    assert axis.get_ylim() == (0, 100) and axis.get_ylabel() == "group_share, %"
+    # Two values: an axis of numbers that is not logarithmic.
+    axis = titled.plot.metric("jain", "flows.rtt", where={"bottleneck.buffer": "1bdp"})
+    assert axis.get_xscale() == "linear" and axis.get_xlabel() == "flows.rtt, ms" and axis.get_xticks().tolist() == [20, 60]
+    # Words have places and no lines between them.
+    axis = titled.plot.metric("jain", "flows[0].cc", where={"bottleneck.buffer": "1bdp"})
+    assert [text.get_text() for text in axis.get_xticklabels()] == ["bbr1", "bbr3"]
+    assert axis.containers[0].lines[0].get_linestyle() == "None"
+
+
+def test_dots_are_the_runs(titled: bl.Results) -> None:
+    chosen = {"flows.rtt": "20ms", "flows[0].cc": "bbr1"}
+
+    def dots(**more: Any) -> list[float]:
+        axis = titled.plot.metric("jain", "bottleneck.buffer", where=chosen, **more)
+        return [y for line in axis.get_lines() if line.get_marker() == "." for y in line.get_ydata().tolist()]
+
+    runs = titled.runs
+    mine = runs[(runs["flows.rtt"] == "20ms") & (runs["flows[0].cc"] == "bbr1")]
+    assert sorted(dots()) == sorted(mine["jain"].tolist()) and len(mine) == 12
+    assert dots(seeds=False) == []
+    one = bl.sweep("examples.dumbbell", {"flows.count": [1, 2]}, set={"duration": "1s"}).plot.metric("run_goodput_mbps")
+    assert [line.get_marker() for line in one.get_lines()].count(".") == 0
+
+
+def test_colours_and_panels_show_what_is_asked_for(titled: bl.Results) -> None:
+    axes = titled.plot.share("bottleneck.buffer", hue="flows[0].cc", col="flows.rtt")
+    assert [axis.get_title() for axis in axes] == ["flows.rtt = 20ms", "flows.rtt = 60ms"]
+    colours = {line.get_label(): line.lines[0].get_color() for line in axes[0].containers}
+    assert set(colours) == {"bbr1", "bbr3", "other, flows[0].cc=bbr1", "other, flows[0].cc=bbr3"}
+    assert colours["bbr1"] == colours["other, flows[0].cc=bbr1"] == bl.PALETTE[0]
+    assert colours["bbr3"] == colours["other, flows[0].cc=bbr3"] == bl.PALETTE[1]
+    styles = {line.get_label(): line.lines[0].get_linestyle() for line in axes[0].containers}
+    assert styles["other, flows[0].cc=bbr1"] == styles["other, flows[0].cc=bbr3"]
+    legend = axes[-1].get_legend()
+    assert [text.get_text() for text in legend.get_texts()] == list(colours)
+    for wrong, words in [({"hue": "cc"}, "hue: expected one of group, flows"), ({"col": "group"}, "col: expected one of flows"), ({"hue": "flows.rtt", "col": "flows.rtt"}, "different keys")]:
+        with pytest.raises(bl.UsageError, match=words):
+            titled.plot.share("bottleneck.buffer", **wrong)  # type: ignore[arg-type]
+
+
+def test_texts_are_the_users_and_stay_inside(titled: bl.Results, tmp_path: Path) -> None:
+    fig, axis = pyplot.subplots(figsize=(84 / 25.4, 60 / 25.4), layout="constrained")
+    names = {"bbr1": "BBRv1", "bbr3": "BBRv3", "bottleneck.buffer": "buffer", "group_share": "share of the link"}
+    titled.plot.share("bottleneck.buffer", group=["bbr1", "bbr3"], where={"flows.rtt": "20ms"}, labels=names, legend="top", ax=axis)
+    assert (axis.get_xlabel(), axis.get_ylabel(), axis.get_title()) == ("buffer, BDP", "share of the link, %", "")
+    assert [text.get_text() for text in axis.get_legend().get_texts()] == ["BBRv1", "BBRv3"]
+    fig.canvas.draw()
+    whole = fig.bbox
+    for artist in (axis.get_legend(), axis.xaxis.label, axis.yaxis.label):
+        box = artist.get_window_extent()
+        assert box.x0 >= whole.x0 and box.x1 <= whole.x1 and box.y0 >= whole.y0 and box.y1 <= whole.y1
+    # A legend above has as many columns as there is room for, and a key without a text is not named.
+    fig, axis = pyplot.subplots(figsize=(84 / 25.4, 60 / 25.4), layout="constrained")
+    titled.plot.metric("jain", "bottleneck.buffer", labels={"flows[0].cc": "", "flows.rtt": "", "20ms": "20 ms"}, legend="top", ax=axis)
+    legend = axis.get_legend()
+    assert [text.get_text() for text in legend.get_texts()] == ["bbr1, 20 ms", "bbr1, 60ms", "bbr3, 20 ms", "bbr3, 60ms"]
+    fig.canvas.draw()
+    assert legend.get_window_extent().x1 <= fig.bbox.x1
+    new = titled.plot.metric("jain", "bottleneck.buffer", where={"flows[0].cc": "bbr3"})
+    assert new.figure.get_suptitle() == "Two flows: flows[0].cc=bbr3"
+    assert titled.plot.metric("jain", "bottleneck.buffer", title="").figure.get_suptitle() == ""
+    # A legend is next to the axes, not over the lines.
+    new.figure.canvas.draw()
+    assert new.get_legend().get_window_extent().x0 > new.get_window_extent().x1
+    r = titled[0]
+    (axis,) = r.plot.timeline(["cwnd"], group="bbr1", labels={"cwnd, packets": "window"})
+    assert [line.get_label() for line in axis.get_lines()] == ["bbr1 0"] and axis.get_ylabel() == "window"
+    with pytest.raises(bl.UsageError, match="expected a group among bbr1, other, found 'x'"):
+        r.plot.timeline(group="x")
+
+
+def test_a_column_that_is_not_there_gets_the_nearest(titled: bl.Results) -> None:
+    with pytest.raises(bl.UsageError, match="goodput: expected a column of numbers, found no such column; did you mean goodput_mbps or"):
+        titled.plot.metric("goodput")
+    with pytest.raises(bl.UsageError, match="utilization: .*did you mean bottleneck_utilization or link_utilization"):
+        titled.plot.metric("utilization")
+    with pytest.raises(bl.UsageError, match=r"found one of `summary\.json`; use 'group_share' with group='bbr3'"):
+        titled.plot.metric("flow_groups.bbr3.share")
+    with pytest.raises(bl.UsageError, match=r"use 'link_queue_delay_ms_p95' with link='bottleneck'"):
+        titled.plot.metric("links.bottleneck.queue_delay_ms.p95")
+    with pytest.raises(bl.UsageError, match="cc: expected a column of numbers, found one of words"):
+        titled.plot.metric("cc")
+    with pytest.raises(bl.UsageError, match="whose name begins with link_, found 'jain'"):
+        titled.plot.metric("jain", link="bottleneck")
+
+
+def test_altair_gets_no_more_rows_than_it_draws(titled: bl.Results) -> None:
+    pytest.importorskip("altair")
+    flows = [{"cc": "cubic", "rtt": "30ms", "count": 4}]
+    r = bl.run({"duration": "60s", "bottleneck": {"rate": "5Mbit/s", "buffer": "1bdp"}, "flows": flows})
+    assert len(r.series) > 20_000
+    chart = r.plot.timeline(["cwnd", "rtt"], backend="altair").to_dict()
+    assert sum(len(rows) for rows in chart["datasets"].values()) <= 5000
+    # The highest window of a flow is still there.
+    highest = max(row["y"] for rows in chart["datasets"].values() for row in rows if row["of"] == "cubic 0" and row["y"] < 1e3)
+    assert highest >= r.series["cwnd_packets"][r.series["flow"] == 0].max()
+    chart = titled.plot.share("bottleneck.buffer", where={"flows.rtt": "20ms"}, backend="altair").to_dict()
+    assert "log" in json.dumps(chart) and "Two flows" in json.dumps(chart)
+
+
+def test_a_heatmap_has_its_values_in_order_and_intervals(titled: bl.Results) -> None:
+    stats = pytest.importorskip("scipy.stats")
+    axis = titled.plot.heatmap("group_share", "bottleneck.buffer", "flows.rtt", group="bbr3", intervals=True)
+    assert [text.get_text() for text in axis.get_xticklabels()] == ["0.5bdp", "1bdp", "4bdp", "16bdp"]
+    assert [text.get_text() for text in axis.get_yticklabels()] == ["20ms", "60ms"]
+    assert axis.get_images()[0].get_clim() == (0, 100)
+    points = titled.points
+    chosen = (points["metric"] == "group_share") & (points["group"] == "bbr3")
+    flows = titled.flows
+    for row in points[chosen]:
+        mine = flows[(flows["group"] == "bbr3") & (flows["bottleneck.buffer"] == row["bottleneck.buffer"]) & (flows["flows.rtt"] == row["flows.rtt"])]
+        shares = mine["group_share"]
+        assert row["n"] == len(shares) == 3 and row["mean"] == pytest.approx(shares.mean())
+        low, high = stats.t.interval(0.95, 2, shares.mean(), stats.sem(shares))
+        assert (row["lo"], row["hi"]) == pytest.approx((low, high))
+    texts = [text.get_text() for text in axis.texts]
+    assert len(texts) == 8 and all("±" in text for text in texts)

@@ -39,7 +39,7 @@ def test_a_run_has_the_command_lines_bytes(tmp_path: Path) -> None:
     for name in ("flows", "links", "series", "queue", "transfers"):
         ours, theirs = getattr(in_memory, name), getattr(opened, name)
         assert ours.columns == theirs.columns
-        for column in ours:
+        for column in ours.columns:
             np.testing.assert_array_equal(ours[column], theirs[column])
 
 
@@ -57,8 +57,6 @@ def test_a_sweep_has_the_command_lines_bytes_and_is_found_again(tmp_path: Path) 
     in_memory = bl.sweep("examples.dumbbell", TWO, seeds=2)
     assert in_memory.digests == rs.digests
     assert rs[3].digest == rs.digests[3]
-    with pytest.raises(bl.UsageError, match="out="):
-        in_memory[0]
     with pytest.raises(IndexError):
         rs[8]
 
@@ -88,8 +86,10 @@ def test_a_column_outlives_its_table() -> None:
 def test_figures_without_a_meaning_are_nan_or_none() -> None:
     flows = bl.run("examples.dumbbell").flows
     assert np.isnan(flows["jain"]).all() and flows["name"].tolist() == [None]
-    with pytest.raises(KeyError, match="expected one of scenario"):
+    with pytest.raises(KeyError, match="goodput: found no such column; did you mean goodput_mbps or "):
         flows["goodput"]
+    with pytest.raises(KeyError, match="expected one of flow, name, group"):
+        flows["colour"]
 
 
 def test_a_sweep_as_a_cube() -> None:
@@ -145,8 +145,7 @@ def test_the_other_verbs(tmp_path: Path) -> None:
     a = bl.run("examples.dumbbell", out=tmp_path / "a", pictures=False)
     b = bl.run("examples.dumbbell", seed=2, out=tmp_path / "b", pictures=False)
     assert bl.compare(a, b)["points"] or bl.compare(a, tmp_path / "b")
-    with pytest.raises(bl.UsageError, match="give them `out`"):
-        bl.compare(a, bl.run("examples.dumbbell"))
+    assert bl.compare(a, b) == bl.compare(tmp_path / "a", bl.run("examples.dumbbell", seed=2))
     with pytest.raises(bl.UsageError, match="nonsense"):
         bl.reproduce("nonsense")
 

@@ -58,9 +58,9 @@ def test_progress_is_told_to_the_end() -> None:
 
 
 def test_too_much_work_is_refused() -> None:
-    with pytest.raises(bl.UsageError, match="more than the limit"):
+    with pytest.raises(bl.UsageError, match="data packets, and limit="):
         bl.run("examples.dumbbell", limit=1000)
-    with pytest.raises(bl.UsageError, match="more than the limit"):
+    with pytest.raises(bl.UsageError, match="data packets, and limit="):
         bl.sweep("examples.dumbbell", seeds=1_000_000)
 
 
@@ -116,8 +116,7 @@ def test_results_whose_files_are_gone_are_exceptions(tmp_path: Path) -> None:
     assert len(rs.flows) == 2
     with pytest.raises(bl.UsageError, match="expected a folder of results"):
         rs[1]
-    with pytest.raises(bl.UsageError, match="expected a"):
-        bl.compare(rs, rs)
+    assert len(bl.compare(rs, rs)["points"]) == 1, "the metrics are in memory"
 
 
 def test_python_goes_on_while_a_run_is_computed() -> None:

@@ -120,8 +120,9 @@ def test_mistakes_are_told_as_on_the_command_line(tmp_path: Path) -> None:
     assert (error.file, error.line, error.column) == (str(file), 4, 1)
     assert "bufer" in str(error) and error.expected in str(error)
     assert error.mistakes[0]["help"]
-    with pytest.raises(bl.ScenarioError, match="did you mean the built-in `examples.dumbbell`"):
-        bl.Scenario("examples.dumbel")
+    for typed in ("examples.dumbel", "dumbbell"):
+        with pytest.raises(bl.ScenarioError, match="did you mean the built-in `examples.dumbbell`"):
+            bl.run(typed)
 
 
 def test_more_than_one_run_names_sweep() -> None:

@@ -472,7 +472,9 @@ impl<'a, 's> Work<'a, 's> {
         if let Some(ended) = self.found_complete(number, folder.as_deref())? {
             return Ok(Computed::Over(Attempt::Ended(ended)));
         }
-        let (run, toml) = (scenario.run(number), scenario.run_toml(number));
+        let (mut run, toml) = (scenario.run(number), scenario.run_toml(number));
+        // Without a folder, only the summary is returned, which does not depend on the rows.
+        run.flow_series &= folder.is_some();
         if let Some(folder) = folder
             && is_single
             && !options.force

@@ -72,7 +72,7 @@ pub use batch::{
 pub use bbrlab_oracle::LogError;
 pub use bbrlab_results::{
     COMMIT, DEFAULT_LIMIT, FigureOf, RUSTC, VERSION, figure_of, flow_columns, link_columns,
-    of_series, write_runs_json,
+    of_series, run_columns, swept_columns, write_runs_json,
 };
 pub use bench::{BENCH_CASES, BenchCase, BenchResult, bench_case};
 pub use chosen_pictures::{PlotChoice, plot_as, plot_overlay};

@@ -13,6 +13,7 @@ use bbrlab_cc::{
     AckSample, CaState, CongestionControl, Conn, Control, Controls, CwndEvent, Draw, Hooks, Info,
     LostSkb, Maker, ParamValue, Params, Place, Plugged, RateSample,
 };
+use bbrlab_run::Series;
 use pyo3::exceptions::{PyException, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple, PyType};
@@ -21,11 +22,15 @@ use crate::conn::{
     Bounds, PyAckSample, PyConn, PyDraw, PyLostSkb, PyRateSample, bounds, ca_state, cwnd_event,
     small, whole,
 };
+use crate::kept::Kept;
 use crate::raise::of_class;
 use crate::shown::shown;
 
 /// Maximum number of segments per burst. Linux: `GSO_MAX_SEGS`.
 const SEGS_MAX: u64 = 65_535;
+
+/// Columns of a series in Python that identify the run and the flow.
+pub(crate) const IDENTITY: [&str; 5] = ["name", "group", "cc", "scenario_hash", "seed"];
 
 /// Maximum factor by which the send buffer may exceed the window.
 const EXPAND_MAX: u64 = 1024;
@@ -116,6 +121,13 @@ impl Class {
             return Ok(None);
         };
         if !class.is_subclass(&base)? {
+            let has_event = |event: &Callback| class.hasattr(event.name()).unwrap_or(false);
+            if Callback::ALL.iter().any(has_event) {
+                let name = class.name()?;
+                return Err(PyTypeError::new_err(format!(
+                    "expected a class of congestion controls, found {name}, which does not inherit from bbrlab.CongestionControl; write `class {name}(bbrlab.CongestionControl)`"
+                )));
+            }
             return Ok(None);
         }
         let mut has = [false; Callback::ALL.len()];
@@ -132,6 +144,7 @@ impl Class {
                 return Err(PyTypeError::new_err(text));
             }
         }
+        module.call_method1("check_names", (class,))?;
         if !has.contains(&true) {
             let events: Vec<&str> = Callback::ALL.iter().map(|event| event.name()).collect();
             let text = format!(
@@ -222,14 +235,16 @@ impl Classes {
         self
     }
 
-    /// Returns makers of instances for one call, and the place for the first failure.
-    pub(crate) fn makers(&self) -> (Controls, Arc<Failure>) {
+    /// Returns makers of instances for one call, and the place for the first failure. `kept` takes
+    /// the instances and their own values.
+    pub(crate) fn makers(&self, kept: &Arc<Kept>) -> (Controls, Arc<Failure>) {
         let failure = Arc::new(Failure::default());
         let named = self.0.iter().map(|(name, class)| {
             let maker = OfClass {
                 name: name.clone(),
                 class: Arc::clone(class),
                 failure: Arc::clone(&failure),
+                kept: Arc::clone(kept),
             };
             (name.clone(), Arc::new(maker) as Arc<dyn Maker>)
         });
@@ -308,6 +323,7 @@ struct OfClass {
     name: String,
     class: Arc<Class>,
     failure: Arc<Failure>,
+    kept: Arc<Kept>,
 }
 
 impl Maker for OfClass {
@@ -357,6 +373,7 @@ impl OfClass {
         for event in Callback::ALL {
             methods.push(method(event)?);
         }
+        self.kept.instance(place.flow, object.clone().unbind());
         Ok(Instance {
             name: self.name.clone(),
             place,
@@ -364,6 +381,7 @@ impl OfClass {
             conn: Py::new(py, PyConn::new(py)?)?,
             draw: Py::new(py, PyDraw::new())?,
             failure: Arc::clone(&self.failure),
+            kept: Arc::clone(&self.kept),
         })
     }
 }
@@ -383,6 +401,7 @@ struct Instance {
     conn: Py<PyConn>,
     draw: Py<PyDraw>,
     failure: Arc<Failure>,
+    kept: Arc<Kept>,
 }
 
 impl fmt::Debug for Instance {
@@ -616,23 +635,30 @@ impl CongestionControl for PyControlOf {
 
     fn info(&self, conn: &Conn) -> Info {
         let of = instance!(self or Info::default());
-        of.call(conn, Callback::Info, false, |py| (&of.conn,).into_pyobject(py), info)
-            .unwrap_or_default()
+        let reported =
+            of.call(conn, Callback::Info, false, |py| (&of.conn,).into_pyobject(py), info);
+        let (info, own) = reported.unwrap_or_default();
+        if of.has(Callback::Info) {
+            of.kept.report(of.place.flow, own);
+        }
+        info
     }
 }
 
-/// Converts the values that a class reports about itself.
-fn info(returned: &Bound<'_, PyAny>) -> PyResult<Info> {
+/// Converts the values that a class reports about itself: those that the series has columns for,
+/// and its own.
+fn info(returned: &Bound<'_, PyAny>) -> PyResult<(Info, Vec<(String, f64)>)> {
     const KEYS: [&str; 6] = ["bw", "min_rtt_us", "inflight_hi", "inflight_lo", "bw_hi", "bw_lo"];
     let Ok(given) = returned.cast::<PyDict>() else {
         return Err(PyTypeError::new_err(format!(
-            "info: expected a dict with some of {}, found {} of type {}",
+            "info: expected a dict with some of {} or names of your own, found {} of type {}",
             KEYS.join(", "),
             shown(returned)?,
             returned.get_type().name()?
         )));
     };
     let mut info = Info::default();
+    let mut own = Vec::new();
     for (key, value) in given {
         let key: String = key.extract()?;
         let name = format!("info[{key:?}]");
@@ -646,12 +672,25 @@ fn info(returned: &Bound<'_, PyAny>) -> PyResult<Info> {
             "inflight_hi" => info.inflight_hi = number("packets")?,
             "inflight_lo" => info.inflight_lo = number("packets")?,
             _ => {
-                return Err(PyTypeError::new_err(format!(
-                    "info: expected some of the keys {}, found {key:?}",
-                    KEYS.join(", ")
-                )));
+                if IDENTITY.contains(&key.as_str())
+                    || Series::FIGURES.iter().any(|figure| figure.name == key)
+                {
+                    return Err(PyTypeError::new_err(format!(
+                        "info: expected some of {} or names of your own, found {key:?}, which is a column of the series",
+                        KEYS.join(", ")
+                    )));
+                }
+                let wrong = |_| {
+                    let kind = value.get_type().name().map(|name| name.to_string());
+                    PyTypeError::new_err(format!(
+                        "{name}: expected a number, found {} of type {}",
+                        shown(&value).unwrap_or_default(),
+                        kind.unwrap_or_default()
+                    ))
+                };
+                own.push((key, value.extract().map_err(wrong)?));
             }
         }
     }
-    Ok(info)
+    Ok((info, own))
 }

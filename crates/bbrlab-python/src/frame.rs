@@ -11,11 +11,13 @@ use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::types::{Float64Type, Int64Type};
 use arrow_array::{
     Array, ArrayRef, Float64Array, Int64Array, RecordBatch, RecordBatchIterator,
-    RecordBatchOptions, StringArray,
+    RecordBatchOptions, StringArray, UInt64Array,
 };
 use arrow_ipc::reader::StreamReader;
 use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use arrow_select::concat::concat_batches;
+use arrow_select::take::take_record_batch;
 use bbrlab_run::{Cell, Column, Values};
 use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -43,6 +45,71 @@ impl Frame {
             batches.push(batch.map_err(wrong)?);
         }
         Ok(Self { schema: schema.unwrap_or_else(|| Arc::new(Schema::empty())), batches })
+    }
+
+    /// Makes a table with one part from arrays of one length.
+    pub(crate) fn of_arrays(columns: &[(String, ArrayRef)]) -> PyResult<Self> {
+        let field = |(name, array): &(String, ArrayRef)| {
+            Field::new(name.as_str(), array.data_type().clone(), true)
+        };
+        let schema = Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()));
+        let rows = columns.first().map_or(0, |(_, array)| array.len());
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        let arrays = columns.iter().map(|(_, array)| Arc::clone(array)).collect();
+        let batch = RecordBatch::try_new_with_options(Arc::clone(&schema), arrays, &options);
+        Ok(Self { schema, batches: vec![batch.map_err(wrong)?] })
+    }
+
+    /// Returns the columns of a table with one part.
+    pub(crate) fn arrays(&self) -> Vec<(String, ArrayRef)> {
+        let arrays = self.batches.first().map_or(&[][..], RecordBatch::columns);
+        self.names().into_iter().zip(arrays.iter().cloned()).collect()
+    }
+
+    /// Returns the table with a column after the column `after`, for a table with one part.
+    pub(crate) fn with_column(&self, after: &str, name: &str, array: ArrayRef) -> PyResult<Self> {
+        let at = self.schema.index_of(after).map_or(self.schema.fields().len(), |at| at + 1);
+        let mut fields = self.schema.fields().to_vec();
+        fields.insert(at, Arc::new(Field::new(name, array.data_type().clone(), true)));
+        let schema = Arc::new(Schema::new(fields));
+        let of_batch = |batch: &RecordBatch| {
+            let mut arrays = batch.columns().to_vec();
+            arrays.insert(at, Arc::clone(&array));
+            let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+            RecordBatch::try_new_with_options(Arc::clone(&schema), arrays, &options)
+        };
+        let batches = self.batches.iter().map(of_batch).collect::<Result<_, _>>().map_err(wrong)?;
+        Ok(Self { schema, batches })
+    }
+
+    /// Returns the rows with these numbers, in this order.
+    pub(crate) fn taken(&self, rows: Vec<u64>) -> PyResult<Self> {
+        let taken = || {
+            let whole = concat_batches(&self.schema, &self.batches)?;
+            take_record_batch(&whole, &UInt64Array::from(rows))
+        };
+        let batches = vec![taken().map_err(wrong)?];
+        Ok(Self { schema: Arc::clone(&self.schema), batches })
+    }
+
+    /// Returns the table with these columns in this order.
+    fn projected(&self, places: &[usize]) -> PyResult<Self> {
+        let schema = Arc::new(self.schema.project(places).map_err(wrong)?);
+        let batches = self.batches.iter().map(|batch| batch.project(places));
+        Ok(Self { schema, batches: batches.collect::<Result<_, _>>().map_err(wrong)? })
+    }
+
+    /// Returns the table with the columns `first` at the beginning and the columns `last` at the
+    /// end, as far as there are such columns.
+    pub(crate) fn ordered(&self, first: &[String], last: &[&str]) -> PyResult<Self> {
+        let names = self.names();
+        let place = |name: &str| names.iter().position(|known| known == name);
+        let front: Vec<usize> = first.iter().filter_map(|name| place(name)).collect();
+        let back: Vec<usize> = last.iter().filter_map(|name| place(name)).collect();
+        let rest = (0..names.len()).filter(|at| !front.contains(at) && !back.contains(at));
+        let places: Vec<usize> =
+            front.iter().copied().chain(rest).chain(back.iter().copied()).collect();
+        self.projected(&places)
     }
 
     /// Returns the columns of the table, with their parts concatenated.
@@ -131,6 +198,18 @@ impl Frame {
 
     fn __len__(&self) -> usize {
         self.batches.iter().map(RecordBatch::num_rows).sum()
+    }
+
+    /// Returns the table with only these columns, in this order.
+    fn select(&self, names: Vec<String>) -> PyResult<Self> {
+        let place = |name: &String| self.schema.index_of(name);
+        let places = names.iter().map(place).collect::<Result<Vec<usize>, _>>().map_err(wrong)?;
+        self.projected(&places)
+    }
+
+    /// Returns the rows with these numbers, in this order.
+    fn take(&self, py: Python<'_>, rows: Vec<u64>) -> PyResult<Self> {
+        py.detach(|| self.taken(rows))
     }
 
     /// Returns a column in one or more chunks.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyMapping, PySequence, PyString};
+use pyo3::types::{PyBool, PyBytes, PyFloat, PyInt, PyMapping, PySequence, PyString, PyType};
 use toml::Value;
 
 use crate::control::{Class, Classes};
@@ -270,8 +270,15 @@ fn value_within(given: &Bound<'_, PyAny>, at: &str, limits: Limits<'_>) -> PyRes
     if given.hasattr("__fspath__")? {
         return Ok(PyValue::Leaf(Value::String(given.call_method0("__fspath__")?.extract()?)));
     }
+    let expected = "expected text, a number, True or False, a list or a dict";
+    if let Ok(class) = given.cast::<PyType>() {
+        return Err(PyTypeError::new_err(format!(
+            "{at}: {expected}, found the class {}; a congestion control inherits from bbrlab.CongestionControl",
+            class.name()?
+        )));
+    }
     Err(PyTypeError::new_err(format!(
-        "{at}: expected text, a number, True or False, a list or a dict, found {} of type {}",
+        "{at}: {expected}, found {} of type {}",
         shown(given)?,
         given.get_type().name()?
     )))

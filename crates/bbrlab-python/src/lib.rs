@@ -10,8 +10,10 @@
 //! | `watch.rs` | work in a separate thread or in Python's, with Ctrl-C and progress |
 //! | `control.rs` | congestion controls in Python: a class's methods as the core's events |
 //! | `conn.rs` | the records that congestion controls read and write |
+//! | `kept.rs` | the instances of congestion controls after a run |
 //! | `stepped.rs` | one run in the caller's steps |
 //! | `records.rs` | the records of runs |
+//! | `points.rs` | the points of a sweep as a table |
 //! | `frame.rs` | tables in Arrow's form, handed over without a copy |
 //! | `named.rs` | the back end that Python names |
 //! | `raise.rs` | errors as exceptions |
@@ -32,7 +34,9 @@ mod conn;
 mod control;
 mod frame;
 mod given;
+mod kept;
 mod named;
+mod points;
 mod raise;
 mod records;
 mod running;
@@ -91,6 +95,9 @@ fn _bbrlab(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(running::weights, module)?)?;
     module.add_function(wrap_pyfunction!(running::finish, module)?)?;
     module.add_function(wrap_pyfunction!(records::figure_of, module)?)?;
+    module.add_function(wrap_pyfunction!(records::figures, module)?)?;
+    module.add_function(wrap_pyfunction!(records::headings, module)?)?;
+    module.add_function(wrap_pyfunction!(records::compare, module)?)?;
     module.add_function(wrap_pyfunction!(records::open_folder, module)?)?;
     Ok(())
 }

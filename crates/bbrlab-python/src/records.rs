@@ -1,24 +1,29 @@
 //! The records of runs.
 
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
+use arrow_array::{ArrayRef, StringArray};
 use bbrlab_lab::{
     Batch, Executed, FigureOf, LabError, Opened, flow_columns, link_columns, of_series,
-    open_results, run_folder_name, save_run,
+    open_results, run_columns, run_folder_name, save_run, swept_columns,
 };
 use bbrlab_report::{
-    MeanOfPoint, groups, means_of_points, run_html, run_table, sweep_html, sweep_table,
+    ComparedPoint, MeanOfPoint, groups, means_of_points, run_html, run_table, sweep_html,
+    sweep_table,
 };
 use bbrlab_run::{
-    Delays, GroupMetric, QueueSeries, RunResult, RunSummary, Series, TABLES, Transfers, runs_of,
-    tables_of,
+    Column, Delays, FlowSummary, GroupMetric, QueueSeries, Role, RunResult, RunSummary, Series,
+    TABLES, Transfers, runs_of, tables_of,
 };
 use pyo3::exceptions::{PyIndexError, PyKeyError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 
 use crate::frame::Frame;
-use crate::raise::raised;
+use crate::kept::Kept;
+use crate::points::points;
+use crate::raise::{of_class, raised};
 
 /// The records of a run.
 #[pyclass(frozen, module = "bbrlab._bbrlab")]
@@ -26,12 +31,70 @@ pub(crate) struct RunRecords {
     result: RunResult,
     toml: String,
     folder: Option<PathBuf>,
+    /// The columns that congestion controls in Python add to the series.
+    own: Vec<(String, ArrayRef)>,
+    /// The instances of these controls; `None` if the run was not computed here.
+    kept: Option<Arc<Kept>>,
 }
 
 impl RunRecords {
-    pub(crate) fn new(result: RunResult, toml: String, folder: Option<PathBuf>) -> Self {
-        Self { result, toml, folder }
+    /// Makes the records of a run that was computed here.
+    pub(crate) fn new(
+        result: RunResult,
+        toml: String,
+        folder: Option<PathBuf>,
+        kept: &Arc<Kept>,
+    ) -> Self {
+        let own = kept.columns(&result.series.flow);
+        Self { result, toml, folder, own, kept: Some(Arc::clone(kept)) }
     }
+
+    /// The series, with name, group and congestion control of each row's flow.
+    fn series(&self) -> PyResult<Frame> {
+        let series = &self.result.series;
+        let mut frame = self.over_time(series.columns(), &series.flow)?;
+        for (name, values) in &self.own {
+            frame = frame.with_column("", name, Arc::clone(values))?;
+        }
+        Ok(frame)
+    }
+
+    /// A table with a flow in each row.
+    fn over_time(&self, columns: Vec<Column>, flow_of_row: &[u32]) -> PyResult<Frame> {
+        let summary = &self.result.summary;
+        let words = |word: fn(&FlowSummary) -> Option<&str>| {
+            let of = |flow: &u32| summary.flows.get(*flow as usize).and_then(word);
+            Arc::new(flow_of_row.iter().map(of).collect::<StringArray>()) as ArrayRef
+        };
+        Frame::of_parts([of_series(summary, columns)])?
+            .with_column("flow", "cc", words(|flow| Some(&flow.cc)))?
+            .with_column("flow", "group", words(|flow| Some(&flow.group)))?
+            .with_column("flow", "name", words(|flow| flow.name.as_deref()))
+    }
+}
+
+/// The last columns of every table. They identify the run and the program.
+pub(crate) const LAST: [&str; 9] = [
+    "scenario",
+    "profile",
+    "backend",
+    "backend_version",
+    "version",
+    "commit",
+    "digest",
+    "seed",
+    "scenario_hash",
+];
+
+/// Puts the swept keys of runs first, and what identifies the runs last.
+fn ordered(frame: &Frame, runs: &[RunSummary]) -> PyResult<Frame> {
+    let mut first = swept_columns(runs);
+    let mut last = LAST.to_vec();
+    if runs.len() > 1 {
+        first.push("seed".to_owned());
+        last.retain(|name| *name != "seed");
+    }
+    frame.ordered(&first, &last)
 }
 
 /// Converts a record to a dict.
@@ -68,12 +131,22 @@ impl RunRecords {
         py.detach(|| match name {
             "flows" => Frame::of_parts(flow_columns(one)),
             "links" => Frame::of_parts([link_columns(one)]),
-            "series" => Frame::of_parts([of_series(summary, result.series.columns())]),
+            "runs" => Frame::of_parts([run_columns(one)]),
+            "series" => self.series(),
             "queue" => Frame::of_parts([of_series(summary, result.queue.columns())]),
-            "transfers" => Frame::of_parts([of_series(summary, result.transfers.columns())]),
+            "transfers" => self.over_time(result.transfers.columns(), &result.transfers.flow),
             "delays" => Frame::of_parts([of_series(summary, result.delays.columns())]),
             _ => Err(PyKeyError::new_err(name.to_owned())),
         })
+        .and_then(|frame| ordered(&frame, one))
+    }
+
+    /// The instances of congestion controls in Python by flow, as the run left them.
+    fn controls(&self, py: Python<'_>) -> PyResult<Py<PyDict>> {
+        match &self.kept {
+            Some(kept) => kept.instances(py),
+            None => Ok(PyDict::new(py).unbind()),
+        }
     }
 
     #[pyo3(signature = (width = None))]
@@ -88,6 +161,7 @@ impl RunRecords {
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Ran)> {
         let RunResult { summary, series, queue, transfers, delays } = &self.result;
         let frame = |columns| Frame::of_parts([columns]);
+        let own = Frame::of_arrays(&self.own)?;
         let (tables, more) = py.detach(|| {
             let tables = frames_of(&[0], std::slice::from_ref(summary))?;
             let more = [
@@ -99,7 +173,7 @@ impl RunRecords {
             PyResult::Ok((tables, more))
         })?;
         let restore = py.get_type::<Self>().getattr("_restore")?;
-        Ok((restore, (tables, more, self.toml.clone(), self.folder.clone())))
+        Ok((restore, (tables, more, self.toml.clone(), self.folder.clone(), own)))
     }
 
     #[staticmethod]
@@ -109,6 +183,7 @@ impl RunRecords {
         more: [Py<Frame>; 4],
         toml: String,
         folder: Option<PathBuf>,
+        own: Py<Frame>,
     ) -> PyResult<Self> {
         py.detach(|| {
             let one = runs_in(&tables)?.pop();
@@ -122,7 +197,7 @@ impl RunRecords {
                 transfers: Transfers::from_columns(&transfers).map_err(PyValueError::new_err)?,
                 delays: Delays::from_columns(&delays).map_err(PyValueError::new_err)?,
             };
-            Ok(Self::new(result, toml, folder))
+            Ok(Self { result, toml, folder, own: own.get().arrays(), kept: None })
         })
     }
 
@@ -258,8 +333,16 @@ impl SweepRecords {
         py.detach(|| match name {
             "flows" => Frame::of_parts(flow_columns(&self.runs)),
             "links" => Frame::of_parts([link_columns(&self.runs)]),
+            "runs" => Frame::of_parts([run_columns(&self.runs)]),
+            "points" => points(&self.runs),
             _ => Err(PyKeyError::new_err(name.to_owned())),
         })
+        .and_then(|frame| ordered(&frame, &self.runs))
+    }
+
+    /// The names of the columns of swept keys.
+    fn swept(&self) -> Vec<String> {
+        swept_columns(&self.runs)
     }
 
     #[pyo3(signature = (width = None))]
@@ -287,21 +370,83 @@ type Means = Vec<(usize, u64, Option<f64>, Option<(f64, f64)>)>;
 /// Returns the subject of a column of `summary.parquet`: `run`, `bottleneck`, `group` or `flow`.
 #[pyfunction]
 pub(crate) fn figure_of(column: &str) -> Option<&'static str> {
-    Some(match bbrlab_lab::figure_of(column)? {
-        FigureOf::Run => "run",
-        FigureOf::Bottleneck => "bottleneck",
-        FigureOf::Group => "group",
-        FigureOf::Flow => "flow",
-    })
+    bbrlab_lab::figure_of(column).map(FigureOf::name)
+}
+
+/// Returns every metric: its name in tables, the object that it describes, unit, meaning, and its
+/// name in JSON within that object.
+#[pyfunction]
+pub(crate) fn figures() -> Vec<[String; 5]> {
+    let of_all = |of: FigureOf| {
+        let both = of.leaves().into_iter().zip(of.json_leaves());
+        both.filter(|(leaf, _)| leaf.figure.role != Role::Name).map(move |(leaf, json)| {
+            let of_what = leaf.of.map_or_else(String::new, |of| format!(" {}", of.meaning));
+            let meaning = format!("{}{of_what}", leaf.figure.meaning);
+            [leaf.name, of.name().to_owned(), leaf.figure.unit.to_owned(), meaning, json.name]
+        })
+    };
+    FigureOf::ALL.into_iter().flat_map(of_all).collect()
+}
+
+/// Returns the name in tables of each metric that printed tables of sweeps show, with its heading
+/// there.
+#[pyfunction]
+pub(crate) fn headings() -> Vec<(String, String)> {
+    let column = |of: FigureOf, name: &str| {
+        let mut both = of.json_leaves().into_iter().zip(of.leaves());
+        both.find(|(json, _)| json.name == name).map(|(_, leaf)| leaf.name)
+    };
+    let all = bbrlab_report::headings().flat_map(|heading| {
+        let comma = if heading.unit.is_empty() { "" } else { ", " };
+        let text = format!("{}{comma}{}", heading.title, heading.unit);
+        let is_its = move |of: &FigureOf| {
+            of.name() == heading.of || (heading.of, *of) == ("link", FigureOf::Bottleneck)
+        };
+        let objects = FigureOf::ALL.into_iter().filter(is_its);
+        objects.filter_map(move |of| Some((column(of, heading.name)?, text.clone())))
+    });
+    all.collect()
+}
+
+/// Compares the first results with each of the others, as `bbrlab compare` does with folders.
+#[pyfunction]
+pub(crate) fn compare<'py>(
+    py: Python<'py>,
+    results: Vec<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let runs_of = |result: &Bound<'py, PyAny>| {
+        if let Ok(run) = result.cast::<RunRecords>() {
+            return Ok(vec![run.get().result.summary.clone()]);
+        }
+        Ok::<_, PyErr>(result.cast::<SweepRecords>()?.get().runs.clone())
+    };
+    let all: Vec<Vec<RunSummary>> = results.iter().map(runs_of).collect::<PyResult<_>>()?;
+    let comparison = py.detach(|| {
+        let runs: Vec<&[RunSummary]> = all.iter().map(Vec::as_slice).collect();
+        bbrlab_report::compare(&runs)
+    });
+    if comparison.points.iter().any(ComparedPoint::is_in_all) {
+        return dict(py, &comparison);
+    }
+    let keys = |runs: &Vec<RunSummary>| {
+        let keys = swept_columns(runs).join(", ");
+        if keys.is_empty() { "nothing".to_owned() } else { keys }
+    };
+    let swept: Vec<String> = all.iter().map(keys).collect();
+    let text = format!(
+        "compare: expected results with a point in common, found none; swept are {}",
+        swept.join(" against ")
+    );
+    Err(of_class(py, "UsageError", &text))
 }
 
 /// The content of a pickled sweep: tables, folder, and the numbers of computed, repeated and found
 /// runs.
 type Swept = (Vec<Frame>, Option<PathBuf>, (u64, u64, u64));
 
-/// The content of a pickled run: tables of its record; its series, queues, transfers and delays;
-/// scenario and folder.
-type Ran = (Vec<Frame>, [Frame; 4], String, Option<PathBuf>);
+/// The content of a pickled run: the tables of its record, those over time, scenario, folder, and
+/// the columns that congestion controls added to the series.
+type Ran = (Vec<Frame>, [Frame; 4], String, Option<PathBuf>, Frame);
 
 fn frames_of(numbers: &[u64], runs: &[RunSummary]) -> PyResult<Vec<Frame>> {
     let tables = tables_of(numbers, runs);
@@ -366,7 +511,9 @@ impl Gathering {
 pub(crate) fn open_folder(py: Python<'_>, folder: PathBuf) -> PyResult<Py<PyAny>> {
     match py.detach(|| open_results(&folder)).map_err(|error| raised(py, error))? {
         Opened::Run { result, scenario } => {
-            Ok(Py::new(py, RunRecords::new(*result, scenario, Some(folder)))?.into_any())
+            let (result, own, kept) = (*result, Vec::new(), None);
+            let records = RunRecords { result, toml: scenario, folder: Some(folder), own, kept };
+            Ok(Py::new(py, records)?.into_any())
         }
         Opened::Sweep(document) => {
             Ok(Py::new(py, SweepRecords::of_whole(document.runs, folder, 0, 0))?.into_any())

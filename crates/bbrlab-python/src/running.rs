@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use bbrlab_cost::Estimate;
 use bbrlab_lab::{
@@ -15,6 +16,7 @@ use pyo3::prelude::*;
 
 use crate::control::Failure;
 use crate::frame::Frame;
+use crate::kept::Kept;
 use crate::named::back_end;
 use crate::raise::{of_class, raised};
 use crate::records::{RunRecords, SweepRecords};
@@ -42,14 +44,15 @@ fn computed<T: Send>(
     result?.map_err(|error| raised(py, error))
 }
 
-/// Runs a scenario of one run.
+/// Runs a scenario of one run, or run `number` of a scenario, without a folder.
 #[pyfunction]
-#[pyo3(signature = (scenario, *, on, out = None, force = false, pictures = true, limit = None, progress = None))]
+#[pyo3(signature = (scenario, *, on, number = None, out = None, force = false, pictures = true, limit = None, progress = None))]
 #[expect(clippy::too_many_arguments, reason = "keywords, as the command line's flags")]
 pub(crate) fn run(
     py: Python<'_>,
     scenario: &Bound<'_, PyScenario>,
     on: &str,
+    number: Option<u64>,
     out: Option<PathBuf>,
     force: bool,
     pictures: bool,
@@ -58,8 +61,9 @@ pub(crate) fn run(
 ) -> PyResult<RunRecords> {
     let on = back_end(py, on)?;
     let (scenario, classes) = (&scenario.get().inner, &scenario.get().classes);
-    let (controls, failure) = classes.makers();
-    if scenario.runs() != 1 {
+    let kept = Arc::new(Kept::new(true));
+    let (controls, failure) = classes.makers(&kept);
+    if scenario.runs() != 1 && number.is_none() {
         let runs = scenario.runs();
         let text = format!(
             "{}: expected a scenario of one run, found {runs} runs; bbrlab.sweep runs them all",
@@ -68,7 +72,8 @@ pub(crate) fn run(
         return Err(of_class(py, "ScenarioError", &text));
     }
     let failed = |error| raised(py, error);
-    let estimate = Estimate::of_run(scenario, 0);
+    let number = number.unwrap_or(0);
+    let estimate = Estimate::of_run(scenario, number);
     check_limit(&estimate, 1, 0, limit.unwrap_or(DEFAULT_LIMIT)).map_err(failed)?;
     check_backend(scenario, on).map_err(failed)?;
     let work = |stop: &Stop, tell: &dyn Fn(Progress)| {
@@ -88,7 +93,7 @@ pub(crate) fn run(
             run_batch(scenario, &options, tell)?;
             return read_run(out);
         }
-        let (run, packets) = (scenario.run(0), estimate.data_packets);
+        let (run, packets) = (scenario.run(number), estimate.data_packets);
         let task = Task { run: &run, packets, controls: &controls, stop };
         let executed = on.execute(&task, &mut |share| {
             tell(Progress { done: 0, total: 1, share, outdated: 0 });
@@ -96,7 +101,7 @@ pub(crate) fn run(
         executed.map(|executed| executed.result).map_err(LabError::Failed)
     };
     let result = computed(py, progress.as_ref(), scenario, &failure, work)?;
-    Ok(RunRecords::new(result, scenario.run_toml(0), out))
+    Ok(RunRecords::new(result, scenario.run_toml(number), out, &kept))
 }
 
 /// Runs all runs of a scenario, or those with the given numbers.
@@ -117,17 +122,21 @@ pub(crate) fn sweep(
 ) -> PyResult<SweepRecords> {
     let on = back_end(py, on)?;
     let (scenario, classes) = (&scenario.get().inner, &scenario.get().classes);
-    let (controls, failure) = classes.makers();
+    let (controls, failure) = classes.makers(&Arc::new(Kept::new(false)));
     let jobs = jobs.unwrap_or_else(processors).clamp(1, 4096);
     let failed = |error| raised(py, error);
     let limit = limit.unwrap_or(DEFAULT_LIMIT);
     let is_known = |n: &u64| *n < scenario.runs();
     let only: Option<BTreeSet<u64>> =
         only.map(|numbers| numbers.into_iter().filter(is_known).collect());
-    let estimate = py.detach(|| match &only {
+    let mut estimate = py.detach(|| match &only {
         Some(only) => Estimate::of_runs(scenario, only.iter().copied()),
         None => Estimate::of_scenario(scenario),
     });
+    if out.is_none() {
+        // Rows without a folder are not kept.
+        estimate.series_rows = 0;
+    }
     check_limit(&estimate, jobs, estimate.records_bytes, limit).map_err(failed)?;
     let work = |stop: &Stop, tell: &dyn Fn(Progress)| {
         let options = BatchOptions {

@@ -255,7 +255,7 @@ impl PyScenario {
     /// Returns the scenario with other values of some keys.
     ///
     /// Args:
-    ///     values: A dict, or a list of `"key=value"` as in `--set`.
+    ///     values: A dict, or a list of `"key=value"`.
     ///
     /// Raises:
     ///     `ScenarioError`: If a key does not exist or a value is invalid.

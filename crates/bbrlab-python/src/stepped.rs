@@ -6,6 +6,7 @@ use bbrlab_lab::SteppedRun;
 use pyo3::prelude::*;
 
 use crate::control::Failure;
+use crate::kept::Kept;
 use crate::raise::of_class;
 use crate::records::RunRecords;
 use crate::scenario::PyScenario;
@@ -16,6 +17,7 @@ pub(crate) struct Simulation {
     /// `None` after the end.
     stepped: Mutex<Option<SteppedRun>>,
     failure: Arc<Failure>,
+    kept: Arc<Kept>,
     toml: String,
 }
 
@@ -39,12 +41,13 @@ impl Simulation {
     ) -> PyResult<Self> {
         let scenario = scenario.get();
         let run = scenario.checked(run)?;
-        let (controls, failure) = scenario.classes.makers();
+        let kept = Arc::new(Kept::new(true));
+        let (controls, failure) = scenario.classes.makers(&kept);
         let stepped = SteppedRun::new(&scenario.inner.run(run), controls);
         let stepped = stepped
             .map_err(|text| failure.take(py).unwrap_or_else(|| of_class(py, "RunError", &text)))?;
         let toml = scenario.inner.run_toml(run);
-        Ok(Self { stepped: Mutex::new(Some(stepped)), failure, toml })
+        Ok(Self { stepped: Mutex::new(Some(stepped)), failure, kept, toml })
     }
 
     /// Runs until this time in nanoseconds, or to the end. Returns whether the end is reached.
@@ -64,6 +67,6 @@ impl Simulation {
     fn finish(&self, py: Python<'_>) -> PyResult<RunRecords> {
         let taken = self.stepped.lock().expect("no thread panics while holding it").take();
         let result = taken.ok_or_else(|| Self::over(py))?.finish();
-        Ok(RunRecords::new(result, self.toml.clone(), None))
+        Ok(RunRecords::new(result, self.toml.clone(), None, &self.kept))
     }
 }

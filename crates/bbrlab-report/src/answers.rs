@@ -131,6 +131,32 @@ const ALL: [Answer<'static>; 18] = [
     answer("Jain", "", 1.0, 3, Metric::Run("jain")),
 ];
 
+/// The heading of a metric in tables of sweeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Heading {
+    /// The text, without the name of a group or a link.
+    pub title: &'static str,
+    /// The unit in the table.
+    pub unit: &'static str,
+    /// The object that the metric describes: `run`, `link` or `group`.
+    pub of: &'static str,
+    /// The metric's name in records.
+    pub name: &'static str,
+}
+
+/// Returns the heading of each metric that tables of sweeps can show.
+pub fn headings() -> impl Iterator<Item = Heading> {
+    const SHOWN: &[Answer<'static>] = &ALL;
+    SHOWN.iter().map(|answer| {
+        let of = match answer.metric {
+            Metric::Run(_) => "run",
+            Metric::Bottleneck(_) => "link",
+            Metric::PerGroup(_) => "group",
+        };
+        Heading { title: answer.title, unit: answer.unit, of, name: answer.metric.name() }
+    })
+}
+
 /// Whether a metric of this name can be shown. The goodput of groups can: [`flow_groups`] reads the
 /// names of the groups of flows from it.
 pub(crate) fn is_of_an_answer(name: &str) -> bool {

@@ -108,10 +108,33 @@ pub fn link_columns(runs: &[RunSummary]) -> Vec<Column> {
         runs.iter().map(|run| Repeated { run, rows: run.links.len() }).collect();
     let mut columns = names(&repeats, &swept);
     let links: Vec<Vec<Cell>> = runs.iter().flat_map(|run| run.links.iter().map(cells)).collect();
-    for (at, leaf) in leaves(LinkSummary::FIGURES, "", "_").iter().enumerate() {
+    for (at, leaf) in of_link("link_").iter().enumerate() {
         columns.push(optional(leaf, links.iter().map(|cells| &cells[at])));
     }
     columns
+}
+
+/// The runs with one row per run: the columns that identify the run, then the metrics of the run
+/// and of its bottleneck.
+#[must_use]
+pub fn run_columns(runs: &[RunSummary]) -> Vec<Column> {
+    let Ok(swept) = Swept::new(runs);
+    let repeats: Vec<Repeated<'_>> = runs.iter().map(|run| Repeated { run, rows: 1 }).collect();
+    let mut columns = names(&repeats, &swept);
+    columns.extend(values_of_runs(&repeats));
+    columns
+}
+
+/// The columns of swept keys in [`flow_columns`], [`link_columns`] and [`run_columns`].
+#[must_use]
+pub fn swept_columns(runs: &[RunSummary]) -> Vec<String> {
+    let Ok(swept) = Swept::new(runs);
+    let units = |key: &SweptKey| {
+        let with_unit: Vec<String> =
+            key.units.iter().map(|unit| format!("{}_{unit}", key.name)).collect();
+        std::iter::once(key.name.clone()).chain(with_unit)
+    };
+    swept.keys.iter().flat_map(units).collect()
 }
 
 /// A run with the number of rows in which its values are repeated.
@@ -210,32 +233,36 @@ fn columns(part: &[RowsOfRun<'_>], swept: &Swept) -> Vec<Column> {
         }
     }
     drop(groups);
-    let cells_of_runs: Vec<Vec<Cell>> = part.iter().map(|of| cells(&**of.run)).collect();
-    // One row per flow: each value of a run is repeated for each of its flows.
-    let of_runs = |at: usize| {
-        let per_run = part.iter().zip(&cells_of_runs);
-        per_run.flat_map(move |(of, cells)| std::iter::repeat_n(&cells[at], of.flows.len()))
+    columns.extend(values_of_runs(&repeats));
+    columns
+}
+
+/// The metrics of runs and of their bottlenecks, repeated in all rows of a run.
+fn values_of_runs(repeats: &[Repeated<'_>]) -> Vec<Column> {
+    let mut columns = Vec::new();
+    let mut add = |leaf: &Leaf, at: usize, per_run: &[Vec<Cell>]| {
+        let rows = repeats.iter().zip(per_run);
+        let values = rows.flat_map(|(of, cells)| std::iter::repeat_n(&cells[at], of.rows));
+        columns.push(optional(leaf, values));
     };
+    let cells_of_runs: Vec<Vec<Cell>> = repeats.iter().map(|of| cells(of.run)).collect();
     for (at, leaf) in of_run().iter().enumerate() {
         if matches!(leaf.figure.role, Role::Given | Role::Result) {
-            columns.push(optional(leaf, of_runs(at)));
+            add(leaf, at, &cells_of_runs);
         }
     }
-    let of_link = of_link();
-    let links: Vec<Vec<Cell>> = part
+    let of_bottleneck = of_link("bottleneck_");
+    let links: Vec<Vec<Cell>> = repeats
         .iter()
-        .map(|of| bottleneck(&of.run).map_or_else(|| vec![Cell::Null; of_link.len()], cells))
+        .map(|of| bottleneck(of.run).map_or_else(|| vec![Cell::Null; of_bottleneck.len()], cells))
         .collect();
-    for (at, leaf) in of_link.iter().enumerate() {
-        let per_run = part.iter().zip(&links);
-        let values =
-            per_run.flat_map(|(of, cells)| std::iter::repeat_n(&cells[at], of.flows.len()));
-        columns.push(optional(leaf, values));
+    for (at, leaf) in of_bottleneck.iter().enumerate() {
+        add(leaf, at, &links);
     }
     columns
 }
 
-/// The object that a metric of `summary.parquet` describes.
+/// The object that a metric describes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FigureOf {
     /// The run: one value in all rows of a run.
@@ -246,23 +273,59 @@ pub enum FigureOf {
     Group,
     /// A flow.
     Flow,
+    /// A link: a column of [`link_columns`].
+    Link,
 }
 
-/// The object that the metric in a column of `summary.parquet` describes. `None` for columns that
-/// name the run, the flow or a swept key.
+impl FigureOf {
+    /// The objects, in the order of the columns.
+    pub const ALL: [Self; 5] = [Self::Flow, Self::Group, Self::Run, Self::Bottleneck, Self::Link];
+
+    /// Returns the object's name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Run => "run",
+            Self::Bottleneck => "bottleneck",
+            Self::Group => "group",
+            Self::Flow => "flow",
+            Self::Link => "link",
+        }
+    }
+
+    /// Returns the columns of its metrics, with those that name it. Each has a different name.
+    #[must_use]
+    pub fn leaves(self) -> Vec<Leaf> {
+        let leaves = match self {
+            Self::Run => of_run(),
+            Self::Bottleneck => of_link("bottleneck_"),
+            Self::Group => of_group(),
+            Self::Flow => of_flow(),
+            Self::Link => of_link("link_"),
+        };
+        leaves.into_iter().filter(|leaf| leaf.figure.role != Role::Cost).collect()
+    }
+
+    /// Returns the metrics of its record with the names that JSON documents have for them.
+    #[must_use]
+    pub fn json_leaves(self) -> Vec<Leaf> {
+        let figures = match self {
+            Self::Run => RunSummary::FIGURES,
+            Self::Bottleneck | Self::Link => LinkSummary::FIGURES,
+            Self::Group => FlowGroup::FIGURES,
+            Self::Flow => FlowSummary::FIGURES,
+        };
+        let leaves = leaves(figures, "", ".").into_iter();
+        leaves.filter(|leaf| leaf.figure.role != Role::Cost).collect()
+    }
+}
+
+/// The object that the metric in a column describes. `None` for columns that name the run, the flow
+/// or a swept key.
 #[must_use]
 pub fn figure_of(column: &str) -> Option<FigureOf> {
-    let is_in = |leaves: Vec<Leaf>| {
-        let is_it = |leaf: &Leaf| leaf.name == column && leaf.figure.role != Role::Name;
-        leaves.iter().any(is_it)
-    };
-    let tables = [
-        (FigureOf::Flow, of_flow()),
-        (FigureOf::Group, of_group()),
-        (FigureOf::Run, of_run()),
-        (FigureOf::Bottleneck, of_link()),
-    ];
-    tables.into_iter().find(|(_, leaves)| is_in(leaves.clone())).map(|(of, _)| of)
+    let is_it = |leaf: &Leaf| leaf.name == column && leaf.figure.role != Role::Name;
+    FigureOf::ALL.into_iter().find(|of| of.leaves().iter().any(is_it))
 }
 
 fn of_run() -> Vec<Leaf> {
@@ -301,8 +364,8 @@ fn of_flow() -> Vec<Leaf> {
     leaves
 }
 
-fn of_link() -> Vec<Leaf> {
-    leaves(LinkSummary::FIGURES, "bottleneck_", "_")
+fn of_link(prefix: &str) -> Vec<Leaf> {
+    leaves(LinkSummary::FIGURES, prefix, "_")
 }
 
 fn bottleneck(run: &RunSummary) -> Option<&LinkSummary> {
@@ -646,6 +709,8 @@ mod tests {
             ("run_goodput_mbps", Some(FigureOf::Run)),
             ("jain", Some(FigureOf::Run)),
             ("bottleneck_queue_delay_ms_p95", Some(FigureOf::Bottleneck)),
+            ("link_queue_delay_ms_p95", Some(FigureOf::Link)),
+            ("queue_delay_ms_p95", None),
             ("seed", None),
             ("flow", None),
             ("bottleneck.buffer_bdp", None),
@@ -670,7 +735,7 @@ mod tests {
                 "`summary.parquet`, of the flow's group",
                 in_files(of_group()).filter(|leaf| leaf.figure.role != Role::Name),
             ),
-            table("`summary.parquet`, of the run's bottleneck", in_files(of_link())),
+            table("`summary.parquet`, of the run's bottleneck", in_files(of_link("bottleneck_"))),
             table("`series.parquet`", own(Series::FIGURES)),
             table("`queue.parquet`", own(QueueSeries::FIGURES)),
             table("`transfers.parquet`", own(Transfers::FIGURES)),

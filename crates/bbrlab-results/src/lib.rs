@@ -27,7 +27,10 @@ mod provenance;
 mod run_files;
 mod unwritten;
 
-pub use columns::{FigureOf, figure_of, flow_columns, link_columns, of_series, write_summary};
+pub use columns::{
+    FigureOf, figure_of, flow_columns, link_columns, of_series, run_columns, swept_columns,
+    write_summary,
+};
 pub use csv_file::write_csv;
 pub use document::{write_runs_json, write_summary_json};
 pub use limit::{DEFAULT_LIMIT, check_limit};

@@ -132,10 +132,28 @@ impl Builtin {
         })
     }
 
-    /// The id that the user probably meant.
+    /// The id that the user probably meant, perhaps without its first part.
     #[must_use]
     pub fn nearest_id(typed: &str) -> Option<&'static str> {
         let ids: Vec<&str> = BUILTINS.iter().map(|builtin| builtin.id).collect();
         nearest_dotted(typed, &ids)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Builtin;
+
+    #[test]
+    fn an_id_is_suggested_for_its_last_part() {
+        for (typed, meant) in [
+            ("dumbbell", Some("examples.dumbbell")),
+            ("dumbel", Some("examples.dumbbell")),
+            ("examples.dumbell", Some("examples.dumbbell")),
+            ("wifi", Some("networks.wifi")),
+            ("something else", None),
+        ] {
+            assert_eq!(Builtin::nearest_id(typed), meant, "{typed}");
+        }
     }
 }

@@ -1,0 +1,100 @@
+//! Keeps the instances of congestion controls in Python after a run, and the own values that they
+//! reported for the time series.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use arrow_array::{ArrayRef, Float64Array};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// The instances and values of one run. Without `is_on`, nothing is kept.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    is_on: bool,
+    flows: Mutex<BTreeMap<u32, OfFlow>>,
+}
+
+/// The control of a flow.
+#[derive(Debug, Default)]
+struct OfFlow {
+    /// The instance of the flow's last connection.
+    instance: Option<Py<PyAny>>,
+    connections: usize,
+    /// The number of reports, each for a row of the series.
+    reports: usize,
+    /// Its own values by name, each with the index of its report.
+    values: BTreeMap<String, Vec<(usize, f64)>>,
+}
+
+impl Kept {
+    pub(crate) fn new(is_on: bool) -> Self {
+        Self { is_on, flows: Mutex::default() }
+    }
+
+    fn with(&self, flow: u32, change: impl FnOnce(&mut OfFlow)) {
+        if self.is_on {
+            let mut flows = self.flows.lock().expect("no thread panics while holding it");
+            change(flows.entry(flow).or_default());
+        }
+    }
+
+    /// Keeps the instance of a new connection.
+    pub(crate) fn instance(&self, flow: u32, instance: Py<PyAny>) {
+        self.with(flow, |of| {
+            of.instance = Some(instance);
+            of.connections += 1;
+        });
+    }
+
+    /// Keeps the own values of a report.
+    pub(crate) fn report(&self, flow: u32, own: Vec<(String, f64)>) {
+        self.with(flow, |of| {
+            for (name, value) in own {
+                of.values.entry(name).or_default().push((of.reports, value));
+            }
+            of.reports += 1;
+        });
+    }
+
+    /// Returns the instances by flow.
+    pub(crate) fn instances(&self, py: Python<'_>) -> PyResult<Py<PyDict>> {
+        let instances = PyDict::new(py);
+        for (flow, of) in &*self.flows.lock().expect("no thread panics while holding it") {
+            if let Some(instance) = &of.instance {
+                instances.set_item(flow, instance)?;
+            }
+        }
+        Ok(instances.unbind())
+    }
+
+    /// Returns the own values as columns of a series. `flow_of_row` has the flow of each row.
+    ///
+    /// A flow has a report for each of its rows after the handshake. With several connections, rows
+    /// between them have none either, and it is unknown which rows these are; such a flow has no
+    /// values.
+    pub(crate) fn columns(&self, flow_of_row: &[u32]) -> Vec<(String, ArrayRef)> {
+        let mut rows_of: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        let mut columns: BTreeMap<String, Vec<Option<f64>>> = BTreeMap::new();
+        let flows = self.flows.lock().expect("no thread panics while holding it");
+        if flows.values().all(|of| of.values.is_empty()) {
+            return Vec::new();
+        }
+        for (row, flow) in flow_of_row.iter().enumerate() {
+            rows_of.entry(*flow).or_default().push(row);
+        }
+        for (flow, of) in &*flows {
+            let rows = rows_of.get(flow).map_or(&[][..], Vec::as_slice);
+            let before = rows.len().checked_sub(of.reports).filter(|_| of.connections == 1);
+            for (name, values) in &of.values {
+                let column =
+                    columns.entry(name.clone()).or_insert_with(|| vec![None; flow_of_row.len()]);
+                for &(report, value) in before.map_or(&[][..], |_| values.as_slice()) {
+                    column[rows[before.unwrap_or_default() + report]] = Some(value);
+                }
+            }
+        }
+        let array = |values: Vec<Option<f64>>| Arc::new(Float64Array::from(values)) as ArrayRef;
+        columns.into_iter().map(|(name, values)| (name, array(values))).collect()
+    }
+}

@@ -1,0 +1,140 @@
+//! The points of a sweep as a table: a row for each point and metric, with the mean over the seeds.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Float64Array, Int64Array, StringArray};
+use bbrlab_lab::{FigureOf, run_columns, swept_columns};
+use bbrlab_report::groups;
+use bbrlab_run::{Column, Figure, GroupMetric, RunSummary, TinSummary, WaitSummary, leaves};
+use pyo3::prelude::*;
+
+use crate::frame::Frame;
+use crate::records::LAST;
+
+/// A row: a metric at a point.
+struct Row {
+    /// The index of the point.
+    point: u64,
+    name: MetricName,
+    metric: GroupMetric,
+}
+
+/// Returns the table of points.
+pub(crate) fn points(runs: &[RunSummary]) -> PyResult<Frame> {
+    let names = MetricNames::new();
+    let run_of: BTreeMap<&str, &RunSummary> =
+        runs.iter().map(|run| (run.scenario_hash.as_str(), run)).collect();
+    let mut firsts: Vec<RunSummary> = Vec::new();
+    let mut rows: Vec<Row> = Vec::new();
+    for (point, group) in (0..).zip(groups(runs)) {
+        // Only what identifies the point is needed of a run.
+        let of_point = run_of[group.scenario_hash.as_str()];
+        firsts.push(RunSummary {
+            scenario: group.scenario,
+            scenario_hash: group.scenario_hash,
+            profile: group.profile,
+            backend: group.backend,
+            backend_version: of_point.backend_version.clone(),
+            point_values: of_point.point_values.clone(),
+            point: group.point,
+            ..RunSummary::default()
+        });
+        let of_metric = |(name, metric): (&str, &GroupMetric)| {
+            Some(Row { point, name: names.of(name)?, metric: *metric })
+        };
+        rows.extend(group.metrics.iter().filter_map(of_metric));
+    }
+    let swept = swept_columns(&firsts);
+    let mut columns = run_columns(&firsts);
+    let is_of_point = |column: &Column| {
+        let name = column.name.as_str();
+        swept.contains(&column.name) || LAST.contains(&name) && !["digest", "seed"].contains(&name)
+    };
+    columns.retain(is_of_point);
+    let frame = Frame::of_parts([columns])?.taken(rows.iter().map(|row| row.point).collect())?;
+    let words = |word: fn(&Row) -> Option<&str>| {
+        Arc::new(rows.iter().map(word).collect::<StringArray>()) as ArrayRef
+    };
+    let numbers = |number: fn(&Row) -> Option<f64>| {
+        Arc::new(rows.iter().map(number).collect::<Float64Array>()) as ArrayRef
+    };
+    let count = |row: &Row| i64::try_from(row.metric.n).unwrap_or(i64::MAX);
+    [
+        ("group", words(|row| row.name.group.as_deref())),
+        ("link_name", words(|row| row.name.link.as_deref())),
+        ("metric", words(|row| Some(&row.name.column))),
+        ("mean", numbers(|row| row.metric.mean)),
+        ("lo", numbers(|row| row.metric.ci95.map(|[low, _]| low))),
+        ("hi", numbers(|row| row.metric.ci95.map(|[_, high]| high))),
+        ("n", Arc::new(rows.iter().map(count).collect::<Int64Array>()) as ArrayRef),
+    ]
+    .into_iter()
+    .try_fold(frame, |frame, (name, array)| frame.with_column("", name, array))?
+    .ordered(&swept, &LAST)
+}
+
+/// A metric's name in tables, and the group of flows or the link, tin or wait that it describes.
+struct MetricName {
+    column: String,
+    group: Option<String>,
+    link: Option<String>,
+}
+
+/// Pairs of names in JSON and in tables.
+type Pairs = Vec<(String, String)>;
+
+/// The names of metrics in tables by their names in the JSON document of a sweep.
+struct MetricNames {
+    run: Pairs,
+    group: Pairs,
+    link: Pairs,
+    tin: Pairs,
+    wait: Pairs,
+}
+
+impl MetricNames {
+    fn new() -> Self {
+        let pairs = |of: FigureOf| {
+            let both = of.json_leaves().into_iter().zip(of.leaves());
+            both.map(|(json, leaf)| (json.name, leaf.name)).collect()
+        };
+        let prefixed = |figures: &'static [Figure], prefix: &str| {
+            let both = leaves(figures, "", ".").into_iter().zip(leaves(figures, prefix, "_"));
+            both.map(|(json, leaf)| (json.name, leaf.name)).collect()
+        };
+        Self {
+            run: pairs(FigureOf::Run),
+            group: pairs(FigureOf::Group),
+            link: pairs(FigureOf::Link),
+            tin: prefixed(TinSummary::FIGURES, "tin_"),
+            wait: prefixed(WaitSummary::FIGURES, "wait_"),
+        }
+    }
+
+    /// Returns the name of a metric of the document.
+    fn of(&self, json: &str) -> Option<MetricName> {
+        // The name of a group or a link may itself have dots.
+        let within = |rest: &str, pairs: &Pairs| {
+            pairs.iter().find_map(|(name, column)| {
+                let object = rest.strip_suffix(name.as_str())?.strip_suffix('.')?;
+                Some((column.clone(), Some(object.to_owned())))
+            })
+        };
+        if let Some(rest) = json.strip_prefix("flow_groups.") {
+            let (column, group) = within(rest, &self.group)?;
+            return Some(MetricName { column, group, link: None });
+        }
+        let of_link = json.strip_prefix("links.").map(|rest| {
+            let pairs = if rest.contains(".tins.") { &self.tin } else { &self.link };
+            within(rest, pairs)
+        });
+        let of_wait = json.strip_prefix("waits.").map(|rest| within(rest, &self.wait));
+        if let Some(found) = of_link.or(of_wait) {
+            let (column, link) = found?;
+            return Some(MetricName { column, group: None, link });
+        }
+        let (_, column) = self.run.iter().find(|(name, _)| name == json)?;
+        Some(MetricName { column: column.clone(), group: None, link: None })
+    }
+}
