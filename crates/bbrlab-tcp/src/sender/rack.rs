@@ -72,7 +72,7 @@ impl Rack {
     /// Whether a packet that was sent after `skb` was delivered.
     #[inline]
     fn is_overtaken(&self, skb: &Sent) -> bool {
-        // As in `sent_after`, with the other time in nanoseconds.
+        // The comparison of `sent_after`, with the time of `skb` in nanoseconds.
         let past_ns = skb.tstamp_ns.wrapping_sub(self.mstamp_us * 1000);
         let is_overtaken =
             past_ns.cast_signed() < 0 || (past_ns < 1000 && after(self.end_seq, skb.end_seq));
@@ -185,15 +185,14 @@ impl Sender {
         self.board.is_any_sent_before((self.rack.mstamp_us + 1) * 1000)
     }
 
-    /// Marks lost packets; returns the longest time, in microseconds, until one of the others
-    /// counts as lost.
-    /// Linux: `tcp_rack_detect_loss`.
+    /// Marks lost packets. Returns the longest time, in microseconds, until one of the other
+    /// packets counts as lost. Linux: `tcp_rack_detect_loss`.
     #[inline(never)]
     fn rack_detect_loss(&mut self, host: &mut impl Host) -> u32 {
         let reo_wnd_us = self.rack_reo_wnd_us();
         let now_us = self.clock.mstamp_us();
-        // Mostly the packets that were sent longest ago are lost, one after the other, and all
-        // others were not overtaken.
+        // Mostly the oldest packets are lost, one after the other, and none of the later packets
+        // was overtaken.
         while let Some(at) = self.board.oldest() {
             let skb = self.board.sent(at);
             if skb.tags & (tag::LOST | tag::RETRANS) == tag::LOST {

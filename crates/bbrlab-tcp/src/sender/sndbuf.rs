@@ -56,7 +56,7 @@ pub(super) struct Sndbuf {
     wake_below: u32,
     /// Whether the application waits for space, and how. Linux: `SOCK_NOSPACE`.
     waiting: Waiting,
-    /// Whether it grows with cwnd.
+    /// Whether the buffer grows with cwnd.
     grows: bool,
     /// Whether `size` counts payload, not memory.
     counts_payload: bool,

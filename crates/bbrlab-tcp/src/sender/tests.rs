@@ -1,9 +1,9 @@
 //! The sender over a bad network that loses, reorders, duplicates and delays packets. The counts
 //! always agree with a walk over the queue, and in the end every byte arrives.
 //!
-//! The files in `bad_paths/` have ten histories per line, with their totals and a digest of each
-//! segment, timer and state. No kernel trace covers most of what happens here, and no commit may
-//! change it unintentionally. `cargo xtask bless` rewrites the files.
+//! The files in `bad_paths/` have ten transfers ("histories") per line, with their totals and a
+//! digest of each segment, timer and state. No kernel trace covers most of these events, and no
+//! commit may change the results unintentionally. `cargo xtask bless` rewrites the files.
 
 use bbrlab_cc::bbr1::Bbr1;
 use bbrlab_cc::linux_int::{after, before};
@@ -179,7 +179,7 @@ struct Totals {
 }
 
 impl Totals {
-    /// A history that has ended.
+    /// Adds the totals of a history that has ended.
     fn take(&mut self, sender: &Sender, world: &Rig<World>) {
         self.sent += sender.stats.sent;
         self.retransmitted += sender.stats.retransmitted;

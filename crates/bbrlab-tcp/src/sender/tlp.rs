@@ -30,7 +30,8 @@ pub(super) struct Tlp {
     /// microseconds.
     timeout: u32,
     timeout_us: u32,
-    /// `timeout_us` rounded up to whole jiffies: `timeout` stays as it is while this does.
+    /// `timeout_us` rounded up to whole jiffies, in microseconds. While this value is unchanged, so
+    /// is `timeout`.
     rounded_us: u32,
     /// No packet in flight was sent before this time in microseconds. See
     /// [`Sender::is_rto_beyond_probe`].

@@ -75,7 +75,7 @@ impl Sent {
         self.tstamp_ns / 1000
     }
 
-    /// Whether it is the SYN.
+    /// Whether the skb is the SYN.
     #[inline]
     pub(crate) const fn is_syn(&self) -> bool {
         self.flags & flag::SYN != 0
@@ -316,7 +316,7 @@ impl Scoreboard {
     }
 
     /// Sends a lost skb of one segment again at `wstamp_ns`, with the delivery counters `tx` and
-    /// those from `note`. Does the work of [`Self::depart`], [`Self::departed`],
+    /// the [`Notes`] from `note`. Does the work of [`Self::depart`], [`Self::departed`],
     /// [`Self::count_transmission`] and [`Self::retransmitted`].
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly every retransmission passes here")]
@@ -354,7 +354,7 @@ impl Scoreboard {
         let after = u32::from(self.queue[id].pcount) + u32::from(self.queue[rest].pcount);
         self.adjust_pcount(self.queue[id].tags(), before.cast_signed() - after.cast_signed());
         if self.notes_in_flight {
-            // As if the two had been sent one after the other (v2 and v3 trees).
+            // Each part gets the packets in flight of a separate transmission (v2 and v3 trees).
             let front = u32::from(self.queue[id].pcount);
             let notes = self.queue.notes(id);
             let base = notes.in_flight.saturating_sub(before);
