@@ -46,8 +46,8 @@ pub struct Decay {
 }
 
 impl CwndUsage {
-    /// Records usage after data was sent; `is_limited` says whether cwnd held back more. Linux:
-    /// `tcp_cwnd_validate`.
+    /// Records usage after data was sent; `is_limited` says whether cwnd prevented more from being
+    /// sent. Linux: `tcp_cwnd_validate`.
     ///
     /// Within a round the strongest evidence is kept: that cwnd was the limit, or else the largest
     /// number of packets out.
@@ -92,8 +92,8 @@ impl CwndUsage {
         false
     }
 
-    /// The last part, for an algorithm that does not set its window itself: what becomes of a cwnd
-    /// that is not in use.
+    /// The last part of [`Self::validate`], for an algorithm that does not set its window itself:
+    /// decays a cwnd that is not in use.
     pub(crate) fn decay_if_unused(
         &mut self,
         conn: &Conn,

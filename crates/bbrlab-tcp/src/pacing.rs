@@ -81,7 +81,7 @@ impl Burst {
 pub(crate) struct BurstSize {
     pacing_rate: u64,
     min_rtt_us: u32,
-    /// 0 if nothing is stored.
+    /// Segment size in bytes; 0 if nothing is stored.
     mss: u16,
     segs: u16,
 }
@@ -147,8 +147,9 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// [`departure_step_ns`] of a burst with the length and rate of the last paced burst, otherwise
-    /// `None`. Once bursts are paced at a rate, all later bursts at that rate are.
+    /// [`departure_step_ns`] if the burst has the length and the rate of the last paced burst,
+    /// otherwise `None`. Once a burst is paced at a rate, all later bursts at that rate are paced
+    /// too.
     #[inline]
     pub(crate) fn same_step_ns(&self, len: u32, pacing_rate: u64, lag_ns: u64) -> Option<u64> {
         let is_same = len == self.len && pacing_rate == self.rate;

@@ -68,7 +68,7 @@ pub struct Segment {
     pub tsecr: u32,
     /// SACK blocks as sent. The first `sack_count` entries are valid; the first may be a DSACK.
     pub sack: [SackBlock; 4],
-    /// How many entries of `sack` are set.
+    /// Number of valid entries of `sack`.
     pub sack_count: u8,
     /// Bits of [`flag`].
     pub flags: u8,
@@ -78,8 +78,8 @@ pub struct Segment {
     pub has_ts: bool,
     /// How many times these bytes were sent before (0 for the first transmission), modulo 2^16.
     pub retransmission: u16,
-    /// In an ACK: how many data packets had arrived when it was sent, without duplicates, modulo
-    /// 2^32. The headers of TCP have no such field; nothing in this crate reads it.
+    /// In an ACK: how many data packets, without duplicates, had arrived at its sender by then,
+    /// modulo 2^32. TCP headers have no such field; nothing in this crate reads it.
     pub arrived: u32,
 }
 

@@ -37,7 +37,7 @@ pub struct Socket {
     is_passive: bool,
 }
 
-/// The two halves of a socket, wherever they are kept.
+/// References to the two halves of a socket, which may be stored apart.
 #[derive(Debug)]
 pub struct Halves<'s> {
     sender: &'s mut Sender,
@@ -46,7 +46,7 @@ pub struct Halves<'s> {
     is_passive: bool,
 }
 
-/// The host of the sending half: the receiving half completes each segment.
+/// The host that the sending half sees: the receiving half completes each segment.
 struct Wire<'a, H> {
     receiver: &'a mut Receiver,
     host: &'a mut H,
@@ -230,7 +230,7 @@ impl<'s> Halves<'s> {
         self.with_sender(now, host, |sender, wire| sender.write(now, bytes, wire));
     }
 
-    /// Runs the application, which writes what did not fit before.
+    /// Runs the application, which writes the data that did not fit into the buffer before.
     pub fn run_app(&mut self, now: Time, host: &mut impl Host) {
         self.with_sender(now, host, |sender, wire| sender.run_app(now, wire));
     }

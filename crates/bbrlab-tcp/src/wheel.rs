@@ -168,8 +168,8 @@ impl WheelTimer {
     }
 }
 
-/// The jiffy in which a timer for `expires` fires when it is set at `now_jiffies`.
-/// Linux: `calc_wheel_index`.
+/// The jiffy in which a timer for `expires` fires if it is set at `now_jiffies`. Linux:
+/// `calc_wheel_index`.
 #[must_use]
 #[inline]
 pub const fn slot_of(expires: u32, now_jiffies: u32) -> u32 {

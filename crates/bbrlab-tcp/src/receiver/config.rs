@@ -17,8 +17,8 @@ pub enum EcnEcho {
     /// Linux does this where the receiving socket's congestion control is DCTCP, or BBRv2 or BBRv3
     /// with ECN enabled.
     Dctcp {
-        /// The ECN field of SYN-ACKs and ACKs: ECN-capable as well with Linux's
-        /// `TCP_CONG_NEEDS_ECN`.
+        /// The ECN field of SYN-ACKs and ACKs. With Linux's `TCP_CONG_NEEDS_ECN` they are
+        /// ECN-capable too.
         on_acks: Ecn,
     },
 }

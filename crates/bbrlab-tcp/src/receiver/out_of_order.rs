@@ -191,8 +191,8 @@ mod tests {
         (freed, kept.len())
     }
 
-    // Linux, `tcp_prune_ofo_queue`: each call frees an eighth of the buffer, so that of many tiny
-    // segments not each one prunes.
+    // Linux, `tcp_prune_ofo_queue`: each call frees an eighth of the buffer, so that with many tiny
+    // segments not every segment causes a call.
 
     #[test]
     fn pruning_frees_at_least_an_eighth_of_the_buffer() {

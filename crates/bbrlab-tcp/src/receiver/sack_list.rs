@@ -25,12 +25,12 @@ pub(super) struct SackList {
     reports_duplicates: bool,
 }
 
-/// Where out-of-order data was recorded.
+/// The block that out-of-order data has extended.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Touched {
-    /// The block that it extended, if there was one.
+    /// The index of the extended block; `None` if no block was extended.
     at: Option<usize>,
-    /// Number of blocks before it.
+    /// Number of blocks before the extended block, or of all blocks.
     depth: usize,
 }
 
@@ -104,7 +104,7 @@ impl SackList {
         Touched { at, depth: at.unwrap_or(blocks.len()) }
     }
 
-    /// Makes the block just extended the first; if there was none, `seq..end_seq`. Linux: the
+    /// Moves the extended block to the front; without one, inserts `seq..end_seq` there. Linux: the
     /// second half of `tcp_sack_new_ofo_skb`.
     #[inline]
     pub(super) fn bring_to_front(&mut self, touched: Touched, seq: u32, end_seq: u32) {

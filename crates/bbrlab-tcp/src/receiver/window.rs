@@ -45,7 +45,7 @@ pub(super) struct Window {
     rwnd: u32,
     /// Size of the buffer in bytes of memory.
     rcvbuf: i32,
-    /// Current limit of the window, which grows, in bytes.
+    /// Current limit of the window in bytes. It grows up to `window_clamp`.
     rcv_ssthresh: u32,
     /// Payload bytes of a full segment.
     pub(super) advmss: u32,
@@ -84,25 +84,25 @@ enum Buffer {
 /// `tcp-rx-buffer.cc`, `MaxRxSequence`; `tcp-socket-base.cc`, `AdvertisedWindowSize`.
 #[derive(Clone, Copy, Debug)]
 struct PayloadBuffer {
-    /// Bytes.
+    /// Size of the buffer in bytes of payload.
     size: u32,
     /// Whether the application reads what arrives before an ACK is sent for it.
     is_read_at_once: bool,
 }
 
-/// The window's results while memory holds one full segment and nothing else, as on the fast path.
-/// They are kept until `rcv_ssthresh`, `window_clamp`, `rcvbuf` or `scaling_ratio` changes: the
-/// methods that write these discard the results.
+/// Results of [`Window::select`] and [`Window::grow`] for a buffer that holds one full segment and
+/// nothing else, as on the fast path. They are kept until `rcv_ssthresh`, `window_clamp`, `rcvbuf`
+/// or `scaling_ratio` changes: the methods that write these fields discard the results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Steady {
     /// Bytes of the full segment; 0 if nothing is stored.
     len: u32,
-    /// The result of [`Window::select`], or 0 if that result ends quick ACKs or depends on more
-    /// than the fields above.
+    /// The result of [`Window::select`]; 0 if that result ends quick ACKs or depends on more than
+    /// those four fields.
     choice: u32,
     /// `choice` as the peer reads it from the header.
     advertised: u32,
-    /// Whether [`Window::grow`] may find room.
+    /// Whether [`Window::grow`] may still raise `rcv_ssthresh`.
     pub(super) may_grow: bool,
     /// Whether `choice` is also valid while memory holds nothing.
     holds_when_empty: bool,
@@ -196,7 +196,7 @@ impl Window {
         }
     }
 
-    /// Current limit of the window, which grows, in bytes.
+    /// Current limit of the window in bytes. It grows up to `window_clamp`.
     pub(super) const fn rcv_ssthresh(&self) -> u32 {
         self.rcv_ssthresh
     }
@@ -310,7 +310,7 @@ impl Window {
         room > 0 && self.grow_into(room, len, truesize, rcv_mss)
     }
 
-    /// [`Self::grow`] where there is room.
+    /// [`Self::grow`] if `rcv_ssthresh` may grow, by at most `room` bytes.
     #[inline(never)]
     fn grow_into(&mut self, room: i32, len: u32, truesize: u32, rcv_mss: u32) -> bool {
         let fits = self.win_from_space(truesize.cast_signed()) <= len.cast_signed();
@@ -325,7 +325,7 @@ impl Window {
     }
 
     /// [`Self::grow`] by a full segment of `len` bytes. Memory must hold this segment and nothing
-    /// else, and there must be room. Recomputes the fields of `steady`, if possible from
+    /// else, and `rcv_ssthresh` must be able to grow. Updates `steady`, if possible from
     /// `rcv_ssthresh` alone.
     #[inline(never)]
     pub(super) fn grow_steadily(&mut self, len: u32) -> Steady {
@@ -416,7 +416,7 @@ impl Window {
         (window.min(self.rwnd), crowded)
     }
 
-    /// The window of a segment that is sent while there is no memory. Linux: in
+    /// Closes the window in a segment that is sent while there is no memory. Linux: in
     /// `tcp_select_window`.
     #[cold]
     pub(super) fn close(&mut self) -> (u32, bool) {
@@ -448,7 +448,8 @@ impl Window {
         field << self.wscale
     }
 
-    /// The window's results now. Memory must hold one full segment of `len` bytes and nothing else.
+    /// The results of [`Steady`], computed if they are not stored. Memory must hold one full
+    /// segment of `len` bytes and nothing else.
     #[inline]
     pub(super) fn steady(&mut self, len: u32) -> Steady {
         if self.steady.len != len {
@@ -477,7 +478,7 @@ impl Window {
         }
     }
 
-    /// The results that hold while memory is empty, after it held one full segment.
+    /// [`Steady`], if it is stored and its results also hold while memory is empty.
     #[inline]
     pub(super) fn steady_when_empty(&self) -> Option<Steady> {
         (self.steady.len != 0 && self.steady.holds_when_empty).then_some(self.steady)

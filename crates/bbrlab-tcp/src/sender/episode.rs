@@ -1,5 +1,5 @@
-//! The state of an episode: CWR, recovery, or loss recovery after a timeout. `Conn` holds which of
-//! them it is (`ca_state`), because the congestion control reads it there.
+//! The state of an episode: CWR, recovery, or loss recovery after a timeout. `Conn` holds the kind
+//! of episode (`ca_state`), because the congestion control reads it there.
 //!
 //! Sources: [linux] `include/linux/tcp.h`: `high_seq`, `retrans_stamp`, `prr_*` and `undo_*` of
 //! `struct tcp_sock`; `net/ipv4/tcp_input.c`: `tcp_packet_delayed`; RFC 5682 (F-RTO).
@@ -27,7 +27,7 @@ pub(super) struct Episode {
 }
 
 impl Episode {
-    /// No episode yet.
+    /// The state before the first episode.
     pub(super) const fn new(isn: u32) -> Self {
         Self {
             high_seq: isn,
@@ -60,7 +60,7 @@ impl Episode {
         after(snd_nxt, self.high_seq)
     }
 
-    /// Starts a reduction.
+    /// Starts a reduction of cwnd that ends when `snd_nxt` is acknowledged.
     pub(super) fn start_reduction(&mut self, snd_nxt: u32) {
         self.high_seq = snd_nxt;
         self.prr = Prr::default();
@@ -99,7 +99,7 @@ impl Episode {
         self.undo.note_retransmission(packets);
     }
 
-    /// Stores the timestamp of the SYN, to detect a spurious retransmission of it.
+    /// Stores the timestamp of the SYN, to detect a spurious retransmission of the SYN.
     pub(super) fn start_syn(&mut self, ms: u32) {
         self.retrans_stamp = Some(ms);
     }
@@ -118,8 +118,8 @@ impl Episode {
         }
     }
 
-    /// Whether the timestamp echo of an ACK shows that it is for an original, not for its
-    /// retransmission. `None` if nothing was retransmitted. Linux: the first half of
+    /// Whether the timestamp echo of an ACK shows that the ACK is for an original packet, not for
+    /// its retransmission. `None` if nothing was retransmitted. Linux: the first half of
     /// `tcp_packet_delayed`.
     pub(super) fn is_echo_of_original(&self, echo: Option<u32>) -> Option<bool> {
         let stamp = self.retrans_stamp?;

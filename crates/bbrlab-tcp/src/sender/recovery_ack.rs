@@ -46,8 +46,8 @@ impl Sender {
             return false;
         }
         debug_assert!(self.is_established(), "before, nothing is lost");
-        // If it may report a duplicate, this is repeated later, with the same result. Only ACKs
-        // that acknowledge something use the timestamp that they echo.
+        // If the ACK may report a duplicate, the general path repeats this, with the same result.
+        // Only ACKs that acknowledge data use the timestamp that they echo.
         if ack.has_ts {
             self.reverse.ts_recent = ack.tsval;
         }
@@ -57,7 +57,7 @@ impl Sender {
         state.rate.rs.prior_in_flight = self.board.in_flight();
         state.reord = self.conn.snd_nxt;
         let blocks = Blocks::new(sack, sack_count);
-        // Mostly the first block alone reports something.
+        // Mostly only the first block reports new data.
         match self.new_data_of_first(&blocks) {
             Some(from) => self.tag_first(&blocks, from, &mut state),
             None if may_report_duplicate(ack.ack, &blocks) => return false,
@@ -68,8 +68,8 @@ impl Sender {
         true
     }
 
-    /// Sends retransmissions, then new data, after an ACK of this kind. Mostly the next departure
-    /// time has not come, which holds back both.
+    /// Sends retransmissions, then new data, after an ACK with SACK blocks. Mostly pacing delays
+    /// both, because the next departure time has not come.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
     fn send_after_sack(&mut self, now: Time, host: &mut impl Host) {
@@ -101,7 +101,7 @@ impl Sender {
             self.set_window(ack.seq, ack.wnd, host);
         }
         self.check_sack_reordering(state.reord);
-        // An ACK of this kind carries no ECE.
+        // An ACK on this path carries no ECE.
         let delivered = state.sack_delivered;
         self.conn.delivered = self.conn.delivered.wrapping_add(delivered);
         self.timer.end_probes();

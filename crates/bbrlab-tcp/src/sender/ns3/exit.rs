@@ -13,7 +13,7 @@ use super::super::Sender;
 use super::super::ack_state::flags;
 
 impl Sender {
-    /// Records that `state` ends a recovery, if it does.
+    /// Records the end of a recovery, if `state` ends one.
     pub(in super::super) fn note_exit(&mut self, state: CaState) {
         let from = self.conn.ca_state;
         if from >= CaState::Recovery && state < CaState::Recovery {
@@ -40,7 +40,7 @@ impl Sender {
             && flag & flags::SND_UNA_ADVANCED != 0
     }
 
-    /// Decides whether cwnd may grow, without Linux's records of its use.
+    /// Decides whether cwnd may grow, without Linux's records of how much of cwnd was used.
     pub(in super::super) fn validate_cwnd_simply(&mut self) {
         self.conn.max_packets_out = 0;
         self.conn.is_cwnd_limited = self.mechanisms.cwnd_validation == CwndValidation::Off

@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn duplicate_counts_twice_in_the_newer_form() {
-        // (8 + 2) / 2 - 4 = 1 in the newer form, and (8 + 1) / 2 - 4 = 0 in the older.
+        // (8 + 2) / 2 - 4 = 1 for `Prr`, and (8 + 1) / 2 - 4 = 0 for `PrrSsrb`.
         assert_eq!(room(Recovery::Prr, (8, 4), 16, true, false), 1);
         assert_eq!(room(Recovery::PrrSsrb, (8, 4), 16, true, false), 0);
     }

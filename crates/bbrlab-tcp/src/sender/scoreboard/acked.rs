@@ -29,7 +29,7 @@ pub(crate) struct Acked {
     pub(crate) notes: Notes,
     /// Bits of [`tag`].
     pub(crate) tags: u8,
-    /// Whether it is the SYN.
+    /// Whether the skb is the SYN.
     pub(crate) is_syn: bool,
     /// Whether the whole skb was removed.
     pub(crate) is_whole: bool,

@@ -46,8 +46,8 @@ impl Scoreboard {
             return None;
         }
         let hint = self.retransmit_hint;
-        // If nothing else waits, the search for the next retransmission can begin here, wherever it
-        // was before.
+        // If no other skb waits for retransmission, the search for the next one can begin here,
+        // wherever it stood before.
         if self.is_all_repaired()
             || (hint == NIL && !self.is_repair_due())
             || (hint != NIL && before(seq, self.queue[hint].seq))
@@ -69,7 +69,7 @@ impl Scoreboard {
         Some(pcount)
     }
 
-    /// A lost skb, in the form for the congestion control.
+    /// A lost skb as the congestion control sees it.
     pub(crate) fn lost_skb(&self, at: Cursor) -> LostSkb {
         let skb = &self.queue[at.0];
         let tx = skb.tx().unpack(self.notes(at.0), skb.sent_us());
@@ -183,7 +183,7 @@ impl Scoreboard {
         Cursor::at(id)
     }
 
-    /// Adjusts the search before the first skb is removed from the queue.
+    /// Adjusts the position of the search before the first skb is removed from the queue.
     #[inline]
     pub(super) fn search_forget_head(&mut self, id: SkbId) {
         let next = self.search.next;
