@@ -44,7 +44,7 @@ struct Link {
 #[derive(Clone, Debug)]
 pub(crate) struct Chunks<T> {
     places: Vec<T>,
-    /// One per chunk.
+    /// The neighbours of each chunk.
     links: Vec<Link>,
     /// The chunk that was returned last, or `NONE`.
     free: u32,
@@ -112,7 +112,7 @@ impl<T: Copy + Default> Chunks<T> {
     pub(crate) fn pop_front(&mut self, queue: &mut Fifo) -> (T, Option<&T>) {
         let place = queue.head as usize;
         self.drop_front(queue, 1);
-        // The value stays there until the next push.
+        // The value stays in its place until the next push.
         (self.places[place], self.front(queue))
     }
 

@@ -93,7 +93,7 @@ impl Serialiser {
         self.free_at()
     }
 
-    /// A separate function, so that the usual path needs no registers for it.
+    /// It is separate, so that the usual path needs no registers for it.
     #[cold]
     #[inline(never)]
     fn learn_size(&mut self, wire_bytes: u32) {

@@ -62,8 +62,8 @@ impl Server {
         Self::Shaped { rate, free_at: Time::ZERO }
     }
 
-    /// Sets how often the clock is read. Only a token bucket uses it. The other servers compute
-    /// when they would have served, and the engine computes when that is noticed.
+    /// Sets how often the clock is read. Only a token bucket uses this. For other servers, the
+    /// engine computes when a departure is noticed.
     pub(crate) fn set_clock_step(&mut self, step: Span) {
         if let Self::Bucket(bucket) = self {
             bucket.set_clock_step(step);

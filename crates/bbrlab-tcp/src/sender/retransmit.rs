@@ -122,7 +122,7 @@ impl Sender {
             if !self.board.is_repair_due() {
                 break Stop::Done;
             }
-            // The checks above change only when something is sent, so this skips skbs that are not due.
+            // The checks above change only when something is sent: skip skbs that are not due.
             let Some(at) = self.board.seek_unrepaired(at) else {
                 break Stop::Done;
             };
