@@ -23,7 +23,7 @@ pub struct CwndUsage {
     pub snd_cwnd_stamp: u32,
 }
 
-/// The state of a connection that matters when it does not fill cwnd.
+/// The state of a connection that decides how a cwnd that is not in use decays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnderuseInput {
     /// The retransmission timeout in jiffies.
@@ -79,7 +79,7 @@ impl CwndUsage {
         }
     }
 
-    /// Whether cwnd is in use now; records how much of it was used: the second part of
+    /// Whether cwnd is in use now. Records the largest number of packets out: the second part of
     /// [`Self::validate`].
     #[inline]
     pub(crate) fn note_use(&mut self, conn: &Conn, packets_out: u32) -> bool {

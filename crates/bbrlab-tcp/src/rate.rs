@@ -82,7 +82,7 @@ pub struct SkbStamps {
     pub delivered_mstamp: u64,
     /// Packets delivered when the packet was sent.
     pub delivered: u32,
-    /// Whether the sender was application-limited when it was sent.
+    /// Whether the sender was application-limited when the packet was sent.
     pub is_app_limited: bool,
     /// Other counters at the time when the packet was sent.
     pub notes: Notes,
@@ -115,7 +115,7 @@ pub struct PackedStamps {
     pub(crate) delivered_ago_us: u32,
     /// Packets delivered when the packet was sent.
     pub(crate) delivered: u32,
-    /// Whether the sender was application-limited when it was sent.
+    /// Whether the sender was application-limited when the packet was sent.
     pub(crate) is_app_limited: bool,
 }
 
@@ -169,8 +169,8 @@ impl PackedStamps {
 /// A packet that was just ACKed or SACKed, as the sampler sees it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeliveredSkb {
-    /// Its departure time in microseconds, which pacing may put after the time at which TCP sent
-    /// it.
+    /// Departure time of the packet in microseconds, which pacing may put after the time at which
+    /// TCP sent it.
     pub tx_mstamp: u64,
     /// One past the packet's last byte.
     pub end_seq: u32,
@@ -517,8 +517,8 @@ impl RateSampler {
     #[inline]
     fn judge(&mut self, rs: &mut RateSample, bound_us: u32) {
         let interval_us = trunc_u32(rs.interval_us.cast_unsigned());
-        // Shorter than the minimum RTT: the ACK of an original was probably attributed to its
-        // retransmission.
+        // An interval shorter than the minimum RTT: the ACK of an original was probably attributed
+        // to its retransmission.
         if interval_us < bound_us {
             rs.interval_us = -1;
             return;

@@ -160,7 +160,7 @@ impl DataSegment {
         Self { seq, len, ack, wnd, tsval, tsecr, retransmission, flags, ecn, has_ts }
     }
 
-    /// The whole segment.
+    /// Converts to a general segment.
     #[inline]
     #[must_use]
     pub fn segment(&self) -> Segment {
@@ -222,7 +222,7 @@ impl Iterator for Cut {
         Some(packet)
     }
 
-    /// Faster than the default, because it makes no `Option` per packet.
+    /// Faster than the default, because this makes no `Option` per packet.
     #[inline]
     fn fold<B, F: FnMut(B, DataSegment) -> B>(self, init: B, mut each: F) -> B {
         let Self { mut packet, mut left, mss, at_end } = self;
@@ -242,7 +242,7 @@ impl Iterator for Cut {
 }
 
 impl PureAck {
-    /// The whole segment.
+    /// Converts to a general segment.
     #[inline]
     #[must_use]
     pub fn segment(&self) -> Segment {

@@ -140,8 +140,9 @@ impl<'s> Halves<'s> {
         self.with_sender(now, host, |sender, wire| sender.connect(now, wire));
     }
 
-    /// Processes a segment from the peer. The caller then checks [`Self::wants_read`] and the
-    /// sender's [`Sender::app_is_ready`]. Returns whether its acknowledgement was processed.
+    /// Processes a segment from the peer; returns whether the segment's acknowledgement was
+    /// processed. The caller then checks [`Self::wants_read`] and the sender's
+    /// [`Sender::app_is_ready`].
     pub fn on_segment(&mut self, now: Time, segment: &Segment, host: &mut impl Host) -> bool {
         let was_established = self.receiver.is_established();
         if segment.has(flag::SYN) && !was_established && !self.is_passive {
@@ -154,7 +155,7 @@ impl<'s> Halves<'s> {
         if was_established {
             match self.sender.place_of(segment.ack) {
                 AckPlace::Current => self.receiver.take_header(segment),
-                // A reordered ACK brings nothing new except its timestamp and data.
+                // A reordered ACK brings only its timestamp and its data.
                 AckPlace::Old => self.receiver.replace_ts_recent(segment),
                 place @ (AckPlace::TooOld | AckPlace::Unsent) => {
                     self.receiver.challenge(place == AckPlace::Unsent, host);

@@ -15,7 +15,6 @@ impl<P: PacketData> Network<P> {
     /// part of the leg after it on a route.
     ///
     /// # Panics
-    ///
     /// With more than 2^24 links, or if a schedule of rates is empty or does not ascend.
     pub fn add_link(&mut self, link: &bbrlab_link::Link, mode: LinkMode) -> LinkId {
         let id = LinkId(u32::try_from(self.links.len()).expect("fewer than 2^24 links"));

@@ -408,7 +408,7 @@ impl<P: PacketData> Network<P> {
         packet
     }
 
-    /// Handles a packet that reaches the end of its leg.
+    /// Handles a packet that reaches the link or host at the end of its leg.
     #[inline]
     fn arrives<H: Handler<P>>(&mut self, packet: &Packet<P>, handler: &mut H) {
         let (identity, now) = (packet.identity, self.now);

@@ -140,7 +140,7 @@ impl Link {
             && front.is_none()
             && link.ecn_threshold.is_none()
             && matches!(server, Server::Constant(_));
-        // When a packet departs from a shared medium is only known at the link's turn.
+        // The departure from a shared medium is known only when the link has its turn.
         let mode = if link.airtime.is_some() { LinkMode::DepartureEvents } else { mode };
         let backlog = match (link.queue, mode) {
             (Queue::DropTail, LinkMode::VirtualClock) if is_plain => {

@@ -240,12 +240,12 @@ impl Ledger {
         stats.backlog_bytes = self.bytes;
     }
 
-    /// Returns the number of entries whose arrivals are not settled; they are the last ones.
+    /// Returns the number of entries whose arrivals are not settled; these are the last entries.
     fn unsettled(&self) -> usize {
         self.entries.len() - self.settled()
     }
 
-    /// Returns the number of entries whose arrivals are settled; they are the first ones.
+    /// Returns the number of entries whose arrivals are settled; these are the first entries.
     fn settled(&self) -> usize {
         self.settled_from - SETTLED_FROM
     }

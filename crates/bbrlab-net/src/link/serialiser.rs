@@ -73,8 +73,8 @@ impl Serialiser {
         self.serve_with_bound(wire_bytes, |_| ())
     }
 
-    /// Like [`Self::serve`]. If the packet's size differs from the last one, first calls
-    /// `size_changes` with an upper bound of its departure.
+    /// Like [`Self::serve`]. If the packet's size differs from the size of the last packet, first
+    /// calls `size_changes` with an upper bound of this packet's departure.
     #[inline]
     pub(super) fn serve_with_bound(
         &mut self,

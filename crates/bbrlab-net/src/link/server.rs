@@ -18,7 +18,8 @@ pub(crate) enum Server {
     Unlimited {
         free_at: Time,
     },
-    /// The queue discipline is a shaper of this rate: the packets that it releases depart at once.
+    /// The queue discipline is a shaper of this rate: the packets that the discipline releases
+    /// depart at once.
     Shaped {
         rate: BitRate,
         free_at: Time,
@@ -83,7 +84,8 @@ impl Server {
         }
     }
 
-    /// Serves the next packet, which reached the link at `arrived`. Returns its departure time.
+    /// Serves the next packet, which reached the link at `arrived`. Returns the packet's departure
+    /// time.
     #[inline]
     pub(crate) fn serve(&mut self, arrived: Time, wire_bytes: u32) -> Time {
         match self {

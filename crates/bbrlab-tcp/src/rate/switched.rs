@@ -173,8 +173,8 @@ impl RateSampler {
         });
     }
 
-    /// Calls `act` with the state for the switches, if one differs from Linux, and the sampler
-    /// without it.
+    /// Calls `act` with the state for switches, if there is one, and with the sampler, from which
+    /// that state is removed meanwhile.
     fn with_switched(&mut self, act: impl FnOnce(&mut Switched, &mut Self)) {
         if let Some(mut switched) = self.switched.take() {
             act(&mut switched, self);
@@ -299,8 +299,8 @@ mod tests {
         assert_eq!(flow.ack(3_200, &mut []), (-1, -1));
     }
 
-    /// In ns-3 a packet is newer if it was sent after more deliveries; in Linux every ACK starts
-    /// afresh.
+    /// In ns-3 a packet is newer if it was sent after more deliveries; in Linux every ACK starts a
+    /// new sample.
     #[test]
     fn an_older_packet_does_not_end_a_sticky_sample() {
         for (switches, late) in [(STICKY, (2, 1_100)), (REUSE, (3, 2_200))] {

@@ -32,7 +32,7 @@ pub struct ReceiverConfig {
     pub mss: u32,
     /// `net.core.rmem_max`: affects only the window scale.
     pub rmem_max: u32,
-    /// The window scale; `None` computes it as Linux does.
+    /// The window scale; with `None`, it is computed as in Linux.
     pub wscale: Option<u8>,
     /// `TCP_WINDOW_CLAMP`, set before `listen()`: determines the window scale. In 6.12 the clamp
     /// itself is recomputed when data arrives.

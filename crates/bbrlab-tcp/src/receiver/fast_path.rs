@@ -23,9 +23,9 @@ pub(super) enum Expected {
     /// None, or not yet determined.
     #[default]
     Nothing,
-    /// The next in order, while there is no hole and all data is read.
+    /// The next segment in order, while there is no hole and all data is read.
     InOrder,
-    /// The next above a hole, while all data below it is read (`out_of_order_path`).
+    /// The next segment above a hole, while all data below the hole is read (`out_of_order_path`).
     OutOfOrder,
 }
 
@@ -57,7 +57,7 @@ pub trait Incoming: Copy {
     /// ACK and perhaps PSH, and timestamps exactly if `has_ts`.
     fn glance(self, has_ts: bool) -> Option<Glance>;
 
-    /// The whole segment.
+    /// Converts to a general segment.
     fn segment(self) -> Segment;
 }
 

@@ -264,8 +264,8 @@ impl Receiver {
         }
     }
 
-    /// Measures the size of the peer's full segments, and whether this one ends a write.
-    /// Linux: `tcp_measure_rcv_mss`.
+    /// Measures the size of the peer's full segments, and whether this segment ends a write. Linux:
+    /// `tcp_measure_rcv_mss`.
     fn measure_rcv_mss(&mut self, segment: &Segment) {
         let last = self.ack.last_seg_size;
         self.ack.last_seg_size = 0;
@@ -285,7 +285,7 @@ impl Receiver {
         }
     }
 
-    /// Handles a segment shorter than the full ones seen so far.
+    /// Handles a segment that is shorter than the full segments seen so far.
     #[cold]
     fn measure_short(&mut self, segment: &Segment, last: u32) {
         let fixed = TCP_HEADER + if self.has_ts { 12 } else { 0 };

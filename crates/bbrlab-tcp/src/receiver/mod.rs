@@ -336,7 +336,7 @@ impl Receiver {
         (self.new_packets as u32).wrapping_add(self.arrived_before)
     }
 
-    /// Makes [`Self::arrived`] continue from `other`, the connection before this one.
+    /// Makes [`Self::arrived`] continue from the count of `other`, the connection before this one.
     pub fn count_on(&mut self, other: &Self) {
         self.arrived_before = other.arrived();
     }

@@ -43,7 +43,8 @@ impl Touched {
     }
 }
 
-/// Extends `block` by `seq..end_seq` if they touch. Linux: `tcp_sack_extend`.
+/// Extends `block` by `seq..end_seq` if the two touch; returns whether they do. Linux:
+/// `tcp_sack_extend`.
 fn extend(block: &mut SackBlock, seq: u32, end_seq: u32) -> bool {
     if after(seq, block.end) || after(block.start, end_seq) {
         return false;
@@ -127,7 +128,7 @@ impl SackList {
         self.count = (self.count + 1).min(NUM_SACKS);
     }
 
-    /// Merges blocks that the first block touches into it. Linux: `tcp_sack_maybe_coalesce`.
+    /// Merges all blocks that touch the first block into it. Linux: `tcp_sack_maybe_coalesce`.
     fn merge_into_first(&mut self) {
         let mut at = 1;
         while at < usize::from(self.count) {

@@ -74,19 +74,19 @@ pub(super) struct Window {
 enum Buffer {
     /// Memory, of a fixed size.
     Fixed,
-    /// Memory. It grows up to this many bytes: `tcp_rmem[2]`.
+    /// Memory. The buffer grows up to this many bytes: `tcp_rmem[2]`.
     Grows(i32),
     /// Payload.
     Payload(PayloadBuffer),
 }
 
-/// A buffer that counts payload: it advertises all bytes that unread data does not take. ns-3:
+/// A buffer that counts payload: it advertises its size minus the unread data. ns-3:
 /// `tcp-rx-buffer.cc`, `MaxRxSequence`; `tcp-socket-base.cc`, `AdvertisedWindowSize`.
 #[derive(Clone, Copy, Debug)]
 struct PayloadBuffer {
     /// Size of the buffer in bytes of payload.
     size: u32,
-    /// Whether the application reads what arrives before an ACK is sent for it.
+    /// Whether the application reads arriving data before an ACK is sent for it.
     is_read_at_once: bool,
 }
 
@@ -221,7 +221,7 @@ impl Window {
         matches!(self.buffer, Buffer::Payload(_))
     }
 
-    /// The size up to which the buffer grows; `None` if it is fixed.
+    /// The size in bytes up to which the buffer grows; `None` if the size is fixed.
     const fn rmem_max(&self) -> Option<i32> {
         match self.buffer {
             Buffer::Grows(most) => Some(most),
@@ -338,8 +338,8 @@ impl Window {
         if self.steady.choice == 0 || self.counts_payload() {
             self.steady = self.find_steady(len);
         } else {
-            // The buffer is not crowded, so the window is what `rcv_ssthresh` allows of the free
-            // space.
+            // The buffer is at most half full, so only the free space and `rcv_ssthresh` bound the
+            // window.
             let choice = align_up(space.min(ssthresh).cast_unsigned(), self.wscale).min(self.rwnd);
             self.steady.choice = choice;
             self.steady.advertised = self.as_advertised(choice);
@@ -484,8 +484,8 @@ impl Window {
         (self.steady.len != 0 && self.steady.holds_when_empty).then_some(self.steady)
     }
 
-    /// [`Self::advertise`] if `steady` applies and its window is not below the last one. Returns
-    /// the bytes to advertise.
+    /// [`Self::advertise`] if `steady` applies and its window is not below the window advertised
+    /// last. Returns the bytes to advertise.
     #[inline]
     pub(super) fn advertise_steady(&mut self, steady: Steady) -> Option<u32> {
         if steady.choice < self.rcv_wnd {
@@ -541,8 +541,8 @@ impl Window {
         self.rmem_alloc > self.rcvbuf - (self.rcvbuf >> 3)
     }
 
-    /// Sets `SO_RCVLOWAT`, and enlarges the buffer to hold that much. Returns the value after its
-    /// upper bound is applied. Linux: `tcp_set_rcvlowat`.
+    /// Sets `SO_RCVLOWAT`, and enlarges the buffer to hold that many bytes. Returns the bounded
+    /// value. Linux: `tcp_set_rcvlowat`.
     pub(super) fn set_rcvlowat(&mut self, rcvlowat: u32) -> u32 {
         let cap = self.rmem_max().unwrap_or(self.rcvbuf) >> 1;
         let rcvlowat = rcvlowat.min(cap.cast_unsigned()).max(1);

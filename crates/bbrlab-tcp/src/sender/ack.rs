@@ -218,7 +218,7 @@ impl Sender {
         }
     }
 
-    /// Processes the SACK blocks of an ACK below `snd_una`, if it has any.
+    /// Processes an ACK below `snd_una`: only its SACK blocks, if it has any.
     fn old_ack(
         &mut self,
         segment: &Segment,
@@ -545,7 +545,8 @@ impl Sender {
         (delta_ms < (i32::MAX / 1000).cast_unsigned()).then(|| delta_ms.max(1) * 1000)
     }
 
-    /// Sends what recovery has decided to send. Linux: `tcp_xmit_recovery`.
+    /// Sends the retransmissions or new data that recovery has decided on. Linux:
+    /// `tcp_xmit_recovery`.
     #[inline]
     fn xmit_recovery(&mut self, rexmit: Rexmit, host: &mut impl Host) {
         if rexmit == Rexmit::None || self.state == State::SynSent {

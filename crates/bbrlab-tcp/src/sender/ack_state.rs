@@ -61,7 +61,8 @@ pub(super) struct AckCounts {
     pub(super) delivered: u32,
     /// Packets newly marked lost.
     pub(super) lost: u32,
-    /// Whether the receiver had discarded data that it had `SACKed` when the ACK arrived.
+    /// Whether the receiver had discarded data that it had `SACKed` (reneging) when the ACK
+    /// arrived.
     pub(super) is_sack_reneg: bool,
 }
 

@@ -66,7 +66,7 @@ impl Episode {
         self.prr = Prr::default();
     }
 
-    /// cwnd after an ACK during a reduction, if it changes.
+    /// The new cwnd after an ACK during a reduction; `None` if cwnd does not change.
     pub(super) fn reduce(
         &mut self,
         conn: &Conn,
@@ -104,8 +104,8 @@ impl Episode {
         self.retrans_stamp = Some(ms);
     }
 
-    /// Records that no retransmission is in flight that a timestamp echo could distinguish from its
-    /// original.
+    /// Records that no retransmission is in flight whose ACK a timestamp echo could distinguish
+    /// from an ACK of the original.
     pub(super) fn forget_retransmission(&mut self) {
         self.retrans_stamp = None;
     }

@@ -69,7 +69,7 @@ impl Sender {
     fn is_fq_full(&mut self, len: u32, factor: u32) -> bool {
         let rate = self.conn.ctl.pacing_rate >> self.conn.pacing_shift;
         let limit = u64::from(2 * (len + OVERHEAD)).max(rate) << factor;
-        // The kernel's `sk_wmem_alloc` starts at 1, so its `>` is `>=` here.
+        // The kernel's `sk_wmem_alloc` starts at 1, so the kernel's `>` is `>=` here.
         if u64::from(self.wmem_alloc()) < limit || self.board.is_at_most_one_sent() {
             return false;
         }

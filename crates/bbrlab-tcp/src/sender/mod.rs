@@ -407,8 +407,8 @@ impl Sender {
         }
     }
 
-    /// Processes a segment after the handshake; returns whether it was acceptable. Linux: the
-    /// sender's part of `tcp_rcv_established` and `tcp_rcv_state_process`.
+    /// Processes a segment after the handshake; returns whether the segment was acceptable. Linux:
+    /// the sender's part of `tcp_rcv_established` and `tcp_rcv_state_process`.
     fn on_established(&mut self, now: Time, segment: &Segment, host: &mut impl Host) -> bool {
         self.start_segment(now, segment);
         let is_predicted = self.is_predicted(segment);
@@ -515,7 +515,7 @@ impl Sender {
     /// Processes an expired timer.
     #[inline]
     pub fn on_timer(&mut self, now: Time, timer: TimerId, host: &mut impl Host) {
-        // The pacing timer comes before almost every packet, so it has its own function.
+        // The pacing timer fires before almost every packet, so it has a separate function.
         if timer == TimerId::Pacing {
             self.on_pacing_timer(now, host);
         } else {
@@ -592,7 +592,7 @@ impl Sender {
         &self.cc
     }
 
-    /// The congestion control, mutable: a replay sets its phase.
+    /// The congestion control, mutable, because a replay sets its phase.
     pub fn cc_mut(&mut self) -> &mut Cc {
         &mut self.cc
     }

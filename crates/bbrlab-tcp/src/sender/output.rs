@@ -233,7 +233,7 @@ impl Sender {
         }
     }
 
-    /// Sends new data; records and returns what stopped it.
+    /// Sends new data. Records and returns the reason why it stopped.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -391,7 +391,7 @@ impl Sender {
     }
 
     /// Whether a burst of `segs` full segments fits into the peer's window and consists of the rest
-    /// of the first unsent skb and a part of the next. If so, joins the two skbs. Linux:
+    /// of the first unsent skb and a part of the next skb. If so, joins the two skbs. Linux:
     /// `tcp_grow_skb`.
     #[inline(never)]
     fn is_burst_of_two_skbs(&mut self, segs: u32) -> bool {
@@ -437,8 +437,8 @@ impl Sender {
         }
     }
 
-    /// Sends a lost skb of one full segment again; returns its departure time. [`Conn`] must hold
-    /// the current number of packets in flight. [`Self::transmit_skb`] for a plain sender.
+    /// [`Self::transmit_skb`] for a plain sender and a lost skb of one full segment; returns the
+    /// departure time. [`Conn`] must hold the current number of packets in flight.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly all come from the pacing timer")]
     pub(super) fn transmit_segment_again(&mut self, at: Cursor, host: &mut impl Host) -> u64 {

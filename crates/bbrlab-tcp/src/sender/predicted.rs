@@ -31,7 +31,7 @@ impl Sender {
             && self.board.is_undisturbed()
     }
 
-    /// Processes the ACK of a segment with the expected header if it is a predicted one; otherwise
+    /// Processes the ACK of a segment with the expected header if the ACK is predicted; otherwise
     /// returns false.
     #[inline(never)]
     pub(super) fn predicted_ack(&mut self, segment: &Segment, host: &mut impl Host) -> bool {

@@ -53,8 +53,8 @@ impl Sender {
     }
 
     /// Does [`Self::send_pending`] after a pure ACK, and sets the timer. Mostly data waits for its
-    /// departure time, or data is sent at once. Sending sets the timer, so that it is not set
-    /// twice.
+    /// departure time, or data is sent at once. In the second case sending sets the timer, and the
+    /// ACK does not set it again.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly every ACK ends here")]
     fn send_after_pure_ack(&mut self, now: Time, host: &mut impl Host) {

@@ -57,7 +57,7 @@ impl Rack {
     #[inline]
     pub(super) fn advance(&mut self, tags: u8, end_seq: u32, sent_us: u64, now: RackNow) {
         let rtt_us = stamp_us_delta(now.mstamp_us, sent_us);
-        // Too early to be an ACK of the retransmission: it must be for the original.
+        // The ACK is too early for the retransmission, so it must be for the original.
         if tags & tag::ANY_RETRANS != 0 && rtt_us < now.min_rtt_us {
             return;
         }
@@ -83,7 +83,7 @@ impl Rack {
         is_overtaken
     }
 
-    /// Microseconds until a packet counts as lost; 0 or negative if it is lost. Linux:
+    /// Microseconds until a packet counts as lost; 0 or negative if it already does. Linux:
     /// `tcp_rack_skb_timeout`.
     pub(super) fn timeout_us(&self, now_us: u64, sent_us: u64, reo_wnd_us: u32) -> i32 {
         let age_us = stamp_us_delta(now_us, sent_us);
@@ -115,7 +115,7 @@ impl Rack {
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every ACK passes here")]
     pub(super) fn update_reo_wnd(&mut self, prior_delivered: u32, delivered: u32) {
-        // Mostly the window has its usual width and keeps it.
+        // Mostly the window has its initial width and nothing changes it.
         if self.reo_wnd_steps != 1 || self.is_dsack_seen {
             self.adjust_reo_wnd(prior_delivered, delivered);
         }

@@ -90,7 +90,7 @@ impl Sender {
     }
 
     /// Does the rest of the processing, after the data that the blocks cover was tagged. Tagging
-    /// may precede the update of the window, because it does not depend on the window.
+    /// does not depend on the window, so it may precede the update of the window.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
     fn take_sacked(&mut self, ack: &PureAck, state: &mut AckState, host: &mut impl Host) {
@@ -115,9 +115,9 @@ impl Sender {
             state.rate.rs.rtt_us = i64::from(ca_rtt_us);
             // No loss probe is scheduled in a recovery, so its timeout is computed only later.
             self.take_exact_rtt(rtt_us, ca_rtt_us, false);
-            // The RTT was measured on data sent before the head was sent last. That holds while the
-            // head was sent less than 71 minutes ago, the range of 32-bit microseconds; a timeout
-            // sends it again after 2 minutes at most.
+            // The RTT was measured on data sent before the latest transmission of the head. The
+            // comparison holds while this transmission is less than 71 minutes ago, the range of
+            // 32-bit microseconds; a timeout sends the head again after 2 minutes at most.
             restarts_timer =
                 rtt_us > 0 && self.board.is_head_sent_from((state.first_sackt + 1) * 1000);
             debug_assert_eq!(
@@ -148,8 +148,8 @@ impl Sender {
         }
     }
 
-    /// Start of the data that the first block reports, if that block is valid, no DSACK, and
-    /// reports more than the others.
+    /// Start of the data that the first block reports, if that block is valid, is not a DSACK, and
+    /// reports more than the other blocks.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for each way of an ACK")]
     pub(super) fn new_data_of_first(&self, blocks: &Blocks) -> Option<NewFrom> {

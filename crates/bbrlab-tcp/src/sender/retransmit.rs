@@ -15,7 +15,7 @@ use super::{Sender, timestamp_ms};
 use crate::Host;
 
 impl Sender {
-    /// Retransmits lost packets, and records the limit that stopped it.
+    /// Retransmits lost packets, and records the limit that stopped retransmission.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "mostly the time to send has not come")]
     pub(super) fn retransmit_lost(&mut self, host: &mut impl Host) {

@@ -185,7 +185,8 @@ impl Sender {
         true
     }
 
-    /// Counts the segments that a DSACK reports; 0 if it is not plausible. Linux: `tcp_dsack_seen`.
+    /// Counts the segments that a DSACK reports; 0 if the DSACK is not plausible. Linux:
+    /// `tcp_dsack_seen`.
     fn dsack_seen(&mut self, block: SackBlock, state: &mut AckState) -> u32 {
         if !before(block.start, block.end) {
             return 0;

@@ -50,8 +50,8 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    /// The clock of a host with this tick when it boots. `ts_offset` is added to its milliseconds
-    /// in every timestamp.
+    /// The clock of a host with this tick when the host boots. `ts_offset` is added to the clock's
+    /// milliseconds in every timestamp.
     pub(super) const fn new(tick: Tick, ts_offset: u32) -> Self {
         Self {
             mstamp_us: 0,

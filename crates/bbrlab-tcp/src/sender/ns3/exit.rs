@@ -22,10 +22,11 @@ impl Sender {
     }
 
     /// The range of cwnd for an algorithm with `cong_control`, if the ACK, which delivered
-    /// `acked_sacked` packets, ended a recovery.
+    /// `acked_sacked` packets, ended a recovery; otherwise `None`.
     ///
     /// The first value is the cwnd that the algorithm continues from: ssthresh, or after a timeout
-    /// the current cwnd. The second is the largest cwnd that it may set: one step above the first.
+    /// the current cwnd. The second value is the largest cwnd that the algorithm may set: one step
+    /// above the first.
     pub(in super::super) fn take_exit(&mut self, acked_sacked: u32) -> Option<(u32, u32)> {
         let from = self.ns3.left.take()?;
         let ctl = &self.conn.ctl;

@@ -43,7 +43,7 @@ pub(super) struct Ns3 {
     rule3_seq: u32,
     /// End of the latest retransmission, and `snd_nxt` at that time.
     latest_repair: Option<(u32, u32)>,
-    /// The state that the ACK being processed has left, if it ended a recovery.
+    /// The recovery state before the ACK being processed, if that ACK ended a recovery.
     left: Option<CaState>,
     /// The estimator of RFC 6298's timeout, if the stack uses that timeout.
     rtt: Rfc6298,

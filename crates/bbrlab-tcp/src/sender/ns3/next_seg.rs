@@ -24,8 +24,8 @@ impl Sender {
         self.conn.snd_nxt.wrapping_add(self.window.size().saturating_sub(in_flight))
     }
 
-    /// Whether a lost packet at `seq` waits because it is above the highest SACKed one. ns-3: rule
-    /// 1 of `NextSeg`, since 3.43.
+    /// Whether a lost packet at `seq` must wait because it is above the highest SACKed packet.
+    /// ns-3: rule 1 of `NextSeg`, since 3.43.
     #[inline]
     pub(in super::super) fn waits_above_high_sack(&self, seq: u32) -> bool {
         self.mechanisms.rule3 == Rule3::BelowHighSack && self.is_above_high_sack(seq)

@@ -24,7 +24,8 @@ struct Step {
 }
 
 impl Step {
-    /// cwnd after the ACK, if it changes. ns-3: `TcpPrrRecovery::DoRecovery`.
+    /// The new cwnd after the ACK; `None` if cwnd does not change. ns-3:
+    /// `TcpPrrRecovery::DoRecovery`.
     fn cwnd(self, form: Recovery, prr: &mut Prr) -> Option<u32> {
         let mut delivered = self.delivered;
         if form == Recovery::Prr {
@@ -67,7 +68,7 @@ impl Sender {
         };
     }
 
-    /// cwnd after an ACK during a reduction, if it changes.
+    /// The new cwnd after an ACK during a reduction; `None` if cwnd does not change.
     pub(in super::super) fn ns3_reduced_cwnd(
         &mut self,
         delivered: u32,

@@ -168,7 +168,7 @@ impl Scoreboard {
         self.packets_out
     }
 
-    /// Packets out that are SACKed; without SACK, those counted by duplicate ACKs.
+    /// Packets out that are SACKed; without SACK, packets that duplicate ACKs have counted.
     #[inline]
     pub(super) const fn sacked_out(&self) -> u32 {
         self.sacked_out

@@ -209,8 +209,8 @@ impl Queue {
         own.retransmission
     }
 
-    /// Sends a lost skb again at `wstamp_ns` with the delivery counters `tx`: counts and stamps it,
-    /// and makes it the youngest. Returns the data that departs.
+    /// Sends a lost skb again at `wstamp_ns` with the delivery counters `tx`: counts the
+    /// transmission, stamps the skb, and makes it the youngest. Returns the data that departs.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly every retransmission passes here")]
     pub(super) fn repair(&mut self, id: SkbId, wstamp_ns: u64, tx: PackedStamps) -> SentAgain {
@@ -318,7 +318,7 @@ impl Queue {
         if next == self.end { NIL } else { next }
     }
 
-    /// Searches `id`, the linked skbs after it and the first plain one. Returns the first whose
+    /// Searches `id`, the linked skbs after it and the first plain skb. Returns the first skb whose
     /// tags within `mask` are exactly `tags`; `NIL` if there is none.
     #[inline]
     pub(super) fn find_linked(&self, mut id: SkbId, mask: u8, tags: u8) -> SkbId {
@@ -458,7 +458,7 @@ impl Queue {
         id
     }
 
-    /// The place of the next new skb. Grows the ring if none is free.
+    /// The place of the next new skb. Grows the ring if no place is free.
     #[inline]
     fn next_place(&mut self) -> SkbId {
         if places_on(self.end, self.first.wrapping_neg()) as usize == self.ring.len() {
@@ -480,7 +480,7 @@ impl Queue {
         self.links = self.links.repeat(2).into_boxed_slice();
     }
 
-    /// Appends the skb that was [placed](Self::place) to those in flight.
+    /// Adds the skb that was [placed](Self::place) to the end of the skbs in flight.
     #[inline]
     pub(super) fn push_sent(&mut self, id: SkbId) {
         debug_assert_eq!(id, self.end, "what is sent was placed last");
@@ -515,7 +515,7 @@ impl Queue {
         self.release(id);
     }
 
-    /// Links an skb in flight and all before it.
+    /// Links an skb in flight and all skbs before it.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -606,7 +606,7 @@ impl Queue {
         }
     }
 
-    /// Frees a linked skb whose bytes were merged into the one before it.
+    /// Frees a linked skb whose bytes were merged into the skb before it.
     fn remove_merged(&mut self, id: SkbId) {
         self.unlink_sorted(id);
         let links = &mut *self.links;
@@ -662,7 +662,7 @@ impl Queue {
     }
 
     /// Splits an skb in flight after `len` bytes; the rest becomes the next skb in both orders. The
-    /// rest takes a place after all others, so no skb stays plain. The segments of both are
+    /// rest takes a place after all others, so no skb stays plain. The segments of both skbs are
     /// recounted. Linux: `tcp_fragment`.
     pub(super) fn split_sent(&mut self, id: SkbId, len: u32, mss: u32) -> SkbId {
         self.link_all();
@@ -857,8 +857,8 @@ impl Queue {
         Some(run)
     }
 
-    /// Links a plain skb and all before it. The skb itself gets no place in the order by time and
-    /// no milestones.
+    /// Links a plain skb and all skbs before it. The skb itself is not put into the order by time
+    /// and gets no milestones.
     #[inline]
     fn link_unsorted(&mut self, id: SkbId) {
         while self.plain != id {
@@ -881,7 +881,7 @@ impl Queue {
         self.links_of(id).sorted_prev != NIL || self.sorted.head == id || self.again.head == id
     }
 
-    /// Removes an skb from the order by time, if it is in it.
+    /// Removes an skb from the order by time, if the skb is in that order.
     #[inline(always)]
     #[expect(
         clippy::inline_always,

@@ -26,7 +26,7 @@ pub(crate) const NUM_SACKS: usize = 4;
 /// A merged skb stays below this many bytes. Linux: `65535 * TCP_MIN_GSO_SIZE`.
 pub(super) const MERGE_LIMIT: u32 = 65_535 * 8;
 
-/// Largest number of segments of a merged skb: they are counted in 16 bits.
+/// Largest number of segments of a merged skb, because segments are counted in 16 bits.
 pub(super) const PCOUNT_LIMIT: u32 = 65_535;
 
 /// SACK blocks of an ACK.
@@ -43,8 +43,8 @@ impl Blocks {
         Self { blocks: *blocks, count }
     }
 
-    /// Inserts a block after those that start no later; returns its place. All blocks must be added
-    /// in this way.
+    /// Inserts a block after all blocks that start no later; returns its index. All blocks must be
+    /// added by this function.
     #[inline]
     pub(crate) fn insert(&mut self, block: SackBlock) -> usize {
         let mut place = usize::from(self.count);
@@ -112,15 +112,15 @@ pub(crate) struct Covered {
     pub(crate) is_dup: bool,
     /// Whether the data is below the highest SACKed sequence number.
     pub(crate) is_below_highest: bool,
-    /// Delivery counters at its latest transmission.
+    /// Delivery counters at the skb's latest transmission.
     pub(crate) tx: PackedStamps,
     pub(crate) notes: Notes,
-    /// The whole skb, as passed to the rate sampler.
+    /// The skb, even if the block covers only a part, as passed to the rate sampler.
     pub(crate) delivered: DeliveredSkb,
 }
 
 impl Covered {
-    /// Time of its latest transmission in microseconds.
+    /// Time of the skb's latest transmission in microseconds.
     pub(crate) const fn sent_us(&self) -> u64 {
         self.delivered.tx_mstamp
     }
@@ -131,7 +131,7 @@ impl Covered {
     }
 }
 
-/// The blocks of an ACK, by what they report.
+/// The blocks of an ACK, distinguished by which of them report new data.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Reported<'a> {
     /// Only the first block reports new data, which begins in this skb; `None` if no block does.
@@ -171,7 +171,7 @@ struct Wanted {
     is_each_visited: bool,
 }
 
-/// A piece of an skb that is about to be merged into the skb before it.
+/// A part of an skb that is about to be merged into the skb before it.
 struct Piece {
     len: u32,
     pcount: u32,
@@ -584,8 +584,9 @@ impl Scoreboard {
         }
     }
 
-    /// Whether `block` covers the skb. If it covers only a part, the skb is split at a segment
-    /// boundary. `None` if the block ends within the first segment. Linux: `tcp_match_skb_to_sack`.
+    /// Whether `block` covers the skb. If the block covers only a part, the skb is split at a
+    /// segment boundary. `None` if the block ends within the first segment. Linux:
+    /// `tcp_match_skb_to_sack`.
     fn match_skb_to_block(&mut self, id: SkbId, block: SackBlock) -> Option<bool> {
         let skb = &self.queue[id];
         let starts_before = !after(block.start, skb.seq);
@@ -614,7 +615,7 @@ impl Scoreboard {
         Some(starts_before)
     }
 
-    /// Updates the counts for a covered skb, or for the piece of it that is about to be merged, and
+    /// Updates the counts for a covered skb, or for the part of it that is about to be merged, and
     /// passes it to `visitor`. Returns the new tags. Linux: `tcp_sacktag_one`.
     #[inline(always)]
     #[expect(

@@ -52,8 +52,8 @@ const APP_LIMITED: u32 = (flag::RST as u32) << FLAGS_SHIFT;
 const SPAN_SHIFT: u32 = 12;
 pub(super) const SPAN_MAX: u32 = u32::MAX >> SPAN_SHIFT;
 
-/// One skb in its queue: half a cache line, because every packet needs one. The fields that only
-/// few senders need are in [`super::skb_links`].
+/// One skb in its queue. It has half the size of a cache line, because every packet needs an skb.
+/// The fields that only few senders need are in [`super::skb_links`].
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(32))]
 pub(super) struct Skb {
@@ -61,9 +61,9 @@ pub(super) struct Skb {
     pub(super) seq: u32,
     /// Packed: number of sequence numbers covered, FIN included; header flags; bits of [`tag`].
     span_flags_tags: u32,
-    /// Time of its latest transmission in nanoseconds. Linux: `skb_mstamp_ns`.
+    /// Time of the skb's latest transmission in nanoseconds. Linux: `skb_mstamp_ns`.
     pub(super) tstamp_ns: u64,
-    /// [`PackedStamps`] of its latest transmission.
+    /// [`PackedStamps`] of the skb's latest transmission.
     first_tx_ago_us: u32,
     delivered_ago_us: u32,
     delivered: u32,
@@ -170,7 +170,7 @@ impl Skb {
         self.span_flags_tags &= !((FLAGS as u32) << FLAGS_SHIFT);
     }
 
-    /// Delivery counters at its latest transmission.
+    /// Delivery counters at the skb's latest transmission.
     #[inline]
     pub(super) const fn tx(&self) -> PackedStamps {
         PackedStamps {
@@ -190,7 +190,7 @@ impl Skb {
         self.span_flags_tags = self.span_flags_tags & !APP_LIMITED | mark;
     }
 
-    /// Whether the sender was application-limited at its latest transmission.
+    /// Whether the sender was application-limited at the skb's latest transmission.
     #[inline]
     pub(super) const fn is_app_limited(&self) -> bool {
         self.span_flags_tags & APP_LIMITED != 0
@@ -215,7 +215,7 @@ impl Skb {
         self.span().wrapping_sub(control as u32)
     }
 
-    /// Time of its latest transmission in microseconds. Linux: `tcp_skb_timestamp_us`.
+    /// Time of the skb's latest transmission in microseconds. Linux: `tcp_skb_timestamp_us`.
     #[inline]
     pub(super) const fn sent_us(&self) -> u64 {
         self.tstamp_ns / 1000
@@ -257,7 +257,7 @@ impl Skb {
         self.tags() & tags != 0
     }
 
-    /// Recounts its segments. Linux: `tcp_set_skb_tso_segs`.
+    /// Recounts the segments of the skb. Linux: `tcp_set_skb_tso_segs`.
     #[inline]
     pub(super) fn count_segments(&mut self, mss: u32) {
         if self.len() <= mss {
@@ -268,7 +268,7 @@ impl Skb {
         }
     }
 
-    /// Sets its segments to `segs` full ones, at most 512 KiB.
+    /// Sets the segments of the skb to `segs` full ones, at most 512 KiB in all.
     #[inline]
     #[expect(clippy::cast_possible_truncation, reason = "both are below 2^16")]
     pub(super) fn set_full_segments(&mut self, segs: u32, mss: u32) {

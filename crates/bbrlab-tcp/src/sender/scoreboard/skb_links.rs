@@ -22,7 +22,7 @@ pub(super) struct SkbLinks {
     /// that order or not in it.
     pub(super) sorted_prev: SkbId,
     pub(super) sorted_next: SkbId,
-    /// Delivery counters at its latest transmission, if the scoreboard keeps them.
+    /// Further delivery counters at the skb's latest transmission, if the scoreboard records them.
     pub(super) notes: Notes,
     /// Number of transmissions before the latest one, if the skb is linked or was retransmitted.
     pub(super) retransmission: u16,

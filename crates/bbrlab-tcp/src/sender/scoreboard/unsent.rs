@@ -151,8 +151,8 @@ impl Scoreboard {
         self.last_unsent().expect("an skb was written")
     }
 
-    /// Appends `bytes` to the last unsent skb and returns its length; a new `send()` clears its
-    /// PSH.
+    /// Appends `bytes` to the last unsent skb; returns the new length of the skb. A new `send()`
+    /// clears the skb's PSH.
     #[inline]
     pub(crate) fn append(&mut self, bytes: u32, is_new_send: bool) -> u32 {
         self.wmem_queued += bytes;
