@@ -44,19 +44,20 @@ impl EvenPackets {
         if wire_bytes != self.wire_bytes || due.0.wrapping_sub(self.since) >= self.lasts {
             return None;
         }
-        // Negative if the link is idle.
+        // `ahead` is negative if the link is idle.
         let ahead = free_at.0.wrapping_sub(due.0).cast_signed();
         // If n packets are to depart, the last one is between n - 1 and n transmission times ahead,
         // and these times have a fraction.
         if ahead <= self.reach { Some(true) } else { (ahead > self.reach + 1).then_some(false) }
     }
 
-    /// Notes that the packet that departs at `departs` has another size.
+    /// Records that the packet that departs at `departs` has another size than the packets before
+    /// it.
     pub(super) fn end(&mut self, departs: Time) {
         *self = Self { since: departs.0, ..Self::NONE };
     }
 
-    /// Prepares to answer for packets of this size, which the last packet must also have had.
+    /// Prepares answers for packets of `wire_bytes`. The last packet must have had this size too.
     pub(super) fn prepare(&mut self, wire_bytes: u32, buffer: Buffer, rate: u64) {
         if wire_bytes == self.wire_bytes && self.lasts > 0 {
             return;
@@ -66,8 +67,8 @@ impl EvenPackets {
     }
 }
 
-/// The nanoseconds that a full buffer of packets of this size takes, rounded down; `None` if the
-/// buffer is unlimited or the time is too long.
+/// How long a full buffer of packets of this size takes to depart, in nanoseconds rounded down;
+/// `None` if the buffer is unlimited or the time is too long.
 fn reach(wire_bytes: u32, buffer: Buffer, rate: u64) -> Option<i64> {
     let packets = match buffer {
         Buffer::Packets(limit) => limit.0,
@@ -161,8 +162,8 @@ mod tests {
                 serialiser.serve_with_bound(1500, |departs| even.end(departs));
             }
         }
-        // The first packet has no size before it. The second is the first for which the size of all
-        // packets is known.
+        // No size is known before the first packet. The second packet is the first for which all
+        // packets have one known size.
         assert_eq!(answers[0] + answers[1], 998);
         assert!(answers[0] > 0);
     }

@@ -73,8 +73,8 @@ impl Serialiser {
         self.serve_with_bound(wire_bytes, |_| ())
     }
 
-    /// Like [`Self::serve`]. If the packet's size differs from the last one, first calls
-    /// `size_changes` with an upper bound of its departure.
+    /// Like [`Self::serve`]. If the packet's size differs from the size of the last packet, first
+    /// calls `size_changes` with an upper bound of this packet's departure.
     #[inline]
     pub(super) fn serve_with_bound(
         &mut self,
@@ -93,7 +93,7 @@ impl Serialiser {
         self.free_at()
     }
 
-    /// A separate function, so that the usual path needs no registers for it.
+    /// It is separate, so that the usual path needs no registers for it.
     #[cold]
     #[inline(never)]
     fn learn_size(&mut self, wire_bytes: u32) {

@@ -23,9 +23,9 @@ pub(super) enum Expected {
     /// None, or not yet determined.
     #[default]
     Nothing,
-    /// The next in order, while there is no hole and all data is read.
+    /// The next segment in order, while there is no hole and all data is read.
     InOrder,
-    /// The next above a hole, while all data below it is read (`out_of_order_path`).
+    /// The next segment above a hole, while all data below the hole is read (`out_of_order_path`).
     OutOfOrder,
 }
 
@@ -51,13 +51,13 @@ pub struct Glance {
     pub tsecr: u32,
 }
 
-/// A segment that arrives, in whatever form.
+/// An arriving segment, in any of the types that a host uses for segments.
 pub trait Incoming: Copy {
-    /// The fields that suffice for most segments, if this one has payload, timestamps only if
-    /// `has_ts`, which it then must have, and no flags except ACK and perhaps PSH.
+    /// The fields that the fast paths check. `None` unless the segment has payload, no flags except
+    /// ACK and perhaps PSH, and timestamps exactly if `has_ts`.
     fn glance(self, has_ts: bool) -> Option<Glance>;
 
-    /// The whole segment.
+    /// Converts to a general segment.
     fn segment(self) -> Segment;
 }
 
@@ -75,7 +75,7 @@ impl Incoming for &Segment {
 }
 
 impl Receiver {
-    /// A segment arrives from the peer, and the application reads all data if it is woken up:
+    /// Processes an arriving segment, and lets the application read all data if it is woken up:
     /// [`Self::on_segment`], then [`Self::read`] if [`Self::wants_read`].
     #[inline]
     pub fn deliver(&mut self, now: Time, packet: impl Incoming, host: &mut impl Host) -> Read {
@@ -88,7 +88,8 @@ impl Receiver {
         self.deliver_unpredicted(now, packet, host)
     }
 
-    /// Calls `glance` once more, so that the first result is never in memory.
+    /// [`Self::deliver`] without the in-order fast path. It calls `glance` again, so that the first
+    /// result stays in registers.
     #[inline(never)]
     fn deliver_unpredicted(
         &mut self,
@@ -114,8 +115,8 @@ impl Receiver {
         read
     }
 
-    /// The segment that settings and state allow. Only a segment off the fast paths, the
-    /// application and the sending half can change the result.
+    /// The kind of segment that settings and state allow on a fast path. The result changes only by
+    /// a segment off the fast paths, by the application, or by the sending half.
     fn find_expected(&self) -> Expected {
         if !self.is_plain || !self.is_reading || self.state != State::Established {
             Expected::Nothing

@@ -25,11 +25,11 @@ pub(super) struct OutOfOrder {
 /// How an out-of-order segment was queued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Inserted {
-    /// In its own buffer.
+    /// The segment has its own buffer.
     Own,
-    /// Merged with the buffer before it.
+    /// The segment was merged with the buffer before it.
     Coalesced,
-    /// Not queued: all of it was already there.
+    /// The segment was not queued, because all of its data was already there.
     Duplicate,
 }
 
@@ -191,8 +191,8 @@ mod tests {
         (freed, kept.len())
     }
 
-    // Linux, `tcp_prune_ofo_queue`: each call frees an eighth of the buffer, so that of many tiny
-    // segments not each one prunes.
+    // Linux, `tcp_prune_ofo_queue`: each call frees an eighth of the buffer, so that with many tiny
+    // segments not every segment causes a call.
 
     #[test]
     fn pruning_frees_at_least_an_eighth_of_the_buffer() {

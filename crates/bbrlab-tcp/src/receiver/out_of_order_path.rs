@@ -19,8 +19,8 @@ use super::skb::Skb;
 use crate::Host;
 
 impl Receiver {
-    /// Processes a segment above a hole if it is an expected one; returns false, and does nothing,
-    /// if it is not.
+    /// Processes a segment above a hole if a fast path expects it; otherwise returns false, and
+    /// does nothing.
     #[inline]
     pub(super) fn take_expected_out_of_order(
         &mut self,

@@ -15,7 +15,7 @@ use super::window::Steady;
 use crate::segment::{PureAck, flag};
 use crate::{Host, Segment, TimerId, Transmission};
 
-/// `tcp_comp_sack_slack_ns`: how much later than its time the timer may fire.
+/// `tcp_comp_sack_slack_ns`: how late the compressed-ACK timer may fire.
 pub(super) const COMP_SACK_SLACK: Span = Span::from_micros(100);
 /// `tcp_comp_sack_delay_ns`: longest time that a compressed ACK waits.
 const COMP_SACK_DELAY_NS: u64 = 1_000_000;
@@ -103,7 +103,8 @@ impl Receiver {
         }
     }
 
-    /// Handles an ACK that is already delayed: it waits on, or is sent if its time is nearly over.
+    /// Handles an ACK that is already delayed: sends it if its deadline is near, otherwise leaves
+    /// it delayed.
     #[cold]
     #[inline(never)]
     fn delay_ack_again(&mut self, now: u32, ato: u32, host: &mut impl Host) {
@@ -180,7 +181,7 @@ impl Receiver {
         if self.unacked_segments >= every || self.ack.has(NOW) || !self.out_of_order.is_empty() {
             self.send_ack(host);
         } else if self.unacked_segments == 0 {
-            // No in-order segment arrived, so this was a duplicate.
+            // No in-order segment arrived, so the segment that arrived was a duplicate.
             self.send_ack(host);
         } else if !self.ack.has(TIMER) {
             self.ack.pending |= TIMER;
@@ -273,8 +274,8 @@ impl Receiver {
         host.transmit(Transmission::AckWithBlocks(&ack, blocks, count));
     }
 
-    /// Sends an ACK without SACK blocks. It is a function of its own, so that the fields of ACKs
-    /// with blocks are only in the packet's memory.
+    /// Sends an ACK without SACK blocks. It is separate from [`Self::send_ack`], so that each kind
+    /// of ACK is written directly into the host's packet.
     #[inline(never)]
     fn send_pure_ack(&mut self, wnd: u32, host: &mut impl Host) {
         host.transmit(Transmission::Ack(&self.pure_ack(wnd)));
@@ -295,8 +296,8 @@ impl Receiver {
         }
     }
 
-    /// Sends an ACK for `rcv_nxt`, of any form; DCTCP passes an earlier one. Linux:
-    /// `__tcp_send_ack`.
+    /// Sends an ACK for `rcv_nxt`, with or without SACK blocks; DCTCP passes an earlier `rcv_nxt`.
+    /// Linux: `__tcp_send_ack`.
     #[inline(never)]
     pub(super) fn send_ack_for(&mut self, rcv_nxt: u32, host: &mut impl Host) {
         let mut segment = self.bare_ack();

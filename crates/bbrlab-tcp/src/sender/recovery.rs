@@ -1,7 +1,7 @@
 //! The state machine of loss recovery: Open, Disorder, CWR, Recovery, Loss.
 //!
-//! It decides the next state on each ACK and what recovery may send. The congestion control then
-//! sets cwnd; packets are sent only after that.
+//! On each ACK it decides the next state and which packets recovery may send. The congestion
+//! control then sets cwnd; packets are sent only after that.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_fastretrans_alert`, `tcp_enter_recovery`,
 //! `tcp_enter_cwr`, `tcp_process_loss`, `tcp_try_to_open` and neighbouring functions; RFC 6675, RFC
@@ -124,8 +124,8 @@ impl Sender {
         Rexmit::Lost
     }
 
-    /// The part of `tcp_fastretrans_alert` that may start a recovery; `rexmit` is the decision so
-    /// far.
+    /// The part of `tcp_fastretrans_alert` that may start a recovery; `rexmit` is what that
+    /// function would send otherwise.
     fn alert_outside_recovery(
         &mut self,
         flag: u32,

@@ -2,20 +2,21 @@
 //!
 //! A new skb takes the next place of a ring. As long as it is not retransmitted, SACKed, cut or
 //! merged, the order of the places is both orders: such skbs are *plain*. A step that disturbs an
-//! order first links all skbs up to the one concerned; from then on they are found through their
-//! links. The ring therefore holds linked skbs first and plain ones after them; either group may be
-//! empty. A sender without losses never touches a link.
+//! order at an skb first links all skbs up to that skb; from then on these skbs are found through
+//! their links. The ring therefore holds linked skbs first and plain skbs after them; either group
+//! may be empty. A sender without losses never touches a link.
 //!
 //! The order by time is kept in two parts, each of which is in order: skbs sent once, and skbs sent
-//! again. Of two skbs in different parts, the one with the earlier time is older. With equal times
-//! the skb sent again is older: it joins the first part if an skb was sent before it at its time.
+//! again. Of two skbs in different parts, the skb with the earlier time is older. With equal times
+//! the skb sent again is older. (If an skb sent once came first at the same time, the skb sent
+//! again would have joined the part of that skb.)
 //!
-//! The rest of a linked skb that is split takes the next place too, wherever it belongs in the
-//! orders. Places are freed in any order, and reused when all before them are free. Splitting,
-//! merging and freeing an skb cost the same with ten skbs as with a hundred thousand.
+//! When a linked skb is split, its second half takes the next place of the ring, wherever it
+//! belongs in the orders. Places are freed in any order; a place is reused when all places before
+//! it are free. Splitting, merging and freeing an skb take constant time.
 //!
-//! A sequence number is found by bisection among plain skbs. Among linked ones it is found through
-//! `milestones`, which record the skb that holds every 16384th byte; from there it is a few steps.
+//! A sequence number is found by bisection among plain skbs. Among linked skbs it is found through
+//! `milestones`, which record the skb that holds every 16384th byte, and a few steps from there.
 //!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_fragment`, `tcp_trim_head`;
 //! `net/ipv4/tcp_input.c`: `tcp_sacktag_bsearch`. The kernel has a tree instead of a ring with
@@ -36,8 +37,8 @@ use crate::segment::flag;
 /// log2 of the distance between milestones in bytes.
 const MILESTONE_SHIFT: u32 = 14;
 
-/// Places of a new ring: more than the initial cwnd needs, because most flows outgrow that, and the
-/// small rings that they leave behind are useless.
+/// Places of a new ring. The initial cwnd needs fewer, but most flows outgrow it, and a smaller
+/// first ring would then be useless memory.
 const FIRST_PLACES: usize = 32;
 
 /// The element of a ring at the place of `id`.
@@ -51,14 +52,14 @@ const fn at_mut<T>(ring: &mut [T], id: SkbId) -> &mut T {
     &mut ring[widened(id) & ring.len().wrapping_sub(1)]
 }
 
-/// `id`, sign-extended. The upper half may thus be anything, which keeps the compiler from masking
-/// the lower half alone. After that it would no longer see that the place is within the ring.
+/// Returns `id`, sign-extended to a whole word. The compiler then masks the word instead of its
+/// lower half, and so sees that the place is within the ring.
 #[inline]
 const fn widened(id: SkbId) -> usize {
     (id.cast_signed() as isize).cast_unsigned()
 }
 
-/// A list of skbs.
+/// The first and the last skb of a list.
 #[derive(Clone, Copy, Debug)]
 struct Chain {
     head: SkbId,
@@ -69,7 +70,7 @@ impl Chain {
     const EMPTY: Self = Self { head: NIL, tail: NIL };
 }
 
-/// A walk through the skbs in order of time: the next of either part.
+/// The position of a walk through the skbs in order of time: the next skb of each part.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ByTime {
     once: SkbId,
@@ -87,7 +88,7 @@ pub(super) struct Limits {
     pub(super) mss: u32,
 }
 
-/// The ring and the links.
+/// The skbs in flight: the ring and the links.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(super) struct Queue {
@@ -101,14 +102,14 @@ pub(super) struct Queue {
     first: SkbId,
     /// The linked skbs in order of sequence number. The link of the last one leads to `plain`.
     linked: Chain,
-    /// The linked skbs that were sent once, by time. Every plain skb is younger. With `again` this
-    /// is Linux's `tsorted_sent_queue`: without skbs that are SACKed, or lost and not
-    /// retransmitted.
+    /// The linked skbs that were sent once, by time. Every plain skb is younger than these.
+    /// `sorted`, the plain skbs and `again` together are Linux's `tsorted_sent_queue`: all skbs in
+    /// flight except those that are SACKed, or lost and not retransmitted.
     sorted: Chain,
     /// The skbs that were sent again, by time of the latest transmission.
     again: Chain,
     milestones: Box<[SkbId]>,
-    /// As long as `ring`, once it is needed.
+    /// The links of each place of `ring`; empty until an skb needs them.
     links: Box<[SkbLinks]>,
 }
 
@@ -157,7 +158,8 @@ impl Queue {
         at_mut(&mut self.links, id)
     }
 
-    /// [`Self::links_of_mut`] of an skb that may be the first to need these fields.
+    /// Like [`Self::links_of_mut`], but first allocates `links` if no skb has needed these fields
+    /// yet.
     #[inline]
     fn new_links_of(&mut self, id: SkbId) -> &mut SkbLinks {
         if self.links.is_empty() {
@@ -171,7 +173,7 @@ impl Queue {
         self.links = vec![SkbLinks::EMPTY; self.ring.len()].into_boxed_slice();
     }
 
-    /// The notes of an skb's latest transmission, if any were ever taken.
+    /// The notes of an skb's latest transmission; [`Notes::NONE`] if no notes were ever stored.
     #[inline]
     pub(super) fn notes(&self, id: SkbId) -> Notes {
         if self.links.is_empty() { Notes::NONE } else { self.links_of(id).notes }
@@ -196,8 +198,9 @@ impl Queue {
         self.new_links_of(id).retransmission = retransmission;
     }
 
-    /// [`Self::count_transmission`] for a lost skb with these `tags` that is not linked: a timeout
-    /// or duplicate ACKs may mark a plain skb. Returns the number of transmissions before this one.
+    /// [`Self::count_transmission`] for a lost skb with `tags` that is plain: a timeout or
+    /// duplicate ACKs may mark a plain skb lost. Returns the number of transmissions before this
+    /// one.
     #[cold]
     fn count_plain_repair(&mut self, id: SkbId, tags: u8) -> u16 {
         let own = self.new_links_of(id);
@@ -206,8 +209,8 @@ impl Queue {
         own.retransmission
     }
 
-    /// Sends a lost skb again at `wstamp_ns` with the delivery counters `tx`: counts and stamps it,
-    /// and makes it the youngest. Returns the data that departs.
+    /// Sends a lost skb again at `wstamp_ns` with the delivery counters `tx`: counts the
+    /// transmission, stamps the skb, and makes it the youngest. Returns the data that departs.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "nearly every retransmission passes here")]
     pub(super) fn repair(&mut self, id: SkbId, wstamp_ns: u64, tx: PackedStamps) -> SentAgain {
@@ -226,7 +229,7 @@ impl Queue {
             own.retransmission = own.retransmission.wrapping_add(1);
             let retransmission = own.retransmission;
             let is_out = own.sorted_prev == NIL && self.sorted.head != id && again_head != id;
-            // Mostly RACK has removed it from the order by time.
+            // Mostly RACK removed the skb from the order by time when marking it lost.
             if is_out && is_last {
                 own.sorted_prev = tail;
                 if tail == NIL {
@@ -263,7 +266,7 @@ impl Queue {
         (self.plain != self.end).then_some(self.plain)
     }
 
-    /// The place of the plain skb after the one in `place`.
+    /// The place of the plain skb after the plain skb in `place`.
     #[inline]
     pub(super) fn plain_place_after(&self, place: SkbId) -> Option<SkbId> {
         let next = following(place);
@@ -282,7 +285,7 @@ impl Queue {
         self.linked.tail
     }
 
-    /// The plain skb after one, `NIL` after the last.
+    /// The plain skb after `id`, which must be plain; `NIL` after the last.
     #[inline]
     pub(super) fn next_plain(&self, id: SkbId) -> SkbId {
         let next = following(id);
@@ -315,13 +318,13 @@ impl Queue {
         if next == self.end { NIL } else { next }
     }
 
-    /// Searches `id`, the linked skbs after it and the first plain one. Returns the first whose
+    /// Searches `id`, the linked skbs after it and the first plain skb. Returns the first skb whose
     /// tags within `mask` are exactly `tags`; `NIL` if there is none.
     #[inline]
     pub(super) fn find_linked(&self, mut id: SkbId, mask: u8, tags: u8) -> SkbId {
         if self[id].has(tag::LINKED) {
             let ring = &*self.ring;
-            // Equal lengths spare a check at each step.
+            // With equal lengths, the compiler omits a bounds check at each step.
             let links = &self.links[..ring.len()];
             loop {
                 let place = widened(id) & ring.len().wrapping_sub(1);
@@ -389,13 +392,13 @@ impl Queue {
         if ring.is_empty() {
             return false;
         }
-        // `NIL` maps to a place too. The check for `NIL` is needed only if the skb left there is
-        // older.
+        // `NIL` maps to a place too. The time is compared first: mostly the skb in that place is
+        // not older, and the check for `NIL` is not needed.
         let is_before = |id: SkbId| at(ring, id).tstamp_ns < tstamp_ns && id != NIL;
         is_before(again) || is_before(once)
     }
 
-    /// The older of the next skbs of a walk.
+    /// The older of the two skbs at which a walk continues, one of each part.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "every scan of RACK begins here")]
     fn older(&self, walk: ByTime) -> SkbId {
@@ -405,8 +408,8 @@ impl Queue {
         if is_again { again } else { once }
     }
 
-    /// The next skb of a walk, `NIL` after the last. It may leave the order by time before the walk
-    /// continues.
+    /// Returns the next skb of a walk, `NIL` after the last. The caller may remove this skb from
+    /// the order by time before the walk continues.
     #[inline]
     pub(super) fn next_by_time(&self, walk: &mut ByTime) -> SkbId {
         let ByTime { once, again } = *walk;
@@ -431,7 +434,7 @@ impl Queue {
         if next == NIL { self.plain_head() } else { next }
     }
 
-    /// Puts an skb into the place of the next new one, to be sent and then passed to
+    /// Writes an unsent skb into the place of the next new skb. The caller sends it and then calls
     /// [`Self::push_sent`].
     #[inline]
     pub(super) fn place(&mut self, written: Written, mss: u32) -> SkbId {
@@ -440,8 +443,8 @@ impl Queue {
         self.place_and_stamp(written, |skb| skb.count_segments(mss))
     }
 
-    /// [`Self::place`] with a `stamp` that writes the rest of the skb, its number of segments
-    /// included.
+    /// Like [`Self::place`], but `stamp` writes the rest of the skb, including its number of
+    /// segments.
     #[inline]
     pub(super) fn place_and_stamp(
         &mut self,
@@ -455,7 +458,7 @@ impl Queue {
         id
     }
 
-    /// The place of the next new skb. Grows the ring if none is free.
+    /// The place of the next new skb. Grows the ring if no place is free.
     #[inline]
     fn next_place(&mut self) -> SkbId {
         if places_on(self.end, self.first.wrapping_neg()) as usize == self.ring.len() {
@@ -477,7 +480,7 @@ impl Queue {
         self.links = self.links.repeat(2).into_boxed_slice();
     }
 
-    /// Appends the skb that was [placed](Self::place) to those in flight.
+    /// Adds the skb that was [placed](Self::place) to the end of the skbs in flight.
     #[inline]
     pub(super) fn push_sent(&mut self, id: SkbId) {
         debug_assert_eq!(id, self.end, "what is sent was placed last");
@@ -512,7 +515,7 @@ impl Queue {
         self.release(id);
     }
 
-    /// Links an skb in flight and all before it.
+    /// Links an skb in flight and all skbs before it.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -562,14 +565,15 @@ impl Queue {
         if self.links.is_empty() {
             self.open_links();
         }
-        // The skb before it links to this place already.
+        // The skb before `id` already links to this place.
         self.linked.tail = id;
         if prev == NIL {
             self.linked.head = id;
         }
         let place = widened(id) & self.ring.len().wrapping_sub(1);
         let (skb, own) = (&mut self.ring[place], &mut self.links[place]);
-        // From now on the tag may also come from an skb that is merged into it.
+        // Merging may later give the skb the tag of another one, so its count must be valid from
+        // now on.
         let is_sent_again = skb.has(tag::EVER_RETRANS);
         let retransmission = if is_sent_again { own.retransmission } else { 0 };
         skb.add_tags(tag::LINKED);
@@ -602,7 +606,7 @@ impl Queue {
         }
     }
 
-    /// Frees a linked skb whose bytes were merged into the one before it.
+    /// Frees a linked skb whose bytes were merged into the skb before it.
     fn remove_merged(&mut self, id: SkbId) {
         self.unlink_sorted(id);
         let links = &mut *self.links;
@@ -658,7 +662,7 @@ impl Queue {
     }
 
     /// Splits an skb in flight after `len` bytes; the rest becomes the next skb in both orders. The
-    /// rest takes a place after all others, so no skb stays plain. The segments of both are
+    /// rest takes a place after all others, so no skb stays plain. The segments of both skbs are
     /// recounted. Linux: `tcp_fragment`.
     pub(super) fn split_sent(&mut self, id: SkbId, len: u32, mss: u32) -> SkbId {
         self.link_all();
@@ -728,11 +732,13 @@ impl Queue {
         is_eaten
     }
 
-    /// Merges plain skbs from `from` on, as long as they have no tags and fit, into one SACKed skb.
+    /// Merges plain skbs from `from` on, as long as they have no tags and stay within `limits`,
+    /// into one SACKed skb.
     ///
-    /// They are merged into `into`: the last linked skb, which must be SACKed, or `from` itself,
-    /// which is then linked but not in the order by time. All plain skbs before `from` are linked.
-    /// Returns the merged skbs; `None`, without any change, if not even one fits.
+    /// The skbs are merged into `into`: the last linked skb, which must be SACKed, or `from`
+    /// itself. In the second case this links `from`, but does not put it into the order by time.
+    /// All plain skbs before `from` are linked. Returns the merged skbs; `None`, without any
+    /// change, if not even one can be merged.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what a receiver reports above a hole")]
     pub(super) fn gather(&mut self, into: SkbId, from: SkbId, limits: Limits) -> Option<Run> {
@@ -783,8 +789,8 @@ impl Queue {
         Some(run)
     }
 
-    /// [`Self::gather`] of one plain skb, if it ends at `end` and is not the first plain one, so
-    /// that a hole is before it. It is linked, not merged.
+    /// [`Self::gather`] for a single plain skb above a hole: it must end at `end`, and must not be
+    /// the first plain skb. The skb is linked but not merged.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "it is called once")]
     pub(super) fn gather_apart(&mut self, id: SkbId, end: u32) -> Option<Run> {
@@ -802,8 +808,8 @@ impl Queue {
         Some(run)
     }
 
-    /// [`Self::gather`] of the first plain skb, if it ends at `end` and continues the last linked
-    /// one. That one must be SACKed and have the same segment size.
+    /// [`Self::gather`] for the first plain skb, if it ends at `end` and continues the last linked
+    /// skb. The last linked skb must be SACKed and have the same segment size.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "what most ACKs with blocks report")]
     pub(super) fn gather_next(&mut self, end: u32, max_span: u32, max_pcount: u32) -> Option<Run> {
@@ -813,7 +819,7 @@ impl Queue {
         }
         let (skb, sacked) = (&self[id], &self[into]);
         let pcount = u32::from(sacked.pcount) + u32::from(skb.pcount);
-        // Without tags, SYN and FIN, its sequence numbers are its bytes.
+        // Without SYN and FIN, each sequence number of the skb is a payload byte.
         if skb.tags() != 0 || skb.carries(flag::SYN | flag::FIN) {
             return None;
         }
@@ -851,8 +857,8 @@ impl Queue {
         Some(run)
     }
 
-    /// Links a plain skb and all before it. The skb itself gets no place in the order by time and
-    /// no milestones.
+    /// Links a plain skb and all skbs before it. The skb itself is not put into the order by time
+    /// and gets no milestones.
     #[inline]
     fn link_unsorted(&mut self, id: SkbId) {
         while self.plain != id {
@@ -875,7 +881,7 @@ impl Queue {
         self.links_of(id).sorted_prev != NIL || self.sorted.head == id || self.again.head == id
     }
 
-    /// Removes an skb from the order by time, if it is in it.
+    /// Removes an skb from the order by time, if the skb is in that order.
     #[inline(always)]
     #[expect(
         clippy::inline_always,
@@ -927,8 +933,9 @@ impl Queue {
         }
     }
 
-    /// Moves an skb to the end of the order by time, and returns it. Its time is that of the latest
-    /// transmission. An skb that is placed but not yet in flight is already the youngest.
+    /// Moves an skb to the end of the order by time, and returns it. The skb must already have the
+    /// time of its latest transmission. An skb that is placed but not yet in flight is already the
+    /// youngest.
     #[inline]
     pub(super) fn make_youngest(&mut self, id: SkbId) -> &mut Skb {
         if id == self.end {
@@ -980,7 +987,7 @@ impl Queue {
         chain.tail = id;
     }
 
-    /// Inserts an skb that is not in the order by time after another that is.
+    /// Inserts `id`, which is not in the order by time, directly after `older`, which is.
     fn insert_after(&mut self, older: SkbId, id: SkbId) {
         let links = &mut *self.links;
         let next = std::mem::replace(&mut at_mut(links, older).sorted_next, id);
@@ -995,10 +1002,10 @@ impl Queue {
         }
     }
 
-    /// Puts an skb that was removed from the order by time back in its place. `from` holds the skb
-    /// put back last in each part, `NIL` at first. Skbs must be put back in order of sequence
-    /// number. Those sent once are then in order of time as well, so that one pass suffices for all
-    /// of them.
+    /// Puts an skb that was removed from the order by time back in its place. `from` holds, for
+    /// each part, the skb that was put back last, `NIL` at first. Skbs must be put back in order of
+    /// sequence number. For skbs sent once this is also the order of time, so that one pass
+    /// suffices for all of them.
     pub(super) fn put_back(&mut self, id: SkbId, from: &mut [SkbId; 2]) {
         let is_again = self[id].has(tag::EVER_RETRANS);
         let tstamp_ns = self[id].tstamp_ns;
