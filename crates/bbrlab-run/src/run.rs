@@ -134,7 +134,7 @@ pub enum Source {
     Unlimited,
     /// One transfer of this many bytes; then the flow ends.
     Bytes(Bytes),
-    /// One segment at a time, at a constant rate.
+    /// Segments at a constant rate.
     Cbr(BitRate),
     /// On and off periods in turn, beginning with on. In an on period, sends at a rate, or as fast
     /// as the socket accepts data.

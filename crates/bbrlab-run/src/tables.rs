@@ -3,7 +3,7 @@
 //!
 //! Each run has a row in `runs`, each of its links a row in `links`, and so on. The columns are the
 //! metrics of `record.rs`. The first column is `run`, the run's number. In `tins`, the next column
-//! is the link's number. Swept values can be of any kind, so they are stored as JSON text.
+//! is the link's number. Swept values can have any kind, so they are stored as JSON text.
 
 use std::mem;
 

@@ -42,7 +42,7 @@ impl Duplex {
         Halves::active(&mut self.client, receiver)
     }
 
-    /// Whether the client's socket can now accept data that the client could not write earlier.
+    /// Whether the client has data left to write and its socket accepts data now.
     pub(crate) fn client_is_ready(&self) -> bool {
         self.client.app_is_ready()
     }
