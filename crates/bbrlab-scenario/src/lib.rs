@@ -3,10 +3,10 @@
 //!
 //! | folder | what |
 //! |---|---|
-//! | `language` | how a text is read: TOML with positions, quantities, the rows of tables |
-//! | `keys` | the tables of keys, and their values with defaults filled in |
-//! | `lowering` | from keys to links, classes and flows |
-//! | `scenario` | a file as a whole: its sweep, the values of `--set`, its runs |
+//! | `language` | parser of the text: TOML with positions, quantities, definitions of keys |
+//! | `keys` | definitions of all keys, and their values with defaults |
+//! | `lowering` | conversion of keys to links, classes and flows |
+//! | `scenario` | the whole file: its sweep, the values of `--set`, its runs |
 
 mod builtin;
 mod keys;

@@ -1,5 +1,5 @@
-//! State and random draws of clients that send requests on one connection, among them video
-//! players, and of random bursts.
+//! State and random draws of random bursts, and of clients that send requests on one connection,
+//! such as video players.
 
 use bbrlab_run::{Bursts, Pause, Random, Requests, Source};
 use bbrlab_units::{Span, Time};
@@ -69,7 +69,7 @@ impl Client {
         }
     }
 
-    /// The length of the period that begins now.
+    /// Draws the length of the on or off period that begins now.
     pub(crate) fn period(&mut self, is_on: bool) -> Span {
         match self {
             Self::Bursts { on, off } => Span(if is_on { on.next() } else { off.next() }),
@@ -100,8 +100,8 @@ impl Requester {
         self.wanted
     }
 
-    /// Returns when the client requests the next answer, after it has read answer `n`, counted from
-    /// 1, at `now`.
+    /// Returns when the client sends its next request, given that it has read answer number `n`,
+    /// from 1, at `now`; `None` if there are no more requests.
     pub(crate) fn after(&mut self, n: usize, now: Time) -> Option<Time> {
         let at = match &mut self.pause {
             Wait::None => now,
@@ -113,13 +113,14 @@ impl Requester {
 }
 
 impl Player {
-    /// Records that a chunk has been read at `now`. Returns when the player requests the next.
+    /// Records that a chunk has been read at `now`. Returns when the player requests the next
+    /// chunk.
     fn after_piece(&mut self, now: Time) -> Time {
         let until = self.plays_until.unwrap_or(now);
         self.stalled = self.stalled + now.since(until);
         let until = until.max(now) + self.piece;
         self.plays_until = Some(until);
-        // Space for one more chunk.
+        // The buffer has space for one more chunk when at most `full` of playing time is left.
         let full = self.buffer.0.saturating_sub(self.piece.0);
         now.max(Time(until.0.saturating_sub(full)))
     }
@@ -137,10 +138,11 @@ mod tests {
         let (piece, buffer) = (Span::from_secs(4), Span::from_secs(12));
         let mut player = Player { piece, buffer, plays_until: None, stalled: Span::ZERO };
         let mut asked = |at: u64| player.after_piece(Time(at * S)).0 / S;
-        // At 1 s it has 4 s, at 2 s 7 s, at 3 s 10 s: there is space for four more at 5 s.
+        // The buffer has 4 s at 1 s, 7 s at 2 s and 10 s at 3 s. At 5 s there is space for four
+        // more.
         assert_eq!([asked(1), asked(2), asked(3)], [1, 2, 5]);
         assert_eq!([asked(6), asked(10)], [9, 13]);
-        // It had enough until 21 s, and stalls until the next chunk arrives.
+        // The buffer lasts until 21 s. The player stalls until the next chunk arrives.
         assert_eq!(asked(30), 30);
         assert_eq!(player.stalled, Span::from_secs(9));
     }

@@ -1,9 +1,9 @@
-//! Draws from the distributions of random traffic, with integers only, so that every machine draws
-//! the same.
+//! Draws from the distributions of random traffic. All arithmetic is on integers, so that every
+//! machine draws the same numbers.
 //!
-//! Logarithms are to base 2 with 32 bits after the point, found by squaring: the square of a number
-//! in [1, 2) is at least 2 where the next bit of its logarithm is 1. Powers of two are products of
-//! the roots 2^(1/2), 2^(1/4) ... Both are exact to a few parts in 10^9, as
+//! Logarithms are to base 2 with 32 fractional bits. They are computed by squaring: the square of a
+//! number in [1, 2) is at least 2 if the next bit of its logarithm is 1. Powers of two are products
+//! of the roots 2^(1/2), 2^(1/4) ... Logarithms and powers are exact to a few parts in 10^9, as
 //! `distributions_have_their_quantiles` shows.
 //!
 //! Sources: inversion for the exponential and the Pareto distribution, the polar method for the
@@ -12,11 +12,11 @@
 use bbrlab_net::Rng;
 use bbrlab_run::{Distribution, Random};
 
-/// Bits after the point of logarithms.
+/// Fractional bits of logarithms.
 const LOG_BITS: u32 = 32;
-/// Bits after the point of powers of two in [1, 2).
+/// Fractional bits of powers of two in [1, 2).
 const POWER_BITS: u32 = 62;
-/// ln 2 and its inverse, with [`LOG_BITS`] after the point.
+/// ln 2 and its inverse, with [`LOG_BITS`] fractional bits.
 const LN_2: u128 = 2_977_044_472;
 const LOG2_E: i128 = 6_196_328_019;
 /// Parameters of distributions are in thousandths.
@@ -40,17 +40,17 @@ const ROOTS: [u64; LOG_BITS as usize] = {
 #[derive(Clone, Debug)]
 pub(crate) struct Draws {
     random: Random,
-    /// The least value of a Pareto distribution, with [`SCALE_BITS`] after the point; for others
-    /// the mean.
+    /// The smallest value of a Pareto distribution, with [`SCALE_BITS`] fractional bits. For other
+    /// distributions: the mean.
     scale: u128,
     rng: Rng,
 }
 
-/// Bits after the point of the least value of a Pareto distribution.
+/// Fractional bits of the smallest value of a Pareto distribution.
 const SCALE_BITS: u32 = 8;
 
 impl Draws {
-    /// The draws of the consumer `name` in the run with `seed`.
+    /// A stream of draws in the run with `seed`. Each `name` gives a separate stream.
     pub(crate) fn new(random: &Random, seed: u64, name: &str) -> Self {
         let scale = match random.distribution {
             Distribution::Pareto { shape } => least(random, shape),
@@ -62,7 +62,7 @@ impl Draws {
         Self { random: random.clone(), scale, rng: Rng::new(seed, name) }
     }
 
-    /// The next number.
+    /// Draws the next number.
     pub(crate) fn next(&mut self) -> u64 {
         if let Distribution::Cdf(points) = &self.random.distribution {
             let drawn = points.quantile(self.rng.next_u64());
@@ -93,7 +93,7 @@ impl Draws {
         u64::try_from(drawn).unwrap_or(u64::MAX).clamp(1, self.random.max)
     }
 
-    /// Minus the logarithm of a number uniform in (0, 1].
+    /// Minus the base-2 logarithm of a number uniform in (0, 1], with [`LOG_BITS`] fractional bits.
     fn falls(&mut self) -> u64 {
         match self.rng.next_u64() {
             0 => 64 << LOG_BITS,
@@ -101,7 +101,7 @@ impl Draws {
         }
     }
 
-    /// A number from the standard normal distribution, with [`LOG_BITS`] after the point.
+    /// A number from the standard normal distribution, with [`LOG_BITS`] fractional bits.
     fn normal(&mut self) -> i128 {
         const ONE: u64 = 1 << 31;
         loop {
@@ -122,7 +122,7 @@ impl Draws {
     }
 }
 
-/// The logarithm of a number that is not 0.
+/// The base-2 logarithm of a number that is not 0, with [`LOG_BITS`] fractional bits.
 #[expect(clippy::cast_possible_truncation, reason = "a bit, and a number below 2^64")]
 fn log2(number: u64) -> u64 {
     let whole = number.ilog2();
@@ -137,7 +137,8 @@ fn log2(number: u64) -> u64 {
     log
 }
 
-/// `number` times two to `power`, which has [`LOG_BITS`] after the point; at most 2^127.
+/// `number` times two to the power of `power`, at most 2^127. `power` has [`LOG_BITS`] fractional
+/// bits.
 fn times_power(number: u128, power: i128) -> u128 {
     let whole = power >> LOG_BITS;
     let fraction = power & ((1 << LOG_BITS) - 1);
@@ -156,11 +157,11 @@ fn times_power(number: u128, power: i128) -> u128 {
     }
 }
 
-/// The least value of a Pareto distribution, with [`SCALE_BITS`] after the point, for which draws
-/// have the given mean. Draws above the largest value are cut to it.
+/// The smallest value of a Pareto distribution whose draws have the mean `random.mean`, with
+/// [`SCALE_BITS`] fractional bits. Draws above `random.max` are reduced to `random.max`.
 ///
-/// With least value l, largest value h and shape a that mean is l (a - (l / h)^(a - 1)) / (a - 1),
-/// which rises with l.
+/// With smallest value l, largest value h and shape a, the mean is l (a - (l / h)^(a - 1)) / (a -
+/// 1), which rises with l.
 fn least(random: &Random, shape: u32) -> u128 {
     let (shape, milli) = (u128::from(shape), u128::from(MILLI));
     let wanted = u128::from(random.mean) << SCALE_BITS;
@@ -218,8 +219,8 @@ mod tests {
         assert_eq!(times_power(3, -(200 << 32)), 0);
     }
 
-    /// With 200,000 draws, a share of them is within 0.4 % of its expectation, at four standard
-    /// deviations.
+    /// With 200,000 draws, four standard deviations of the share below a quantile are 0.4 % of all
+    /// draws.
     #[test]
     fn distributions_have_their_quantiles() {
         let mean = 1_000_000.0_f64;
@@ -231,7 +232,7 @@ mod tests {
                 Distribution::Exponential,
                 [0.5, 0.9, 0.99].map(|share: f64| -mean * (1.0 - share).ln()),
             ),
-            // The largest value is so far away that it does not change the least one much.
+            // The largest value is so large that it hardly changes the smallest value.
             (Distribution::Pareto { shape: 1200 }, [0.5, 0.9, 0.99].map(pareto)),
             (Distribution::Lognormal { sigma: 1500 }, [0.0, 1.281_552, 2.326_348].map(body)),
         ];

@@ -19,7 +19,7 @@ use crate::slowdown::Ideal;
 use crate::wiring;
 use crate::world::World;
 
-/// A group whose flows are being added.
+/// The sums over a group while its flows are being added.
 struct Gathered<'a> {
     name: &'a str,
     flows: u64,
@@ -27,7 +27,7 @@ struct Gathered<'a> {
     bytes: u64,
     /// Bytes that arrived while their flow was active.
     active_bytes: u64,
-    /// When its flows were active: from and to, in the order of the flows.
+    /// Start and end of each flow's active time, in the order of the flows.
     active: Vec<(Time, Time)>,
     totals: Totals,
     losses: FlowLosses,
@@ -37,7 +37,8 @@ struct Gathered<'a> {
     transfers: Completions,
 }
 
-/// The groups in the order of their first flows. `delays` receives their round-trip times.
+/// The results of the groups, in the order of their first flows. Adds the round-trip times of each
+/// group to `delays`.
 pub(crate) fn summarise(
     run: &Run,
     world: &World,
@@ -165,7 +166,7 @@ impl<'a> Gathered<'a> {
     }
 }
 
-/// The total length of the periods; time where they overlap counts once.
+/// The total length of the periods. Time in which periods overlap counts once.
 fn covered(periods: &mut [(Time, Time)]) -> Span {
     periods.sort_unstable();
     let (mut total, mut until) = (Span::ZERO, Time::ZERO);

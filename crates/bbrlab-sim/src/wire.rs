@@ -1,5 +1,5 @@
-//! Conversion between segments and packets (bytes on the wire, identity for the digest), and
-//! between the time of the run and the clock of the hosts. Only this file converts times.
+//! Conversion between segments and packets, and between the run's time and the hosts' clock.
+//! Packets add the bytes on the wire and an identity for the digest. Only this file converts times.
 //!
 //! Sources: [`bbrlab_run::headers`] has the sizes.
 
@@ -35,7 +35,7 @@ pub(crate) fn run_time(host: Time) -> Time {
     if ns < Time::NEVER.0 - UPTIME.0 { Time(ns) } else { run_time_at_an_end(host) }
 }
 
-/// [`run_time`] of a time to come, which is not `NEVER`.
+/// Like [`run_time`], for a time after the run began. `host` must not be `NEVER`.
 #[inline]
 pub(crate) fn run_time_to_come(host: Time) -> Time {
     debug_assert!(host >= Time::ZERO + UPTIME && host != Time::NEVER);
@@ -48,18 +48,18 @@ fn run_time_at_an_end(host: Time) -> Time {
 }
 
 /// The payload of a packet in the network: a segment without its SACK blocks. Only some ACKs have
-/// blocks, so these are stored separately. The payload and the network's own fields of a packet
-/// fill one cache line, so two fields have two uses.
+/// SACK blocks, so the network stores blocks separately. The payload and the network's fields of a
+/// packet fill one cache line, so two fields of the payload have two uses each.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Payload {
     seq: u32,
-    /// In a packet with data: its bytes. In others: the number of data packets that had arrived
-    /// when it was sent ([`Segment::arrived`]).
+    /// In a packet with data: the bytes of data. In other packets: the number of data packets that
+    /// had arrived when this packet was sent ([`Segment::arrived`]).
     len_or_arrived: u32,
     ack: u32,
-    /// In a packet with data: when it was sent, as the hosts' clock in microseconds, modulo 2^32.
-    /// Its window is not needed, because a host that only sends always advertises the same one. In
-    /// others: the window.
+    /// In a packet with data: the time of transmission on the hosts' clock, in microseconds modulo
+    /// 2^32. The window is not needed there, because a host that only sends always advertises the
+    /// same window. In other packets: the window.
     wnd_or_sent_us: u32,
     tsval: u32,
     tsecr: u32,
@@ -67,18 +67,18 @@ pub(crate) struct Payload {
     kind: Kind,
 }
 
-/// The flags of a segment, its number of SACK blocks and three properties. A comparison of all of
-/// them at once finds the segments of the fast paths.
+/// The flags of a segment, its number of SACK blocks and three properties in one integer. So one
+/// comparison decides whether a segment takes a fast path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Kind(u16);
 
 impl Kind {
-    /// Whether there are timestamps.
+    /// Set if the segment has timestamps.
     const HAS_TS: u16 = 1 << Self::TS_SHIFT;
-    /// Whether the segment has no data of the flow.
+    /// Set if the segment has no data from the flow's sender. A client's request is not such data.
     const HAS_NO_DATA: u16 = 1 << 14;
-    /// Whether the segment has data and also a window or a count of its own, because both ends
-    /// write. The value that does not fit into the payload is then stored with the SACK blocks, at
+    /// Set on segments with data where both ends write: they also need a window or a count of
+    /// arrivals. The value that does not fit into the payload is stored with the SACK blocks, at
     /// [`BOTH`].
     const HAS_BOTH: u16 = 1 << 13;
     /// A segment without data, SACK blocks, timestamps and flags except ACK.
@@ -128,10 +128,11 @@ impl Kind {
     }
 }
 
-/// The index of a SACK block that no segment with timestamps has.
+/// The index of the fourth SACK block. A segment with timestamps has at most three, so this place
+/// is free for another value.
 const BOTH: usize = 3;
 
-/// The time `now` of the hosts' clock as packets carry it.
+/// The time `now` of the hosts' clock in microseconds, modulo 2^32, as packets carry it.
 #[inline]
 #[expect(
     clippy::cast_possible_truncation,
@@ -244,7 +245,7 @@ impl Payload {
         self.kind.sack_count()
     }
 
-    /// The fields that an ACK has.
+    /// The fields of a pure ACK.
     #[inline]
     pub(crate) fn ack_only(&self) -> PureAck {
         let &Self { seq, ack, wnd_or_sent_us: wnd, tsval, tsecr, .. } = self;
@@ -252,7 +253,7 @@ impl Payload {
     }
 }
 
-/// A packet that carries a segment from `sender`.
+/// A packet that arrives at the receiver, with the `sender` of the segment in it.
 #[derive(Clone, Copy)]
 pub(crate) struct AtReceiver<'p> {
     pub(crate) packet: Arrival<'p, Payload>,
@@ -273,7 +274,7 @@ impl Incoming for AtReceiver<'_> {
     }
 }
 
-/// A packet that carries a segment from a receiver, which has no data.
+/// A packet that arrives at the sender. Its segment, from a receiver, has no data.
 #[derive(Clone, Copy)]
 pub(crate) struct AtSender<'p>(pub(crate) Arrival<'p, Payload>);
 
@@ -323,7 +324,7 @@ pub(crate) fn arrived(packet: &Arrival<'_, Payload>, wnd: u32) -> Segment {
     }
 }
 
-/// The value stored with the SACK blocks of a packet with [`Kind::HAS_BOTH`].
+/// The additional value that a packet with [`Kind::HAS_BOTH`] stores with its SACK blocks.
 #[cold]
 fn both(packet: &Arrival<'_, Payload>) -> u32 {
     packet.extra().map_or(0, |extra| extra[BOTH].start)
@@ -343,16 +344,16 @@ pub(crate) fn ip_bytes(segment: &Segment, tcp_options: TcpOptions) -> u32 {
     segment.len + headers
 }
 
-/// One end of a flow's connection, as the host of its TCP.
+/// One end of a flow's connection, with the network access that its TCP needs of a host.
 pub(crate) struct End<'a, E: FlowEnd> {
     pub(crate) port: Port<'a, Payload>,
     kept: &'a mut E,
 }
 
-/// The state of one end of a flow between events. Each end has its own, in a cache line that it
-/// touches anyway.
+/// The state of one end of a flow between events. The state of each end is in a cache line that an
+/// event at this end touches anyway.
 pub(crate) trait FlowEnd: Sized {
-    /// Which end it is.
+    /// Sender or receiver.
     const SIDE: Side;
 
     /// The values that each packet of this end needs.
@@ -361,7 +362,7 @@ pub(crate) trait FlowEnd: Sized {
     /// The random numbers for its congestion control.
     fn rng(&mut self) -> &mut Rng;
 
-    /// Its pacing timer.
+    /// The pacing timer of this end.
     fn pacing_timer(&mut self) -> &mut PacingTimer;
 
     /// This end of the current connection.
@@ -375,16 +376,16 @@ pub(crate) trait FlowEnd: Sized {
 #[derive(Debug)]
 pub(crate) struct Endpoint {
     pub(crate) flow: FlowId,
-    /// The number of the first packet of the current connection. A train opens one connection after
-    /// the other.
+    /// The number of the first packet of the current connection, since a train opens several
+    /// connections in sequence. Smaller numbers belong to earlier connections.
     pub(crate) first_packet: u32,
-    /// Link-layer bytes around a packet of this end.
+    /// Link-layer bytes that framing adds to each packet of this end.
     pub(crate) framing: u32,
     pub(crate) tcp_options: TcpOptions,
     /// Whether the flow may end before the run: its source consists of transfers, or it was
     /// stopped.
     pub(crate) may_end: bool,
-    /// Whether both ends write, each with a whole socket.
+    /// Whether both ends write. Each then has a socket with both a sending and a receiving half.
     pub(crate) is_whole: bool,
 }
 
@@ -396,7 +397,7 @@ impl Endpoint {
     }
 }
 
-/// The sender's end. In a flow, the field after the random numbers begins a cache line.
+/// The sender's end. In a [`Flow`](crate::flow::Flow), `pacing_timer` begins a cache line.
 #[derive(Debug)]
 #[repr(C)]
 pub(crate) struct SenderEnd {
@@ -448,7 +449,7 @@ impl<E: FlowEnd> End<'_, E> {
         host_time(self.port.now())
     }
 
-    /// The time of a transmission now, as a packet carries it.
+    /// The current time as a packet carries it ([`stamp_us`]).
     #[inline]
     fn sent_us(&self) -> u32 {
         stamp_us(self.now())
@@ -456,8 +457,8 @@ impl<E: FlowEnd> End<'_, E> {
 }
 
 impl<E: FlowEnd> End<'_, E> {
-    /// Sends a segment with payload. This path is compiled separately from that of other segments,
-    /// because the work at a link and the delay line differ.
+    /// Sends a segment with payload. Compiled separately from [`Self::transmit_control`], because
+    /// the link and the delay line handle packets with data differently.
     #[inline(never)]
     fn transmit_data(&mut self, segment: &Segment) {
         self.send(segment, true, segment.seq);
@@ -502,13 +503,13 @@ impl<E: FlowEnd> End<'_, E> {
         self.send_data(segment, 0, sent_us);
     }
 
-    /// Retransmits such a segment.
+    /// Retransmits a segment with data, without SACK blocks and not a SYN.
     #[inline(never)]
     fn transmit_data_again(&mut self, segment: &DataSegment) {
         self.send_data(segment, segment.retransmission, self.sent_us());
     }
 
-    /// Sends a burst of such segments.
+    /// Cuts `burst` into segments of `mss` bytes and sends them. The burst must not be a SYN.
     #[inline(never)]
     fn transmit_data_burst(&mut self, burst: &DataSegment, mss: u32) {
         debug_assert!(burst.flags & flag::SYN == 0);
@@ -529,7 +530,8 @@ impl<E: FlowEnd> End<'_, E> {
         self.port.send_burst(flow, E::SIDE, packets);
     }
 
-    /// Sends such a segment. Its fields are read where they are written.
+    /// Sends a segment with data that is not a SYN. The packet's fields are copied from `segment`
+    /// directly into the network's memory.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "once for new data, once for retransmissions")]
     fn send_data(&mut self, segment: &DataSegment, retransmission: u16, sent_us: u32) {
@@ -570,7 +572,7 @@ impl<E: FlowEnd> End<'_, E> {
         self.port.send(flow, E::SIDE, packet, || Payload::of(&ack.segment()));
     }
 
-    /// Sends such an ACK with SACK blocks.
+    /// Sends an ACK that has only the fields of [`PureAck`] and SACK blocks.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "these ACKs leave from one place")]
     fn transmit_ack_with_blocks(&mut self, ack: &PureAck, sack: &[SackBlock; 4], sack_count: u8) {
@@ -588,7 +590,8 @@ impl<E: FlowEnd> End<'_, E> {
         self.port.send(flow, E::SIDE, packet, || Payload::of(&segment));
     }
 
-    /// Arms a timer of the wheel. Not inlined, because it is rare and its callers are inlined.
+    /// Arms a timer of the kernel's timer wheel. Not inlined, because calls are rare and the
+    /// callers are inlined.
     #[inline(never)]
     fn arm_at_tick(&mut self, timer: TimerId, at: Time) {
         self.port.arm(self.kept.endpoint().flow, E::SIDE, timer as u8, run_time(at));
@@ -685,7 +688,7 @@ impl<E: FlowEnd> Host for End<'_, E> {
     }
 }
 
-/// The timer with this number.
+/// The timer whose number, as the network stores it, is `number`.
 pub(crate) fn timer(number: u8) -> TimerId {
     match number {
         0 => TimerId::Retransmit,

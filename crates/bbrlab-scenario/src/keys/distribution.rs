@@ -11,7 +11,7 @@ use crate::language::key::{Form, Part, name_of, names, needed, optional};
 use crate::language::quantity::show_span;
 use crate::language::reader::{Keys, Reader, found};
 
-/// The default of the largest value, as a multiple of the mean.
+/// The default of the key `max`, as a multiple of the mean.
 pub(crate) const LARGEST_OVER_MEAN: u64 = 1000;
 
 /// The upper bound of means and draws: 4.5 PB for bytes, 52 days for nanoseconds.
@@ -24,7 +24,7 @@ const DISTRIBUTIONS: [(&str, Kind); 4] = [
     ("lognormal", Kind::Lognormal),
 ];
 
-/// Sizes can also be given by points.
+/// Distributions of sizes, which can also be given by points.
 const SIZE_DISTRIBUTIONS: [(&str, Kind); 6] = [
     DISTRIBUTIONS[0],
     DISTRIBUTIONS[1],
@@ -43,7 +43,7 @@ pub(crate) enum Kind {
     Lognormal,
     /// Points of the cumulative distribution.
     Cdf,
-    /// The points of a known measurement.
+    /// The points of a published measurement of web-search traffic.
     WebSearch,
 }
 
@@ -71,7 +71,7 @@ pub(crate) const SIZES_FORM: Form = Form::Table(&[
     optional("points", POINTS_FORM),
 ]);
 
-/// Random times, or a constant time.
+/// A constant time, or random times.
 pub(crate) const TIMES_FORM: Form = Form::Any(&[Form::Time, Form::Table(PARTS)]);
 
 const PARTS: &[Part] = &[

@@ -1,5 +1,5 @@
-//! `ecn` of a flow: whether ECN is negotiated, for which kind of route, and with which of the two
-//! code points.
+//! `ecn` of a flow: whether ECN is negotiated, for which kind of route, and whether packets are
+//! sent with ECT(0) or ECT(1).
 
 use bbrlab_stack::EcnMode;
 

@@ -1,10 +1,10 @@
-//! Rejects keys without effect. Each row of the tables of keys gives the object that its key acts
-//! on ([`Acts`]); a key whose object does not exist is an error.
+//! Rejects keys without effect. The row of each key names the object on which the key acts
+//! ([`Acts`]). A key is an error if the scenario has no such object.
 //!
-//! Exceptions: a key with its default value is accepted. In a sweep a key is an error only if it
-//! acts at no point. Keys of `[stack]` describe the hosts, so one flow with a connection is enough.
-//! Values of `[access]` are accepted even if flows override them. ECN is accepted in a flow without
-//! a queue that marks, and in a queue without a flow that uses ECN.
+//! Exceptions: A key with its default value is accepted. In a sweep, a key is an error only if it
+//! has no effect at any point. Keys of `[stack]` describe the hosts, so one flow with a connection
+//! is enough. Values of `[access]` are accepted even if flows override them. ECN is accepted in a
+//! flow without a queue that marks, and in a queue without a flow that uses ECN.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,7 +29,7 @@ struct Crossing {
     ecn_data: bool,
 }
 
-/// A key that cannot act at a point of the sweep.
+/// A key that has no effect at a point of the sweep.
 struct Idle {
     at: At,
     name: String,
@@ -37,7 +37,7 @@ struct Idle {
     found: &'static str,
 }
 
-/// The keys that act, and those that cannot act, at the points examined so far.
+/// The keys that have an effect, and the keys that have none, at the points examined so far.
 #[derive(Default)]
 pub(crate) struct IdleKeys {
     idle: BTreeMap<String, Idle>,
@@ -45,7 +45,7 @@ pub(crate) struct IdleKeys {
 }
 
 impl IdleKeys {
-    /// Examines a point: its tree and the values read from it.
+    /// Examines the keys of a point: `tree` has the keys, `spec` the values read from them.
     pub(crate) fn examine(&mut self, spec: &Spec, tree: &Table) {
         let network = Network::of(spec);
         if let Some(table) = table_of(tree, "stack") {
@@ -90,8 +90,8 @@ impl IdleKeys {
         });
     }
 
-    /// Examines the keys of a table. `why` returns the expected and the found state if a key cannot
-    /// act.
+    /// Examines the keys of a table. `why` returns the expected and the found state if a key has no
+    /// effect.
     fn table<S: Default>(
         &mut self,
         shown: &str,
@@ -120,12 +120,12 @@ impl IdleKeys {
         }
     }
 
-    /// Whether there is a key that cannot act.
+    /// Whether any key has no effect at one of the examined points.
     pub(crate) fn is_any(&self) -> bool {
         !self.idle.is_empty()
     }
 
-    /// Reports the keys that act at no point. Returns whether there are mistakes.
+    /// Reports the keys that have no effect at any point. Returns whether there are mistakes.
     pub(crate) fn refuse(self, reader: &mut Reader<'_>) -> bool {
         for (name, idle) in self.idle {
             if !self.acted.contains(&name) {
@@ -138,7 +138,7 @@ impl IdleKeys {
     }
 }
 
-/// A scenario, and the packets that cross its links.
+/// A point of a scenario, and the kinds of packets that cross its links.
 struct Network<'s> {
     spec: &'s Spec,
     crossing: BTreeMap<&'s str, Crossing>,

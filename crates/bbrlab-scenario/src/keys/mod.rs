@@ -1,4 +1,5 @@
-//! The keys of a scenario, in tables whose rows say how a value is read, written and described.
+//! Definitions of a scenario's keys. Each row of a table has a key's reader, writer and
+//! description.
 
 pub(crate) mod controls;
 mod distribution;

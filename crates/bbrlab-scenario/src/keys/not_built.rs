@@ -1,7 +1,7 @@
 //! Names that are defined for scenarios but not implemented yet.
 //!
-//! Each list is checked in one place, before the value is looked up among the implemented ones. No
-//! message suggests a name from these lists.
+//! These names are rejected before the lookup among implemented names. No message suggests a name
+//! from these lists.
 
 use crate::language::document::At;
 use crate::language::reader::{Keys, Reader};

@@ -18,7 +18,7 @@ pub(crate) struct ScheduleTerms {
     pub(crate) value: &'static str,
 }
 
-/// Reads a schedule; `read` reads its values.
+/// Reads a schedule. `read` reads the value of each step.
 pub(crate) fn read_steps<'r, T>(
     reader: &mut Reader<'r>,
     node: &Node,
@@ -62,7 +62,7 @@ pub(crate) fn read_steps<'r, T>(
     Some(schedule.into())
 }
 
-/// A schedule as TOML; `show` writes its values.
+/// Writes a schedule as TOML. `show` writes the value of each step.
 pub(crate) fn show_steps<T>(steps: &[(Time, T)], show: impl Fn(&T) -> String) -> String {
     let steps: Vec<String> = steps
         .iter()

@@ -12,7 +12,8 @@ use crate::language::key::{Form, name_of, names, needed, optional};
 use crate::language::quantity::{parse_frequency, show_rate, show_span};
 use crate::language::reader::{Keys, Reader};
 
-/// The default of the largest number of concurrent flows. They take about 60 MB of memory.
+/// The default of `at_most`, the largest number of concurrent flows. So many flows take about 60 MB
+/// of memory.
 const AT_MOST: u32 = 10_000;
 
 /// The highest rate of arrivals, in flows per second.
@@ -27,7 +28,7 @@ enum Pace {
     Load(Decimal),
 }
 
-/// `arrivals` as written.
+/// `arrivals` as the scenario writes it.
 #[derive(Clone, Debug)]
 pub(crate) struct ArrivalsSpec {
     distribution: Distribution,
@@ -46,7 +47,7 @@ pub(crate) const ARRIVALS_FORM: Form = Form::Table(&[
     optional("at_most", Form::Whole(1, AT_MOST_MAX)),
 ]);
 
-/// The upper bound of the largest number of concurrent flows.
+/// The largest accepted value of `at_most`.
 const AT_MOST_MAX: u64 = 1_000_000;
 
 const ARRIVALS: &str = "a table such as { rate = \"50/s\" } or { load = \"30%\" }";
@@ -128,7 +129,7 @@ impl ArrivalsSpec {
         }
     }
 
-    /// As a scenario would write it.
+    /// The value of `arrivals` as a scenario would write it.
     pub(crate) fn show(&self) -> String {
         let process = name_of(&PROCESSES, distribution::kind(&self.distribution));
         let pace = match self.pace {
@@ -167,7 +168,7 @@ fn read_load(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Decimal
     Some(load)
 }
 
-/// `requests` as written, or `video`.
+/// `requests` or `video` as the scenario writes it.
 #[derive(Clone, Debug)]
 pub(crate) enum ClientSpec {
     Requests { think: Option<Random>, count: Option<u32> },
@@ -241,7 +242,7 @@ impl ClientSpec {
         Some(Self::Video { rate: rate?, piece: piece?, buffer: buffer? })
     }
 
-    /// The requests, with responses of these sizes.
+    /// The requests with the sizes of their responses. A `video` determines the sizes itself.
     pub(crate) fn requests(&self, size: Option<Random>) -> Option<Requests> {
         match self {
             Self::Requests { think, count } => {
@@ -258,7 +259,7 @@ impl ClientSpec {
         }
     }
 
-    /// As a scenario would write `requests`.
+    /// The value of `requests` as a scenario would write it; `None` for `video`.
     pub(crate) fn show_requests(&self) -> Option<String> {
         let Self::Requests { think, count } = self else { return None };
         let think =
@@ -268,7 +269,7 @@ impl ClientSpec {
         Some(if parts.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", parts.join(", ")) })
     }
 
-    /// As a scenario would write `video`.
+    /// The value of `video` as a scenario would write it; `None` for `requests`.
     pub(crate) fn show_video(&self) -> Option<String> {
         let Self::Video { rate, piece, buffer } = *self else { return None };
         let (rate, piece, buffer) = (show_rate(rate), show_span(piece), show_span(buffer));

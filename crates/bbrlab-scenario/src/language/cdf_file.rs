@@ -14,7 +14,7 @@ use crate::language::table_file::{Columns, Rounding};
 #[derive(Debug)]
 pub(crate) struct CdfFile {
     pub(crate) cdf: Arc<Cdf>,
-    /// Sentences about what was ignored or rounded.
+    /// Sentences for users about ignored columns and rounded values.
     pub(crate) notes: Vec<String>,
 }
 
@@ -23,7 +23,8 @@ const SHARE: &str = "share";
 
 /// Reads a file of two columns: bytes, and the share of sizes up to this number of bytes. A first
 /// line may name the columns, `bytes` and `share`; other columns are then ignored. Bytes are
-/// rounded to whole numbers. Shares are in percent if the last one is 100, or fractions if it is 1.
+/// rounded to whole numbers. Shares are percentages if the last share is 100, and fractions if it
+/// is 1.
 ///
 /// The error completes a sentence that begins with "the file".
 pub(crate) fn parse(text: &str) -> Result<CdfFile, String> {
@@ -64,7 +65,7 @@ pub(crate) fn parse(text: &str) -> Result<CdfFile, String> {
             return Err(format!("has more than {STEPS_MAX} lines"));
         }
         let wrong = |what: &str, value: &str| format!("has no {what} on line {number}: {value:?}");
-        // Read like a quantity with its unit, so that the same bounds apply.
+        // Read as a quantity with a unit, so that the bounds of quantities apply.
         let size = parse_bytes(&format!("{bytes}B")).ok().map(|bytes| bytes.0);
         let size = size.ok_or_else(|| wrong("whole number of bytes", bytes))?;
         let part = Decimal::parse(share)
@@ -96,8 +97,8 @@ pub(crate) fn parse(text: &str) -> Result<CdfFile, String> {
     Ok(CdfFile { cdf: Arc::new(cdf), notes })
 }
 
-/// The values of a line, which commas or white space separate. A comma ends a value even if it is
-/// empty, as the name of an index is in the files of pandas.
+/// Splits a line at commas or, if it has none, at white space. Values between commas may be empty,
+/// such as the name of the index column in files that pandas writes.
 fn values_of(line: &str) -> Vec<&str> {
     if line.contains(',') {
         line.split(',').map(str::trim).collect()

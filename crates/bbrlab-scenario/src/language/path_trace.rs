@@ -3,8 +3,8 @@
 //!
 //! The first line names the columns: `time_s` and at least one of `rate_mbps`, `delay_ms` and
 //! `loss`. Other columns are ignored. Each later line applies from its time to the time of the next
-//! line, the last line to the end of the run. Values finer than a nanosecond or a bit per second,
-//! as programs print them from floating point, are rounded.
+//! line, the last line to the end of the run. Values with more precision than a nanosecond or a bit
+//! per second, as programs print them from floating-point numbers, are rounded.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::language::decimal::Decimal;
 use crate::language::quantity::{Refusal, parse_rate, parse_span};
 use crate::language::table_file::{Columns, Rounding};
 
-/// The columns of a trace; a missing column is `None`.
+/// The schedules of a trace; `None` for a missing column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PathTrace {
     pub(crate) rate: Option<Arc<[(Time, BitRate)]>>,
@@ -24,11 +24,11 @@ pub(crate) struct PathTrace {
     /// The lines of the file as they were read: without comments, empty lines and other columns,
     /// and with rounded values.
     pub(crate) lines: Vec<String>,
-    /// Sentences about what was ignored or rounded.
+    /// Sentences for users about ignored columns and rounded values.
     pub(crate) notes: Vec<String>,
 }
 
-/// The longest schedule, and the longest trace.
+/// The largest number of steps of a schedule and of lines of a trace.
 pub(crate) const STEPS_MAX: usize = 100_000;
 
 const TIME: &str = "time_s";
@@ -66,7 +66,7 @@ pub(crate) fn parse<'t>(text: impl Iterator<Item = &'t str>) -> Result<PathTrace
             return Err(format!("has more than {STEPS_MAX} lines"));
         }
         for (name, value) in columns.names().zip(&mut values) {
-            // A nanosecond, or a bit per second. Ratios are not rounded.
+            // Decimal places that give a nanosecond or a bit per second. Ratios are not rounded.
             let places = match name {
                 TIME => 9,
                 RATE | DELAY => 6,
@@ -75,7 +75,7 @@ pub(crate) fn parse<'t>(text: impl Iterator<Item = &'t str>) -> Result<PathTrace
             rounding.apply(value, places, number);
         }
         let wrong = |what: &str, found: &str| format!("has no {what} on line {number}: {found}");
-        // Read like a quantity with its unit, so that the same precision and bounds apply.
+        // Read as a quantity with a unit, so that the precision and the bounds of quantities apply.
         let span = |what: &str, unit: &str, value: &str| {
             let text = format!("{value}{unit}");
             let found = |refusal: Refusal| refusal.found.replacen(&text, value, 1);
@@ -126,8 +126,8 @@ pub(crate) fn parse<'t>(text: impl Iterator<Item = &'t str>) -> Result<PathTrace
     })
 }
 
-/// The reason why a schedule's first or last rate is wrong. A rate of 0 is wrong there, because a
-/// buffer in BDP needs a rate and the last packet must be able to leave.
+/// The reason why a schedule's first or last rate is wrong; `None` if both are valid. A rate of 0
+/// is wrong there, because a buffer in BDP needs a rate and the last packet must be able to leave.
 pub(crate) fn wrong_end(rates: &[(Time, BitRate)]) -> Option<&'static str> {
     let is_zero = |step: Option<&(Time, BitRate)>| step.is_some_and(|step| step.1 == BitRate(0));
     if is_zero(rates.first()) {
@@ -139,7 +139,7 @@ pub(crate) fn wrong_end(rates: &[(Time, BitRate)]) -> Option<&'static str> {
     }
 }
 
-/// Adds a step if the value differs from the last one.
+/// Adds a step if the value differs from that of the last step.
 fn push<T: PartialEq>(steps: &mut Vec<(Time, T)>, at: Time, value: T) {
     if steps.last().is_none_or(|last| last.1 != value) {
         steps.push((at, value));

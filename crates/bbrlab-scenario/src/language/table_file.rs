@@ -1,11 +1,11 @@
-//! Tables in text files that other programs have written: columns by name, and numbers with more
-//! decimal places than the simulator has.
+//! Helpers to read tables in text files of other programs: find columns by name, and round numbers
+//! with more decimal places than the simulator supports.
 
 use std::borrow::Cow;
 
 use crate::language::decimal::Decimal;
 
-/// The columns of a file that are read, by their places, and the columns that are ignored.
+/// The columns of a file that are read, with their positions, and the columns that are ignored.
 pub(crate) struct Columns<'t> {
     read: Vec<(usize, &'t str)>,
     ignored: Vec<&'t str>,
@@ -52,7 +52,7 @@ impl<'t> Columns<'t> {
         Ok(self.read.iter().map(|&(place, _)| Cow::Borrowed(values[place])).collect())
     }
 
-    /// A sentence about the columns that are ignored.
+    /// A sentence for users about the columns that are ignored, if there are any.
     pub(crate) fn note(&self) -> Option<String> {
         let names: Vec<String> = self.ignored.iter().map(|name| format!("`{name}`")).collect();
         match names.as_slice() {
@@ -70,7 +70,7 @@ fn unquoted(value: &str) -> &str {
     value.strip_prefix('"').and_then(|value| value.strip_suffix('"')).unwrap_or(value)
 }
 
-/// Rounds the numbers of a file, and counts them.
+/// Rounds the numbers of a file, and counts how many it has rounded.
 #[derive(Default)]
 pub(crate) struct Rounding {
     count: u64,
@@ -78,8 +78,8 @@ pub(crate) struct Rounding {
 }
 
 impl Rounding {
-    /// Rounds a number that has more than this many decimal places, halves up. Other texts stay as
-    /// they are.
+    /// Rounds a number to `places` decimal places, halves up. Numbers with fewer places and other
+    /// texts do not change.
     pub(crate) fn apply(&mut self, value: &mut Cow<'_, str>, places: u32, line: usize) {
         let Some(rounded) = Decimal::parse(value).and_then(|number| number.rounded_to(places))
         else {
@@ -90,7 +90,7 @@ impl Rounding {
         *value = Cow::Owned(rounded.to_string());
     }
 
-    /// A sentence about the values that were rounded.
+    /// A sentence for users about the values that were rounded, if there are any.
     pub(crate) fn note(self) -> Option<String> {
         let first = self.first?;
         Some(match self.count {

@@ -15,17 +15,17 @@ use crate::language::path_trace::{self, PathTrace};
 /// with "the file".
 pub type ReadFile<'a> = &'a dyn Fn(&str) -> Result<String, String>;
 
-/// The largest trace file.
+/// The size of the largest accepted trace file, in bytes.
 const FILE_BYTES_MAX: u64 = 8 << 20;
 
-/// The longest period: a day.
+/// The longest period of a Mahimahi trace: a day.
 const PERIOD_MAX_MS: u32 = 24 * 3600 * 1000;
 
 /// The trace files read so far, so that a sweep reads each file once.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Traces {
     read: BTreeMap<String, Result<Arc<Trace>, String>>,
-    /// Traces in the scenario itself, by their positions.
+    /// Traces whose content is in the scenario's text, by their positions.
     inline: BTreeMap<(u32, u32), Arc<Trace>>,
     paths: BTreeMap<String, Result<Arc<PathTrace>, String>>,
     inline_paths: BTreeMap<(u32, u32), Arc<PathTrace>>,
@@ -57,7 +57,7 @@ impl Traces {
         Some(self.cdfs.get(file)?.as_ref().ok()?.cdf.clone())
     }
 
-    /// Sentences about what was ignored or rounded in the files, each with the file's name.
+    /// Sentences for users about ignored columns and rounded values, each with the file's name.
     pub(crate) fn notes(&self) -> Vec<String> {
         let of_paths = self
             .paths
@@ -78,7 +78,8 @@ impl Traces {
         self.paths.get(file)?.clone().ok()
     }
 
-    /// The trace of a path whose lines are at this position in the scenario. A sweep reads it once.
+    /// The trace of a path whose lines are at this position in the scenario. Stored, so that a
+    /// sweep reads the trace only once.
     pub(crate) fn inline_path(&mut self, at: At, lines: &[&str]) -> Result<Arc<PathTrace>, String> {
         if let Some(known) = self.inline_paths.get(&(at.source, at.start)) {
             return Ok(known.clone());
@@ -98,13 +99,14 @@ impl Traces {
         self.inline.get(&(at.source, at.start)).cloned()
     }
 
-    /// Stores the trace at this position in the scenario, so that a sweep reads it once.
+    /// Stores the trace at this position in the scenario, so that a sweep reads the trace only
+    /// once.
     pub(crate) fn keep_inline(&mut self, at: At, trace: Arc<Trace>) {
         self.inline.insert((at.source, at.start), trace);
     }
 }
 
-/// The content of a file, which is read only once.
+/// Returns the parsed content of a file. A file that is already in `known` is not read again.
 fn read<T>(
     known: &mut BTreeMap<String, Result<Arc<T>, String>>,
     file: &str,
@@ -127,7 +129,7 @@ fn read<T>(
 /// that is too large.
 ///
 /// # Errors
-/// If it is too large; the error completes a sentence that begins with "the file".
+/// If the file is too large. The error completes a sentence that begins with "the file".
 pub fn check_file_size(bytes: u64) -> Result<(), String> {
     if bytes > FILE_BYTES_MAX {
         return Err(format!("has {bytes} bytes; a trace may have {FILE_BYTES_MAX}"));

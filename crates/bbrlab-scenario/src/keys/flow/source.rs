@@ -1,4 +1,4 @@
-//! The source of a flow.
+//! The keys of a flow that describe its source: the data that its application sends.
 
 use bbrlab_units::{BitRate, Bytes, Span};
 
@@ -9,7 +9,7 @@ use crate::language::quantity::show_span;
 use crate::language::reader::{Keys, Reader};
 use bbrlab_run::{Bursts, Random, Source};
 
-/// The source of a flow, as its keys describe it.
+/// The values of the keys that describe a flow's source.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SourceSpec {
     pub(super) bytes: Option<Bytes>,
@@ -24,13 +24,13 @@ pub(crate) struct SourceSpec {
 }
 
 impl SourceSpec {
-    /// Whether the source depends on the rate of the path.
+    /// Whether the source depends on the rate of the path, as `load` does.
     pub(crate) fn needs_rate(&self) -> bool {
         self.arrivals.as_ref().is_some_and(ArrivalsSpec::needs_rate)
     }
 
-    /// The source of a flow whose packets have `mss` bytes of payload and cross a link of this rate
-    /// and framing.
+    /// The source of a flow whose packets have `mss` bytes of payload. `link` is the rate and the
+    /// framing of the slowest link on its path.
     pub(crate) fn source(&self, mss: u32, link: (BitRate, Bytes)) -> Source {
         let sizes = self.sizes.clone().or(self.bytes.map(|bytes| distribution::constant(bytes.0)));
         let given = match self {

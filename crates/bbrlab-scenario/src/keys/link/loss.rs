@@ -1,4 +1,4 @@
-//! Random loss.
+//! `loss`: random loss on a link.
 
 use std::sync::Arc;
 
@@ -26,8 +26,8 @@ pub(super) enum LossModel {
 pub(super) const LOSS_MODELS: [(&str, LossModel); 2] =
     [("bernoulli", LossModel::Bernoulli), ("gilbert-elliott", LossModel::GilbertElliott)];
 
-/// A TOML number that reads back as the same decimal. TOML requires digits on both sides of the
-/// point.
+/// Writes a decimal as a TOML number with exactly this value. TOML requires digits on both sides of
+/// the decimal point.
 pub(super) fn toml_number(value: Decimal) -> String {
     value.to_string()
 }

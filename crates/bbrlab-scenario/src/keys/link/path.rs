@@ -29,7 +29,7 @@ impl LinkSpec {
                 reader.problem(at, title, "found both, and the trace has it", Vec::new());
             }
         };
-        // Do not report a wrong trace as a missing rate, too.
+        // Prevents a second report: a wrong trace would also be reported as a missing rate.
         if !self.link.rate.is_limited() {
             self.link.rate = MISREAD;
         }
@@ -65,7 +65,7 @@ impl LinkSpec {
     }
 }
 
-/// A delay: constant, or a schedule with its first delay.
+/// Reads a delay: a constant, or a schedule together with its first delay.
 pub(super) fn read_delay(
     reader: &mut Reader<'_>,
     node: &Node,
@@ -86,7 +86,7 @@ pub(super) fn delay_of(steps: &Arc<[(Time, Span)]>) -> (Span, Option<DelaySteps>
     (first, Some(DelaySteps { steps: steps.clone(), keep_order: true }))
 }
 
-/// A model, or the lines of a trace.
+/// Writes `trace` as TOML: a model, or the lines of a trace.
 pub(super) fn show_trace(spec: &LinkSpec) -> Option<String> {
     let of_lines = |trace: &PathTrace| {
         let rows: Vec<String> = trace.lines.iter().map(|line| toml_string(line)).collect();
@@ -107,8 +107,8 @@ pub(super) fn show_delay(spec: &LinkSpec) -> Option<String> {
     }
 }
 
-/// Reads a trace of a path: a file, or `{ trace = "FILE", rows = [...] }`, the form in which the
-/// folder of a sweep stores it.
+/// Reads a trace of a path: a file, or `{ trace = "FILE", rows = [...] }`, the form in which a
+/// sweep's `scenario.toml` stores a trace.
 pub(super) fn read_path_trace(
     reader: &mut Reader<'_>,
     node: &Node,

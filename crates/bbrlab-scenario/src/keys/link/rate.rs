@@ -18,7 +18,7 @@ use crate::language::reader::{Keys, Reader, found};
 pub(crate) enum Reverse {
     /// As fast as the forward direction.
     Forward,
-    /// At its own rate, or without a limit.
+    /// At another rate, or without a limit.
     Own(Rate),
 }
 
@@ -26,7 +26,7 @@ impl Reverse {
     /// No limit.
     pub(crate) const UNLIMITED: Self = Self::Own(Rate::Unlimited);
 
-    /// The rate, if `forward` is that of the forward direction.
+    /// The rate of the reverse direction, if the forward direction has the rate `forward`.
     pub(crate) fn rate<'r>(&'r self, forward: &'r Rate) -> &'r Rate {
         match self {
             Self::Forward => forward,
@@ -89,7 +89,7 @@ pub(super) fn read_framing(reader: &mut Reader<'_>, node: &Node, name: &str) -> 
 
 pub(super) const RATE_EXPECTED: &str = "a rate such as \"50Mbit/s\", a schedule or a trace file";
 
-/// A rate: constant, a schedule, or a Mahimahi trace.
+/// Reads a rate: a constant, a schedule, or a Mahimahi trace.
 pub(super) fn read_rate(reader: &mut Reader<'_>, node: &Node, name: &str) -> Option<Rate> {
     match &node.value {
         Value::Array(_) => read_schedule(reader, node, name),
