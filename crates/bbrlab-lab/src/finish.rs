@@ -20,9 +20,9 @@ use crate::run_folder::{
 /// The progress of a whole sweep.
 #[derive(Debug)]
 pub struct SweepStatus<'s> {
-    /// How many of its runs are complete in its folder.
+    /// The number of the sweep's runs that are complete in its folder.
     pub complete: u64,
-    /// Their records, if all are.
+    /// The records of all runs; empty if not all runs are complete.
     pub records: Records<'s>,
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn finish<'s>(
     if there < scenario.runs() {
         return Ok(SweepStatus { complete: there, records: records_of(0..0, Held::new(0)) });
     }
-    // Check the files of the runs as well.
+    // Every run is marked as complete. Check the runs' files against the hashes in the marks.
     let (mut complete, mut held) = (0, Held::new(RECORDS_HELD));
     for number in 0..scenario.runs() {
         if let Found::Complete(found) = examine(&folder(number), &key(number), maker) {

@@ -25,19 +25,19 @@ use crate::stop::Stop;
 pub struct Merged {
     /// The scenario's name.
     pub scenario: String,
-    /// Its runs.
+    /// The number of the scenario's runs.
     pub runs: u64,
-    /// How many of them are complete in the folder now.
+    /// How many runs are complete in the folder after the merge.
     pub complete: u64,
-    /// How many were copied by this call.
+    /// How many runs this call copied.
     pub copied: u64,
     /// Runs that were not copied, with the reason.
     pub left_out: Vec<String>,
 }
 
 /// Copies the complete runs in `folders`, which hold shards of one sweep, into `out`, except runs
-/// that `out` already has. When all runs are there, `out` is as if one process had computed the
-/// sweep.
+/// that `out` already has. When all runs are in `out`, it has the contents that one process
+/// computing the whole sweep would write.
 ///
 /// # Errors
 /// If a folder holds no sweep, if the folders belong to different sweeps or to another version, or
@@ -144,7 +144,7 @@ fn scenario_of(folders: &[PathBuf]) -> Result<(Scenario, Maker), LabError> {
     Ok((scenario, maker))
 }
 
-/// Returns the runs that are marked as complete.
+/// Returns the folders of the runs that are marked as complete, by run.
 fn runs_in(folders: &[PathBuf]) -> BTreeMap<RunKey, Vec<PathBuf>> {
     let mut runs: BTreeMap<_, Vec<PathBuf>> = BTreeMap::new();
     for folder in folders {

@@ -13,8 +13,8 @@ use crate::run_folder::{
 };
 use crate::scenario_files::{open_scenario, read_kept_scenario};
 
-/// A function that describes what else has a name, if a name was not found among what the user
-/// asked for.
+/// A function for a name that is not a scenario's. It describes what else has this name, such as a
+/// paper.
 pub type OtherMeaning = fn(&str) -> Option<String>;
 
 /// A scenario that a user has named.
@@ -22,14 +22,14 @@ pub type OtherMeaning = fn(&str) -> Option<String>;
 pub struct Named {
     /// The scenario.
     pub scenario: Scenario,
-    /// The folder that it was read from, where its results are.
+    /// The folder of results that the scenario was read from, if it was.
     pub folder: Option<PathBuf>,
 }
 
 /// Opens the scenarios that one argument names: a file, the id of a built-in scenario, `-` for
 /// standard input, or a folder of results, which may hold several. Unless the results go
-/// `elsewhere`, a folder is run again unchanged. The message about an unknown name includes the
-/// text of `known`.
+/// `elsewhere`, a folder's scenario must be run again unchanged. The message about an unknown name
+/// includes the text that `known` returns.
 ///
 /// # Errors
 /// If a scenario is wrong, or a folder holds none.
@@ -59,11 +59,11 @@ pub fn open_named(
     results_in(path)?.into_iter().map(open).collect()
 }
 
-/// Returns the text of a built-in scenario. The message about an unknown id includes the text of
-/// `known`.
+/// Returns the text of a built-in scenario. The message about an unknown id includes the text that
+/// `known` returns.
 ///
 /// # Errors
-/// If none has this id.
+/// If no built-in scenario has this id.
 pub fn builtin_text(id: &str, known: OtherMeaning) -> Result<&'static str, LabError> {
     let found = Builtin::named(id).map_err(|errors| {
         let mut errors = with_other_meaning(id, errors, known);
@@ -75,7 +75,8 @@ pub fn builtin_text(id: &str, known: OtherMeaning) -> Result<&'static str, LabEr
     Ok(found.text)
 }
 
-/// Adds to the errors what else has this name, because users give the names of papers as well.
+/// Adds a description of what else has this name to the errors, because some users give the name of
+/// a paper instead of a scenario.
 fn with_other_meaning(
     name: &str,
     mut errors: ScenarioErrors,
@@ -92,7 +93,7 @@ fn with_other_meaning(
 /// Returns an error if standard input, which can be read only once, is named twice.
 ///
 /// # Errors
-/// If it is named more than once.
+/// If `-` is named more than once.
 pub fn refuse_second_stdin(names: &[String]) -> Result<(), LabError> {
     match names.iter().filter(|name| *name == "-").count() {
         0 | 1 => Ok(()),
@@ -120,11 +121,12 @@ fn scenario_of(folder: &Path, sets: &[String]) -> Result<Scenario, LabError> {
     }
     let (name, place) =
         kept_name(folder).unwrap_or_else(|| (name_of_folder(folder), SweepPoint::new()));
-    // A changed run no longer has its place in the sweep.
+    // A run with changed keys is no longer a point of its sweep.
     Ok(scenario.placed(&name, if sets.is_empty() { place } else { SweepPoint::new() }))
 }
 
-/// Whether the `scenario.toml` of a folder is as a run or a sweep of this scenario writes it.
+/// Whether the `scenario.toml` of a folder has the text that a run or a sweep of this scenario
+/// writes.
 pub(crate) fn holds_text_of(folder: &Path, scenario: &Scenario) -> bool {
     fs::read_to_string(folder.join(SCENARIO)).is_ok_and(|text| {
         text == scenario.to_toml() || (scenario.runs() == 1 && text == scenario.run_toml(0))
@@ -153,13 +155,13 @@ pub(crate) enum Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Results {
     pub(crate) path: PathBuf,
-    /// Its path below the folder that the user has named; empty if it is that folder.
+    /// The path relative to the folder that the user has named; empty if it is that folder.
     pub(crate) below: PathBuf,
     pub(crate) kind: Kind,
 }
 
-/// Returns the results in a folder: its own, or the results in the folders below it, in the order
-/// of their names.
+/// Returns the results that a folder holds itself, or else those in the folders below it, sorted by
+/// name.
 ///
 /// # Errors
 /// If there are none.
@@ -179,11 +181,11 @@ pub(crate) fn results_in(top: &Path) -> Result<Vec<Results>, LabError> {
     Ok(found)
 }
 
-/// Returns an error if a folder holds no results itself but folders in it do. Commands that write
-/// next to results would change all of them, of which the user may know only some.
+/// Returns an error if a folder holds no results itself but folders in it do. A command that writes
+/// next to results would change all these folders, and the user may not know of some.
 ///
 /// # Errors
-/// If that is so; the error lists the folders.
+/// If only folders in it hold results; the message lists them.
 pub fn refuse_results_below(top: &Path) -> Result<(), LabError> {
     /// The message names this many folders.
     const SHOWN: usize = 10;
@@ -220,12 +222,12 @@ fn walk(folder: &Path, below: &Path, depth: u32, found: &mut Vec<Results>) {
     }
 }
 
-/// Returns an error if a folder for folders of results holds results itself. Commands would read
-/// those and ignore the folders in it.
+/// Returns an error if a folder that is to contain folders of results holds results itself. Other
+/// commands would read its own results and ignore the folders in it.
 ///
 /// # Errors
-/// If it holds the results of a run or of a sweep, or a `scenario.toml`, with which commands treat
-/// it as the folder of a run.
+/// If the folder holds the results of a run or of a sweep, or a `scenario.toml`. Commands treat a
+/// folder with a `scenario.toml` as the folder of a run.
 pub fn refuse_results(folder: &Path) -> Result<(), LabError> {
     let Some(kind) = kind_of(folder) else { return Ok(()) };
     let name = kept_name(folder).map_or_else(String::new, |(name, _)| format!(" (`{name}`)"));
@@ -240,7 +242,7 @@ pub fn refuse_results(folder: &Path) -> Result<(), LabError> {
     )))
 }
 
-/// Determines from the names of the files what kind of results a folder holds.
+/// Returns the kind of results in a folder, according to the names of its files.
 pub(crate) fn kind_of(folder: &Path) -> Option<Kind> {
     let has = |name: &str| folder.join(name).is_file();
     if has(SWEEP_JSON) {

@@ -12,7 +12,7 @@ use crate::error::LabError;
 use crate::named::{Kind, results_in};
 use crate::picture_files::{Format, RunFiles, read_run_files, shared_link, write_formats};
 
-/// The choices for a picture of two runs.
+/// The user's choices for a picture of two runs.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct OverlayChoice {
     pub(crate) panels: Vec<RunPanel>,
@@ -20,7 +20,7 @@ pub(crate) struct OverlayChoice {
     pub(crate) to_s: Option<f64>,
     pub(crate) shape: Shape,
     pub(crate) formats: Vec<Format>,
-    /// The end of the files' names.
+    /// The text at the end of the names of the picture files.
     pub(crate) ending: String,
 }
 
@@ -92,8 +92,8 @@ fn name_of(folder: &Path) -> String {
     whole.file_name().map_or_else(|| "run".to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
-/// Returns labels for two runs of one scenario, made of what differs: swept values, algorithms,
-/// seeds. Names of folders would end in two hashes.
+/// Returns labels for two runs that name the differences between them: scenario, swept values,
+/// algorithms or seeds. The names of their folders are less readable, because they end in hashes.
 fn distinct_labels(below: &RunFiles, above: &RunFiles) -> Option<[String; 2]> {
     let (one, other) = (&below.summary, &above.summary);
     if one.scenario != other.scenario {

@@ -1,11 +1,13 @@
 //! Independent pieces of work on several threads.
 //!
-//! Each worker takes the heaviest piece that is left, so that no long piece is begun last. Results
-//! are returned in the caller's order, whatever the threads do, or handed over one by one as they
-//! finish. Then the pool holds only a few bytes per piece, however large the results are. After a
-//! failure or a panic no further piece is begun. A panic is raised again in the caller's thread.
+//! Each worker takes the heaviest remaining piece, so that no long piece is begun last. The pool
+//! returns all results in the caller's order, or passes each result on as soon as its piece ends.
+//! In the second case the pool holds only a few bytes per piece, however large the results are.
+//! After a failure or a panic no further piece is begun. A panic is raised again in the caller's
+//! thread.
 //!
-//! [`Pool::each_kept_here`] does work that must not leave the caller's thread, piece by piece.
+//! [`Pool::each_kept_here`] does all pieces one after the other on the caller's thread, for work
+//! that must not move to other threads.
 //!
 //! The last step of a computed piece may wait for the disk. With [`Pool::each_kept`], separate
 //! threads do this step, several at once, because a file system writes the data of many waiting
@@ -21,39 +23,39 @@ use std::thread;
 
 use crate::stop::Stop;
 
-/// The share of a piece after which its worker reports progress again.
+/// The smallest step of a piece's finished share that its worker reports.
 const SHARE_REPORTED: f64 = 0.01;
 
-/// Threads that wait for the disk. At most this many pieces wait to be kept after they were
-/// computed.
+/// The number of threads that write results and wait for the disk. At most this many computed
+/// pieces wait for the disk at the same time.
 const KEEPERS: usize = 8;
 
 /// The number of threads, and the request that ends them early.
 #[derive(Clone, Copy, Debug)]
 pub struct Pool<'a> {
-    /// Threads that compute, at most.
+    /// The largest number of threads that compute.
     pub jobs: usize,
-    /// Set when the user asks for an early end.
+    /// Requested when the user asks for an early end.
     pub stop: &'a Stop,
 }
 
 /// How much of the work is done.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
-    /// Pieces that are finished.
+    /// The number of finished pieces.
     pub done: u64,
-    /// All pieces.
+    /// The number of all pieces.
     pub total: u64,
     /// Share of the work that is done, the pieces in progress included.
     pub share: f64,
-    /// Runs in the folder that are from another version or commit and will be recomputed. Reported
-    /// once, before the first run.
+    /// The number of runs in the folder that are from another version or commit and will be
+    /// recomputed. It is reported once, before the first run, and is 0 otherwise.
     pub outdated: u64,
 }
 
 /// The part of the pool that a piece of work can access.
 pub struct Worker<'a> {
-    /// Set by the user, or by the pool if another piece has failed.
+    /// Requested by the user, or by the pool if another piece has failed.
     pub stop: &'a Stop,
     tell: &'a dyn Fn(f64),
 }
@@ -74,12 +76,13 @@ enum Report<R, E> {
 type Reports<R, E> = mpsc::Sender<(usize, Report<R, E>)>;
 
 impl Pool<'_> {
-    /// Calls `work` on each of `items`, whose weights are `weight` of their indices; calls `watch`
-    /// on this thread with the progress. A piece that was not begun because the user asked to stop
-    /// has no result.
+    /// Calls `work` on each of `items`, and `watch` on this thread with the progress. `weight`
+    /// gives an item's weight from its index. A piece that was not begun because the user asked to
+    /// stop has the result `None`.
     ///
     /// # Errors
-    /// If a piece fails. If several fail at once, the error is that of the first in the list.
+    /// If a piece fails. If several pieces fail at once, the error of the first one in the list is
+    /// returned.
     ///
     /// # Panics
     /// If a piece of work panics.
@@ -117,8 +120,8 @@ impl Pool<'_> {
         self.through(KEEPERS, items, weight, work, keep, take, watch)
     }
 
-    /// Like [`Self::each_kept`], but on this thread, piece by piece in their order. `watch` is
-    /// called whenever a piece advances.
+    /// Like [`Self::each_kept`], but works on the pieces one after the other on this thread, in the
+    /// order of the list. `watch` is called whenever a piece advances.
     ///
     /// # Errors
     /// If a piece fails.
@@ -422,8 +425,8 @@ mod tests {
                 if item == 3 {
                     return Err("the third is damaged");
                 }
-                // These wait until the failure has been noticed, in case they were begun at the
-                // same time.
+                // Pieces that were begun at the same time wait here until the pool has noticed the
+                // failure.
                 while item > 3 && !worker.stop.is_requested() {
                     thread::yield_now();
                 }

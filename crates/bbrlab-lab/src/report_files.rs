@@ -1,5 +1,5 @@
-//! Files that a user names for reports. If they cannot be written, the error comes early. They are
-//! written as a whole.
+//! Report files that a user names. [`check_reports`] finds files that cannot be written before any
+//! run starts. Each file is replaced as a whole.
 
 use std::path::{Path, PathBuf};
 
@@ -7,11 +7,11 @@ use crate::atomic_file::{make_folder, refuse_unwritable, write_named};
 use crate::error::LabError;
 use crate::run_folder::is_of_results;
 
-/// Returns an error if files cannot be written, before anything is run.
+/// Returns an error if report files cannot be written. Commands call this before the first run.
 ///
 /// # Errors
-/// If one is `-`, a folder, a device, read-only or a file of results, if its folder cannot be
-/// written to, or if two are the same.
+/// If a file is `-`, a folder, a device, read-only or a file of results, if its folder cannot be
+/// written to, or if two names mean the same file.
 pub fn check_reports(files: &[&PathBuf]) -> Result<(), LabError> {
     for file in files {
         if file.as_os_str() == "-" {
@@ -27,7 +27,7 @@ pub fn check_reports(files: &[&PathBuf]) -> Result<(), LabError> {
             return Err(LabError::Usage(title));
         }
     }
-    // Their folders exist by now.
+    // The files' folders exist by now, so their paths can be compared.
     if let [one, other] = files
         && place(one) == place(other)
     {
@@ -39,7 +39,7 @@ pub fn check_reports(files: &[&PathBuf]) -> Result<(), LabError> {
     Ok(())
 }
 
-/// Returns the canonical path of a file; links are followed.
+/// Returns the canonical path of a file, with links resolved. The file need not exist.
 fn place(file: &Path) -> PathBuf {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new(".")).canonicalize();
@@ -50,7 +50,7 @@ fn place(file: &Path) -> PathBuf {
 /// Writes a report or a part of it, and creates its folder if it is missing.
 ///
 /// # Errors
-/// If it cannot be written.
+/// If the file or its folder cannot be written.
 pub fn write_report_text(file: &Path, text: &str) -> Result<(), LabError> {
     if let Some(parent) = file.parent().filter(|parent| !parent.as_os_str().is_empty()) {
         make_folder(parent)?;
@@ -89,7 +89,7 @@ mod tests {
         let results = refused(&["summary.json"]).unwrap();
         assert!(results.contains("holds results"), "{results}");
         assert_eq!(refused(&["report.json"]), None);
-        // Not below the scratch folder, but as a user writes it.
+        // `-` as a user writes it, and as a file in the scratch folder.
         assert!(check_reports(&[&PathBuf::from("-")]).is_err());
         assert_eq!(refused(&["-"]), None);
     }

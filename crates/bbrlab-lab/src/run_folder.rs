@@ -28,13 +28,14 @@ use crate::machine;
 
 /// The file that identifies the sweep in a folder. The folder of a run has no such file.
 pub(crate) const SWEEP_JSON: &str = "sweep.json";
-/// CPU time, machine and date, and the hashes of the other files.
+/// The file with a run's CPU time, machine, date, and the hashes of its other files.
 pub(crate) const RUN_JSON: &str = "run.json";
 
 /// Files that a run's folder has only if there are rows for them.
 const SOMETIMES: [&str; 2] = [TRANSFERS_PARQUET, DELAYS_PARQUET];
 
-/// Whether a file has the name of a file of results, and another file of results is next to it.
+/// Whether a path names a file of results: it has such a name, and at least two files with such
+/// names exist in its folder.
 pub(crate) fn is_of_results(file: &Path) -> bool {
     let names = [SUMMARY_JSON, SUMMARY_PARQUET, SERIES_PARQUET, QUEUE_PARQUET, SCENARIO];
     let names = names.into_iter().chain(SOMETIMES).chain([SWEEP_JSON, RUN_JSON]);
@@ -79,7 +80,8 @@ pub(crate) struct Maker {
     backend_version: String,
 }
 
-/// Returns the back end of folders that do not name one: early versions had only the simulator.
+/// Returns the back end of folders that name none. Early versions, which had only the simulator,
+/// wrote them.
 fn simulator() -> String {
     SIMULATOR.to_owned()
 }
@@ -100,7 +102,7 @@ impl Maker {
         Self { version, commit, backend: backend.to_owned(), backend_version }
     }
 
-    /// Whether the program is this version and commit, with any back end.
+    /// Whether this version and commit of bbrlab made the results, with any back end.
     pub(crate) fn is_this_program(&self) -> bool {
         self.version == VERSION && self.commit == COMMIT
     }
@@ -146,7 +148,7 @@ struct RunFile {
     scenario_hash: String,
     profile: String,
     seed: u64,
-    /// False if the run was interrupted: then the files hold what was simulated until then.
+    /// False if the run was interrupted. The files then contain the results up to the interruption.
     complete: bool,
     cpu_s: f64,
     processor: String,
@@ -164,7 +166,7 @@ impl RunFile {
     }
 }
 
-/// `sweep.json`: the identity of a sweep, as far as it is not in the text of its scenario.
+/// `sweep.json`: the data that identify a sweep but are not in its `scenario.toml`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SweepFile {
     #[serde(flatten)]
@@ -173,16 +175,16 @@ pub(crate) struct SweepFile {
     pub(crate) title: String,
     /// Hash over all points and seeds.
     pub(crate) scenario_hash: String,
-    /// Its runs, if all are computed.
+    /// The number of runs of the whole sweep.
     pub(crate) runs: u64,
 }
 
 /// The contents of a folder.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Found {
-    /// Nothing, or nothing that can be used again.
+    /// No files, or only files that may be overwritten, such as an incomplete or outdated run.
     Nothing,
-    /// The wanted run, complete, made by the wanted maker.
+    /// The wanted run, complete and made by the wanted back end and version.
     Complete(Box<RunSummary>),
     /// A run of another scenario, seed or back end.
     Other(RunKey),
@@ -190,14 +192,14 @@ pub(crate) enum Found {
     Sweep,
     /// A sweep with complete runs at points that the wanted sweep does not have.
     OtherSweep {
-        /// Its scenario's name.
+        /// The name of the sweep's scenario.
         scenario: String,
-        /// Its runs.
+        /// The number of its runs.
         runs: u64,
-        /// Its back end.
+        /// The back end that computed the sweep.
         backend: String,
     },
-    /// Files of another kind, and no run.
+    /// Files that neither a run nor a sweep wrote.
     Foreign,
 }
 
@@ -211,7 +213,7 @@ pub(crate) fn examine(folder: &Path, wanted: &RunKey, maker: &Maker) -> Found {
         return if is_foreign(folder) { Found::Foreign } else { Found::Nothing };
     };
     let Ok(file) = serde_json::from_str::<RunFile>(&text) else {
-        // Our file, but damaged, or another program's file of the same name.
+        // Either a damaged `run.json` of ours, or another program's file of this name.
         return if is_foreign(folder) { Found::Foreign } else { Found::Nothing };
     };
     if file.key() != *wanted {
@@ -221,7 +223,7 @@ pub(crate) fn examine(folder: &Path, wanted: &RunKey, maker: &Maker) -> Found {
     let needed = [SCENARIO, SUMMARY_JSON, SUMMARY_PARQUET, SERIES_PARQUET, QUEUE_PARQUET];
     let is_whole = needed.iter().all(|name| file.files.contains_key(*name))
         && file.files.iter().all(|(name, hash)| {
-            // A name with a path in it would point outside the folder.
+            // A name that contains a path could point outside the folder.
             !name.contains('/')
                 && fs::read(folder.join(name)).is_ok_and(|bytes| sha256(&bytes) == *hash)
         });
@@ -242,7 +244,7 @@ pub(crate) fn examine(folder: &Path, wanted: &RunKey, maker: &Maker) -> Found {
 /// Returns the record of a run that was earlier found complete in its folder, or written there.
 ///
 /// # Errors
-/// If it is not there any more.
+/// If the record was removed or changed since then.
 pub(crate) fn read_again(folder: &Path, wanted: &RunKey) -> Result<RunSummary, LabError> {
     let path = folder.join(SUMMARY_JSON);
     let read = |name: &str| {
@@ -267,8 +269,8 @@ pub(crate) fn read_again(folder: &Path, wanted: &RunKey) -> Result<RunSummary, L
 }
 
 /// Determines the contents of `folder`, which is meant to contain the folders of the runs of
-/// `wanted`. The result is `Nothing` if it is empty, or belongs to a sweep whose complete runs are
-/// all at points of `wanted`.
+/// `wanted`. The result is `Nothing` if the folder is empty, or belongs to a sweep whose complete
+/// runs are all at points of `wanted`.
 #[must_use]
 pub(crate) fn examine_sweep(folder: &Path, wanted: &Scenario, maker: &Maker) -> Found {
     let single = fs::read_to_string(folder.join(RUN_JSON)).ok();
@@ -332,15 +334,15 @@ pub(crate) fn is_marked(folder: &Path) -> bool {
     [RUN_JSON, SUMMARY_JSON, SWEEP_JSON].iter().any(|name| folder.join(name).is_file())
 }
 
-/// Returns the name of the back end that computed the results in a folder, or of the simulator if
-/// there are none.
+/// Returns the name of the back end that computed the results in a folder, or the simulator's name
+/// if the folder has no results.
 pub(crate) fn backend_name_of(folder: &Path) -> String {
     let of_run = || serde_json::from_slice(&fs::read(folder.join(RUN_JSON)).ok()?).ok();
     let maker = read_sweep(folder).map(|sweep| sweep.maker).or_else(of_run);
     maker.map_or_else(simulator, |maker: Maker| maker.backend)
 }
 
-/// Returns the name of the scenario whose results a folder holds and, for a run, its place in a
+/// Returns the name of the scenario whose results a folder holds and, for a run, its point in a
 /// sweep.
 #[must_use]
 pub(crate) fn kept_name(folder: &Path) -> Option<(String, SweepPoint)> {
@@ -355,13 +357,15 @@ pub(crate) fn kept_name(folder: &Path) -> Option<(String, SweepPoint)> {
     read_mark(folder).map(|mark| (mark.scenario, SweepPoint::new()))
 }
 
-/// Returns the key of the complete run in a folder. Its files are not checked.
+/// Returns the key of the run in a folder if the run is marked as complete. The run's files are not
+/// checked.
 #[must_use]
 pub(crate) fn complete_key(folder: &Path) -> Option<RunKey> {
     complete_mark(folder).map(|mark| mark.key())
 }
 
-/// Returns the maker of the wanted run if it is complete in a folder. Its files are not checked.
+/// Returns the maker of the wanted run if a folder's mark says that it is complete. The run's files
+/// are not checked.
 #[must_use]
 pub(crate) fn maker_of(folder: &Path, wanted: &RunKey) -> Option<Maker> {
     complete_mark(folder).filter(|mark| mark.key() == *wanted).map(|mark| mark.maker)
@@ -442,7 +446,8 @@ pub(crate) fn begin_sweep(
             folder.display()
         )));
     }
-    // The mark is written first: a scenario without it would count as a file of the user.
+    // `sweep.json` is written first: without it, a `scenario.toml` would be taken for a file of the
+    // user.
     for (name, bytes) in [(SWEEP_JSON, pretty(&file)), (SCENARIO, scenario.to_toml().into_bytes())]
     {
         let path = folder.join(name);
@@ -454,8 +459,9 @@ pub(crate) fn begin_sweep(
     Ok(Use::join(&mark))
 }
 
-/// Writes a single run's scenario into its folder before the run is computed, so that it can be run
-/// again however it ends. Results of an earlier run stay until there are new results.
+/// Writes a single run's scenario into its folder before the run is computed. A user can then
+/// repeat the run from the folder even if it is interrupted. Results of an earlier run stay until
+/// new results replace them.
 ///
 /// # Errors
 /// If the file cannot be written.
@@ -510,14 +516,14 @@ impl Files {
         Self { files, mark }
     }
 
-    /// Writes them. It takes milliseconds, in which the system waits for the disk.
+    /// Writes the files. This takes milliseconds, most of which the thread waits for the disk.
     ///
     /// # Errors
     /// If a file cannot be written.
     pub(crate) fn write(&self, folder: &Path) -> Result<(), LabError> {
         make_folder(folder)?;
         remove_leftovers(folder);
-        // From here on the folder is not complete.
+        // Without `run.json` the folder counts as incomplete until all files are written.
         forget(&folder.join(RUN_JSON))?;
         forget(&folder.join(SWEEP_JSON))?;
         for name in SOMETIMES.into_iter().filter(|name| !self.mark.files.contains_key(*name)) {

@@ -1,5 +1,5 @@
-//! Scenarios in files: the text itself, which may also come from standard input, and the traces and
-//! distributions that it names. The crate `bbrlab-scenario` itself reads no files.
+//! Reads scenarios from files or standard input, and the files of traces and distributions that a
+//! scenario names. The crate `bbrlab-scenario` itself reads no files.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -13,8 +13,8 @@ use bbrlab_scenario::{
 /// The argument that means standard input, and the name of standard input in messages.
 const STDIN: (&str, &str) = ("-", "<stdin>");
 
-/// Reads a file, or a built-in scenario by its id, or for `-` standard input, and applies the
-/// values of `--set key=value`.
+/// Reads a scenario from a file, from the built-in scenarios by its id, or for `-` from standard
+/// input. Applies the values of `--set key=value`.
 ///
 /// # Errors
 /// If the file cannot be read, or if a value in it is wrong at any point of its sweep.
@@ -31,7 +31,7 @@ pub fn open_scenario(file_or_id: &str, sets: &[String]) -> Result<Scenario, Scen
     }
 }
 
-/// Reads a file.
+/// Reads a scenario from a file.
 fn read(path: &Path, sets: &[String]) -> Result<Scenario, ScenarioErrors> {
     let shown = path.display().to_string();
     let text = read_text(path, &shown, Scenario::BYTES_MAX)?;
@@ -39,8 +39,8 @@ fn read(path: &Path, sets: &[String]) -> Result<Scenario, ScenarioErrors> {
     Scenario::parse(&stem, &shown, &text, Some(&files_in(path.parent())), sets)
 }
 
-/// Reads standard input. Its name is its title, or else `stdin`. Relative paths in it start from
-/// the working folder.
+/// Reads a scenario from standard input. The scenario's name is its title, or else `stdin`.
+/// Relative paths in it start from the working folder.
 fn from_stdin(sets: &[String]) -> Result<Scenario, ScenarioErrors> {
     let text = text_of(io::stdin().lock(), STDIN.1, Scenario::BYTES_MAX)?;
     let scenario = Scenario::parse("stdin", STDIN.1, &text, Some(&files_in(None)), sets)?;
@@ -48,8 +48,8 @@ fn from_stdin(sets: &[String]) -> Result<Scenario, ScenarioErrors> {
     Ok(if name.is_empty() { scenario } else { scenario.placed(&name, SweepPoint::new()) })
 }
 
-/// Reads the `scenario.toml` of a folder of results, which is longer than other files if it holds
-/// traces, and applies the values of `--set key=value`.
+/// Reads the `scenario.toml` of a folder of results and applies the values of `--set key=value`.
+/// The file may be longer than other scenario files, because it contains the traces.
 ///
 /// # Errors
 /// As [`open_scenario`].

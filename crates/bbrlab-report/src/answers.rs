@@ -51,7 +51,8 @@ const fn answer(
     Answer { title, unit, scale, decimals, metric }
 }
 
-/// The maximum of each count over some runs. It decides which metrics are worth showing.
+/// The maximum of each count over the runs of a sweep. [`answers`] omits a metric whose count is
+/// too small, such as the shares of a single group of flows.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Most {
     flow_groups: usize,
@@ -60,7 +61,7 @@ pub(crate) struct Most {
     transfers: usize,
     unfinished: u64,
     rejected: u64,
-    /// Whether a group of flows was active for only part of the time.
+    /// Whether the flows of some group were active for only part of the measured time.
     is_active_in_part: bool,
     random_losses: u64,
     policer_drops: u64,
@@ -69,7 +70,7 @@ pub(crate) struct Most {
 }
 
 impl Most {
-    /// Takes another run into account.
+    /// Raises the maxima to the counts of another run.
     pub(crate) fn see(&mut self, run: &RunSummary) {
         let most = |known: &mut u64, found: Option<u64>| *known = found.unwrap_or(0).max(*known);
         let transfers = run.flow_groups.iter().filter(|group| group.has_transfers()).count();
@@ -157,8 +158,9 @@ pub fn headings() -> impl Iterator<Item = Heading> {
     })
 }
 
-/// Whether a metric of this name can be shown. The goodput of groups can: [`flow_groups`] reads the
-/// names of the groups of flows from it.
+/// Whether tables and pictures need a metric of this name: one that `ALL` lists, or a wait. The
+/// goodput of each group of flows is needed too, because [`flow_groups`] reads the groups' names
+/// from it.
 pub(crate) fn is_of_an_answer(name: &str) -> bool {
     name.starts_with("waits.")
         || ALL.iter().any(|answer| {
@@ -167,8 +169,9 @@ pub(crate) fn is_of_an_answer(name: &str) -> bool {
         })
 }
 
-/// The indices of the groups of flows that have this metric at some point, or 0 for a metric of no
-/// group. A metric without a value in any run gives no index, as its column would be empty.
+/// The indices of the groups of flows that have this metric at some point of the sweep. A metric of
+/// the run or of a link has index 0 alone. A metric without a value in any run has no index,
+/// because its column would be empty.
 pub(crate) fn places(groups: &[Group], metric: Metric<'_>) -> Vec<usize> {
     let all = if metric.is_per_group() { most_groups(groups) } else { 1 };
     let has = |place: &usize| groups.iter().any(|group| value(group, metric, *place).0.is_some());
@@ -205,13 +208,13 @@ pub(crate) fn is_only_at_other_links(groups: &[Group], answer: &Answer<'_>) -> b
         && !links_to_name(groups, figure).is_empty()
 }
 
-/// The link used as the bottleneck.
+/// The name of the link whose values [`Metric::Bottleneck`] shows.
 fn main_link(groups: &[Group]) -> Option<String> {
     const OF_EACH: &str = "drop_ratio";
     link_of(groups, Metric::Bottleneck(OF_EACH), OF_EACH)
 }
 
-/// The link from which `metric` takes this value.
+/// The name of the link whose metric `figure` is the value of `metric`.
 fn link_of(groups: &[Group], metric: Metric<'_>, figure: &str) -> Option<String> {
     let at = groups.iter().find_map(|group| Some((group, position(group, metric, 0)?)));
     let name = at.and_then(|(group, at)| group.metrics.names().nth(at))?;
@@ -313,8 +316,8 @@ pub(crate) fn flow_groups(group: &Group) -> impl Iterator<Item = &str> {
     names.filter_map(|name| name.strip_suffix(".goodput_mbps"))
 }
 
-/// The mean at a point, and half the width of its interval. `place` is the index of a group of
-/// flows.
+/// The mean of a metric at a point, and half the width of its interval. `place` is the index of the
+/// group of flows.
 pub(crate) fn value(group: &Group, metric: Metric<'_>, place: usize) -> (Option<f64>, Option<f64>) {
     let found = position(group, metric, place).and_then(|at| group.metrics.at(at));
     found.map_or((None, None), mean_and_half)

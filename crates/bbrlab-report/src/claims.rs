@@ -8,7 +8,7 @@ use crate::table::{Align, Table, WIDTH};
 /// A claim and its verdict.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClaimLine {
-    /// Its id, such as `someone2020.c01`.
+    /// The claim's id, such as `someone2020.c01`.
     pub id: String,
     /// The text of the claim.
     pub statement: String,
@@ -22,7 +22,7 @@ pub struct ClaimLine {
     pub points: Option<(u64, u64)>,
     /// The number of seeds in which the claim is true, and of all seeds.
     pub seeds: Option<(u64, u64)>,
-    /// Interval of the share of seeds.
+    /// 95 % interval of the share of seeds in which the claim is true.
     pub interval: Option<[f64; 2]>,
     /// The reason for the verdict, without the trials.
     pub reason: String,
@@ -33,7 +33,7 @@ pub struct ClaimLine {
 /// A trial of a claim with one setting changed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ClaimTrial {
-    /// The setting, and the result of the claim there with its values.
+    /// The changed setting, whether the claim is true with it, and the values compared.
     pub words: String,
     /// The command that repeats the trial's runs, if there is one.
     pub by_hand: Option<String>,
@@ -45,7 +45,7 @@ impl ClaimLine {
         self.verdict.as_deref().map_or_else(|| "no verdict".to_owned(), |it| it.replace('_', " "))
     }
 
-    /// Whether it was expected to hold and does not.
+    /// Whether the claim was expected to hold but fails.
     #[must_use]
     pub fn is_surprise(&self) -> bool {
         self.expected == "holds" && self.verdict.as_deref() == Some("fails")
@@ -110,7 +110,7 @@ pub fn claims_text(claims: &[ClaimLine]) -> String {
         }
         for trial in &claim.trials {
             text.push_str(&hanging("", &format!("{}.", trial.words.trim_end_matches('.'))));
-            // On one line of any length, so that it can be copied.
+            // The command stays on one line of any length, so that a user can copy it.
             if let Some(command) = &trial.by_hand {
                 writeln!(text, "{:INDENT$}repeat with: {command}", "")
                     .expect("writing to a string cannot fail");

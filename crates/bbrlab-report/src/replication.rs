@@ -1,8 +1,8 @@
 //! The report of a replication, as one HTML page that contains everything, or as Markdown with
 //! separate plots.
 //!
-//! The tables and figures of each paper keep their form, with measured values next to the printed
-//! ones. The claims follow with their verdicts.
+//! The tables and figures of each paper are in the paper's layout, with measured values next to the
+//! printed ones. The claims follow with their verdicts.
 
 use crate::claims::{ClaimLine, ClaimTrial, claims_markdown, verdict_counts};
 use crate::html::{escaped, line};
@@ -28,9 +28,10 @@ pub struct ReplicationSection {
     pub rows: Vec<PublishedRow>,
     /// The claims that the experiment decides.
     pub claims: Vec<ClaimLine>,
-    /// The command that judges the claims, if another form of the experiment judges them.
+    /// The command of the experiment's first form, which judges the claims, if this section shows
+    /// another form.
     pub judged_by: Option<String>,
-    /// The causes of its artifacts, a paragraph each.
+    /// The causes of the experiment's artifacts, with one paragraph for each.
     pub causes: Vec<String>,
     /// The effects of parameters that the paper leaves open, as a table; may be empty.
     pub sensitivity: String,
@@ -38,7 +39,7 @@ pub struct ReplicationSection {
     pub command: String,
 }
 
-/// A whole report with all its experiments.
+/// A report with all its experiments.
 #[derive(Clone, Debug, Default)]
 pub struct Replication {
     /// The program's version and commit.

@@ -13,14 +13,14 @@ pub const DEFAULT_LIMIT: u64 = 10_000_000_000;
 /// Number of events that count as one packet.
 const EVENTS_PER_PACKET: u64 = 4;
 
-/// Number of packets as which a row of the time series counts.
+/// Number of packets that equals the cost of a row of the time series.
 const PACKETS_PER_ROW: u64 = 100;
 
 /// Returns an error if the estimate exceeds the limit.
 ///
-/// `jobs` runs are in memory at the same time, in addition to the `kept_bytes` of data on all runs
-/// that are kept until the end. These are `estimate.sweep_bytes`, or `records_bytes` if the caller
-/// needs all records at once.
+/// `jobs` runs are in memory at the same time. In addition, the program keeps `kept_bytes` of data
+/// on all runs until the end: `estimate.sweep_bytes`, or `records_bytes` if the caller needs all
+/// records at once.
 ///
 /// # Errors
 /// If the estimate is above the limit. The message says how to raise the limit.
@@ -58,8 +58,8 @@ pub fn check_limit(
     ];
     let needed =
         |amount: u64, (packets, of): (u64, u64)| amount.saturating_mul(packets).div_ceil(of);
-    // The limit that covers all four values, so that the user does not get a second message after
-    // the first.
+    // The limit that is enough for all four values. A user who raises the limit to it gets no
+    // second message about another value.
     let enough = wanted.iter().map(|&(amount, _, of, ..)| needed(amount, of)).max().unwrap_or(0);
     for (amount, is_at_most, (packets, of), what, or) in wanted {
         if needed(amount, (packets, of)) > limit {
@@ -76,7 +76,7 @@ pub fn check_limit(
     Ok(())
 }
 
-/// A value for messages, with two significant digits from 10,000 on: `830`, `1.2e11`.
+/// Formats a value for messages: `830`, or from 10,000 on with two significant digits, `1.2e11`.
 fn power(value: u64) -> String {
     if value < 10_000 {
         return value.to_string();
