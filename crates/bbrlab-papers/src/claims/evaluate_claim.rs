@@ -1,4 +1,4 @@
-//! Evaluates a claim on measured rows: at how many points it is true, and in how many seeds.
+//! Evaluates a claim on measured rows: counts the points at which it is true, and the seeds.
 
 use super::evaluate::{Asked, Compared, Fault, Point, Row, Scene, Trace, is_true, matching, place};
 use super::parse::{Expr, parse};
@@ -7,50 +7,51 @@ use super::rows::{key_value, medians, of_seed, printed_rows};
 use crate::papers::{Claim, Experiment, Key, Paper, papers};
 use crate::row::MeasuredRows;
 
-/// The outcome of a claim on some rows.
+/// The result of evaluating a claim on measured rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClaimEvaluation {
-    /// Whether the medians over the seeds make it true at the required share of points.
+    /// Whether the claim is true: it is true on the medians over the seeds at the required share of
+    /// points.
     pub is_true: bool,
-    /// Points at which it is true.
+    /// Number of points at which the medians make the claim true.
     pub points_true: u64,
-    /// All points.
+    /// Number of all points.
     pub points: u64,
-    /// Seeds in which it is true if each seed is evaluated alone.
+    /// Number of seeds whose own figures make the claim true at the required share of points.
     pub seeds_true: u64,
-    /// These seeds.
+    /// The seeds that `seeds_true` counts.
     pub true_in: Vec<u64>,
-    /// Seeds that were run at all of its points.
+    /// Number of seeds that were run at all points of the claim.
     pub seeds: u64,
-    /// The medians that it uses, each once.
+    /// The medians that the claim uses, without duplicates.
     pub figures: Vec<ClaimFigure>,
-    /// Its comparisons of values computed from the figures, each once.
+    /// The claim's comparisons of computed values, without duplicates.
     pub compared: Vec<Compared>,
-    /// The points at which it is not true.
+    /// The points at which the claim is false or has no value.
     pub false_points: Vec<FalsePoint>,
 }
 
 /// A figure that a claim uses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClaimFigure {
-    /// Its name in the paper's file.
+    /// The metric's name in the paper's data file.
     pub metric: String,
-    /// The keys of its place.
+    /// The keys of the figure's place.
     pub at: Vec<(String, Key)>,
     /// The median over the seeds.
     pub value: f64,
 }
 
-/// A point at which a claim is not true.
+/// A point at which a claim is false or has no value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FalsePoint {
     /// The point's keys.
     pub at: Vec<(String, Key)>,
-    /// The figures used there.
+    /// The figures that the claim uses at this point.
     pub figures: Vec<ClaimFigure>,
-    /// The comparisons of values computed from them.
+    /// The comparisons of values computed from these figures.
     pub compared: Vec<Compared>,
-    /// The reason if the expression has no value there.
+    /// The reason if the expression has no value at this point.
     pub fault: Option<String>,
 }
 
@@ -68,7 +69,7 @@ pub(crate) fn home_of(claim: &Claim) -> (&'static Paper, &'static Experiment) {
 /// Parses a claim's expression.
 ///
 /// # Panics
-/// If it is invalid; a test reads all claims.
+/// If the expression is invalid; a test reads all claims.
 pub(crate) fn expr_of(claim: &Claim) -> Expr {
     parse(&claim.expr).unwrap_or_else(|reason| panic!("{}: {reason}", claim.id))
 }
@@ -76,7 +77,7 @@ pub(crate) fn expr_of(claim: &Claim) -> Expr {
 /// Evaluates a claim.
 ///
 /// # Errors
-/// A message if rows or figures that it uses were not measured.
+/// A message if the expression is invalid, or if a row that it uses was not measured.
 pub(crate) fn evaluate_claim(
     claim: &Claim,
     rows: &MeasuredRows,
@@ -141,13 +142,14 @@ pub(crate) fn evaluate_claim(
     Ok(evaluation)
 }
 
-/// Whether the claim is true at enough points, compared as in `papers/check.py`.
+/// Whether the share of true points reaches the claim's `min_fraction`, with the tolerance of
+/// `papers/check.py`.
 #[expect(clippy::cast_precision_loss, reason = "some hundred points")]
 fn is_enough(claim: &Claim, points_true: u64, points: usize) -> bool {
     points_true as f64 >= claim.min_fraction * points as f64 - 1e-9
 }
 
-/// Counts the seeds that every row used by a claim has.
+/// Returns the smallest number of seeds of the rows that a claim uses.
 fn seeds_of(expr: &Expr, points: &[Point], scene: &Scene<'_>, rows: &MeasuredRows) -> u64 {
     let mut calls = Vec::new();
     metrics_in(expr, scene.metrics, &mut calls);
@@ -163,7 +165,7 @@ fn seeds_of(expr: &Expr, points: &[Point], scene: &Scene<'_>, rows: &MeasuredRow
     least
 }
 
-/// Removes duplicates; the order is that of first occurrence.
+/// Removes duplicates, and keeps each first occurrence.
 fn each_once<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
     let mut once = Vec::new();
     for one in all {

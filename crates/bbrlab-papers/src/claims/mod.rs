@@ -1,4 +1,4 @@
-//! Whether the papers' claims hold.
+//! Evaluates the papers' claims and gives verdicts.
 //!
 //! | file | idea |
 //! | --- | --- |

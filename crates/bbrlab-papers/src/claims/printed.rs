@@ -11,13 +11,13 @@ use super::points::points;
 use super::rows::{key_values, printed_rows};
 use crate::papers::{Key, Paper, Published, read_alone};
 
-/// The expressions of a paper, evaluated on its printed numbers.
+/// The results of a paper's expressions on the numbers that the paper prints.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Printed {
     /// The paper's key.
     pub paper: String,
-    /// The claims. A claim that printed numbers do not decide has no points; it is only checked
-    /// that it can be evaluated.
+    /// The claims. A claim that printed numbers cannot decide has no points; its expression is only
+    /// checked for errors.
     pub claims: Vec<PrintedRule>,
     /// The identities.
     pub identities: Vec<PrintedRule>,
@@ -30,9 +30,9 @@ pub struct Printed {
 pub struct PrintedRule {
     /// Its id.
     pub id: String,
-    /// Points at which it is true, and the number of points.
+    /// The number of points at which the expression is true, and the number of all points.
     pub points: Option<(u64, u64)>,
-    /// The reason if it has no value.
+    /// The reason if the expression has no value.
     pub error: Option<String>,
 }
 
@@ -43,13 +43,13 @@ pub struct PrintedCalc {
     pub artifact: String,
     /// The expression.
     pub expr: String,
-    /// Its value.
+    /// The value of the expression.
     pub value: Option<f64>,
-    /// The reason if it has none.
+    /// The reason if the expression has no value.
     pub error: Option<String>,
 }
 
-/// Where an expression is evaluated: keys with one value, and keys with a list of values.
+/// The points of an expression: keys with one value, and keys with a list of values.
 type Place<'a> = (&'a [(String, Key)], &'a [(String, Vec<Key>)]);
 
 /// Evaluates the expressions of a paper's data file. The paper need not be a built-in one.
@@ -97,8 +97,8 @@ fn rule(id: &str, found: Result<Option<(u64, u64)>, String>) -> PrintedRule {
     PrintedRule { id: id.to_owned(), points: found.unwrap_or_default(), error }
 }
 
-/// Counts the points at which an expression is true on an experiment's printed rows. If printed
-/// numbers do not decide it, every figure is 1, only to check that the expression is valid.
+/// Counts the points at which an expression is true on an experiment's printed rows, and all
+/// points. Unless `is_decided`, every figure is 1, only to check that the expression is valid.
 fn on_rows(
     paper: &Paper,
     experiment: &str,
@@ -123,7 +123,7 @@ fn on_rows(
     Ok((hits, all))
 }
 
-/// Returns rows in which every figure of every algorithm is 1.
+/// Returns one row per algorithm in which every metric is 1.
 fn ones(metrics: &[&str]) -> Vec<Row> {
     let figures: Vec<_> = metrics.iter().map(|&metric| (metric.to_owned(), Some(1.0))).collect();
     let row = |algorithm: &Algorithm| Row {

@@ -12,18 +12,18 @@ use super::settings::why_undecidable;
 use crate::papers::{Claim, Expected, Key};
 use crate::repeat::RepeatCommand;
 
-/// The outcome of a claim.
+/// The verdict on a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClaimVerdict {
-    /// True under `linux`.
+    /// The claim is true under the profile `linux`.
     Holds,
-    /// False under `linux`.
+    /// The claim is false under `linux`, and was not expected to be an artifact.
     Fails,
-    /// False under `linux` and true under the setting of its artifact.
+    /// The claim is false under `linux` and true under a setting that reproduces its artifact.
     ArtifactShown,
-    /// False under both, or there is no such setting.
+    /// The claim is false under `linux` and under all settings of its artifacts, if there are any.
     ArtifactNotShown,
-    /// No simulation yields its metric.
+    /// No simulation can measure the claim's metric.
     Undecidable,
 }
 
@@ -45,23 +45,24 @@ impl ClaimVerdict {
     }
 }
 
-/// A claim under the setting of an artifact, or with its cause switched.
+/// The result of a claim with one setting switched: one that reproduces an artifact or that may
+/// cause the claim's failure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnderSetting {
-    /// The id of the artifact or, if the setting is a cause of a failure, of the claim.
+    /// The id of the artifact, or of the claim if the setting is a cause of its failure.
     pub of: String,
     /// The setting as text.
     pub setting: String,
-    /// The setting as keys of scenarios.
+    /// The command that repeats the runs.
     pub repeat: RepeatCommand,
     /// The folders of its runs.
     pub out: Vec<PathBuf>,
-    /// The claim's outcome there, or the reason why it could not be determined.
+    /// The claim's result under the setting, or the reason why there is none.
     pub evaluation: Result<ClaimEvaluation, String>,
 }
 
 impl UnderSetting {
-    /// Exact 95 % interval of the share of seeds in which the claim is true there.
+    /// Exact 95 % interval of the share of seeds in which the claim is true under the setting.
     #[must_use]
     pub fn interval(&self) -> Option<[f64; 2]> {
         let evaluation = self.evaluation.as_ref().ok()?;
@@ -69,29 +70,30 @@ impl UnderSetting {
     }
 }
 
-/// A claim and its outcome.
+/// A claim with its verdict.
 #[derive(Clone, Debug)]
 pub struct Judged {
     /// The claim.
     pub claim: &'static Claim,
-    /// The verdict; `None` where this call gives none.
+    /// The verdict; `None` if the runs were shortened or left out, or lack a row that the claim
+    /// uses.
     pub verdict: Option<ClaimVerdict>,
-    /// Its outcome under `linux`.
+    /// The claim's result under `linux`; `None` if there is none.
     pub evaluation: Option<ClaimEvaluation>,
-    /// Its outcomes where an artifact is made on purpose or, for a claim that is not thought an
-    /// artifact, where its cause is switched.
+    /// The claim's results with settings switched: those of its artifacts if it is expected to be
+    /// an artifact, otherwise the possible causes of its failure.
     pub under: Vec<UnderSetting>,
-    /// Exact 95 % interval of the share of seeds in which it is true.
+    /// Exact 95 % interval of the share of seeds in which the claim is true under `linux`.
     pub interval: Option<[f64; 2]>,
-    /// The reason, including what was switched. Empty only for a claim that was expected to hold
-    /// and does.
+    /// The reason for the verdict, including the settings switched. Empty only for a claim that
+    /// holds as expected.
     pub reason: String,
-    /// The reason without what was switched, for tables that show that separately.
+    /// The reason without the settings switched, for tables that show these separately.
     brief: String,
 }
 
 impl Judged {
-    /// Returns the claim as tables show it.
+    /// Returns the claim as a line of a table.
     #[must_use]
     pub fn line(&self) -> ClaimLine {
         let of = |counts: fn(&ClaimEvaluation) -> (u64, u64)| self.evaluation.as_ref().map(counts);
@@ -120,9 +122,9 @@ impl Judged {
 
 /// The reason for a verdict.
 struct VerdictReason {
-    /// The outcome under `linux`.
+    /// The result under `linux`.
     here: String,
-    /// The outcomes with something switched.
+    /// The results with settings switched, one text per setting.
     switched: Vec<String>,
     /// The expectation in the data file.
     expected: String,
@@ -147,8 +149,8 @@ const POINTS_SHOWN: usize = 3;
 /// Maximum number of figures shown for a true claim.
 const FIGURES_SHOWN: usize = 8;
 
-/// Judges a claim by its outcomes under `linux` and under its artifacts' settings. A claim that is
-/// true under `linux` needs no such settings.
+/// Judges a claim by its result under `linux` and by its results with settings switched. A claim
+/// that is true under `linux` needs no settings.
 pub(crate) fn judge(
     claim: &'static Claim,
     evaluation: Result<ClaimEvaluation, String>,
@@ -203,7 +205,8 @@ fn verdict_on(
             (verdict, findings(found), none.to_owned())
         }
     };
-    // The setting that makes it true is the answer. If none does, all that were tried are shown.
+    // The reason names only the setting that makes the claim true. If there is none, it names all
+    // settings that were tried.
     let telling = under.iter().filter(|it| shown.is_none_or(|shown| std::ptr::eq(shown, *it)));
     let switched = match claim.expected {
         Expected::Artifact => telling.map(as_artifact).collect(),
@@ -214,12 +217,12 @@ fn verdict_on(
     (verdict, VerdictReason { here, switched, expected })
 }
 
-/// Describes a claim's outcome where an artifact is made on purpose.
+/// Describes a claim's result under a setting that reproduces an artifact.
 fn as_artifact(under: &UnderSetting) -> String {
     format!("as in {} ({}): {}", under.of, under.setting, fares(under))
 }
 
-/// Describes a claim's outcome with a possible cause of its failure switched.
+/// Describes a claim's result with a possible cause of its failure switched.
 fn with_cause(under: &UnderSetting) -> String {
     let is_true = under.evaluation.as_ref().is_ok_and(|evaluation| evaluation.is_true);
     if is_true {
@@ -257,8 +260,8 @@ fn shares(evaluation: &ClaimEvaluation) -> String {
     format!("{points}, in {} of {} seeds{turns}", evaluation.seeds_true, evaluation.seeds)
 }
 
-/// Like [`shares`], with figures: those of the first points at which it is false or, if there are
-/// none, the first figures.
+/// Like [`shares`], followed by figures: those of the first points at which the claim is false, or
+/// the first figures if it is true at all points.
 fn findings(evaluation: &ClaimEvaluation) -> String {
     findings_with(evaluation, "")
 }
@@ -302,7 +305,7 @@ fn point_text(point: &FalsePoint) -> String {
     parts.join(": ")
 }
 
-/// Lists figures with as many digits as it takes to distinguish those that differ.
+/// Lists figures, each with enough digits to differ from all different figures in the list.
 fn figure_texts(figures: &[ClaimFigure], point: &[(String, Key)]) -> String {
     let mut told = Vec::new();
     for of in figures {
@@ -313,8 +316,8 @@ fn figure_texts(figures: &[ClaimFigure], point: &[(String, Key)]) -> String {
     told.join(", ")
 }
 
-/// Formats a figure with as many decimals as it takes to distinguish it from each different one.
-/// Whole numbers have none.
+/// Formats a figure with enough decimals to differ from each different figure in `others`. A whole
+/// number has no decimals.
 fn distinct_digits(value: f64, others: impl Iterator<Item = f64>) -> String {
     /// More decimals than a double needs in any printed figure.
     const MOST: usize = 17;
@@ -336,8 +339,7 @@ fn distinct_digits(value: f64, others: impl Iterator<Item = f64>) -> String {
     ways.into_iter().find(tells).map_or(least, |decimals| with(decimals, value))
 }
 
-/// Returns comparisons such as `: 44.1 approx 42, within 1`, for values that are computed from
-/// figures.
+/// Returns the comparisons of computed values as text, such as `: 44.1 approx 42, within 1`.
 fn comparison_texts(compared: &[Compared]) -> String {
     let told = compared.iter().map(|&Compared { left, by, right, within }| {
         let within = within.map_or_else(String::new, |it| format!(" within {it}"));
@@ -347,7 +349,8 @@ fn comparison_texts(compared: &[Compared]) -> String {
     if told.is_empty() { String::new() } else { format!(": {}", told.join(", ")) }
 }
 
-/// Returns a name such as `jain(bbr1, buffer_bdp=0.5)`, with the keys that the point does not fix.
+/// Returns the name of a figure, such as `jain(bbr1, buffer_bdp=0.5)`, without the keys that the
+/// point has.
 fn metric_name(of: &ClaimFigure, point: &[(String, Key)]) -> String {
     let keys: Vec<String> = of
         .at
