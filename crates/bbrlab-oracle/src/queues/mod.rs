@@ -55,8 +55,10 @@ pub fn validate_episode(episode: &Episode) -> Result<EpisodeReport, LogError> {
 }
 
 /// Replays one episode and compares the discipline's internal state with the kernel's at each
-/// logged call: for `codel` and `fq_codel` after each dequeue, for `pie` before each enqueue and
-/// after each update, for `red` at each enqueue.
+/// logged call.
+///
+/// The calls are: each dequeue of `codel` and `fq_codel` (after it), each enqueue of `pie` (before
+/// it) and each update (after it), and each enqueue of `red`.
 ///
 /// # Errors
 /// If a file is missing or damaged.
