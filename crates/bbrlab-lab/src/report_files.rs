@@ -87,7 +87,7 @@ mod tests {
             fs::write(scratch.path().join(file), "").unwrap();
         }
         let results = refused(&["summary.json"]).unwrap();
-        assert!(results.contains("holds results"), "{results}");
+        assert!(results.contains("contains results"), "{results}");
         assert_eq!(refused(&["report.json"]), None);
         // `-` as a user writes it, and as a file in the scratch folder.
         assert!(check_reports(&[&PathBuf::from("-")]).is_err());

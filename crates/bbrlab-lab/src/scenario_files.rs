@@ -218,7 +218,8 @@ mod tests {
 
             error: expected a built-in scenario
             --> two-bbr
-             = note: found no such id"#]]
+             = note: found no such id
+             = help: did you mean `examples.two-bbr`?"#]]
         .assert_eq(&told);
     }
 }

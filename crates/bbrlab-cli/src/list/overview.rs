@@ -19,12 +19,12 @@ pub(super) fn overview() -> String {
         let plural = heading(what).to_lowercase();
         writeln!(text, "{} (`bbrlab list {plural}`)", heading(what)).expect("writing to a string");
         for (label, names) in groups(what) {
-            text.push_str(&wrapped(&label, &names));
+            text.push_str(&wrapped(&label, &names, if what == What::Papers { " " } else { "  " }));
         }
         text.push('\n');
     }
     text.push_str(
-        "`bbrlab list algorithms bbr3` shows one with its parameters, `bbrlab show ID` the text of a scenario.\n",
+        "`bbrlab list algorithms bbr3` shows one with its parameters, `bbrlab show ID` a scenario.\n",
     );
     text
 }
@@ -41,7 +41,10 @@ fn groups(what: What) -> Vec<(String, Vec<String>)> {
         What::Scenarios => by_prefix(BUILTINS.iter().map(|of| of.id.to_owned())),
         What::Papers => bbrlab_papers::papers()
             .iter()
-            .map(|paper| (paper.key.clone(), vec![format!("{} ({})", paper.title, paper.year)]))
+            .map(|paper| {
+                let title = format!("{} ({})", paper.title, paper.year);
+                (paper.key.clone(), title.split(' ').map(str::to_owned).collect())
+            })
             .collect(),
         What::Metrics => by_prefix(metric_entries().into_iter().map(|of| of.name)),
     }
@@ -61,8 +64,8 @@ fn by_prefix(names: impl Iterator<Item = String>) -> Vec<(String, Vec<String>)> 
     groups
 }
 
-/// A label and names, separated by two spaces, in lines of at most [`WIDTH`] columns.
-fn wrapped(label: &str, names: &[String]) -> String {
+/// A label and names, separated by `gap`, in lines of at most [`WIDTH`] columns.
+fn wrapped(label: &str, names: &[String], gap: &str) -> String {
     const INDENT: usize = 2;
     let label_width = if label.is_empty() { 0 } else { 16 };
     let start = format!("{:INDENT$}{label:<label_width$}", "");
@@ -71,7 +74,7 @@ fn wrapped(label: &str, names: &[String]) -> String {
     let mut line = start;
     let mut is_first = true;
     for name in names {
-        let gap = if is_first { "" } else { "  " };
+        let gap = if is_first { "" } else { gap };
         if !is_first && line.chars().count() + gap.len() + name.chars().count() > WIDTH {
             text.push_str(&line);
             text.push('\n');

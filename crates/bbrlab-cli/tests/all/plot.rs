@@ -283,7 +283,7 @@ fn a_sweep_of_which_runs_are_missing_is_named_with_what_computes_them() {
     for args in [&["plot", "s"][..], &["compare", "s", "s"], &["report", "s"]] {
         let output = shell.output(args);
         assert!(output.status.success(), "{}", printed(&output));
-        let wanted = "note: s: 3 of 4 runs are there; bbrlab run s computes the others";
+        let wanted = "note: s: 3 of 4 runs are complete; `bbrlab run s` computes the others";
         assert!(printed(&output).contains(wanted), "{args:?}: {}", printed(&output));
     }
 }

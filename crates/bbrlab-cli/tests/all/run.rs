@@ -388,7 +388,7 @@ fn a_name_in_a_list_has_its_details_and_a_wrong_one_a_suggestion() {
     let shell = Shell::new("list-names");
     let list =
         |args: &str| shell.transcript(&format!("list {args}").split(' ').collect::<Vec<_>>());
-    expect![[r#""#]].assert_eq(&list("queues codel cobalt"));
+    expect![[r#""#]].assert_eq(&list("queues codel pie"));
     expect![[r#""#]].assert_eq(&list("papers kato2025.sixteen-340"));
     expect![[r#""#]].assert_eq(&list("scenarios ecn"));
     let shared = list("algorithms bbr1 bbr_prime");

@@ -49,7 +49,7 @@ fn parts_in_folders_of_their_own_are_merged_into_the_undivided_sweep() {
         &expect![[r#"
             four: 3 of 4 runs are in whole, 3 of them copied now
             --- stderr
-            note: 1 runs are missing; bbrlab run whole computes them
+            note: 1 runs are missing; `bbrlab run whole` computes them
             --- exit 1
         "#]],
     );
@@ -190,10 +190,10 @@ fn folders_that_cannot_be_merged_are_refused() {
     shell.check(
         &["merge", "four", "--out", "one"],
         &expect![[r#"
-        --- stderr
-        error: one holds something else than parts of this sweep; name another --out
-        --- exit 2
-    "#]],
+            --- stderr
+            error: one contains files other than parts of this sweep; choose another --out
+            --- exit 2
+        "#]],
     );
 }
 

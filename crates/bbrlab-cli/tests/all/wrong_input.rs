@@ -325,7 +325,7 @@ fn command_lines() {
             bbrlab completions bash > /dev/full | exit 1
                 error: cannot write to standard output: No space left on device
             bbrlab list | head -1 | exit 0
-                stdout: Algorithms
+                stdout: Algorithms (`bbrlab list algorithms`)
             bbrlab completions zsh | head -1 | exit 0
                 stdout: #compdef bbrlab
         "#]],
@@ -461,7 +461,7 @@ fn command_lines_about_ids() {
                 error: expected a built-in scenario
                 bbr2
                 note: found no such id
-                help: `bbrlab list scenarios` lists the ids
+                help: did you mean `ecn.bbr2`?
         "#]],
         |line| run(&Shell::new("lines-about-ids"), line),
     );

@@ -116,7 +116,7 @@ mod tests {
         b.flow_groups.truncate(1);
         let names = ["before".to_owned(), "after".to_owned()];
         expect![[r#"
-            figure                                   before  after  difference      %
+            metric                                   before  after  difference      %
             ─────────────────────────────────────────────────────────────────────────
             jain                                      0.987  0.500      -0.487  -49.3
             flow_groups.cubic.goodput_mbps            21.90      –           –      –
@@ -130,7 +130,7 @@ mod tests {
             flow_groups.cubic.rtt_ms.p95              71.40      –           –      –
             flow_groups.cubic.fct_ms.n                    0      –           –      –
             flow_groups.cubic.fct_ms.unfinished           0      –           –      –
-            30 figures are equal
+            30 metrics are equal
         "#]]
         .assert_eq(&compare_table(&names, &compare(&[&[a], &[b]]), Some(100)));
     }
