@@ -43,6 +43,12 @@ FLAG = re.compile(
 
 SWITCHES = {"force": "force=True", "quick": "quick=True", "explain": "explain=True", "no-pictures": "pictures=False"}
 
+OF_CLASSES = (
+    "custom congestion controls are defined in `controls`: see docs/python.md",
+    "custom congestion controls are defined in `controls`: give the class itself instead of its name, or controls={name: class}",
+)
+"""The note about a name that is no congestion control, on the command line and here."""
+
 
 def in_python(text: str) -> str:
     """Returns a message with the command line's flags as arguments of functions.
@@ -67,6 +73,7 @@ def in_python(text: str) -> str:
         key, _, of_key = value.strip("'").partition("=")
         return f"set={{{key!r}: {of_key}}}"
 
+    text = text.replace(*OF_CLASSES)
     return FLAG.sub(argument, text) if "--" in text else text
 
 

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["Table", "not_among"]
 
 ROWS_SHOWN = 10
-COLUMNS_NAMED = 8
+WIDTH = 110
+"""The characters of a line of a table as text."""
 
 NAMES_SHOWN = 12
 
@@ -237,9 +238,16 @@ class Table:
 
     def __repr__(self) -> str:
         rows, columns = self.shape
-        names = self.columns
-        more = ", ..." if columns > COLUMNS_NAMED else ""
-        return f"<bbrlab.Table of {rows} rows, {columns} columns: {', '.join(names[:COLUMNS_NAMED])}{more}>"
+        shown = {name: [_word(value) for value in column] for name, column in self.head(ROWS_SHOWN).to_dict().items()}
+        text, left = [""] * (1 + min(rows, ROWS_SHOWN)), columns
+        for name, words in shown.items():
+            wide = max(len(name), *map(len, words), 1)
+            if len(text[0]) + wide > WIDTH and left < columns:
+                break
+            text = [f"{line}{'  ' if line or left < columns else ''}{word:>{wide}}" for line, word in zip(text, [name, *words], strict=True)]
+            left -= 1
+        more = [f"{rows} rows, {columns} columns" + (f", {left} of them not shown" if left else "")]
+        return "\n".join([*text, *more])
 
     def _repr_html_(self) -> str:
         shown = self.head(ROWS_SHOWN).to_dict()

@@ -233,7 +233,7 @@ def test_a_name_stands_for_a_class() -> None:
     with pytest.raises(bl.ScenarioError) as caught:
         bl.run({**DUMBBELL, "flows": [{"cc": "mien", "rtt": "40ms"}]}, controls={"mine": Reno})
     assert 'did you mean "mine"?' in str(caught.value) and "`controls`: mine" in str(caught.value)
-    with pytest.raises(bl.ScenarioError, match="custom congestion controls are defined in `controls`"):
+    with pytest.raises(bl.ScenarioError, match="defined in `controls`: give the class itself instead of its name, or controls={name: class}"):
         bl.run(by_name)
     bare = bl.Scenario._restore("kept", s.to_toml())
     with pytest.raises((bl.UsageError, bl.RunError), match=r"`controls\.mine`: expected a program that provides this congestion control"):

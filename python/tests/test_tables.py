@@ -136,6 +136,15 @@ def test_rows_and_columns_are_chosen_as_in_other_packages(rs: bl.Results) -> Non
             flows[key]
 
 
+def test_a_table_shows_its_rows(rs: bl.Results) -> None:
+    text = repr(rs.flows[["flow", "cc", "goodput_mbps", "name"]].head(2)).splitlines()
+    assert text[0].split() == ["flow", "cc", "goodput_mbps", "name"] and text[1].split()[:2] == ["0", "bbr1"]
+    assert len(text) == 4 and text[-1] == "2 rows, 4 columns" and len({len(line) for line in text[:-1]}) == 1
+    whole = repr(rs.flows).splitlines()
+    assert len(whole) == 12 and max(map(len, whole)) <= 110 and whole[-1].startswith("24 rows, ") and "not shown" in whole[-1]
+    assert repr(rs.flows[:0]).splitlines()[-1].startswith("0 rows")
+
+
 def test_other_packages_read_tables_as_they_are(rs: bl.Results, one: bl.Result) -> None:
     pandas = pytest.importorskip("pandas")
     for table in (rs.flows, rs.points, one.series):

@@ -86,11 +86,11 @@ type Pairs = Vec<(String, String)>;
 
 /// The names of metrics in tables by their names in the JSON document of a sweep.
 struct MetricNames {
-    of_run: Pairs,
-    of_group: Pairs,
-    of_link: Pairs,
-    of_tin: Pairs,
-    of_wait: Pairs,
+    run: Pairs,
+    group: Pairs,
+    link: Pairs,
+    tin: Pairs,
+    wait: Pairs,
 }
 
 impl MetricNames {
@@ -104,11 +104,11 @@ impl MetricNames {
             both.map(|(json, leaf)| (json.name, leaf.name)).collect()
         };
         Self {
-            of_run: pairs(FigureOf::Run),
-            of_group: pairs(FigureOf::Group),
-            of_link: pairs(FigureOf::Link),
-            of_tin: prefixed(TinSummary::FIGURES, "tin_"),
-            of_wait: prefixed(WaitSummary::FIGURES, "wait_"),
+            run: pairs(FigureOf::Run),
+            group: pairs(FigureOf::Group),
+            link: pairs(FigureOf::Link),
+            tin: prefixed(TinSummary::FIGURES, "tin_"),
+            wait: prefixed(WaitSummary::FIGURES, "wait_"),
         }
     }
 
@@ -122,19 +122,19 @@ impl MetricNames {
             })
         };
         if let Some(rest) = json.strip_prefix("flow_groups.") {
-            let (column, group) = within(rest, &self.of_group)?;
+            let (column, group) = within(rest, &self.group)?;
             return Some(MetricName { column, group, link: None });
         }
         let of_link = json.strip_prefix("links.").map(|rest| {
-            let pairs = if rest.contains(".tins.") { &self.of_tin } else { &self.of_link };
+            let pairs = if rest.contains(".tins.") { &self.tin } else { &self.link };
             within(rest, pairs)
         });
-        let of_wait = json.strip_prefix("waits.").map(|rest| within(rest, &self.of_wait));
+        let of_wait = json.strip_prefix("waits.").map(|rest| within(rest, &self.wait));
         if let Some(found) = of_link.or(of_wait) {
             let (column, link) = found?;
             return Some(MetricName { column, group: None, link });
         }
-        let (_, column) = self.of_run.iter().find(|(name, _)| name == json)?;
+        let (_, column) = self.run.iter().find(|(name, _)| name == json)?;
         Some(MetricName { column: column.clone(), group: None, link: None })
     }
 }

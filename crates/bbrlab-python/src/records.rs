@@ -334,7 +334,7 @@ impl SweepRecords {
             "flows" => Frame::of_parts(flow_columns(&self.runs)),
             "links" => Frame::of_parts([link_columns(&self.runs)]),
             "runs" => Frame::of_parts([run_columns(&self.runs)]),
-            "points" => return points(&self.runs),
+            "points" => points(&self.runs),
             _ => Err(PyKeyError::new_err(name.to_owned())),
         })
         .and_then(|frame| ordered(&frame, &self.runs))
