@@ -1,16 +1,16 @@
 //! Our additions to a paper's data, in `papers/study/`. The file has the name of the paper's file
 //! in `papers/`.
 //!
-//! The data files hold what the papers print and claim, and are not changed. A study file holds
-//! everything that is ours:
+//! A data file has what the paper prints and claims, and is not changed. A study file has our
+//! additions:
 //!
-//! - how an artifact is made on purpose, and why a claim fails,
-//! - what was chosen where a paper is silent,
+//! - the settings that reproduce an artifact, and the causes of failing claims,
+//! - our choices where the paper states nothing,
 //! - notes for readers,
-//! - what `--quick` leaves out,
-//! - how figures are drawn.
+//! - the runs that `--quick` leaves out,
+//! - the layout of figures.
 //!
-//! `papers/README.md` describes its keys.
+//! `papers/README.md` describes the keys of a study file.
 
 use serde::{Deserialize, Deserializer};
 
@@ -22,18 +22,19 @@ use crate::id::{Id, line_of};
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Study {
-    /// Experiments that are not measured from the built-in scenario of their own name.
+    /// Experiments whose built-in scenarios have other names than the experiment.
     pub(crate) measured_from: Vec<MeasuredFrom>,
     /// The settings of artifacts. If there are several for one artifact, the first that makes a
     /// claim true shows the artifact. They are ordered from the artifact alone to all differences.
     #[serde(deserialize_with = "one_each")]
     pub(crate) settings: Vec<Setting>,
-    /// Causes of failing claims: one thing switched that makes a claim true.
+    /// Causes of failing claims: each is a setting that makes a claim true.
     #[serde(deserialize_with = "one_each")]
     pub(crate) causes: Vec<Setting>,
-    /// Claims that no simulation decides.
+    /// Claims that no simulation can decide.
     pub(crate) undecidable: Vec<Undecidable>,
-    /// Choices that the paper leaves open. The head of each scenario states what is fixed, and why.
+    /// Our choices where the paper leaves something open. The comment at the start of each scenario
+    /// states the choice and its reason.
     pub(crate) choices: Vec<Choice>,
     /// Notes for readers who compare figures.
     pub(crate) notes: Vec<Note>,
@@ -43,17 +44,18 @@ pub(crate) struct Study {
     pub(crate) units: Vec<UnitOf>,
     /// Names of algorithms that differ from those in most papers.
     pub(crate) algorithms: Vec<AlgorithmName>,
-    /// Flows that the paper does not report.
+    /// The number of flows that the paper does not report, if any.
     pub(crate) unreported: Option<Unreported>,
     /// The figures and tables, in the paper's order.
     pub(crate) figures: Vec<Figure>,
 }
 
-/// The scenarios that an experiment is measured from.
+/// The scenarios of an experiment.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MeasuredFrom {
-    /// The experiment. In another form, the id ends in a dot and the form's name.
+    /// The id of the experiment. For a form of it other than the first, a dot and the form's name
+    /// follow.
     pub(crate) experiment: String,
     /// Ids of built-in scenarios.
     pub(crate) scenarios: Vec<String>,
@@ -62,19 +64,20 @@ pub(crate) struct MeasuredFrom {
 /// A setting that should show an artifact, or that makes a failing claim true.
 #[derive(Clone, Debug)]
 pub(crate) struct Setting {
-    /// The artifact or the claim. For claims that name no artifact, the paper.
+    /// The artifact or the claim to which the setting belongs. The paper, if the setting is for
+    /// claims that name no artifact.
     pub(crate) of: Id,
-    /// The form of the experiment: see [`crate::FORMS`]; `None` for its first.
+    /// The form of the experiment: see [`crate::FORMS`]; `None` for the first form.
     pub(crate) form: Option<String>,
     /// Overrides, in the syntax of `--set`.
     pub(crate) sets: Vec<String>,
     /// The rule for counting packets.
     pub(crate) counting: Counting,
-    /// The setting as text.
+    /// A description of the setting.
     pub(crate) words: String,
 }
 
-/// A claim whose metric no simulation yields.
+/// A claim on a metric that no simulation can measure.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Undecidable {
@@ -88,7 +91,7 @@ pub(crate) struct Undecidable {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Choice {
-    /// The experiment, or the paper for all of its experiments.
+    /// The experiment to which the choice applies; the paper, for all experiments.
     pub(crate) of: Id,
     /// The choice, and how the scenario makes it.
     pub(crate) words: String,
@@ -96,14 +99,15 @@ pub(crate) struct Choice {
     pub(crate) instead: Vec<Vec<String>>,
 }
 
-/// A note on how the paper's runs differ from ours, and what its figures are.
+/// A note on differences between the paper's runs and ours, and on the meaning of the paper's
+/// figures.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Note {
-    /// The experiments, or the paper for all of them. The first note that matches an experiment is
-    /// used.
+    /// The experiments to which the note applies; the paper, for all experiments. The first note
+    /// that matches an experiment is used.
     pub(crate) of: Vec<Id>,
-    /// The form that the note is limited to.
+    /// The only form to which the note applies, if it does not apply to all.
     pub(crate) form: Option<String>,
     /// The note.
     pub(crate) text: String,
@@ -113,22 +117,22 @@ pub(crate) struct Note {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Quick {
-    /// Experiments whose figures settle early: one flow, or flows that start together, and no event
-    /// later. Claims on them get no verdict from short runs.
+    /// Experiments whose runs are shortened, because their figures settle early: one flow, or flows
+    /// that start together, and no later event. Claims on them get no verdict from short runs.
     pub(crate) settled_early: Vec<Id>,
-    /// Points that repeat others.
+    /// Points with the same results as others, which are left out.
     pub(crate) repeated: Option<Repeated>,
 }
 
-/// An experiment that has the same paths with two delays of the bottleneck. The flows depend only
-/// on the sum of a path's delays. So these points show the same as the others, earlier or later by
-/// the difference.
+/// An experiment that has the same base RTTs with two delays of the bottleneck. Flows depend only
+/// on the sum of a path's delays. So the points with one delay have the results of the points with
+/// the other.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Repeated {
     /// The experiment.
     pub(crate) experiment: Id,
-    /// The second delay of its bottleneck, whose points are left out.
+    /// The delay of the bottleneck whose points are left out.
     pub(crate) bottleneck_delay_ms: u64,
 }
 
@@ -136,9 +140,9 @@ pub(crate) struct Repeated {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct UnitOf {
-    /// The metrics whose names contain this.
+    /// A part of the metrics' names: applies to all metrics whose names contain it.
     pub(crate) metric: String,
-    /// The form that this is limited to.
+    /// The only form to which this applies, if it does not apply to all.
     pub(crate) form: Option<String>,
     /// The unit in the data file.
     pub(crate) printed: String,
@@ -150,9 +154,9 @@ pub(crate) struct UnitOf {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AlgorithmName {
-    /// Its name in files.
+    /// The algorithm's name in the data file.
     pub(crate) cc: String,
-    /// Its name in the paper.
+    /// The algorithm's name in the paper.
     pub(crate) name: String,
 }
 
@@ -162,11 +166,12 @@ pub(crate) struct AlgorithmName {
 pub(crate) struct Unreported {
     /// The form.
     pub(crate) form: String,
-    /// Number of flows, from the first on.
+    /// Number of unreported flows, counted from the first flow.
     pub(crate) flows: usize,
 }
 
-/// Reads settings of a study file, in which several artifacts may share one setting.
+/// Reads settings of a study file, where one setting may be for several artifacts. Returns one
+/// setting per artifact.
 fn one_each<'de, D: Deserializer<'de>>(text: D) -> Result<Vec<Setting>, D::Error> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
@@ -196,11 +201,11 @@ fn one_each<'de, D: Deserializer<'de>>(text: D) -> Result<Vec<Setting>, D::Error
 pub(crate) struct Known<'a> {
     /// The paper.
     pub(crate) paper: &'a str,
-    /// Its experiments, without other forms.
+    /// The paper's experiments, each in its first form only.
     pub(crate) experiments: Vec<&'a str>,
-    /// Its claims.
+    /// The paper's claims.
     pub(crate) claims: Vec<&'a str>,
-    /// Its artifacts.
+    /// The paper's artifacts.
     pub(crate) artifacts: Vec<&'a str>,
 }
 
@@ -217,14 +222,14 @@ impl Study {
         })
     }
 
-    /// Returns the scenarios of an experiment that is not measured from the built-in scenario of
-    /// its own name.
+    /// Returns the scenarios of an experiment; `None` if its scenario is the built-in one with the
+    /// experiment's name.
     pub(crate) fn scenarios_of(&self, experiment: &str) -> Option<&[String]> {
         let found = self.measured_from.iter().find(|it| it.experiment == experiment);
         found.map(|it| it.scenarios.as_slice())
     }
 
-    /// Checks that the paper's data file has everything that this file names.
+    /// Checks that everything that this file names is in the paper's data file.
     ///
     /// # Errors
     /// A message with file and line.

@@ -1,8 +1,7 @@
 //! Compares the sender's internal state with the kernel's, ACK by ACK.
 //!
 //! The logs have the fields of the sender's socket just before each ACK is processed. Every field
-//! that our sender also has is compared. Of the congestion control's state, only fields of the
-//! socket are compared.
+//! that our sender also has is compared. Private state of the congestion control is not compared.
 
 use bbrlab_tcp::Sender;
 

@@ -55,8 +55,8 @@ pub fn validate_episode(episode: &Episode) -> Result<EpisodeReport, LogError> {
 }
 
 /// Replays one episode and compares the discipline's internal state with the kernel's at each
-/// logged call: for `codel` and `fq_codel` after each dequeue, for `pie` before each enqueue and
-/// after each update, for `red` at each enqueue.
+/// logged call. The logs have calls of `codel` and `fq_codel` after each dequeue, of `pie` before
+/// each enqueue and after each update, and of `red` at each enqueue.
 ///
 /// # Errors
 /// If a file is missing or damaged.

@@ -1,8 +1,8 @@
 //! Evaluates expressions on rows of figures.
 //!
 //! The semantics are Python's, because the papers' data were first checked in Python; a test
-//! compares the two. Both sides of `and` and `or` are evaluated, words are compared with words
-//! only, and all rows that match must agree.
+//! compares both evaluators. Differences: both sides of `and` and `or` are always evaluated, words
+//! are compared only with words, and all matching rows must have the same value.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use bbrlab_run::Algorithm;
 use super::parse::{Arithmetic, Call, Comparison, Expr};
 use crate::papers::equal;
 
-/// A value of a locating key, or of a part of an expression.
+/// A value of a locating key or of an expression.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {
     /// A number.
@@ -22,12 +22,12 @@ pub(crate) enum Value {
     Truth(bool),
 }
 
-/// A row of figures: its place, and what was measured or printed there.
+/// A row of measured or printed figures, located by keys such as the rate and the buffer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Row {
-    /// The keys that locate it.
+    /// The keys that locate the row, with their values.
     pub(crate) keys: Vec<(String, Value)>,
-    /// The figures; `None` where the run gave none.
+    /// The figures by name; `None` if the run has no value.
     pub(crate) figures: Vec<(String, Option<f64>)>,
 }
 
@@ -40,8 +40,9 @@ pub(crate) struct Scene<'a> {
     pub(crate) metrics: &'a [&'a str],
     /// The paper's constants.
     pub(crate) constants: &'a [(String, f64)],
-    /// Decimals that the source prints of a figure, which is rounded to them before a comparison
-    /// with `==`. Figures that are not listed here are counts and are not rounded.
+    /// The number of decimals that the source prints for each figure. Before a comparison with
+    /// `==`, a figure is rounded to this number. Figures that are not listed are counts and are not
+    /// rounded.
     pub(crate) decimals: &'a [(String, usize)],
 }
 
@@ -53,7 +54,7 @@ pub(crate) type Point = Vec<(String, Value)>;
 pub(crate) struct Asked {
     /// The figure's name.
     pub(crate) metric: String,
-    /// The place of the figure.
+    /// The keys of the figure's row.
     pub(crate) at: Point,
     /// The value found.
     pub(crate) value: f64,
@@ -62,13 +63,13 @@ pub(crate) struct Asked {
 /// Two compared numbers, at least one of them computed from figures and constants.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Compared {
-    /// The first.
+    /// The left number.
     pub left: f64,
-    /// How they were compared: `<=`, or `approx`.
+    /// The comparison: an operator such as `<=`, or `approx`.
     pub by: &'static str,
-    /// The second.
+    /// The right number.
     pub right: f64,
-    /// How far they may be apart, for `approx`.
+    /// The tolerance of `approx`; `None` for operators.
     pub within: Option<f64>,
 }
 
@@ -88,24 +89,24 @@ pub(crate) enum Fault {
     NoRow {
         /// The figure's name.
         metric: String,
-        /// The place of the figure.
+        /// The keys of the figure's row.
         at: Point,
     },
-    /// There is a row, but its run gave no such figure.
+    /// There is a row, but its run has no value of the figure.
     NoFigure {
         /// The figure's name.
         metric: String,
-        /// The place of the figure.
+        /// The keys of the figure's row.
         at: Point,
     },
-    /// Several rows match and disagree.
+    /// Several rows match and have different values.
     Ambiguous {
         /// The figure's name.
         metric: String,
-        /// The place of the figure.
+        /// The keys of the figure's row.
         at: Point,
     },
-    /// The expression makes no sense.
+    /// The expression is invalid, for this reason.
     Wrong(String),
 }
 
@@ -174,7 +175,7 @@ impl Row {
 /// Whether an expression is true at a point. Adds the figures and comparisons used to `trace`.
 ///
 /// # Errors
-/// If it has no value there.
+/// If the expression has no value at the point.
 pub(crate) fn is_true(
     expr: &Expr,
     point: &Point,
@@ -192,13 +193,13 @@ pub(crate) fn is_true(
 /// Evaluates an expression that yields a number.
 ///
 /// # Errors
-/// If it yields none.
+/// If the expression yields no number.
 pub(crate) fn number_of(expr: &Expr, point: &Point, scene: &Scene<'_>) -> Result<f64, Fault> {
     At { point, scene, trace: &mut Trace::default() }.number(expr)
 }
 
-/// Returns the rows that have a figure at a place: those that have all its keys or, if there are
-/// none, those that contradict no key and have the algorithm.
+/// Returns the rows with a figure at a place. These are the rows with all keys of the place. If
+/// there are none, they are the rows that contradict no key and have the algorithm.
 pub(super) fn matching<'a>(rows: &'a [Row], metric: &str, at: &Point) -> Vec<&'a Row> {
     let with_figure = || rows.iter().filter(|row| row.figure(metric).is_some());
     let exact: Vec<&Row> = with_figure()
@@ -223,7 +224,7 @@ pub(super) fn place(call: &Call, point: &Point, scene: &Scene<'_>) -> Result<Poi
     At { point, scene, trace: &mut Trace::default() }.place(call)
 }
 
-/// A value, with its name if it is a figure and not computed from figures.
+/// A value. It has a name if it is a single figure, not computed from figures.
 struct Found {
     value: Value,
     metric: Option<String>,
@@ -281,7 +282,7 @@ impl At<'_> {
         Ok(Found { value, metric: None })
     }
 
-    /// Whether this is computed, and so neither a plain figure nor a constant.
+    /// Whether the value is computed, and not a single figure or a constant.
     fn is_computed(&self, expr: &Expr) -> bool {
         match expr {
             Expr::Negative(inner) => self.is_computed(inner),

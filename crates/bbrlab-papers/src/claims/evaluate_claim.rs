@@ -7,35 +7,35 @@ use super::rows::{key_value, medians, of_seed, printed_rows};
 use crate::papers::{Claim, Experiment, Key, Paper, papers};
 use crate::row::MeasuredRows;
 
-/// The outcome of a claim on some rows.
+/// The outcome of a claim on measured rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClaimEvaluation {
-    /// Whether the medians over the seeds make it true at the required share of points.
+    /// Whether the claim is true, with medians over the seeds, at the required share of points.
     pub is_true: bool,
-    /// Points at which it is true.
+    /// Number of points at which the claim is true.
     pub points_true: u64,
-    /// All points.
+    /// Number of points.
     pub points: u64,
-    /// Seeds in which it is true if each seed is evaluated alone.
+    /// Number of seeds in which the claim is true, if each seed is evaluated separately.
     pub seeds_true: u64,
-    /// These seeds.
+    /// The seeds in which the claim is true.
     pub true_in: Vec<u64>,
-    /// Seeds that were run at all of its points.
+    /// Number of seeds that were run at all points of the claim.
     pub seeds: u64,
-    /// The medians that it uses, each once.
+    /// The medians that the claim uses, without duplicates.
     pub figures: Vec<ClaimFigure>,
-    /// Its comparisons of values computed from the figures, each once.
+    /// The comparisons of values computed from the figures, without duplicates.
     pub compared: Vec<Compared>,
-    /// The points at which it is not true.
+    /// The points at which the claim is not true.
     pub false_points: Vec<FalsePoint>,
 }
 
 /// A figure that a claim uses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClaimFigure {
-    /// Its name in the paper's file.
+    /// The figure's name in the paper's data file.
     pub metric: String,
-    /// The keys of its place.
+    /// The keys of the figure's row.
     pub at: Vec<(String, Key)>,
     /// The median over the seeds.
     pub value: f64,
@@ -46,18 +46,18 @@ pub struct ClaimFigure {
 pub struct FalsePoint {
     /// The point's keys.
     pub at: Vec<(String, Key)>,
-    /// The figures used there.
+    /// The figures used at this point.
     pub figures: Vec<ClaimFigure>,
-    /// The comparisons of values computed from them.
+    /// The comparisons of values computed from these figures.
     pub compared: Vec<Compared>,
-    /// The reason if the expression has no value there.
+    /// The reason, if the expression has no value at this point.
     pub fault: Option<String>,
 }
 
 /// Returns the paper and the experiment of a claim.
 ///
 /// # Panics
-/// If the data files lack them; a test reads all claims.
+/// If the claim is not in a data file; a test reads all claims.
 pub(crate) fn home_of(claim: &Claim) -> (&'static Paper, &'static Experiment) {
     let has = |paper: &&Paper| paper.claims.iter().any(|it| it.id == claim.id);
     let paper = papers().iter().find(has).expect("the claim is in a paper's data file");
@@ -68,7 +68,7 @@ pub(crate) fn home_of(claim: &Claim) -> (&'static Paper, &'static Experiment) {
 /// Parses a claim's expression.
 ///
 /// # Panics
-/// If it is invalid; a test reads all claims.
+/// If the expression is invalid; a test reads all claims.
 pub(crate) fn expr_of(claim: &Claim) -> Expr {
     parse(&claim.expr).unwrap_or_else(|reason| panic!("{}: {reason}", claim.id))
 }
@@ -76,7 +76,7 @@ pub(crate) fn expr_of(claim: &Claim) -> Expr {
 /// Evaluates a claim.
 ///
 /// # Errors
-/// A message if rows or figures that it uses were not measured.
+/// A message, if rows or figures that the claim uses were not measured.
 pub(crate) fn evaluate_claim(
     claim: &Claim,
     rows: &MeasuredRows,
@@ -147,7 +147,7 @@ fn is_enough(claim: &Claim, points_true: u64, points: usize) -> bool {
     points_true as f64 >= claim.min_fraction * points as f64 - 1e-9
 }
 
-/// Counts the seeds that every row used by a claim has.
+/// Counts the seeds that all rows used by a claim have.
 fn seeds_of(expr: &Expr, points: &[Point], scene: &Scene<'_>, rows: &MeasuredRows) -> u64 {
     let mut calls = Vec::new();
     metrics_in(expr, scene.metrics, &mut calls);
@@ -163,7 +163,7 @@ fn seeds_of(expr: &Expr, points: &[Point], scene: &Scene<'_>, rows: &MeasuredRow
     least
 }
 
-/// Removes duplicates; the order is that of first occurrence.
+/// Removes duplicates, and keeps the order of first occurrences.
 fn each_once<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
     let mut once = Vec::new();
     for one in all {

@@ -1,4 +1,4 @@
-//! The runs that claims need.
+//! Determines the runs that claims need.
 
 use bbrlab_run::Run;
 
@@ -13,7 +13,7 @@ use crate::papers::{Claim, Experiment, Key};
 pub(crate) struct Needed(Vec<Point>);
 
 impl Needed {
-    /// Collects the places of these claims.
+    /// Collects the places of the figures that these claims use.
     pub(crate) fn by<'a>(claims: impl IntoIterator<Item = &'a Claim>) -> Self {
         let mut places: Vec<Point> = Vec::new();
         for claim in claims {
@@ -39,8 +39,9 @@ impl Needed {
         Self(places)
     }
 
-    /// Whether a run at this place, with flows of these algorithms, may yield a needed figure: run
-    /// and figure differ in no key that both have. Rows of single flows have their own RTT.
+    /// Whether a run with these keys and algorithms may yield a needed figure. It may if run and
+    /// figure have equal values of all keys that both have. The RTT is not compared, because rows
+    /// of single flows have the flow's RTT.
     pub(crate) fn has<N: AsRef<str>>(&self, run: &[(N, Key)], algorithms: &[&str]) -> bool {
         let is_of_run = |name: &str, value: &Value| match (name, value) {
             ("algorithm", Value::Word(name)) => algorithms.contains(&name.as_str()),
@@ -59,7 +60,7 @@ impl Needed {
     }
 }
 
-/// Returns the algorithms of a run's flows, by the papers' names.
+/// Returns the algorithms of a run's flows, under the names that the papers' data use.
 pub(crate) fn algorithms_of(run: &Run) -> Vec<&'static str> {
     run.classes
         .iter()

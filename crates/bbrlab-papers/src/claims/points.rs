@@ -1,8 +1,9 @@
 //! The points at which a claim is evaluated.
 //!
-//! `forall` gives the product of its lists. An axis of the grid that a claim leaves open is looped
-//! over as well (`papers/README.md`, "How to use it", 6). If several rows match a figure and differ
-//! in a key that nothing fixes, the point is replaced by one point per value of that key.
+//! The points are all combinations of the lists in `forall`. A claim must also be true along each
+//! axis of the grid that it does not fix (`papers/README.md`, "How to use it", 6). So if several
+//! rows match a figure and differ in a key that is not fixed, one point per value of that key
+//! replaces the point.
 
 use super::evaluate::{Fault, Point, Row, Scene, Value, matching, place};
 use super::parse::{Call, Expr};
@@ -29,7 +30,7 @@ fn with(point: &Point, key: &str, value: Value) -> Point {
     point
 }
 
-/// Splits each point along the axes that it leaves open.
+/// Splits each point along the axes that it does not fix.
 ///
 /// # Errors
 /// If the expression is invalid.

@@ -16,8 +16,8 @@ use crate::papers::{Key, Paper, Published, read_alone};
 pub struct Printed {
     /// The paper's key.
     pub paper: String,
-    /// The claims. A claim that printed numbers do not decide has no points; it is only checked
-    /// that it can be evaluated.
+    /// The claims. A claim that printed numbers do not decide has no points; its expression is only
+    /// checked for validity.
     pub claims: Vec<PrintedRule>,
     /// The identities.
     pub identities: Vec<PrintedRule>,
@@ -25,27 +25,27 @@ pub struct Printed {
     pub calcs: Vec<PrintedCalc>,
 }
 
-/// A claim or an identity.
+/// The result for a claim or an identity.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PrintedRule {
-    /// Its id.
+    /// The id of the claim or identity.
     pub id: String,
-    /// Points at which it is true, and the number of points.
+    /// The number of points at which it is true, and the number of points.
     pub points: Option<(u64, u64)>,
-    /// The reason if it has no value.
+    /// The reason, if the expression has no value.
     pub error: Option<String>,
 }
 
-/// A calculation.
+/// The result for a calculation of an artifact.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PrintedCalc {
-    /// The artifact.
+    /// The artifact's id.
     pub artifact: String,
     /// The expression.
     pub expr: String,
-    /// Its value.
+    /// The expression's value.
     pub value: Option<f64>,
-    /// The reason if it has none.
+    /// The reason, if the expression has no value.
     pub error: Option<String>,
 }
 
@@ -58,7 +58,7 @@ type Place<'a> = (&'a [(String, Key)], &'a [(String, Vec<Key>)]);
 /// If the file is not valid TOML.
 ///
 /// # Panics
-/// If a claim or an artifact in it does not follow `papers/README.md`.
+/// If a claim or an artifact in the file does not follow `papers/README.md`.
 pub fn evaluate_printed(key: &str, text: &str) -> Result<Printed, String> {
     let paper = read_alone(key, text)?;
     let claims = paper.claims.iter().map(|claim| {
@@ -98,7 +98,8 @@ fn rule(id: &str, found: Result<Option<(u64, u64)>, String>) -> PrintedRule {
 }
 
 /// Counts the points at which an expression is true on an experiment's printed rows. If printed
-/// numbers do not decide it, every figure is 1, only to check that the expression is valid.
+/// numbers do not decide the claim, all figures are set to 1, only to check that the expression is
+/// valid.
 fn on_rows(
     paper: &Paper,
     experiment: &str,

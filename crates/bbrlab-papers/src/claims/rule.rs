@@ -1,5 +1,4 @@
-//! Writes the rule of a claim in one line: its expression and where it must be true, as in the data
-//! file.
+//! Writes the rule of a claim in one line: its expression, and the points at which it must be true.
 
 use super::evaluate::Value;
 use super::rows::key_value;

@@ -1,18 +1,18 @@
-//! Settings in which a claim is evaluated again. Two kinds are in `papers/study/`: how an artifact
-//! is made on purpose, and the cause that makes a failing claim true.
+//! Settings in which a claim is evaluated again. `papers/study/` has two kinds: settings that
+//! should show an artifact, and causes, which make a failing claim true.
 //!
 //! The settings of artifacts are overrides of a built-in scenario; they follow the text of
 //! `reproduce` in the papers' data files.
 //!
-//! A cause was found by inspecting runs. Every study tests it again: with the cause switched, the
-//! claim must be true.
+//! We found the causes by inspecting runs. Every `reproduce` tests a cause again: with the cause
+//! switched, the claim must be true.
 
 use crate::papers::{Claim, paper_of};
 use crate::study::Setting;
 
-/// Returns the settings that may make a claim true: those of the artifacts that it names, in its
-/// order. For a claim that names no artifact, the setting of its paper's simulator, if there is
-/// one.
+/// Returns the settings that may make a claim true: the settings of the artifacts that the claim
+/// names, in the claim's order. For a claim that names no artifact, the setting of its paper's
+/// simulator, if any.
 pub(crate) fn settings_of(claim: &Claim) -> Vec<&'static Setting> {
     let paper = paper_of(&claim.id);
     let of = |id: &str| {

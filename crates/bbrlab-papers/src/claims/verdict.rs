@@ -1,4 +1,4 @@
-//! The verdict on a claim, and its reason as text.
+//! Determines the verdict on a claim, and describes the reason.
 
 use std::iter;
 use std::path::PathBuf;
@@ -15,15 +15,16 @@ use crate::repeat::RepeatCommand;
 /// The outcome of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClaimVerdict {
-    /// True under `linux`.
+    /// The claim is true with the `linux` profile.
     Holds,
-    /// False under `linux`.
+    /// The claim is false with the `linux` profile.
     Fails,
-    /// False under `linux` and true under the setting of its artifact.
+    /// The claim is false with the `linux` profile and true in the setting of its artifact.
     ArtifactShown,
-    /// False under both, or there is no such setting.
+    /// The claim is false with the `linux` profile and in the setting of its artifact, or there is
+    /// no such setting.
     ArtifactNotShown,
-    /// No simulation yields its metric.
+    /// No simulation can measure the claim's metric.
     Undecidable,
 }
 
@@ -45,23 +46,24 @@ impl ClaimVerdict {
     }
 }
 
-/// A claim under the setting of an artifact, or with its cause switched.
+/// The outcome of a claim in the setting of an artifact, or with a cause of its failure switched.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnderSetting {
     /// The id of the artifact or, if the setting is a cause of a failure, of the claim.
     pub of: String,
     /// The setting as text.
     pub setting: String,
-    /// The setting as keys of scenarios.
+    /// The command that runs the experiment in this setting.
     pub repeat: RepeatCommand,
-    /// The folders of its runs.
+    /// The folders of the runs in this setting.
     pub out: Vec<PathBuf>,
-    /// The claim's outcome there, or the reason why it could not be determined.
+    /// The claim's outcome in this setting, or the reason why it could not be determined.
     pub evaluation: Result<ClaimEvaluation, String>,
 }
 
 impl UnderSetting {
-    /// Exact 95 % interval of the share of seeds in which the claim is true there.
+    /// Exact 95 % confidence interval of the share of seeds in which the claim is true in this
+    /// setting.
     #[must_use]
     pub fn interval(&self) -> Option<[f64; 2]> {
         let evaluation = self.evaluation.as_ref().ok()?;
@@ -74,19 +76,19 @@ impl UnderSetting {
 pub struct Judged {
     /// The claim.
     pub claim: &'static Claim,
-    /// The verdict; `None` where this call gives none.
+    /// The verdict; `None` if the runs of this call do not suffice for one.
     pub verdict: Option<ClaimVerdict>,
-    /// Its outcome under `linux`.
+    /// The claim's outcome with the `linux` profile.
     pub evaluation: Option<ClaimEvaluation>,
-    /// Its outcomes where an artifact is made on purpose or, for a claim that is not thought an
-    /// artifact, where its cause is switched.
+    /// The claim's outcomes in the settings of its artifacts. For a claim that is not expected to
+    /// be an artifact: with causes of its failure switched.
     pub under: Vec<UnderSetting>,
-    /// Exact 95 % interval of the share of seeds in which it is true.
+    /// Exact 95 % confidence interval of the share of seeds in which the claim is true.
     pub interval: Option<[f64; 2]>,
-    /// The reason, including what was switched. Empty only for a claim that was expected to hold
-    /// and does.
+    /// The reason of the verdict, including outcomes in other settings. Empty only for a claim that
+    /// holds as expected.
     pub reason: String,
-    /// The reason without what was switched, for tables that show that separately.
+    /// The reason without outcomes in other settings, for tables that show these separately.
     brief: String,
 }
 
@@ -120,9 +122,9 @@ impl Judged {
 
 /// The reason for a verdict.
 struct VerdictReason {
-    /// The outcome under `linux`.
+    /// The outcome with the `linux` profile.
     here: String,
-    /// The outcomes with something switched.
+    /// The outcomes in other settings.
     switched: Vec<String>,
     /// The expectation in the data file.
     expected: String,
@@ -147,8 +149,8 @@ const POINTS_SHOWN: usize = 3;
 /// Maximum number of figures shown for a true claim.
 const FIGURES_SHOWN: usize = 8;
 
-/// Judges a claim by its outcomes under `linux` and under its artifacts' settings. A claim that is
-/// true under `linux` needs no such settings.
+/// Judges a claim by its outcomes with the `linux` profile and in other settings. A claim that is
+/// true with the `linux` profile needs no other settings.
 pub(crate) fn judge(
     claim: &'static Claim,
     evaluation: Result<ClaimEvaluation, String>,

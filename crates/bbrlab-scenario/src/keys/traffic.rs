@@ -12,7 +12,7 @@ use crate::language::key::{Form, name_of, names, needed, optional};
 use crate::language::quantity::{parse_frequency, show_rate, show_span};
 use crate::language::reader::{Keys, Reader};
 
-/// The default of `at_most`, the largest number of concurrent flows. So many flows take about 60 MB
+/// The default of `at_most`, the largest number of concurrent flows. These flows take about 60 MB
 /// of memory.
 const AT_MOST: u32 = 10_000;
 
