@@ -1,5 +1,5 @@
-//! Declarations of a paper's figures and tables in its study file: the measured rows and runs that
-//! each shows, and its shape.
+//! Declarations of a paper's figures and tables in its study file. A declaration has the measured
+//! rows and runs that the figure shows, and its shape.
 
 use std::collections::BTreeMap;
 
@@ -12,15 +12,15 @@ use crate::id::Id;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "FigureText")]
 pub(crate) struct Figure {
-    /// The experiment, whatever its form.
+    /// The experiment, without its form. The figure applies to all forms.
     pub(crate) experiment: Id,
-    /// The number in the paper.
+    /// The figure's number in the paper, such as a figure or table number.
     pub(crate) number: String,
-    /// The title.
+    /// The figure's title.
     pub(crate) title: String,
-    /// A note for a reader who compares it with the paper; may be empty.
+    /// A note for readers who compare the figure with the paper; may be empty.
     pub(crate) note: String,
-    /// Its shape.
+    /// The figure's shape.
     pub(crate) body: Body,
 }
 
@@ -44,15 +44,15 @@ pub(crate) enum Is {
     Word(String),
     /// A quantity, in the unit that ends the key's name.
     Number(f64),
-    /// One of these names.
+    /// Any of these names.
     OneOf(Vec<String>),
 }
 
-/// Names the metrics among the keys of a table.
+/// The pseudo-key of a table that stands for the metrics.
 pub(crate) const METRIC: &str = "metric";
 
 /// A table: a row for each combination of some keys, a column for each combination of others.
-/// [`METRIC`] is among either.
+/// Either the rows or the columns include [`METRIC`].
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Grid {
@@ -61,7 +61,7 @@ pub(crate) struct Grid {
     pub(crate) lines: Vec<String>,
     pub(crate) across: Vec<String>,
     pub(crate) metrics: Vec<String>,
-    /// Metrics of a whole column, each a row at the foot.
+    /// Metrics of a whole column. Each is a row at the bottom of the table.
     #[serde(default)]
     pub(crate) foot: Vec<String>,
     /// Whether cells are shaded by their values, which are indices from 0 to 1.
@@ -69,13 +69,13 @@ pub(crate) struct Grid {
     pub(crate) is_shaded: bool,
 }
 
-/// One panel, or several.
+/// One panel, or several of one kind.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "PanelText")]
 pub(crate) struct Panel {
     pub(crate) title: String,
     pub(crate) at: At,
-    /// A panel for each combination of these keys.
+    /// Keys. There is a panel for each combination of their values.
     pub(crate) each: Vec<String>,
     pub(crate) draws: Draws,
 }
@@ -83,9 +83,9 @@ pub(crate) struct Panel {
 /// The content of a panel.
 #[derive(Clone, Debug)]
 pub(crate) enum Draws {
-    /// A metric along a key, a curve for each combination of others.
+    /// A metric along a key, with one curve for each combination of other keys.
     Curves(Along),
-    /// Like `Curves`, as bars on top of each other.
+    /// Like `Curves`, but as stacked bars.
     Stacked(Along),
     /// The distribution of a metric over the flows, along a key.
     Boxes(Along),
@@ -109,19 +109,19 @@ pub(crate) struct Along {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OverTime {
-    /// The quantities drawn, and the flows they are drawn for.
+    /// The quantities drawn, each with its flows.
     pub(crate) shows: Shows,
     /// Keys that name the runs, if the panel has several.
     #[serde(default)]
     pub(crate) by: Vec<String>,
-    /// From when to when, in seconds; the whole run if absent.
+    /// Start and end of the time drawn, in seconds; the whole run if absent.
     pub(crate) window_s: Option<(f64, f64)>,
     /// A metric with printed values at `time_s`, which are drawn on the lines.
     pub(crate) printed: Option<String>,
     /// Printed values, drawn as horizontal lines.
     #[serde(default)]
     pub(crate) levels: Vec<Named>,
-    /// Printed moments, drawn as vertical lines.
+    /// Printed times, drawn as vertical lines.
     #[serde(default)]
     pub(crate) moments: Vec<Named>,
 }
@@ -139,20 +139,20 @@ pub(crate) struct Named {
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Quantity {
-    /// IP bytes received since the flow's start over the time since then, in Mibit/s, as the thesis
-    /// plots it.
+    /// IP bytes received since the flow's start divided by the time since the start, in Mibit/s, as
+    /// the thesis plots it.
     RunningMean,
-    /// Payload that the application reads.
+    /// Rate of payload that the application reads.
     Throughput(f64),
     /// Packets that the sender sends per second.
     Sent(f64),
     /// Packets that the sender marks lost per second.
     LostPerSecond(f64),
-    /// Payload of all packets sent.
+    /// Rate of payload of all packets sent.
     SentRate(f64),
     /// Retransmissions per second.
     Retransmitted(f64),
-    /// Packets that the sender has marked lost.
+    /// Total number of packets that the sender has marked lost.
     Lost,
     Rtt,
     MinRtt,
@@ -167,7 +167,7 @@ pub(crate) enum Quantity {
 /// The quantities that a panel draws over time, each with its flows.
 pub(crate) type Shows = Vec<(Quantity, Who)>;
 
-/// The flows, or the link, that lines are drawn for.
+/// The flows or the link for which lines are drawn.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Who {
@@ -181,9 +181,9 @@ pub(crate) enum Who {
     Cc(String),
     /// The flows with the most and the least goodput.
     HighAndLow,
-    /// All flows of a sender together.
+    /// The sum over the flows of each sender.
     Senders,
-    /// All flows together.
+    /// The sum over all flows.
     Together,
     /// The bottleneck.
     Link,
@@ -209,7 +209,7 @@ struct FigureText {
     shows: Vec<Shows>,
 }
 
-/// Panels on top of each other.
+/// A stack of panels, from top to bottom.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stack {
@@ -265,7 +265,7 @@ fn panels_of(stacks: &[Stack], columns: usize, shows: &[Shows]) -> Vec<Panel> {
     panels
 }
 
-/// A panel in a study file, with exactly one of the last four keys.
+/// A panel in a study file. Exactly one of the last four keys must be set.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PanelText {
