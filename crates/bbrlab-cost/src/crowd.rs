@@ -1,5 +1,5 @@
-//! Flows that arrive faster than their link can serve them: how many wait, and how often their
-//! timers expire.
+//! Models flows that arrive faster than their link can serve them: how many flows wait, and how
+//! often their timers expire.
 
 use bbrlab_run::Arrivals;
 use bbrlab_units::Span;
@@ -15,7 +15,7 @@ pub(crate) struct Crowd {
     /// Duration of a flow on an idle path, in seconds.
     alone_s: f64,
     at_most: f64,
-    /// Flows that have arrived and that the links have not served yet.
+    /// The number of flows that have arrived and that the links have not served yet.
     pub(crate) waiting: f64,
     /// The largest number of concurrent flows.
     pub(crate) under_way: f64,
@@ -30,7 +30,7 @@ impl Crowd {
         Self { gap_s, each: demand.each, alone_s, at_most, waiting: 0.0, under_way, rejected: 0.0 }
     }
 
-    /// Packets of the flows that wait.
+    /// Packets of the waiting flows.
     pub(crate) fn backlog(&self) -> f64 {
         self.waiting * self.each
     }
@@ -53,8 +53,8 @@ impl Crowd {
         self.waiting = before + grown - rejected;
         self.under_way =
             self.under_way.max((self.waiting + self.alone_s / self.gap_s).min(self.at_most));
-        // The number of waiting flows rises or falls linearly, and stays constant once it has
-        // reached its limit.
+        // The number of waiting flows changes linearly, until it reaches its limit and stays
+        // constant.
         let ramp = if grown > 0.0 { 1.0 - rejected / grown } else { 1.0 };
         let mean = f64::midpoint(before, self.waiting) * ramp + self.waiting * (1.0 - ramp);
         on_the_way_s + mean * present_s

@@ -1,4 +1,4 @@
-//! Comma-separated tables whose columns are found by name, so that additional columns do no harm.
+//! Reads comma-separated tables. Columns are found by name, so additional columns are ignored.
 //!
 //! Error messages name file, line and column.
 
@@ -26,7 +26,7 @@ impl Columns {
         Ok(Self { csv })
     }
 
-    /// Splits a line into cells, of which there must be as many as columns.
+    /// Splits a line into cells. The line must have one cell per column.
     pub(super) fn row<'a>(
         &'a self,
         path: &'a Path,

@@ -1,4 +1,4 @@
-//! The difference between two sets of runs, beyond what chance explains.
+//! Computes the difference between two sets of runs, minus the part that chance explains.
 
 use bbrlab_run::{mean, percentile, variance};
 
@@ -7,7 +7,7 @@ use bbrlab_run::{mean, percentile, variance};
 pub enum Metric {
     /// Payload that the receiver gets, in Mbit/s.
     Goodput,
-    /// Link bytes over capacity.
+    /// Bytes sent at the bottleneck divided by its capacity.
     Utilization,
     /// Mean of the sampled smoothed RTT, in ms.
     MeanRtt,
@@ -48,7 +48,7 @@ impl Metric {
         Self::SecondUtilization,
     ];
 
-    /// Its name in documents.
+    /// The metric's name in documents.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -97,13 +97,14 @@ impl Metric {
 pub struct LinuxComparison {
     /// The metric.
     pub metric: Metric,
-    /// The flow, where flows can be told apart.
+    /// The flow, if flows are distinguishable and the metric is per flow.
     pub flow: Option<usize>,
     /// Mean over our seeds.
     pub ours: f64,
     /// Mean over Linux's seeds.
     pub linux: f64,
-    /// max(0, |ours - Linux| - 2 SE) / max(Linux, floor); for Jain's index not divided.
+    /// max(0, |ours - Linux| - 2 SE) / max(Linux, floor), where SE is the standard error of the
+    /// difference and floor the metric's smallest divisor. For Jain's index, not divided.
     pub difference: f64,
 }
 
@@ -142,7 +143,7 @@ impl LinuxComparison {
 /// A metric over all points.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MetricSummary {
-    /// Comparisons.
+    /// Number of comparisons.
     pub n: usize,
     /// Median difference.
     pub median: f64,

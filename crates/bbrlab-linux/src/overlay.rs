@@ -1,5 +1,5 @@
-//! Pictures of cwnd, RTT, throughput and queue that draw Linux's seed 1 and our first run over each
-//! other.
+//! Plots of cwnd, RTT, throughput and queue, in which Linux's seed 1 and our first run are drawn in
+//! the same panels.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,8 @@ use super::{LinuxError, LinuxOptions, LinuxReport, plan, scenario_text, series};
 /// The points to draw.
 #[derive(Clone, Debug)]
 pub enum Pictures {
-    /// This many points, those that differ most, in multiples of the tolerances.
+    /// The points with the largest differences, in multiples of the tolerances. The number of
+    /// points.
     Worst(usize),
     /// The points with these names.
     Named(Vec<String>),

@@ -1,8 +1,8 @@
-//! The results of a real Linux stack: the summary rows of a reference folder.
+//! Reads the results of a real Linux stack: the summary of a reference folder.
 //!
-//! A reference folder holds `summary.csv`, one row per run and flow. Rows of one kernel and
-//! scenario are a *point*; its seeds are repetitions of it. A run of the reference becomes the same
-//! record as our runs, in which values that the file does not contain are `None`.
+//! A reference folder has a `summary.csv` with one row per run and flow. The rows of one kernel and
+//! one scenario form a *point*; its runs differ in the seed. A run of the reference is converted to
+//! the record of our runs. Values that the file does not contain are `None`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,11 +20,11 @@ const BYTES_MAX: u64 = 64 << 20;
 const NEEDED: [&str; 8] =
     ["kernel", "scenario", "family", "seed", "flow", "cc", "start_s", "flow_rtt_ms"];
 
-/// The setting that gives the rate of a second bottleneck, to which the columns `rev_*` then
-/// belong.
+/// The setting with the rate of a second bottleneck. If it is set, the columns `rev_*` describe the
+/// second bottleneck.
 pub(super) const SECOND_RATE: &str = "rate2_mbps";
 
-/// Settings that give the rate of a second link, to which the columns `rev_*` belong.
+/// Settings with the rate of a second link, which the columns `rev_*` describe.
 const SECOND_LINK: [&str; 3] = [SECOND_RATE, "rev_rate_mbps", "ack_rate_mbps"];
 
 /// A scenario on a kernel, with all its seeds.
@@ -40,7 +40,7 @@ pub(super) struct ReferencePoint {
     pub(super) duration_s: f64,
     /// `key=value` pairs of the column `settings`.
     pub(super) settings: BTreeMap<String, String>,
-    /// Its runs, one per seed.
+    /// The runs of the point, one per seed.
     pub(super) seeds: Vec<RunSummary>,
 }
 
@@ -140,7 +140,7 @@ fn point(row: &Row<'_>) -> Result<ReferencePoint, LinuxError> {
     })
 }
 
-/// Reads the values of a run that each of its rows repeats.
+/// Reads the values that all rows of a run have in common.
 fn seed_run(row: &Row<'_>, point: &ReferencePoint, seed: u64) -> Result<RunSummary, LinuxError> {
     let mut links = vec![LinkSummary {
         name: "bottleneck".to_owned(),
@@ -216,7 +216,7 @@ fn flow(row: &Row<'_>, id: u32, stop_s: f64) -> Result<FlowSummary, LinuxError> 
     })
 }
 
-/// Returns our name for a kernel's congestion control.
+/// Returns our name of a congestion control of the kernel.
 fn our_name(cc: &str) -> &str {
     if cc == "bbr" { "bbr1" } else { cc }
 }

@@ -1,4 +1,4 @@
-//! The settings of a point: how it deviates from the reference's dumbbell, read and checked.
+//! Reads and checks the settings of a point, which are deviations from the reference's dumbbell.
 //!
 //! Settings can be combined, as in a real network. An unsupported combination or an unknown value
 //! is an error, because a setting that is ignored silently would lead to a comparison of two
@@ -10,7 +10,7 @@ use std::str::FromStr;
 
 use super::reference::{ReferencePoint, SECOND_RATE};
 
-/// All keys.
+/// All keys that settings may have.
 const KNOWN: [&str; 28] = [
     "ack_buffer_pkts",
     "ack_rate_mbps",
@@ -89,7 +89,7 @@ pub(super) enum Ecn {
     #[default]
     Off,
     On,
-    /// On, with the route feature that BBRv3 requires.
+    /// ECN is on, with the route feature that BBRv3 requires.
     Low,
 }
 
@@ -101,17 +101,18 @@ pub(super) enum QueueKind {
     Netem,
     /// A token bucket with a FIFO inside.
     Tbf,
-    /// A token bucket with a `codel` inside that marks packets above this sojourn time.
+    /// A token bucket with a `codel` inside, which marks packets whose sojourn time exceeds the
+    /// threshold.
     TbfCodel { ce_threshold_ms: f64 },
-    /// An exact serialiser with a discipline inside, in the syntax of `tc`. With
-    /// `second_rate_mbps`, a second serialiser of that rate follows.
+    /// An exact serialiser after a queue discipline; `words` is the discipline in the syntax of
+    /// `tc`. With `second_rate_mbps`, a second serialiser of that rate follows.
     Discipline { words: String, second_rate_mbps: Option<f64> },
 }
 
 /// The link of the reverse path, in addition to its delay.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) enum Reverse {
-    /// No link: only a delay.
+    /// No link with a rate, only a delay.
     #[default]
     Free,
     /// A link like the bottleneck, which only ACKs cross.
@@ -205,7 +206,7 @@ impl Settings {
         Ok(())
     }
 
-    /// Whether packets can be marked with CE.
+    /// Whether ECN is negotiated, so that packets can be marked with CE.
     pub(super) fn has_marks(&self) -> bool {
         self.ecn != Ecn::Off
     }
@@ -224,16 +225,16 @@ impl Settings {
     }
 }
 
-/// Quotes a key, and leaves other text unchanged.
+/// Puts a key in backticks; leaves text with spaces unchanged.
 fn quoted(key: &str) -> String {
     if key.contains(' ') { key.to_owned() } else { format!("`{key}`") }
 }
 
-/// The pairs that have not been read yet.
+/// The pairs of key and value that have not been read yet.
 struct Left(BTreeMap<String, String>);
 
 impl Left {
-    /// Reads the number of a key, if the key is there.
+    /// Reads the number of a key, if the key is set.
     fn number<N: FromStr + PartialOrd + Default + Display>(
         &mut self,
         key: &str,
@@ -282,7 +283,7 @@ impl Left {
         Ok(Application::Endless)
     }
 
-    /// Returns an error if `key` is there, which has no effect without `other`.
+    /// Returns an error if `key` is set, because it has no effect without `other`.
     fn alone(&self, key: &str, other: &str) -> Result<(), String> {
         if self.0.contains_key(key) {
             return Err(format!("`{key}`: expected `{other}` as well"));

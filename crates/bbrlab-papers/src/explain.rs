@@ -1,17 +1,17 @@
 //! `--explain`: finds the switch that causes an artifact.
 //!
-//! An artifact's setting differs from the experiment under `linux` in some keys of the stack and of
-//! the links. It may also differ in the form of the experiment (its flows, its queue, the
-//! algorithms as their authors wrote them) or in the rule for counting packets. Each such
-//! difference is a switch.
+//! The setting of an artifact differs from the experiment with the `linux` profile in keys of the
+//! stack and the links. It may also differ in the form of the experiment (its flows, its queue, the
+//! authors' versions of algorithms) or in the rule for counting packets. Each difference is a
+//! switch.
 //!
-//! A claim is evaluated with all switches off, all on, each alone on and each alone off, with one
-//! seed and only at its points. A switch decides if the claim is true with this switch alone on and
-//! false with it alone off. If no switch alone makes the claim true, pairs are tried, first those
-//! whose switches are needed.
+//! A claim is evaluated with all switches off, with all on, with only one on and with only one off,
+//! for each switch. These runs use one seed, and only the claim's points. A switch is the cause if
+//! the claim is true with only this switch on, and false with only this switch off. If no single
+//! switch makes the claim true, pairs are tried. Pairs of needed switches are tried first.
 //!
-//! A pair is reported only if neither of its switches is enough alone. If one of them cannot be run
-//! alone, this is unknown, and the result says so.
+//! A pair is reported only if neither of its switches alone makes the claim true. If a switch
+//! cannot be run alone, this is unknown, and the result says so.
 //!
 //! Each run is stored in a folder, like all other runs, so that no run is computed twice.
 
@@ -32,14 +32,14 @@ use crate::work::Work;
 /// Maximum number of pairs tried.
 const PAIRS: usize = 60;
 
-/// One difference between an artifact's setting and `linux`.
+/// One difference between an artifact's setting and the experiment with the `linux` profile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Switch {
-    /// A key with its values, in the syntax of `--set`.
+    /// A key with its value in each state of the switch, in the syntax of `--set`.
     Key { key: String, on: String, off: String },
-    /// The form of the experiment.
+    /// The form of the experiment when the switch is on.
     Form(&'static str),
-    /// The rule for counting packets.
+    /// The rule for counting packets when the switch is on.
     Counting(Counting),
 }
 
@@ -48,40 +48,44 @@ pub(crate) enum Switch {
 pub struct SwitchEffect {
     /// The switch: `stack.sndbuf = "131072B"`, the form of the experiment or the rule for counting.
     pub switch: String,
-    /// The keys that switch it on, in the syntax of `--set`. Empty for the form, which is another
-    /// scenario, and for the rule for counting.
+    /// The overrides that switch it on, in the syntax of `--set`. Empty for the form, which is
+    /// another scenario, and for the rule for counting.
     pub on: Vec<String>,
-    /// The keys that switch it off.
+    /// The overrides that switch it off.
     pub off: Vec<String>,
-    /// Whether the claim is true with only this switch on, or the reason why that could not be run.
+    /// Whether the claim is true with only this switch on, or the reason why this could not be run.
     pub alone_on: Result<bool, String>,
-    /// Whether the claim is true with only this switch off, or such a message.
+    /// Whether the claim is true with only this switch off, or the reason why this could not be
+    /// run.
     pub alone_off: Result<bool, String>,
 }
 
 /// The cause of an artifact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ArtifactCause {
-    /// The claim is true under `linux`: there is nothing to explain.
+    /// The claim is true with the `linux` profile, so there is nothing to explain.
     TrueUnderLinux,
-    /// This switch: the claim is true with it alone on, and false with it alone off.
+    /// One switch: the claim is true with only this switch on, and false with only this switch off.
     Switch(String),
-    /// Each of these switches alone makes the claim true, and none is known to be needed.
+    /// Any of several switches: each alone makes the claim true, and no switch is known to be
+    /// needed.
     AnyOf {
         /// The switches.
         enough: Vec<String>,
-        /// Those of them without which the others cannot be run. Whether they are needed is
-        /// unknown.
+        /// The switches among `enough` without which the others cannot be run. Whether they are
+        /// needed is unknown.
         not_without: Vec<String>,
     },
     /// Two switches together.
     Pair {
         /// The two switches.
         both: [String; 2],
-        /// Those of them that cannot be run alone. The others are not enough alone.
+        /// The switches of `both` that cannot be run alone. The other switches alone do not make
+        /// the claim true.
         not_alone: Vec<String>,
     },
-    /// No switch alone, and no pair that was run.
+    /// More than two switches: neither a single switch nor a pair that was run makes the claim
+    /// true.
     More {
         /// The switches that are needed.
         needed: Vec<String>,
@@ -90,11 +94,11 @@ pub enum ArtifactCause {
         /// Number of pairs not run, because there are too many or they cannot be run.
         pairs_not_run: usize,
     },
-    /// The claim is false under the setting, too.
+    /// The claim is also false with the artifact's setting.
     NotShown,
-    /// No setting is known that should cause it.
+    /// No setting is known that should show the artifact.
     NoSetting,
-    /// Unknown, with the reason.
+    /// The cause is unknown, for this reason.
     Unknown(String),
 }
 
@@ -105,7 +109,7 @@ pub struct Explained {
     pub claim: String,
     /// The artifact's id, and its setting as text; `None` if no setting is known.
     pub setting: Option<(String, String)>,
-    /// The setting as keys of scenarios.
+    /// The command that runs the experiment with this setting.
     pub repeat: RepeatCommand,
     /// The switches with their effects.
     pub switches: Vec<SwitchEffect>,
@@ -122,14 +126,14 @@ impl Switch {
         }
     }
 
-    /// Returns the keys of the scenario that switch it on or off.
+    /// Returns the overrides that switch it on or off, in the syntax of `--set`.
     fn sets(&self, is_on: bool) -> Vec<String> {
         let Self::Key { key, on, off } = self else { return Vec::new() };
         if !is_on {
             return vec![format!("{key}={off}")];
         }
         let mut sets = vec![format!("{key}={on}")];
-        // A buffer in bytes does not show how much of it a device queue in packets takes.
+        // A buffer counted in bytes cannot be split into a device queue in packets and the rest.
         if let Some(link) = key.strip_suffix(".device_queue") {
             sets.push(format!("{link}.buffer_unit=\"pkt\""));
         }
@@ -177,7 +181,7 @@ impl ArtifactCause {
     }
 }
 
-/// Describes switches of which each is enough alone and none is known to be needed.
+/// Describes switches of which each alone makes the claim true, and none is known to be needed.
 fn any_of(enough: &[String], not_without: &[String]) -> String {
     match (enough, not_without) {
         ([one], []) => format!("made by {one} alone, and by the others without it"),
@@ -191,8 +195,8 @@ fn any_of(enough: &[String], not_without: &[String]) -> String {
     }
 }
 
-/// Explains a claim by the settings of the artifacts that it names. Returns the settings that were
-/// tried without success and the first one that makes the claim true. Adds the runs to `work`.
+/// Explains a claim by the settings of the artifacts that it names. Returns the settings tried, up
+/// to the first setting that makes the claim true. Adds the runs to `work`.
 ///
 /// # Errors
 /// If a run or a write fails, or the user interrupts it.
@@ -283,7 +287,8 @@ fn explain_by(
     Ok(explained(effects, cause))
 }
 
-/// Finds the cause from the effects and from `pair`, the pair that made the claim true, if one did.
+/// Finds the cause from the effects of single switches and from `pair`, the pair that made the
+/// claim true, if there is one.
 fn cause_of(
     effects: &[SwitchEffect],
     pair: Option<(usize, usize)>,
@@ -326,7 +331,7 @@ fn pairs(effects: &[SwitchEffect]) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// Finds the switches between an experiment and a setting: the keys whose values differ, the form
+/// Finds the differences between an experiment and a setting: keys with different values, the form,
 /// and the rule for counting.
 fn switches_of(
     experiment: &'static Experiment,
@@ -378,7 +383,7 @@ struct Trials<'a, W> {
 }
 
 impl<W: FnMut(Progress)> Trials<'_, W> {
-    /// Whether the claim is true with these switches on and the others off, or the reason why this
+    /// Whether the claim is true with these switches on and all others off, or the reason why this
     /// is unknown.
     fn with(&mut self, on: &[usize]) -> Result<Result<bool, String>, LabError> {
         self.run(&config_of(self.switches, on))
@@ -410,7 +415,7 @@ fn config_of(switches: &[Switch], on: &[usize]) -> Config {
             _ => {}
         }
     }
-    // With all switches off it is the experiment itself, whose runs exist.
+    // With all switches off, use the experiment without overrides, because its runs already exist.
     if on.is_empty() {
         config.sets.clear();
     }

@@ -1,18 +1,18 @@
 //! The papers' experiments: published figures next to measured ones, and a verdict on every claim.
 //!
-//! An experiment is the runs of one or more built-in scenarios and the rows that its paper printed.
-//! The paper's own keys (algorithm, bandwidth, delay ...) locate each run (`locate.rs`). The
-//! paper's metrics are computed by the paper's own formulas and in its units (`metrics/`), which
-//! gives the measured rows (`rows.rs`). The figures printed for the same place are shown next to
-//! them (`published.rs`).
+//! An experiment consists of the runs of one or more built-in scenarios and of the rows that its
+//! paper printed. Each run is located by the paper's keys, such as algorithm, bandwidth and delay
+//! (`locate.rs`). Measured rows have the paper's metrics, computed by the paper's formulas and in
+//! its units (`metrics/`, `rows.rs`). Each measured figure is shown next to the printed figure with
+//! the same keys (`published.rs`).
 //!
 //! | file | idea |
 //! | --- | --- |
 //! | `papers.rs` | what the papers printed and claim: `papers/*.toml` |
-//! | `study.rs`, `id.rs` | what we add to that: `papers/study/*.toml` |
-//! | `names.rs` | what users name: papers, experiments, claims |
+//! | `study.rs`, `id.rs` | our additions: `papers/study/*.toml` |
+//! | `names.rs` | looks up the names that users give: papers, experiments, claims |
 //! | `reproduce.rs` | the runs of an experiment |
-//! | `quick.rs` | what `--quick` leaves out |
+//! | `quick.rs` | the runs that `--quick` leaves out or shortens |
 //! | `metrics/mod.rs` | the list of papers |
 //! | `locate.rs`, `metrics/` | keys and figures of a run, by the paper's formulas |
 //! | `counting.rs` | rules for counting packets |
@@ -22,7 +22,7 @@
 //! | `figures/` | the papers' figures, drawn from our runs |
 //! | `report.rs`, `notes.rs`, `repeat.rs` | the report, and how to repeat a part of it |
 //! | `work.rs` | number and CPU time of runs |
-//! | `kept/` | the committed part of results, from which pages are written |
+//! | `kept/` | writes the committed part of results, from which pages are generated |
 
 mod claims;
 mod counting;

@@ -24,36 +24,36 @@ pub(crate) use self::key::equal;
 /// A paper.
 #[derive(Clone, Debug)]
 pub struct Paper {
-    /// Its name in ids, such as `lanigan2020`.
+    /// The paper's name in ids, such as `lanigan2020`.
     pub key: String,
-    /// Its title.
+    /// The paper's title.
     pub title: String,
-    /// The year it appeared.
+    /// The year of publication.
     pub year: i64,
-    /// Where it appeared.
+    /// The journal, conference or other place of publication.
     pub venue: String,
-    /// Its experiments, in the paper's order.
+    /// The experiments, in the paper's order.
     pub experiments: Vec<Experiment>,
-    /// Units and definitions of its metrics.
+    /// The metrics of the paper with their units.
     pub metrics: Vec<Metric>,
-    /// Names that its expressions use, with their values.
+    /// Constants that the expressions of claims use, with their values.
     pub constants: Vec<(String, f64)>,
-    /// Its statements.
+    /// The claims: statements of the paper as expressions.
     pub claims: Vec<Claim>,
-    /// The parts of its numbers that do not come from the algorithms.
+    /// The artifacts: effects in the paper's numbers that do not come from the algorithms.
     pub artifacts: Vec<Artifact>,
     /// Expressions that must be true of the printed numbers.
     pub(crate) identities: Vec<Identity>,
-    /// Our additions.
+    /// Our additions, from `papers/study/`.
     pub(crate) study: Study,
 }
 
 /// An expression that is true of a paper's printed numbers, unless the data have an error.
 #[derive(Clone, Debug)]
 pub(crate) struct Identity {
-    /// Its id.
+    /// The identity's id.
     pub(crate) id: String,
-    /// The experiment whose rows it is about.
+    /// The experiment on whose rows the expression is evaluated.
     pub(crate) experiment: String,
     /// The expression, in the language of claims.
     pub(crate) expr: String,
@@ -79,9 +79,9 @@ impl Identity {
 /// A metric as a paper defines it.
 #[derive(Clone, Debug)]
 pub struct Metric {
-    /// Its name.
+    /// The metric's name in the data file.
     pub id: String,
-    /// Its unit.
+    /// The metric's unit.
     pub unit: String,
 }
 
@@ -98,13 +98,13 @@ pub fn papers() -> &'static [Paper] {
     })
 }
 
-/// Reads a paper's data file alone, without our additions.
+/// Reads a paper's data file without the study file.
 ///
 /// # Errors
 /// If it is not valid TOML.
 ///
 /// # Panics
-/// If a claim or an artifact in it does not follow `papers/README.md`.
+/// If a claim or an artifact in the file does not follow `papers/README.md`.
 pub(crate) fn read_alone(key: &str, text: &str) -> Result<Paper, String> {
     read(key, text, "")
 }
@@ -171,7 +171,7 @@ fn words_of(form: &str) -> String {
     form.replace('-', " ")
 }
 
-/// Returns the paper of an item, by the item's id.
+/// Returns the paper to which an id belongs. Ids begin with the paper's key.
 pub(crate) fn paper_of(id: &str) -> Option<&'static Paper> {
     let key = id.split('.').next().unwrap_or_default();
     papers().iter().find(|paper| paper.key == key)
@@ -180,7 +180,7 @@ pub(crate) fn paper_of(id: &str) -> Option<&'static Paper> {
 /// Returns the unit of a metric of an experiment's paper, as tables write it.
 pub(crate) fn unit_of(experiment: &str, metric: &str) -> String {
     let paper = paper_of(experiment);
-    // A prefix before the name of a paper's metric does not change the unit.
+    // Some measured metrics have a prefix before the paper's name; the unit is the same.
     let is_it = |known: &&Metric| metric == known.id || metric.ends_with(&format!("_{}", known.id));
     let unit = paper.and_then(|paper| paper.metrics.iter().find(is_it));
     let unit = unit.map(|metric| metric.unit.as_str());

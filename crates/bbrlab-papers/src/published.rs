@@ -1,4 +1,4 @@
-//! Measured rows with the figures that the paper printed for the same place.
+//! Combines measured rows with the figures that the paper printed for the same keys.
 
 use bbrlab_report::{PrintedAs, PublishedCell, PublishedRow, median};
 use toml::{Table, Value};
@@ -23,7 +23,7 @@ pub(crate) fn published_rows(
     measured.rows.iter().map(of_row).collect()
 }
 
-/// Returns a measured metric of a row, with its interval and the figure printed for the same place.
+/// Returns a measured metric of a row, with its confidence interval and the printed figure.
 pub(crate) fn cell_of(experiment: &Experiment, row: &MeasuredRow, metric: &str) -> PublishedCell {
     let derived = experiment.derived_rows.iter().map(|row| (row, PrintedAs::Derived));
     let known = experiment.rows.iter().map(|row| (row, printed_as(row))).chain(derived);
@@ -46,7 +46,7 @@ pub(crate) fn cell_of(experiment: &Experiment, row: &MeasuredRow, metric: &str) 
     }
 }
 
-/// Returns how the paper's words qualify a printed row.
+/// Returns the qualification that the paper gives a printed row, such as "about".
 fn printed_as(row: &Table) -> PrintedAs {
     let words = row.get("qualifier").and_then(Value::as_str);
     words.map_or(PrintedAs::Value, PrintedAs::from_words)
@@ -62,9 +62,9 @@ fn counterpart<'a>(row: &MeasuredRow, metric: &'a str) -> Option<&'a str> {
     }
 }
 
-/// Whether a printed row is for the same place. No key that both rows have may differ, and the
-/// measured row must not be about a part that the printed row does not name, such as one of several
-/// flows.
+/// Whether a printed row has the same place as a measured row. Keys that both rows have must be
+/// equal. The measured row must not describe a part that the printed row does not name, such as one
+/// of several flows.
 fn is_at(row: &MeasuredRow, printed: &Table) -> bool {
     row.keys.iter().all(|(name, here)| match printed.get(name) {
         Some(there) => here.is(there),

@@ -13,23 +13,24 @@ use crate::reproduce::{ReproduceOptions, Reproduced};
 use crate::sensitivity::Sensitivity;
 use crate::work::Work;
 
-/// An experiment with its claims and the causes of its artifacts.
+/// The results of an experiment for the report: its claims, and the causes of its artifacts.
 #[derive(Clone, Debug)]
 pub struct ExperimentReport {
-    /// The experiment.
+    /// The experiment with its measured figures.
     pub reproduced: Reproduced,
-    /// Its claims.
+    /// The claims with their verdicts.
     pub claims: Vec<Judged>,
-    /// The causes of its artifacts.
+    /// The causes of artifacts.
     pub explained: Vec<Explained>,
     /// The effects of choices that the paper leaves open.
     pub sensitivity: Vec<Sensitivity>,
-    /// The runs for evaluating claims, artifacts and choices, beyond the experiment's own.
+    /// Number and CPU time of additional runs, for claims, artifacts and choices.
     pub switched: Work,
 }
 
 impl ExperimentReport {
-    /// The experiment that judges the claims, if this is another form of it.
+    /// If this is a form other than the first: the id of the experiment whose first form judges the
+    /// claims.
     #[must_use]
     pub fn judged_by(&self) -> Option<&'static str> {
         let mut all = papers().iter().flat_map(|paper| &paper.experiments);
@@ -39,7 +40,8 @@ impl ExperimentReport {
 }
 
 impl Reproduced {
-    /// Describes how the figures came about, and what a reader should know before comparing them.
+    /// Describes how the figures were measured, and what readers should know before they compare
+    /// them.
     #[must_use]
     pub fn note_words(&self) -> String {
         let seeds = || self.measured.rows.iter().map(|row| row.seeds_run);

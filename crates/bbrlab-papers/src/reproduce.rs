@@ -47,7 +47,7 @@ pub struct ReproduceOptions {
     pub jobs: usize,
     /// The limit on the estimated work per scenario, in data packets: see [`check_limit`].
     pub limit: u64,
-    /// Set when the user asks for an early end.
+    /// Set when the user interrupts the call.
     pub stop: Stop,
 }
 
@@ -61,9 +61,9 @@ impl ReproduceOptions {
 /// An experiment with its published and measured figures.
 #[derive(Clone, Debug)]
 pub struct Reproduced {
-    /// Its id.
+    /// The experiment's id.
     pub id: String,
-    /// The title.
+    /// The experiment's title.
     pub title: String,
     /// The paper's tables and figures that show the experiment.
     pub source: Vec<String>,

@@ -1,9 +1,9 @@
-//! `--sensitivity`: finds verdicts that depend on what a paper leaves unstated.
+//! `--sensitivity`: finds verdicts that depend on parameters that a paper does not state.
 //!
-//! The built-in scenarios fix what a paper does not state, and give the reason. `papers/study/`
-//! lists these choices. Here each choice is made in another way, one at a time, and each claim of
-//! the experiment is evaluated again with the same seeds. A choice decides a verdict if the claim
-//! is true with one alternative and false with the other.
+//! The built-in scenarios choose values for such parameters and give the reasons. `papers/study/`
+//! lists the choices with alternatives. Here each alternative replaces its choice, one at a time,
+//! and each claim of the experiment is evaluated again with the same seeds. A choice decides a
+//! verdict if the claim is true with one and false with the other.
 
 use bbrlab_lab::{LabError, Progress};
 
@@ -15,27 +15,27 @@ use crate::reproduce::ReproduceOptions;
 use crate::study::Choice;
 use crate::work::Work;
 
-/// The effect of making a choice in another way.
+/// The effect of replacing a choice by an alternative.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sensitivity {
     /// The experiment.
     pub experiment: String,
-    /// The choice in its scenario.
+    /// The choice that the scenario makes.
     pub choice: String,
     /// The alternative that was tried.
     pub instead: String,
-    /// The alternative as keys of scenarios.
+    /// The command that runs the experiment with the alternative.
     pub repeat: RepeatCommand,
     /// Claims whose outcome changes, with the outcome under the scenario's choice.
     pub decides: Vec<(String, bool)>,
-    /// Number of claims evaluated with both the choice and the alternative.
+    /// Number of claims that could be evaluated with both the choice and the alternative.
     pub looked_at: u64,
-    /// The reason if nothing was measured.
+    /// The reason, if no claim could be evaluated.
     pub missing: Option<String>,
 }
 
 impl Sensitivity {
-    /// Describes the claims that it decides.
+    /// Describes the claims that the choice decides.
     #[must_use]
     pub fn describe(&self) -> String {
         if let Some(reason) = &self.missing {

@@ -1,13 +1,13 @@
 //! Our additions to a paper's data: `papers/study/KEY.toml` adds to `papers/KEY.toml`.
 //!
-//! The data files hold what the papers print and claim, and are not changed. A study file holds
-//! everything that is ours:
+//! A data file has what the paper prints and claims, and is not changed. A study file has our
+//! additions:
 //!
 //! - how to reproduce an artifact on purpose, and why a claim fails,
 //! - the parameters that we chose because the paper does not state them,
 //! - notes for readers,
-//! - what `--quick` leaves out,
-//! - how figures are drawn.
+//! - the runs that `--quick` leaves out,
+//! - the layout of figures.
 //!
 //! `papers/README.md` describes the keys of a study file.
 
@@ -44,13 +44,13 @@ pub(crate) struct Study {
     pub(crate) units: Vec<UnitOf>,
     /// Names of algorithms that differ from those in most papers.
     pub(crate) algorithms: Vec<AlgorithmName>,
-    /// Flows that the paper does not report.
+    /// The number of flows that the paper does not report, if any.
     pub(crate) unreported: Option<Unreported>,
     /// The figures and tables, in the paper's order.
     pub(crate) figures: Vec<Figure>,
 }
 
-/// The scenarios that an experiment is measured from.
+/// The scenarios of an experiment.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MeasuredFrom {
@@ -72,7 +72,7 @@ pub(crate) struct Setting {
     pub(crate) sets: Vec<String>,
     /// The rule for counting packets.
     pub(crate) counting: Counting,
-    /// The setting as text.
+    /// A description of the setting.
     pub(crate) words: String,
 }
 
@@ -90,7 +90,7 @@ pub(crate) struct Undecidable {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Choice {
-    /// The experiment, or the paper for all of its experiments.
+    /// The experiment to which the choice applies; the paper, for all experiments.
     pub(crate) of: Id,
     /// The parameter, and the value that the scenario gives it.
     pub(crate) words: String,

@@ -166,7 +166,7 @@ fn next_arrival(packets: &InTransit) -> Time {
 struct SenderHost {
     sender: Sender,
     bench: Bench,
-    /// Packets of `bench.sent` that the path has taken.
+    /// Number of packets of `bench.sent` that are already on the path.
     taken: usize,
     /// Times and sizes of the application's writes.
     writes: VecDeque<(Time, u64)>,
@@ -225,7 +225,7 @@ impl SenderHost {
 struct ReceiverHost {
     receiver: Receiver,
     bench: Bench,
-    /// Packets of `bench.sent` that the path has taken.
+    /// Number of packets of `bench.sent` that are already on the path.
     taken: usize,
 }
 

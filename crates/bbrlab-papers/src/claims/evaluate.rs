@@ -55,7 +55,7 @@ pub(crate) type Point = Vec<(String, Value)>;
 pub(crate) struct Asked {
     /// The figure's name.
     pub(crate) metric: String,
-    /// The place of the figure.
+    /// The keys of the figure's row.
     pub(crate) at: Point,
     /// The value found.
     pub(crate) value: f64,
@@ -90,21 +90,21 @@ pub(crate) enum Fault {
     NoRow {
         /// The figure's name.
         metric: String,
-        /// The place of the figure.
+        /// The keys of the figure's row.
         at: Point,
     },
     /// Rows at this place have the metric, but all without a value.
     NoFigure {
         /// The figure's name.
         metric: String,
-        /// The place of the figure.
+        /// The keys of the figure's row.
         at: Point,
     },
     /// Rows at this place have different values.
     Ambiguous {
         /// The figure's name.
         metric: String,
-        /// The place of the figure.
+        /// The keys of the figure's row.
         at: Point,
     },
     /// The expression is invalid; the text says why.

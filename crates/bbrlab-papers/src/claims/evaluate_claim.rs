@@ -58,7 +58,7 @@ pub struct FalsePoint {
 /// Returns the paper and the experiment of a claim.
 ///
 /// # Panics
-/// If the data files lack them; a test reads all claims.
+/// If the claim is not in a data file; a test reads all claims.
 pub(crate) fn home_of(claim: &Claim) -> (&'static Paper, &'static Experiment) {
     let has = |paper: &&Paper| paper.claims.iter().any(|it| it.id == claim.id);
     let paper = papers().iter().find(has).expect("the claim is in a paper's data file");

@@ -2,14 +2,14 @@
 //!
 //! | file | idea |
 //! | --- | --- |
-//! | `token.rs`, `parse.rs` | an expression's text as a tree |
-//! | `evaluate.rs` | its value on some rows |
-//! | `points.rs` | the points at which it is evaluated |
-//! | `rows.rs` | rows: as printed, as medians over the seeds, of one seed |
-//! | `evaluate_claim.rs` | a claim on measured rows |
-//! | `needed.rs` | the runs that it needs |
-//! | `rule.rs` | its rule as text |
-//! | `settings.rs` | how an artifact is made on purpose |
+//! | `token.rs`, `parse.rs` | parses an expression to a tree |
+//! | `evaluate.rs` | evaluates an expression on rows |
+//! | `points.rs` | the points at which a claim is evaluated |
+//! | `rows.rs` | printed rows, medians over the seeds, rows of one seed |
+//! | `evaluate_claim.rs` | evaluates a claim on measured rows |
+//! | `needed.rs` | the runs that claims need |
+//! | `rule.rs` | the rule of a claim as text |
+//! | `settings.rs` | settings that should show an artifact, and causes of failures |
 //! | `verdict.rs` | the verdict, and its reason as text |
 
 mod evaluate;

@@ -13,7 +13,7 @@ use crate::papers::{Claim, Experiment, Key};
 pub(crate) struct Needed(Vec<Point>);
 
 impl Needed {
-    /// Collects the places of these claims.
+    /// Collects the places of the figures that these claims use.
     pub(crate) fn by<'a>(claims: impl IntoIterator<Item = &'a Claim>) -> Self {
         let mut places: Vec<Point> = Vec::new();
         for claim in claims {

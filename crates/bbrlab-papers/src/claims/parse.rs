@@ -14,11 +14,11 @@ pub(super) enum Expr {
     Negative(Box<Expr>),
     Not(Box<Expr>),
     Arithmetic(Arithmetic, Box<Expr>, Box<Expr>),
-    /// Joined by `and`.
+    /// Expressions joined by `and`.
     All(Vec<Expr>),
-    /// Joined by `or`.
+    /// Expressions joined by `or`.
     Any(Vec<Expr>),
-    /// `a < b <= c`: each comparison of neighbours must hold.
+    /// `a < b <= c`: each comparison of adjacent expressions must be true.
     Compare(Box<Expr>, Vec<(Comparison, Expr)>),
     Call(Call),
 }

@@ -25,10 +25,10 @@ pub struct Printed {
     pub calcs: Vec<PrintedCalc>,
 }
 
-/// A claim or an identity.
+/// The result for a claim or an identity.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PrintedRule {
-    /// Its id.
+    /// The id of the claim or identity.
     pub id: String,
     /// The number of points at which the expression is true, and the number of all points.
     pub points: Option<(u64, u64)>,
@@ -36,10 +36,10 @@ pub struct PrintedRule {
     pub error: Option<String>,
 }
 
-/// A calculation.
+/// The result for a calculation of an artifact.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PrintedCalc {
-    /// The artifact.
+    /// The artifact's id.
     pub artifact: String,
     /// The expression.
     pub expr: String,
@@ -58,7 +58,7 @@ type Place<'a> = (&'a [(String, Key)], &'a [(String, Vec<Key>)]);
 /// If the file is not valid TOML.
 ///
 /// # Panics
-/// If a claim or an artifact in it does not follow `papers/README.md`.
+/// If a claim or an artifact in the file does not follow `papers/README.md`.
 pub fn evaluate_printed(key: &str, text: &str) -> Result<Printed, String> {
     let paper = read_alone(key, text)?;
     let claims = paper.claims.iter().map(|claim| {

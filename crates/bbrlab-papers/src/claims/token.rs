@@ -1,7 +1,7 @@
 //! Splits an expression's text into tokens.
 //!
-//! The spelling is Python's, and the language is a subset of it: decimal numbers, names, words in
-//! single or double quotes, and operators.
+//! The language is a subset of Python's expressions: decimal numbers, names, words in single or
+//! double quotes, and operators.
 
 /// A token of an expression.
 #[derive(Clone, Debug, PartialEq)]
@@ -15,14 +15,14 @@ pub(super) enum Token {
     Sign(&'static str),
 }
 
-/// Signs. A longer one precedes those that it begins with.
+/// Signs. A longer sign precedes its prefixes, so that the first match is the longest.
 const SIGNS: &[&str] =
     &["**", "<=", ">=", "==", "!=", "+", "-", "*", "/", "<", ">", "(", ")", ",", "="];
 
 /// Splits an expression into tokens.
 ///
 /// # Errors
-/// At the first character that begins no token.
+/// If a character begins no token.
 pub(super) fn tokens(text: &str) -> Result<Vec<Token>, String> {
     let mut tokens = Vec::new();
     let mut rest = text.trim_start();

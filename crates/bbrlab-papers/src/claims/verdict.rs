@@ -1,4 +1,4 @@
-//! The verdict on a claim, and its reason as text.
+//! Determines the verdict on a claim, and describes the reason.
 
 use std::iter;
 use std::path::PathBuf;
@@ -55,7 +55,7 @@ pub struct UnderSetting {
     pub setting: String,
     /// The command that repeats the runs.
     pub repeat: RepeatCommand,
-    /// The folders of its runs.
+    /// The folders of the runs in this setting.
     pub out: Vec<PathBuf>,
     /// The claim's result under the setting, or the reason why there is none.
     pub evaluation: Result<ClaimEvaluation, String>,

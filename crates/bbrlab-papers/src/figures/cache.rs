@@ -1,4 +1,4 @@
-//! Runs whose files a figure has opened. Several panels show the same runs.
+//! Stores the runs whose files a figure has opened, because several panels show the same runs.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use bbrlab_lab::{LabError, RunFiles, read_run_files};
 
-/// The runs, by their folders.
+/// The opened runs, by their folders.
 #[derive(Default)]
 pub(super) struct RunCache(BTreeMap<PathBuf, Rc<RunFiles>>);
 

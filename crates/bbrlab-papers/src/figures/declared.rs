@@ -16,7 +16,7 @@ pub(crate) struct Figure {
     pub(crate) experiment: Id,
     /// The figure's number in the paper.
     pub(crate) number: String,
-    /// The title.
+    /// The figure's title.
     pub(crate) title: String,
     /// A note for a reader who compares the figure with the paper's; may be empty.
     pub(crate) note: String,
@@ -44,7 +44,7 @@ pub(crate) enum Is {
     Word(String),
     /// A quantity, in the unit at the end of the key's name.
     Number(f64),
-    /// One of these names.
+    /// Any of these names.
     OneOf(Vec<String>),
 }
 
@@ -109,7 +109,7 @@ pub(crate) struct Along {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct OverTime {
-    /// The quantities drawn, and the flows they are drawn for.
+    /// The quantities drawn, each with its flows.
     pub(crate) shows: Shows,
     /// Keys whose values label the runs, if the panel shows several runs.
     #[serde(default)]
@@ -183,7 +183,7 @@ pub(crate) enum Who {
     HighAndLow,
     /// Each sender: all flows of a `[[flows]]` table together.
     Senders,
-    /// All flows together.
+    /// The sum over all flows.
     Together,
     /// The bottleneck.
     Link,
@@ -209,7 +209,7 @@ struct FigureText {
     shows: Vec<Shows>,
 }
 
-/// Panels on top of each other.
+/// A stack of panels, from top to bottom.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Stack {

@@ -1,8 +1,8 @@
-//! The papers' figures and tables in their own shape. They are declared in `papers/study/` and
-//! drawn from the measured rows and from the runs of the first seed.
+//! Draws the papers' figures and tables in the papers' layout, from the measured rows and from the
+//! runs of the first seed. The layout is declared in `papers/study/`.
 //!
-//! The content of the papers' plots is known from their captions and from the text about them. If
-//! panels, points or axes of a plot are not known, its note describes the plot drawn instead.
+//! We know the papers' plots from their captions and from the text. If panels, points or axes of a
+//! plot are unknown, the note of our plot describes what it shows instead.
 
 mod along;
 mod cache;
@@ -24,7 +24,7 @@ use self::declared::{Along, Body, Draws, Figure, Panel};
 use super::Reproduced;
 use crate::papers::{Experiment, Key, paper_of, papers};
 
-/// Returns the figures of a paper, in its order.
+/// Returns the figures of a paper, in the paper's order.
 fn figures_of(paper: &str) -> &'static [Figure] {
     paper_of(paper).map_or(&[], |paper| &paper.study.figures)
 }
@@ -179,7 +179,8 @@ fn panels_of(
     Ok(drawn)
 }
 
-/// Returns a panel's title: its own, and what distinguishes it from the other panels of its kind.
+/// Returns a panel's title: the declared title, and the key values that distinguish the panel from
+/// others of its kind.
 fn describe(paper: &str, panel: &Panel, here: &[Key]) -> String {
     let parts = [panel.title.clone(), names::joined(paper, &panel.each, here)];
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
@@ -204,7 +205,7 @@ fn framed(
             ("time, s".to_owned(), over_time::title_of(of).to_owned(), scale)
         }
     };
-    // Figures measured at different rates of the bottleneck cannot be compared.
+    // Panels with different rates of the bottleneck do not share a y axis.
     let rate = panel.at.get("bandwidth_mbps");
     let shared = format!("{y_title} {rate:?}");
     PlatePanel { title, x_title, y_title, shared, scale, drawing }

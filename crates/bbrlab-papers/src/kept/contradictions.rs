@@ -1,6 +1,6 @@
-//! `cargo xtask contradictions FOLDER...`: keeps the part of the results of `contradictions.*` that
-//! the tables of `docs/contradictions.md` need. For each point these are the median, minimum and
-//! maximum of some figures over the seeds, and the first seed's digest.
+//! `cargo xtask contradictions FOLDER...`: writes the part of the results of `contradictions.*`
+//! that the tables of `docs/contradictions.md` need to a file. For each point these are the median,
+//! minimum and maximum of some figures over the seeds, and the first seed's digest.
 
 use std::path::Path;
 

@@ -1,5 +1,5 @@
-//! Responses of a flow to a step of the bottleneck's rate: when it fills the new rate, when it
-//! settles at it, and how it probes until then.
+//! Metrics of a flow's response to a step of the bottleneck's rate: when the flow fills the new
+//! rate, when it settles, and how it probes until then.
 
 use bbrlab_link::Rate;
 use bbrlab_run::{Run, Series};
@@ -18,11 +18,11 @@ const SETTLED: f64 = 0.25;
 const WINDOW_S: f64 = 1.0;
 
 /// Ratio of the pacing rate to the bandwidth estimate above which the flow probes for more. The
-/// gain is 1.25 and the pacing margin 1 %, so a probe's ratio is 1.24; everything else is at most
-/// 1.
+/// gain of a probe is 1.25 and the pacing margin 1 %, so the ratio is 1.24. In other phases, the
+/// ratio is at most 1.
 const PROBING: f64 = 1.1;
 
-/// A rate of the bottleneck, from its step to the next.
+/// The time between two steps of the bottleneck's rate, with the rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Level {
     pub(super) from_s: f64,
@@ -69,7 +69,7 @@ pub(super) fn settle_time_s(flow: &OverTime<'_>, level: &Level, bdp_packets: f64
     let last_off = means.iter().rev().find(|(_, mean)| is_off(*mean));
     Some(match last_off {
         Some((at_s, _)) if *at_s >= last_s => level.to_s - level.from_s,
-        // The last window outside that range ends there.
+        // The last window outside the range ends at `at_s`.
         Some((at_s, _)) => at_s - level.from_s,
         None => 0.0,
     })
@@ -96,9 +96,9 @@ pub(super) fn level_mbps(flow: &OverTime<'_>, level: &Level) -> f64 {
 /// A phase in which the flow probes for more bandwidth.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Probe {
-    /// When it begins.
+    /// The time at which the probe begins.
     pub(super) at_s: f64,
-    /// The bandwidth estimate at its beginning.
+    /// The bandwidth estimate at the beginning of the probe.
     bw_mbps: f64,
 }
 
@@ -130,8 +130,8 @@ pub(super) fn probe_cycles(flow: &OverTime<'_>, level: &Level, full_mbps: f64) -
     Some(until.count() as f64)
 }
 
-/// Returns the median growth of the bandwidth estimate from the start of one such probe to the
-/// start of the next, or to the moment at which it has found the new rate.
+/// Returns the median growth of the bandwidth estimate from one probe to the next, from start to
+/// start. The last probe ends when the estimate has reached the new rate.
 pub(super) fn gain_per_cycle(flow: &OverTime<'_>, level: &Level, full_mbps: f64) -> Option<f64> {
     let found_s = found_s(flow, level, full_mbps).unwrap_or(level.to_s);
     let mut bws: Vec<f64> = probes(flow, level)

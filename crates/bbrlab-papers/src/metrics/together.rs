@@ -1,22 +1,24 @@
-//! Several flows over time: when they have converged, how much a flow's rate swings, and how much
-//! they have in flight together.
+//! Metrics of several flows over time: their convergence, the variation of a flow's rate, and their
+//! total packets in flight.
 
 use bbrlab_run::{RunSummary, Series, mean, squares};
 
 use super::over_time::OverTime;
 use crate::known::{known, start_s, stop_s};
 
-/// Largest deviation of a fair rate, as a share of the flows' mean rate.
+/// Largest deviation from the flows' mean rate at which a rate counts as fair, as a share of the
+/// mean.
 const FAIR: f64 = 0.2;
 
-/// The window for rates, in seconds. The versions' PROBE_RTT periods (10 and 5 s) divide it. In a
-/// shorter window each visit of a flow to PROBE_RTT would look like the end of convergence.
+/// The window for rates, in seconds. It is a multiple of the `PROBE_RTT` periods of BBR's versions
+/// (10 and 5 s). In a shorter window, the low rate of a flow in `PROBE_RTT` would look like
+/// unfairness.
 const WINDOW_S: f64 = 10.0;
 
-/// The step of the window.
+/// The step by which the window moves, in seconds.
 const STEP_S: f64 = 0.1;
 
-/// The bin for the swing of rates, in seconds.
+/// The bin for the variation of rates, in seconds.
 const BIN_S: f64 = 1.0;
 
 /// Returns the time in which all flows are active: from the last start to the first stop.
