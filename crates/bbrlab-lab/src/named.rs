@@ -182,7 +182,7 @@ pub(crate) fn results_in(top: &Path) -> Result<Vec<Results>, LabError> {
 }
 
 /// Returns an error if a folder holds no results itself but folders in it do. A command that writes
-/// next to results would change all these folders, and the user may not know of some.
+/// next to results would change all these folders, perhaps more than the user expects.
 ///
 /// # Errors
 /// If only folders in it hold results; the message lists them.

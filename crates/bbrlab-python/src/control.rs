@@ -1,8 +1,8 @@
 //! Congestion controls in Python: a class whose methods are the core's events.
 //!
-//! An event that the class does not have is handled here like a null callback of the kernel, or
-//! like Reno, without a call of Python. The first exception ends the run. Later events in the same
-//! slice of the run return the connection unchanged.
+//! If the class lacks the method of an event, this file handles the event without calling Python,
+//! like a null callback of the kernel or like Reno. The first exception ends the run at the end of
+//! the current slice. Until then, later events return the connection unchanged.
 
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -101,7 +101,7 @@ pub(crate) struct Class {
 }
 
 impl Class {
-    /// Returns the value as a congestion control; `None` if it is not a class or is another class.
+    /// Returns the class if the value is a subclass of `CongestionControl`, otherwise `None`.
     pub(crate) fn of(given: &Bound<'_, PyAny>) -> PyResult<Option<Self>> {
         let py = given.py();
         let module = py.import("bbrlab._control")?;
@@ -159,7 +159,7 @@ impl Class {
         Ok(Some(Self { object, has, hooks, answers_share_of_marks, source, sha256 }))
     }
 
-    /// Returns its default name.
+    /// Returns the class's default name.
     pub(crate) fn own_name(&self, py: Python<'_>) -> PyResult<String> {
         Ok(self.object.bind(py).name()?.to_string())
     }
@@ -168,7 +168,7 @@ impl Class {
         &self.object
     }
 
-    /// Returns its declaration in the scenario, as an inline table.
+    /// Returns the class's declaration in the scenario, as an inline table.
     pub(crate) fn declaration(&self) -> String {
         let mut table = toml::Table::new();
         table.insert("source".to_owned(), self.source.clone().into());
@@ -193,7 +193,8 @@ impl Classes {
         self.0.push((name, class));
     }
 
-    /// Adds a class that is given where its name could be.
+    /// Adds a class that the user gave instead of a name, under the class's default name. Returns
+    /// the name.
     pub(crate) fn add(&mut self, py: Python<'_>, class: Class) -> PyResult<String> {
         let name = class.own_name(py)?;
         let other = self.0.iter().find(|(other, _)| *other == name);
@@ -222,7 +223,8 @@ impl Classes {
         self
     }
 
-    /// Returns makers of instances for one call, and the place for the first failure.
+    /// Returns a maker of instances for each class, for the runs of one call, and the place where
+    /// they store the first failure.
     pub(crate) fn makers(&self) -> (Controls, Arc<Failure>) {
         let failure = Arc::new(Failure::default());
         let named = self.0.iter().map(|(name, class)| {
@@ -237,7 +239,7 @@ impl Classes {
     }
 }
 
-/// The failure that has ended a call's runs, if any.
+/// The first failure in a congestion control, which ends all runs of a call.
 #[derive(Debug, Default)]
 pub(crate) struct Failure {
     is_there: AtomicBool,
@@ -269,8 +271,9 @@ impl Failure {
         }
     }
 
-    /// Takes the exception to raise. Its message states where it happened, and its cause is the
-    /// original. Exceptions that are not errors, such as Ctrl-C, are raised unchanged.
+    /// Takes the exception to raise. Its message states the flow, event and time, and its cause is
+    /// the original exception. Exceptions that are not errors, such as `KeyboardInterrupt`, are
+    /// returned unchanged.
     pub(crate) fn take(&self, py: Python<'_>) -> Option<PyErr> {
         let failed = self.first.lock().expect("no thread panics while holding it").take()?;
         let Failed { control, flow, event, time_ns, with, error } = failed;
@@ -378,7 +381,7 @@ fn shown_params(params: &Params) -> String {
 struct Instance {
     name: String,
     place: Place,
-    /// Bound methods, by the number of their event; `None` for events that the class does not have.
+    /// Bound methods by the number of their event; `None` for methods that the class lacks.
     methods: Vec<Option<Py<PyAny>>>,
     conn: Py<PyConn>,
     draw: Py<PyDraw>,
@@ -435,7 +438,7 @@ impl Instance {
         })
     }
 
-    /// Calls an event that changes the connection.
+    /// Calls the method of an event that changes the connection's control, and returns the control.
     fn tell(
         &self,
         conn: &Conn,
@@ -457,7 +460,7 @@ impl Instance {
         if told.is_some() { ctl } else { conn.ctl }
     }
 
-    /// Like [`Self::tell`], with random numbers.
+    /// Like [`Self::tell`], but the method can draw random numbers.
     fn tell_with(
         &self,
         conn: &Conn,
@@ -476,7 +479,7 @@ impl Instance {
         ctl
     }
 
-    /// Calls an event that returns a number.
+    /// Calls the method of an event that returns a number, and checks the number's bounds.
     fn ask(
         &self,
         conn: &Conn,
@@ -490,16 +493,17 @@ impl Instance {
     }
 }
 
-/// The congestion control of a connection. A clone is the same object under a second name, as in
-/// Python. The simulator makes no clones.
+/// The congestion control of a connection. A clone refers to the same Python object. The simulator
+/// makes no clones.
 #[derive(Clone, Debug)]
 struct PyControlOf {
     hooks: Hooks,
-    /// `None` if the instance could not be made.
+    /// `None` if the class's constructor failed.
     instance: Option<Arc<Instance>>,
 }
 
-/// Returns the instance of a [`PyControlOf`], or makes the caller return early.
+/// Evaluates to the instance of a [`PyControlOf`]. Without an instance, the calling function
+/// returns `$answer`.
 macro_rules! instance {
     ($self:ident or $answer:expr) => {
         match &$self.instance {
@@ -621,7 +625,7 @@ impl CongestionControl for PyControlOf {
     }
 }
 
-/// Converts the values that a class reports about itself.
+/// Converts the dict that a class's method `info` returns.
 fn info(returned: &Bound<'_, PyAny>) -> PyResult<Info> {
     const KEYS: [&str; 6] = ["bw", "min_rtt_us", "inflight_hi", "inflight_lo", "bw_hi", "bw_lo"];
     let Ok(given) = returned.cast::<PyDict>() else {
