@@ -43,7 +43,7 @@ pub(crate) fn check(root: &Path) -> Result<(), String> {
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("; ")) }
 }
 
-/// Returns the dependencies in a section of a manifest, for all targets and for single ones.
+/// Returns the dependencies in a section of a manifest, including the sections for single targets.
 fn in_section<'m>(manifest: &'m toml::Table, section: &str) -> Vec<&'m String> {
     let targets = manifest.get("target").and_then(toml::Value::as_table);
     let of_targets = targets.into_iter().flatten().filter_map(|(_, target)| target.as_table());

@@ -16,7 +16,8 @@ use crate::args::{BenchArgs, BenchCaseArgs};
 use crate::output::{Output, Stopped, Verdict};
 
 pub(crate) fn bench(args: &BenchArgs, output: &mut Output) -> Verdict {
-    // Read first, so that a wrong file is reported before minutes of measuring.
+    // The files are read first, so that the user gets an error for a wrong file before minutes of
+    // measuring.
     let files = [&args.show, &args.against].into_iter().flatten();
     refuse_second_stdin(&files.map(|path| path.display().to_string()).collect::<Vec<_>>())?;
     let cases = chosen(args)?;
@@ -144,7 +145,7 @@ fn measure(
             .collect::<Result<Vec<BenchResult>, Stopped>>()?;
         all.sort_by(|a, b| a.cpu_s.total_cmp(&b.cpu_s));
         let of_all: Vec<f64> = all.iter().map(|result| result.cpu_s).collect();
-        // Other programs only ever make a process slower, so the fastest one is the measurement.
+        // Other programs can only make a process slower, so the fastest process gives the result.
         let mut best = all.swap_remove(0);
         best.cpu_s_of_all = if of_all.len() > 1 { of_all } else { Vec::new() };
         results.push(best);

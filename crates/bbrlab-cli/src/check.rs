@@ -23,7 +23,8 @@ pub(crate) fn check(args: &CheckArgs, output: &mut Output) -> Verdict {
     // Check the other files even if one is invalid.
     let mut wrong: Option<LabError> = None;
     for name in &args.scenarios {
-        // Nothing is written, so keys may be changed for a folder of results, too.
+        // `check` writes nothing, so `--set` may change keys of the scenario in a folder of
+        // results.
         let named = match open_named(name, &sets, true, not_a_scenario) {
             Ok(named) => named,
             Err(error) => {
@@ -162,7 +163,8 @@ struct OfScenario {
     series_rows: u64,
     series_bytes: u64,
     disk_bytes: u64,
-    /// The keys whose values are upper bounds; the others are right within a factor of two.
+    /// The keys of this entry whose values are upper bounds. The other estimates are right within a
+    /// factor of two.
     at_most: Vec<&'static str>,
     refused: Option<String>,
 }

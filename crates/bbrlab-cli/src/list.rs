@@ -1,7 +1,7 @@
 //! `bbrlab list`: algorithms, queue disciplines, scenarios, papers and metrics.
 //!
-//! Without arguments it shows the names on one screen. A kind has a line for each name, and named
-//! algorithms and queue disciplines have their parameters.
+//! Without arguments, `list` prints all names on one screen. With a kind, it prints a line per
+//! name. With names of algorithms or queue disciplines, it prints their parameters.
 
 mod details;
 mod entries;
@@ -38,7 +38,7 @@ pub(crate) fn list(args: &ListArgs, output: &mut Output) -> Verdict {
 
 /// The names of a list that the user has chosen.
 struct Chosen {
-    /// Nothing chooses all.
+    /// The chosen names; empty if the user chose all.
     names: Vec<String>,
 }
 
@@ -47,7 +47,8 @@ impl Chosen {
         Self { names: Vec::new() }
     }
 
-    /// Checks the names. A name may be the beginning of others, up to a dot.
+    /// Returns the chosen names, or an error for an unknown name. A name may also be the part of
+    /// other names before a dot, such as `examples`.
     fn of(what: What, names: &[String]) -> Result<Self, LabError> {
         let known = names_of(what);
         for name in names {

@@ -138,8 +138,9 @@ fn one(
     let show = |progress| bar.show(progress);
     let all = || -> Result<ExperimentReport, LabError> {
         let mut work = Work::default();
-        // These runs have one seed and some points only. The last call determines the folder's
-        // summary, so these partial runs precede the whole experiment.
+        // The runs for `--explain` and `--sensitivity` have only some points and usually one seed.
+        // The last call determines the summary in the folder, so these runs precede the whole
+        // experiment.
         let mut explained = Vec::new();
         for claim in to_explain(experiment, args) {
             explained.extend(explain(experiment, claim, options, &mut work, show)?);
@@ -168,7 +169,8 @@ fn to_explain(
     claims.filter(move |claim| is_asked && claim.expected == Expected::Artifact)
 }
 
-/// Describes the cause of an artifact, and below it the effect of each switch.
+/// Describes the cause of an artifact, followed by the effect of switching each possible cause on
+/// or off.
 fn describe_explained(explained: &Explained) -> String {
     let mut text = wrapped(&explained.describe());
     if let Some(command) = explained.repeat.command() {
@@ -199,7 +201,7 @@ fn describe_explained(explained: &Explained) -> String {
     text
 }
 
-/// Returns the counts of verdicts.
+/// Returns a table with the number of claims for each verdict.
 fn counted(claims: &[&Judged]) -> String {
     let lines: Vec<ClaimLine> = claims.iter().map(|judged| judged.line()).collect();
     verdict_counts(&lines, &ClaimVerdict::ALL.map(ClaimVerdict::name))
@@ -217,7 +219,8 @@ fn describe(reproduced: &Reproduced) -> String {
     text
 }
 
-/// Describes the CPU time of an experiment's runs, including those with something switched.
+/// Describes the CPU time of an experiment's runs, including runs with changed settings for claims,
+/// artifacts and choices.
 fn describe_work(one: &ExperimentReport) -> String {
     let own = &one.reproduced.work;
     let mut all = own.clone();
@@ -269,13 +272,13 @@ fn wrapped(text: &str) -> String {
 struct Document<'a> {
     version: &'a str,
     commit: &'a str,
-    /// The number that the user gave; null for the usual numbers.
+    /// The value of `--seeds`; null for the default numbers.
     seeds: Option<u64>,
     claims: Vec<OfClaim<'a>>,
     experiments: Vec<OfExperiment<'a>>,
-    /// With `--explain`.
+    /// With `--explain`: the explained artifacts.
     explanations: Vec<OfExplained<'a>>,
-    /// With `--sensitivity`.
+    /// With `--sensitivity`: the effects of unstated parameters.
     sensitivity: Vec<OfSensitivity<'a>>,
     cpu_s: f64,
 }
@@ -291,15 +294,15 @@ struct OfClaim<'a> {
     verdict: Option<&'a str>,
     measured: Option<OfEvaluation<'a>>,
     interval: Option<[f64; 2]>,
-    /// Results under the settings of the artifacts that the claim names, if those were needed.
+    /// Results with the settings of the artifacts that the claim names, if the verdict needed them.
     artifacts: Vec<OfSetting<'a>>,
-    /// Results with the possible causes of its failure switched.
+    /// Results with each possible cause of the claim's failure switched.
     causes: Vec<OfSetting<'a>>,
     reason: &'a str,
 }
 
-/// The condition under which a claim is true: the expression holds at the keys of `at`, for all
-/// values of `forall`, at this share of the points.
+/// The condition under which a claim is true: the expression `expr` holds at the keys of `at`, for
+/// all values of `forall`, at the given share of the points.
 #[derive(Serialize)]
 struct OfRule<'a> {
     expr: &'a str,
@@ -352,7 +355,7 @@ struct OfSetting<'a> {
     /// The definition by which packets are counted: the data file's `definitions`, or the authors'
     /// `program`.
     counting: &'a str,
-    /// The folders of its runs.
+    /// The folders of the runs with this setting.
     out: Vec<String>,
     measured: Option<OfEvaluation<'a>>,
     /// The confidence interval of the share of seeds in which the claim is true under this setting.
@@ -438,7 +441,7 @@ fn of_figure(figure: &ClaimFigure) -> OfFigure<'_> {
     OfFigure { metric: &figure.metric, at: of_keys(&figure.at), value: figure.value }
 }
 
-/// Returns the CPU seconds of all runs, including those with something switched. A run that several
+/// Returns the CPU seconds of all runs, including runs with changed settings. A run that several
 /// experiments use counts once.
 fn cpu_s(done: &[ExperimentReport]) -> f64 {
     let mut all = Work::default();
@@ -492,10 +495,10 @@ struct OfSwitch<'a> {
     switch: &'a str,
     on: &'a [String],
     off: &'a [String],
-    /// Whether the claim is true with only this switch on; null if that cannot be run.
+    /// Whether the claim is true if only this switch is on; null if this cannot be run.
     alone_on: Option<bool>,
     alone_off: Option<bool>,
-    /// The reasons why it cannot be run alone on, and alone off.
+    /// The reasons why the runs with only this switch on, or only this switch off, are impossible.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     missing: Vec<&'a str>,
 }
@@ -534,7 +537,7 @@ struct OfExperiment<'a> {
     rows: Vec<OfRow<'a>>,
     /// CPU seconds of the experiment's own runs.
     cpu_s: f64,
-    /// CPU seconds of further runs, with something switched.
+    /// CPU seconds of further runs with changed settings, for claims, artifacts and choices.
     switched_cpu_s: f64,
     out: &'a [PathBuf],
 }

@@ -1,4 +1,4 @@
-//! `bbrlab run`: scenarios in; table, pictures and data out.
+//! `bbrlab run`: runs scenarios, prints a table and writes pictures and data.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -77,7 +77,7 @@ fn finish(json: bool, records: &[Records<'_>], output: &mut Output) -> Verdict {
     if json { output.json_by(|out| write_runs_json(out, records)) } else { Ok(()) }
 }
 
-/// Describes the progress of the sweep to which a shard belongs.
+/// Describes how many runs of the sweep the shard has, and how many of all its runs are complete.
 fn of_shard(shard: Shard, of: u64, batch: &Batch<'_>, scenario: &Scenario) -> String {
     let Shard { number, of: shards } = shard;
     let mut text = format!("shard {number} of {shards}: {of} of {}", runs(scenario.runs()));
@@ -89,7 +89,8 @@ fn of_shard(shard: Shard, of: u64, batch: &Batch<'_>, scenario: &Scenario) -> St
     text
 }
 
-/// Returns the back end that the user names, or else the one whose results are continued.
+/// Returns the back end of `--on`, or else the back end that computed the results in the named
+/// folder, or else the simulator.
 pub(crate) fn on(
     given: Option<&'static dyn Backend>,
     named: &Named,

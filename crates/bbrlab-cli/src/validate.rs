@@ -49,7 +49,8 @@ pub(crate) fn validate(args: &ValidateArgs, output: &mut Output) -> Verdict {
     }
 }
 
-/// Lists the episodes that could not be replayed; they are bad input.
+/// Prints the errors of episodes that could not be replayed, and returns an error for bad input if
+/// there are any.
 fn damage(damaged: &[LogError], output: &mut Output) -> Verdict {
     for error in damaged {
         output.note(&error.to_string());

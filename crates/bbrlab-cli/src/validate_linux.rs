@@ -1,4 +1,5 @@
-//! `bbrlab validate linux`: compares our stack with a real one, point by point.
+//! `bbrlab validate linux`: compares results of our stack with those of a Linux host, point by
+//! point.
 
 use std::path::PathBuf;
 
@@ -194,8 +195,8 @@ fn cwnd_table<'a>(points: impl Iterator<Item = &'a LinuxPoint>) -> Table {
     table
 }
 
-/// Returns a table with the 95th percentile and the largest of the differences of each metric, by
-/// family.
+/// Returns a table with the 95th percentile and the largest of the differences of each metric, for
+/// each family of scenarios.
 fn families_table(report: &LinuxReport) -> Table {
     let shown = [
         Metric::Goodput,
@@ -233,8 +234,8 @@ fn families_table(report: &LinuxReport) -> Table {
     table
 }
 
-/// Returns the number and the summary of points with BBR under early drops. They are summarised
-/// separately, because BBR does not yield to such drops.
+/// Returns the number and the summary of points with BBR under early drops. These points are
+/// summarised separately, because BBR does not reduce its rate after such drops.
 fn bbr_under_early_drops(report: &LinuxReport) -> Option<(usize, Vec<(Metric, MetricSummary)>)> {
     let points: Vec<&LinuxPoint> =
         report.points.iter().filter(|point| point.is_bbr_under_early_drops).collect();

@@ -18,8 +18,8 @@
 //! | `named.rs` | the back end that Python names |
 //! | `raise.rs` | errors as exceptions |
 //!
-//! It computes nothing itself. It makes the same calls of `bbrlab_lab` as the command line, so the
-//! same scenario and seed give the same bytes.
+//! This crate computes nothing itself. It calls the same functions of `bbrlab_lab` as the command
+//! line, so the same scenario and seed give the same bytes.
 
 #![expect(
     clippy::needless_pass_by_value,

@@ -228,8 +228,8 @@ impl SweepRecords {
         Ok(Self { runs: records.into_vec()?, numbers, out, computed, repeated, found })
     }
 
-    /// Makes the records of a whole sweep in its folder, of which other processes computed
-    /// `computed` runs.
+    /// Makes the records of a whole sweep in the folder `out`. Other processes computed `computed`
+    /// of its runs; the rest was complete before.
     pub(crate) fn of_whole(
         runs: Vec<RunSummary>,
         out: PathBuf,
@@ -278,8 +278,8 @@ impl SweepRecords {
         dict(py, self.at(n)?)
     }
 
-    /// How many of the computed runs were repeated because the first process that computed them was
-    /// lost.
+    /// How many of the computed runs were repeated because the process that had begun them was
+    /// killed.
     #[getter]
     fn repeated(&self) -> u64 {
         self.repeated
@@ -466,13 +466,14 @@ fn runs_in(tables: &[Py<Frame>]) -> PyResult<Vec<(u64, RunSummary)>> {
 /// The runs of a sweep that other processes compute, as they arrive.
 #[pyclass(frozen, module = "bbrlab._bbrlab")]
 pub(crate) struct Gathering {
-    /// By number, so that nothing is moved at the end, which would take twice the memory.
+    /// The records by run number. They are stored in their final place, because sorting them at the
+    /// end would take twice the memory.
     runs: Mutex<Vec<Option<RunSummary>>>,
 }
 
 #[pymethods]
 impl Gathering {
-    /// Expects this number of runs.
+    /// Creates an empty collection for this number of runs.
     #[new]
     fn new(runs: usize) -> Self {
         Self { runs: Mutex::new(vec![None; runs]) }
@@ -492,7 +493,7 @@ impl Gathering {
         })
     }
 
-    /// Takes all runs out.
+    /// Moves all records into a [`SweepRecords`].
     fn records(&self, computed: u64, repeated: u64) -> PyResult<SweepRecords> {
         let mut runs = self.runs.lock().expect("no thread panics while holding it");
         let (all, there) = (runs.len(), runs.iter().flatten().count());

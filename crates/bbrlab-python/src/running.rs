@@ -23,9 +23,9 @@ use crate::records::{RunRecords, SweepRecords};
 use crate::scenario::PyScenario;
 use crate::watch::{here, watched};
 
-/// Does the work without the interpreter's lock in a separate thread. If congestion controls of the
-/// user take part, does it with the lock in this thread, where their exceptions are raised and
-/// Ctrl-C interrupts them.
+/// Does the work in a separate thread without the interpreter's lock. If the scenario has
+/// congestion controls in Python, it does the work in this thread with the lock, so that their
+/// exceptions are raised here and Ctrl-C interrupts them.
 fn computed<T: Send>(
     py: Python<'_>,
     progress: Option<&Py<PyAny>>,
@@ -172,8 +172,8 @@ pub(crate) fn weights(py: Python<'_>, scenario: &Bound<'_, PyScenario>) -> PyRes
     })
 }
 
-/// Returns the records of a sweep that other processes have written to a folder. Writes its summary
-/// and plots.
+/// Returns the records of a sweep whose runs other processes have written to a folder. Writes the
+/// sweep's summary and plots.
 #[pyfunction]
 #[pyo3(signature = (scenario, out, *, pictures, computed, repeated))]
 pub(crate) fn finish(

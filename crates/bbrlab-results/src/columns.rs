@@ -175,7 +175,7 @@ fn names(repeats: &[Repeated<'_>], swept: &Swept) -> Vec<Column> {
     columns
 }
 
-/// Reads runs and returns their rows in pieces of at most [`ROWS_OF_A_PIECE`] rows.
+/// A reader of runs that returns their rows in pieces of at most [`ROWS_OF_A_PIECE`] rows.
 struct Pieces<'a, R: ?Sized> {
     runs: &'a R,
     /// The index of the next run to read.

@@ -9,7 +9,7 @@ use std::process::Command;
 use super::{copy, write};
 use crate::{python, source};
 
-/// The pages of this file, by their paths in the book; `docs/SUMMARY.md` lists them.
+/// The paths in the book of the pages that this file generates. `docs/SUMMARY.md` lists them.
 pub(crate) const GENERATED: [&str; 4] = [
     "generated/commands.md",
     "generated/schema.md",
@@ -42,7 +42,7 @@ fn names_of_commands(help: &str) -> impl Iterator<Item = &str> {
         .filter(|&name| name != "help")
 }
 
-/// Writes the JSON Schema of scenario files, to read and as a file.
+/// Writes the JSON Schema of scenario files, as a page and as a file.
 pub(super) fn schema(root: &Path, src: &Path) -> Result<(), String> {
     let schema = bbrlab(root, &["show", "--schema"])?;
     write(&src.join("generated/scenario.schema.json"), &schema)?;
@@ -53,7 +53,7 @@ pub(super) fn schema(root: &Path, src: &Path) -> Result<(), String> {
     write(&src.join(GENERATED[1]), page)
 }
 
-/// Writes the Python API from the docstrings of the package, which is built for that.
+/// Writes the Python API from the docstrings of the package, which has to be built first.
 pub(super) fn python_api(root: &Path, src: &Path, is_wanted: bool) -> Result<(), String> {
     let page = src.join(GENERATED[2]);
     if !is_wanted {
@@ -70,11 +70,11 @@ pub(super) fn python_api(root: &Path, src: &Path, is_wanted: bool) -> Result<(),
     write(&page, text)
 }
 
-/// The papers' figures that a build of the site has.
+/// The papers' figures that the site includes.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Figures {
     None,
-    /// Those of these papers or experiments, or all if nothing is named.
+    /// The figures of these papers or experiments; an empty list means all.
     Of(Vec<String>),
 }
 
@@ -125,7 +125,8 @@ fn reproduced(root: &Path, site: &Path, names: &[String]) -> Result<String, Stri
     args.extend(names.iter().map(String::as_str));
     bbrlab(root, &args)?;
     let report = source::read(&markdown)?;
-    // The report is there as one page of HTML; its Markdown is not a page of the book.
+    // The site contains the report as one HTML page, so its Markdown must not become a page of the
+    // book.
     fs::remove_file(&markdown).map_err(|error| format!("{}: {error}", markdown.display()))?;
     let mut page = "Each figure as reproduced with one seed, below the command that makes it. \
                     [The report](reproduced.html) has the tables and verdicts too.\n"
@@ -141,8 +142,8 @@ fn reproduced(root: &Path, site: &Path, names: &[String]) -> Result<String, Stri
     Ok(page + &of_report(&report))
 }
 
-/// Returns the figures of a report in Markdown, those of an experiment after its command, and then
-/// a list of those that were not run.
+/// Returns the figures of a report in Markdown. The figures of each experiment follow its command.
+/// The last part lists the figures whose experiments were not run.
 fn of_report(report: &str) -> String {
     let mut page = String::new();
     let mut missing = Vec::new();

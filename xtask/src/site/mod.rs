@@ -1,10 +1,10 @@
 //! `cargo xtask site`: builds the documentation as a web site that needs no network, in
 //! `target/site/book`.
 //!
-//! mdBook makes the site from the pages in `docs/`. This task collects them with the project's
-//! other pages and adds the generated ones (help of the commands, the JSON Schema, the Python API).
-//! It makes links into the repository lead to copies of the files, and checks every link and anchor
-//! of the result.
+//! mdBook makes the site from the pages in `docs/`. This task collects these pages, the project's
+//! other pages and generated pages (help of the commands, the JSON Schema, the Python API). It
+//! changes links to files of the repository into links to copies, and checks every link and anchor
+//! of the site.
 
 mod assemble;
 mod generated;
@@ -19,12 +19,13 @@ pub(crate) use generated::GENERATED;
 use crate::python;
 use generated::Figures;
 
-/// The release of mdBook that makes the site. It is built from source, once, under `target/`.
+/// The release of mdBook that makes the site. The first call builds it from source under `target/`.
 const MDBOOK: &str = "0.5.4";
 
-/// Builds the site and checks its links. `--no-python` leaves out the Python API, which needs the
-/// package to be built. `--figures` runs the papers' experiments and adds their figures;
-/// `--figures=NAME,NAME` only these. Finished runs are kept under `target/site`.
+/// Builds the site and checks its links. `--no-python` omits the Python API, for which the package
+/// has to be built. `--figures` runs all experiments of the papers and adds their figures;
+/// `--figures=NAME,NAME` runs only the named papers or experiments. Finished runs are kept under
+/// `target/site`.
 pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
     let (mut with_python, mut figures) = (true, Figures::None);
     for arg in args {
@@ -67,7 +68,7 @@ pub(crate) fn run(root: &Path, args: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the path of mdBook, and builds this release of it if it is missing.
+/// Returns the path of mdBook, and builds the release [`MDBOOK`] if it is missing.
 fn mdbook(root: &Path) -> Result<PathBuf, String> {
     let target = python::target(root);
     let tools = target.join("mdbook");
@@ -80,7 +81,7 @@ fn mdbook(root: &Path) -> Result<PathBuf, String> {
     let version = format!("={MDBOOK}");
     let tools = tools.display().to_string();
     let build = target.join("mdbook-build").display().to_string();
-    // Unoptimised: it is built once and runs for a second.
+    // The build is not optimised, because mdBook runs for only a second.
     let words = [
         &["install", "mdbook", "--locked", "--debug", "--force", "--version", &version][..],
         &["--no-default-features", "--features", "search", "--root", &tools],

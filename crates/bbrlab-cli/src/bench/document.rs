@@ -1,4 +1,5 @@
-//! The document of `bench --json`: read, checked, compared.
+//! The document of `bench --json`, how it is read and checked, and its comparison with an earlier
+//! document.
 
 use std::fs;
 use std::io::{self, Read as _};
@@ -29,15 +30,15 @@ pub(super) struct Document {
     pub(super) not_compared: Vec<String>,
 }
 
-/// The measured program and machine. Documents of `cargo xtask bench --bless` name compiler and
-/// processor only.
+/// The measured program and machine. Documents of `cargo xtask bench --bless` have only the
+/// compiler and the processor.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct Origin {
     #[serde(default)]
     version: Option<String>,
     #[serde(default)]
     commit: Option<String>,
-    /// The compiler that built it.
+    /// The compiler that built the measured program.
     #[serde(default)]
     rustc: Option<String>,
     #[serde(default)]
@@ -75,7 +76,7 @@ impl Origin {
         if parts.is_empty() { "of unknown origin".to_owned() } else { parts.join(", ") }
     }
 
-    /// Returns why speeds cannot be compared, if the documents name different processors.
+    /// Returns the reason why speeds cannot be compared if the documents name different processors.
     pub(super) fn other_machine(&self, earlier: &Self) -> Option<String> {
         let (now, then) = self.processor.as_deref().zip(earlier.processor.as_deref())?;
         (now != then).then(|| {
@@ -209,8 +210,8 @@ fn check(document: &Document) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns an error for documents with equal digests but different counts, because one of them was
-/// edited by hand.
+/// Returns an error if the digests of a case are equal but its counts of packets or events differ.
+/// One of the documents was then edited by hand.
 pub(super) fn check_counts(
     path: &Path,
     now: &[BenchResult],

@@ -8,7 +8,8 @@ use bbrlab_scenario::queues;
 
 use super::Chosen;
 
-/// A parameter, and the names of those that have it with this default.
+/// A parameter, and the names of the algorithms or queue disciplines that have it with this
+/// default.
 struct Parameter {
     name: &'static str,
     default: String,
@@ -16,7 +17,8 @@ struct Parameter {
     of: Vec<&'static str>,
 }
 
-/// The parameters of several algorithms or disciplines; one that several share is there once.
+/// The parameters of several algorithms or queue disciplines. A parameter that several of them
+/// share occurs once.
 #[derive(Default)]
 struct Parameters(Vec<Parameter>);
 
@@ -37,8 +39,8 @@ impl Parameters {
         }
     }
 
-    /// A table for each set of names that share parameters. A table of `all` names needs no line
-    /// with their names if there is only one.
+    /// Returns a table for each set of owners that share parameters. A line above the table names
+    /// the owners, unless `all`, the number of listed names, is 1.
     fn tables(&self, all: usize) -> String {
         let mut owners: Vec<&[&str]> = Vec::new();
         for parameter in &self.0 {

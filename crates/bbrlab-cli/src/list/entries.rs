@@ -39,8 +39,8 @@ struct QueueEntry {
     parameters: Map<String, Value>,
 }
 
-/// A parameter of a queue discipline. Without a default it is unset, or follows from other
-/// parameters.
+/// A parameter of a queue discipline. A parameter without a default is unset, or its value follows
+/// from other parameters.
 #[derive(Serialize)]
 struct QueueParameterEntry {
     default: Option<String>,
@@ -80,7 +80,7 @@ pub(super) struct MetricEntry {
     pub(super) definition: String,
 }
 
-/// The entries of one list that the user has chosen.
+/// Returns the entries of one list whose names the user has chosen.
 pub(super) fn document(what: What, chosen: &Chosen) -> Value {
     match what {
         What::Algorithms => {

@@ -9,7 +9,7 @@ use super::entries::metric_entries;
 use super::{ALL, heading};
 use crate::args::What;
 
-/// Columns of a screen.
+/// Characters per line of the output.
 const WIDTH: usize = 100;
 
 /// The names of each kind, and the commands that show more.
@@ -50,7 +50,8 @@ fn groups(what: What) -> Vec<(String, Vec<String>)> {
     }
 }
 
-/// Groups names by the part in front of their first dot, in the order of the first of each group.
+/// Groups names by the part in front of their first dot. Groups are in the order of their first
+/// names.
 fn by_prefix(names: impl Iterator<Item = String>) -> Vec<(String, Vec<String>)> {
     let mut groups: Vec<(String, Vec<String>)> = Vec::new();
     for name in names {

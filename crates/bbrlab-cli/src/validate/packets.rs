@@ -122,7 +122,7 @@ pub(super) fn document(packets: &PacketReplays) -> Document<'_> {
     }
 }
 
-/// Converts a text to a number if it is one.
+/// Converts a text to a JSON number if it is a number, otherwise to a JSON string.
 fn value(text: &str) -> Value {
     text.parse::<u64>().map_or_else(|_| text.into(), Value::from)
 }
