@@ -9,7 +9,7 @@ pub enum Counting {
     /// The definitions in the paper's data file.
     #[default]
     Definitions,
-    /// The rule of the authors' program, where it differs.
+    /// The rule of the authors' program, for the paper whose program counts differently.
     ///
     /// [acd-ns3]: `TcpSocketBase::ReceivedData` counts each data segment that arrives as
     /// transmitted. It counts a segment as received only if the segment itself advances the next

@@ -1,19 +1,20 @@
 //! `--explain`: finds the switch that causes an artifact.
 //!
-//! An artifact's setting differs from the experiment under `linux` in some keys of the stack and of
-//! the links. It may also differ in the form of the experiment (its flows, its queue, the
-//! algorithms as their authors wrote them) or in the rule for counting packets. Each such
-//! difference is a switch.
+//! The setting that reproduces an artifact differs from the experiment under `linux` in keys of the
+//! stack and of the links. It may also select another form of the experiment (its flows, its queue,
+//! its versions of the algorithms) or another rule for counting packets. Each difference is a
+//! switch.
 //!
-//! A claim is evaluated with all switches off, all on, each alone on and each alone off, with one
-//! seed and only at its points. A switch decides if the claim is true with this switch alone on and
-//! false with it alone off. If no switch alone makes the claim true, pairs are tried, first those
-//! whose switches are needed.
+//! A claim is evaluated with all switches off, all on, only one on and only one off, with one seed
+//! and only at the claim's points. A switch decides the claim if the claim is true with only this
+//! switch on, and false with only this switch off. If no single switch makes the claim true, pairs
+//! are tried. A switch is needed if the claim is false without it; pairs of needed switches come
+//! first.
 //!
-//! A pair is reported only if neither of its switches is enough alone. If one of them cannot be run
-//! alone, this is unknown, and the result says so.
+//! A pair is reported only if neither of its switches alone makes the claim true. If a switch
+//! cannot be run alone, its effect alone is unknown, and the result says so.
 //!
-//! Each run is stored in a folder, like all other runs, so that no run is computed twice.
+//! Each run is stored in a folder, so that no later call computes it again.
 
 use std::collections::BTreeMap;
 
@@ -37,62 +38,66 @@ const PAIRS: usize = 60;
 pub(crate) enum Switch {
     /// A key with its values, in the syntax of `--set`.
     Key { key: String, on: String, off: String },
-    /// The form of the experiment.
+    /// The form of the experiment that the setting selects.
     Form(&'static str),
-    /// The rule for counting packets.
+    /// The rule for counting packets that the setting selects.
     Counting(Counting),
 }
 
 /// The effect of a switch on a claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SwitchEffect {
-    /// The switch: `stack.sndbuf = "131072B"`, the form of the experiment or the rule for counting.
+    /// The switch as text: a key such as `stack.sndbuf = "131072B"`, the form of the experiment or
+    /// the rule for counting.
     pub switch: String,
-    /// The keys that switch it on, in the syntax of `--set`. Empty for the form, which is another
-    /// scenario, and for the rule for counting.
+    /// The keys that switch it on, in the syntax of `--set`. Empty for a form, which needs another
+    /// scenario, and for a rule for counting.
     pub on: Vec<String>,
-    /// The keys that switch it off.
+    /// The keys that switch it off, in the syntax of `--set`.
     pub off: Vec<String>,
-    /// Whether the claim is true with only this switch on, or the reason why that could not be run.
+    /// Whether the claim is true with only this switch on, or the reason why this is unknown.
     pub alone_on: Result<bool, String>,
-    /// Whether the claim is true with only this switch off, or such a message.
+    /// Whether the claim is true with only this switch off, or the reason why this is unknown.
     pub alone_off: Result<bool, String>,
 }
 
 /// The cause of an artifact.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ArtifactCause {
-    /// The claim is true under `linux`: there is nothing to explain.
+    /// The claim is true under `linux`, so there is no artifact to explain.
     TrueUnderLinux,
-    /// This switch: the claim is true with it alone on, and false with it alone off.
+    /// This switch: the claim is true with only this switch on, and false with only this switch
+    /// off.
     Switch(String),
-    /// Each of these switches alone makes the claim true, and none is known to be needed.
+    /// Each of these switches alone makes the claim true, and for none is it known that the claim
+    /// is false without it.
     AnyOf {
         /// The switches.
         enough: Vec<String>,
-        /// Those of them without which the others cannot be run. Whether they are needed is
-        /// unknown.
+        /// Those of these switches without which the others cannot be run, so that it is unknown
+        /// whether they are needed.
         not_without: Vec<String>,
     },
     /// Two switches together.
     Pair {
         /// The two switches.
         both: [String; 2],
-        /// Those of them that cannot be run alone. The others are not enough alone.
+        /// Those of the two that cannot be run alone. The claim is false with only one of the
+        /// others on.
         not_alone: Vec<String>,
     },
-    /// No switch alone, and no pair that was run.
+    /// More than one switch: no single switch makes the claim true, nor does a pair that was run.
     More {
-        /// The switches that are needed.
+        /// The switches without which the claim is false.
         needed: Vec<String>,
         /// Number of pairs run.
         pairs_run: usize,
         /// Number of pairs not run, because there are too many or they cannot be run.
         pairs_not_run: usize,
     },
-    /// The claim is false under the setting, too.
+    /// The claim is false under the whole setting, too.
     NotShown,
-    /// No setting is known that should cause it.
+    /// The study file has no setting that reproduces the artifact.
     NoSetting,
     /// Unknown, with the reason.
     Unknown(String),
@@ -105,7 +110,7 @@ pub struct Explained {
     pub claim: String,
     /// The artifact's id, and its setting as text; `None` if no setting is known.
     pub setting: Option<(String, String)>,
-    /// The setting as keys of scenarios.
+    /// The command that repeats the runs under the setting.
     pub repeat: RepeatCommand,
     /// The switches with their effects.
     pub switches: Vec<SwitchEffect>,
@@ -122,14 +127,15 @@ impl Switch {
         }
     }
 
-    /// Returns the keys of the scenario that switch it on or off.
+    /// Returns the keys of the scenario that switch it on or off; none for a form or a rule.
     fn sets(&self, is_on: bool) -> Vec<String> {
         let Self::Key { key, on, off } = self else { return Vec::new() };
         if !is_on {
             return vec![format!("{key}={off}")];
         }
         let mut sets = vec![format!("{key}={on}")];
-        // A buffer in bytes does not show how much of it a device queue in packets takes.
+        // With a buffer in bytes, it is unknown how much of the buffer a device queue in packets
+        // takes.
         if let Some(link) = key.strip_suffix(".device_queue") {
             sets.push(format!("{link}.buffer_unit=\"pkt\""));
         }
@@ -177,7 +183,7 @@ impl ArtifactCause {
     }
 }
 
-/// Describes switches of which each is enough alone and none is known to be needed.
+/// Describes [`ArtifactCause::AnyOf`].
 fn any_of(enough: &[String], not_without: &[String]) -> String {
     match (enough, not_without) {
         ([one], []) => format!("made by {one} alone, and by the others without it"),
@@ -191,8 +197,9 @@ fn any_of(enough: &[String], not_without: &[String]) -> String {
     }
 }
 
-/// Explains a claim by the settings of the artifacts that it names. Returns the settings that were
-/// tried without success and the first one that makes the claim true. Adds the runs to `work`.
+/// Explains a claim by the settings of the artifacts that it names, one setting after the other
+/// until one makes the claim true. Returns a result for each setting tried. Adds the runs to
+/// `work`.
 ///
 /// # Errors
 /// If a run or a write fails, or the user interrupts it.
@@ -283,7 +290,8 @@ fn explain_by(
     Ok(explained(effects, cause))
 }
 
-/// Finds the cause from the effects and from `pair`, the pair that made the claim true, if one did.
+/// Derives the cause from the effects of single switches and from `pair`, the pair that made the
+/// claim true, if there is one.
 fn cause_of(
     effects: &[SwitchEffect],
     pair: Option<(usize, usize)>,
@@ -316,7 +324,7 @@ fn cause_of(
     }
 }
 
-/// Returns all pairs: first those whose two switches are both needed, then those with one needed.
+/// Returns all pairs of switches, those with the most needed switches first.
 fn pairs(effects: &[SwitchEffect]) -> Vec<(usize, usize)> {
     let is_needed = |place: usize| effects[place].alone_off == Ok(false);
     let mut pairs: Vec<(usize, usize)> = (0..effects.len())
@@ -367,7 +375,7 @@ fn switches_of(
     Ok(switches)
 }
 
-/// Runs a claim's points with some switches on.
+/// Evaluates a claim on runs with some switches on.
 struct Trials<'a, W> {
     experiment: &'static Experiment,
     claim: &'static Claim,
@@ -398,7 +406,7 @@ impl<W: FnMut(Progress)> Trials<'_, W> {
     }
 }
 
-/// Returns the experiment with some switches on and the others off.
+/// Returns the configuration with some switches on and the others off.
 fn config_of(switches: &[Switch], on: &[usize]) -> Config {
     let mut config = Config::default();
     for (place, switch) in switches.iter().enumerate() {
@@ -410,7 +418,7 @@ fn config_of(switches: &[Switch], on: &[usize]) -> Config {
             _ => {}
         }
     }
-    // With all switches off it is the experiment itself, whose runs exist.
+    // With all switches off this is the experiment's own configuration, whose runs already exist.
     if on.is_empty() {
         config.sets.clear();
     }

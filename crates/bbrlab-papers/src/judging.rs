@@ -1,5 +1,5 @@
-//! Judges the claims of an experiment from its runs. A claim that is false is also evaluated on
-//! runs in which its artifact is made on purpose or its cause is switched.
+//! Judges the claims of an experiment from its runs. A false claim is evaluated again on runs that
+//! reproduce its artifact on purpose, or with a possible cause of its failure switched.
 
 use std::path::PathBuf;
 
@@ -17,14 +17,14 @@ use crate::rows::counted_rows;
 use crate::study::Setting;
 use crate::work::Work;
 
-/// Returns the claims that an experiment decides. A form other than the first decides none.
+/// Returns the claims on an experiment. Only the first form of an experiment has claims.
 #[must_use]
 pub fn claims_of(experiment: &Experiment) -> Vec<&'static Claim> {
     let all = papers().iter().flat_map(|paper| &paper.claims);
     all.filter(|claim| experiment.form.is_none() && claim.experiment == experiment.id).collect()
 }
 
-/// Judges the claims of an experiment. Adds the runs with something switched, which some claims
+/// Judges the claims of an experiment. Adds the runs with settings switched, which false claims
 /// need, to `work`.
 ///
 /// # Errors
@@ -52,9 +52,10 @@ pub fn judge_claims(
     let mut under: Vec<Vec<UnderSetting>> = claims.iter().map(|_| Vec::new()).collect();
     let ways: Vec<Vec<&'static Setting>> =
         claims.iter().map(|claim| distinct(ways_of(claim))).collect();
-    // One setting at a time, each claim in its own order, from the narrowest setting to the widest.
+    // Round `nth` runs the `nth` setting of each claim. A claim's settings are ordered from the
+    // fewest changes to the most.
     for nth in 0.. {
-        // A claim that is true under an earlier setting needs no other.
+        // A claim that is true under an earlier setting needs no further setting.
         let is_shown = |place: usize| {
             under[place]
                 .iter()
@@ -86,8 +87,8 @@ pub fn judge_claims(
     Ok(judged.map(|((claim, evaluation), under)| judge(claim, evaluation, under)).collect())
 }
 
-/// Returns the settings in which a false claim is evaluated again: those of its artifacts, or its
-/// possible causes.
+/// Returns the settings under which a false claim is evaluated again: those of its artifacts if it
+/// is expected to be an artifact, otherwise the possible causes of its failure.
 fn ways_of(claim: &Claim) -> Vec<&'static Setting> {
     match claim.expected {
         Expected::Artifact => settings_of(claim),
@@ -95,7 +96,8 @@ fn ways_of(claim: &Claim) -> Vec<&'static Setting> {
     }
 }
 
-/// Removes settings that run like an earlier one. Two artifacts may be made in the same way.
+/// Removes settings with the same configuration as an earlier one. Two artifacts may have the same
+/// setting.
 fn distinct(settings: Vec<&'static Setting>) -> Vec<&'static Setting> {
     let mut found: Vec<&Setting> = Vec::new();
     for setting in settings {
@@ -106,7 +108,8 @@ fn distinct(settings: Vec<&'static Setting>) -> Vec<&'static Setting> {
     found
 }
 
-/// Groups claims, given by their places, by their configuration, so that they share its runs.
+/// Groups claims, given as indices, by the configuration of their settings, so that claims share
+/// runs.
 fn by_config(
     asked: impl Iterator<Item = (usize, &'static Setting)>,
 ) -> Vec<(Config, Vec<(usize, &'static Setting)>)> {
@@ -134,7 +137,7 @@ fn why_not(claim: &Claim, experiment: &Experiment, reproduced: &Reproduced) -> O
 /// A configuration in which an experiment is run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Config {
-    /// The form; `None` for the first.
+    /// The form of the experiment; `None` for the first form.
     pub(crate) form: Option<&'static str>,
     /// Overrides, in the syntax of `--set`.
     pub(crate) sets: Vec<String>,
@@ -171,8 +174,8 @@ pub(crate) struct RunUnder {
     pub(crate) out: Vec<PathBuf>,
 }
 
-/// Runs what some claims need of an experiment in another configuration. Adds the runs to `work`.
-/// The inner error states why there are no rows.
+/// Runs the points of an experiment that some claims need, in another configuration. Adds the runs
+/// to `work`. The inner error is the reason why there are no rows.
 ///
 /// # Errors
 /// If a run or a write fails, or the user interrupts it.
@@ -200,7 +203,7 @@ pub(crate) fn run_under(
                 }
                 ran.extend(some);
             }
-            // The setting's keys do not fit this experiment.
+            // The scenario rejects the setting's keys.
             Err(LabError::Scenario(errors)) => return Ok(Err(first_line(&errors.to_string()))),
             Err(error) => return Err(error),
         }

@@ -1,10 +1,10 @@
 //! The papers' experiments: published figures next to measured ones, and a verdict on every claim.
 //!
-//! An experiment is the runs of one or more built-in scenarios and the rows that its paper printed.
-//! The paper's own keys (algorithm, bandwidth, delay ...) locate each run (`locate.rs`). The
-//! paper's metrics are computed by the paper's own formulas and in its units (`metrics/`), which
-//! gives the measured rows (`rows.rs`). The figures printed for the same place are shown next to
-//! them (`published.rs`).
+//! An experiment has one or more built-in scenarios, which are run, and the rows that its paper
+//! printed. The paper's own keys (algorithm, bandwidth, delay ...) locate each run (`locate.rs`).
+//! The paper's formulas compute its metrics from the runs, in its units (`metrics/`). The results
+//! are the measured rows (`rows.rs`). They are shown next to the figures that the paper printed for
+//! the same keys (`published.rs`).
 //!
 //! | file | idea |
 //! | --- | --- |

@@ -1,4 +1,4 @@
-//! The papers with their printed figures and claims, for `reproduce` and `list`.
+//! Reads the papers' printed figures and claims from the data files.
 
 mod artifact;
 mod claim;
@@ -24,7 +24,7 @@ pub(crate) use self::key::equal;
 /// A paper.
 #[derive(Clone, Debug)]
 pub struct Paper {
-    /// Its name in ids, such as `lanigan2020`.
+    /// The name of the paper in ids, such as `lanigan2020`.
     pub key: String,
     /// Its title.
     pub title: String,
@@ -36,24 +36,26 @@ pub struct Paper {
     pub experiments: Vec<Experiment>,
     /// Units and definitions of its metrics.
     pub metrics: Vec<Metric>,
-    /// Names that its expressions use, with their values.
+    /// Constants that the paper's expressions use, by name.
     pub constants: Vec<(String, f64)>,
-    /// Its statements.
+    /// The paper's statements in checkable form.
     pub claims: Vec<Claim>,
-    /// The parts of its numbers that do not come from the algorithms.
+    /// The parts of the paper's numbers that its simulator or its method caused, not the
+    /// algorithms.
     pub artifacts: Vec<Artifact>,
-    /// Expressions that must be true of the printed numbers.
+    /// Expressions that must be true of the printed numbers; they find errors in the data file.
     pub(crate) identities: Vec<Identity>,
-    /// Our additions.
+    /// Our additions to the data file.
     pub(crate) study: Study,
 }
 
-/// An expression that is true of a paper's printed numbers, unless the data have an error.
+/// An expression that must be true of a paper's printed numbers. If it is false, the data file has
+/// an error.
 #[derive(Clone, Debug)]
 pub(crate) struct Identity {
     /// Its id.
     pub(crate) id: String,
-    /// The experiment whose rows it is about.
+    /// The experiment on whose rows the expression is evaluated.
     pub(crate) experiment: String,
     /// The expression, in the language of claims.
     pub(crate) expr: String,
@@ -88,7 +90,7 @@ pub struct Metric {
 /// Returns the papers, always in the same order.
 ///
 /// # Panics
-/// If a built-in file is damaged; a test reads them all.
+/// If a built-in data file is invalid; a test reads all of them.
 pub fn papers() -> &'static [Paper] {
     static READ: OnceLock<Vec<Paper>> = OnceLock::new();
     READ.get_or_init(|| {
@@ -171,16 +173,16 @@ fn words_of(form: &str) -> String {
     form.replace('-', " ")
 }
 
-/// Returns the paper of an item, by the item's id.
+/// Returns the paper whose key is the first part of an id.
 pub(crate) fn paper_of(id: &str) -> Option<&'static Paper> {
     let key = id.split('.').next().unwrap_or_default();
     papers().iter().find(|paper| paper.key == key)
 }
 
-/// Returns the unit of a metric of an experiment's paper, as tables write it.
+/// Returns the unit of a metric as tables show it.
 pub(crate) fn unit_of(experiment: &str, metric: &str) -> String {
     let paper = paper_of(experiment);
-    // A prefix before the name of a paper's metric does not change the unit.
+    // A metric whose name has a prefix, such as `paper_`, has the unit of the metric without it.
     let is_it = |known: &&Metric| metric == known.id || metric.ends_with(&format!("_{}", known.id));
     let unit = paper.and_then(|paper| paper.metrics.iter().find(is_it));
     let unit = unit.map(|metric| metric.unit.as_str());
@@ -208,7 +210,7 @@ fn word(table: &Table, key: &str) -> String {
     table.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
-/// Returns a number, whole or not.
+/// Reads an integer or a decimal number.
 fn number(value: &Value) -> Option<f64> {
     #[expect(clippy::cast_precision_loss, reason = "parameters and figures as papers print them")]
     match value {

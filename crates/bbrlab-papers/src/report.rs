@@ -18,18 +18,18 @@ use crate::work::Work;
 pub struct ExperimentReport {
     /// The experiment.
     pub reproduced: Reproduced,
-    /// Its claims.
+    /// The experiment's claims with their verdicts.
     pub claims: Vec<Judged>,
     /// The causes of its artifacts.
     pub explained: Vec<Explained>,
-    /// The effects of choices that the paper leaves open.
+    /// The effects of alternatives to the choices for unstated parameters.
     pub sensitivity: Vec<Sensitivity>,
-    /// The runs for evaluating claims, artifacts and choices, beyond the experiment's own.
+    /// The runs in addition to the experiment's own: those with settings, switches or alternatives.
     pub switched: Work,
 }
 
 impl ExperimentReport {
-    /// The experiment that judges the claims, if this is another form of it.
+    /// The experiment in its first form, whose report has the claims, if this is another form.
     #[must_use]
     pub fn judged_by(&self) -> Option<&'static str> {
         let mut all = papers().iter().flat_map(|paper| &paper.experiments);
@@ -39,7 +39,8 @@ impl ExperimentReport {
 }
 
 impl Reproduced {
-    /// Describes how the figures came about, and what a reader should know before comparing them.
+    /// Describes how the figures were computed, and what a reader should know before comparing
+    /// them.
     #[must_use]
     pub fn note_words(&self) -> String {
         let seeds = || self.measured.rows.iter().map(|row| row.seeds_run);
@@ -74,7 +75,7 @@ impl Reproduced {
 }
 
 impl Explained {
-    /// Describes the cause in a sentence.
+    /// Describes the claim's artifact and its cause in a sentence.
     #[must_use]
     pub fn describe(&self) -> String {
         let Self { claim, setting, cause, .. } = self;
@@ -87,7 +88,7 @@ impl Explained {
     }
 }
 
-/// Returns a table of the effects of choices that a paper leaves open. Empty if there are none.
+/// Returns a table of the effects of alternatives to open choices. Empty if there are none.
 #[must_use]
 pub fn sensitivity_table(found: &[Sensitivity]) -> String {
     if found.is_empty() {
@@ -173,7 +174,7 @@ fn section(
     })
 }
 
-/// Writes the cause of an artifact, and how to repeat the runs.
+/// Writes the cause of an artifact, and the command that repeats the runs.
 fn paragraph(explained: &Explained) -> String {
     let words = explained.describe();
     explained.repeat.command().map_or(words.clone(), |it| format!("{words} Repeat with: {it}"))

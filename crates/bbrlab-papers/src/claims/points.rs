@@ -1,7 +1,7 @@
 //! The points at which a claim is evaluated.
 //!
 //! A claim has a point for each combination of the values in its `forall` lists. A claim also
-//! covers all values of a key that it does not mention (`papers/README.md`, "How to use it", 6): if
+//! covers all values of a key that it does not mention (`papers/README.md`, "How to use it", 6). If
 //! the rows for a figure differ in such a key, the point is replaced by one point per value of the
 //! key.
 

@@ -1,4 +1,4 @@
-//! Panels of a metric along a key: curves, stacked bars, boxes.
+//! Draws panels of a metric against a key: curves, stacked bars, boxes.
 
 use std::slice;
 
@@ -74,9 +74,9 @@ pub(super) fn curves(
     }
 }
 
-/// Returns the boxes of a panel: each flow's figure with each seed, next to the printed mean and
-/// deviation. The flow with the most goodput differs between seeds, so medians over seeds would
-/// hide the differences between flows.
+/// Returns the boxes of a panel, next to the printed mean and deviation. A box covers the figures
+/// of all flows with all seeds. Medians over the seeds would hide the differences between flows,
+/// because the fastest flow differs between seeds.
 pub(super) fn boxes(
     experiment: &Experiment,
     rows: &MeasuredRows,

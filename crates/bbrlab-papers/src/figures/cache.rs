@@ -1,4 +1,4 @@
-//! Runs whose files a figure has opened. Several panels show the same runs.
+//! A cache of opened run folders, because several panels of a figure show the same run.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

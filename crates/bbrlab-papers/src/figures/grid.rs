@@ -1,5 +1,5 @@
-//! A paper's table from measured rows. Each cell has the measured figure, and in brackets the
-//! printed one.
+//! Draws a paper's table from measured rows. Each cell has the measured figure, and the printed
+//! figure in brackets.
 
 use bbrlab_report::{PaperTable, TableCell, fixed};
 
@@ -117,8 +117,8 @@ impl Side {
     }
 }
 
-/// Returns a cell: the figure measured by the paper's own formula, even if another formula is
-/// judged, and the printed figure.
+/// Returns a cell: the figure measured by the paper's own formula, and the printed figure. The
+/// paper's formula is used even if claims are judged on another.
 fn figure(experiment: &Experiment, row: &MeasuredRow, metric: &str, is_shaded: bool) -> TableCell {
     let cell = cell_of(experiment, row, &by_paper(row, metric));
     let finely = |value| fixed(value, cell.measured_decimals());
@@ -131,8 +131,8 @@ fn figure(experiment: &Experiment, row: &MeasuredRow, metric: &str, is_shaded: b
     }
 }
 
-/// Returns the name of the metric as measured by the paper's formula. It has its own name if
-/// another formula is judged.
+/// Returns the name of the metric that is measured by the paper's formula: `paper_…` if claims are
+/// judged on another formula.
 pub(super) fn by_paper(row: &MeasuredRow, metric: &str) -> String {
     let own = format!("paper_{metric}");
     if row.metric(&own).is_some() { own } else { metric.to_owned() }

@@ -1,8 +1,8 @@
-//! The papers' figures and tables in their own shape. They are declared in `papers/study/` and
-//! drawn from the measured rows and from the runs of the first seed.
+//! Draws the papers' figures and tables in the papers' layout. `papers/study/` declares them. They
+//! are drawn from the measured rows and from the runs of the first seed.
 //!
-//! The content of the papers' plots is known from their captions and from the text about them. If
-//! panels, points or axes of a plot are not known, its note describes the plot drawn instead.
+//! We know the content of the papers' plots from captions and text. If these do not say which
+//! panels, points or axes a plot has, the figure's note describes the plot drawn instead.
 
 mod along;
 mod cache;
@@ -44,7 +44,7 @@ pub(super) fn items(reproduced: &Reproduced) -> Result<Vec<PaperItem>, LabError>
     own.map(|figure| item(experiment, reproduced, figure)).collect()
 }
 
-/// Returns the figures of papers whose experiments were not run.
+/// Returns the figures that the report omits because their experiments were not run.
 pub(super) fn absent(run: &[&Reproduced]) -> Vec<AbsentItem> {
     let mut absent = Vec::new();
     for paper in papers() {
@@ -112,7 +112,7 @@ fn name_of(experiment: &str, number: &str) -> String {
     format!("{}-{words}", experiment.replace('.', "-"))
 }
 
-/// Explains how to read a figure.
+/// Explains the marks of a figure to readers.
 fn note_of(panels: &[PlatePanel]) -> &'static str {
     let drawings = || panels.iter().flat_map(|panel| &panel.drawing);
     let is_printed = drawings().any(|drawing| match drawing {
@@ -179,7 +179,7 @@ fn panels_of(
     Ok(drawn)
 }
 
-/// Returns a panel's title: its own, and what distinguishes it from the other panels of its kind.
+/// Returns a panel's title: the declared title, and the values of the keys in `each`.
 fn describe(paper: &str, panel: &Panel, here: &[Key]) -> String {
     let parts = [panel.title.clone(), names::joined(paper, &panel.each, here)];
     let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();

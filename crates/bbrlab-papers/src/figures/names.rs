@@ -14,7 +14,7 @@ fn algorithm(paper: &str, name: &str) -> String {
     lambda.map_or_else(|| told.to_owned(), |lambda| format!("{told} λ {lambda}"))
 }
 
-/// Returns the name of an algorithm in most papers.
+/// Returns the name of an algorithm that most papers use.
 fn usual(name: &str) -> &str {
     match name {
         "bbr1" => "BBRv1",
@@ -32,7 +32,8 @@ fn usual(name: &str) -> &str {
     }
 }
 
-/// Returns the value of a key alone, for a column headed by the key or for an axis.
+/// Returns the value of a key as text without the key's name, for an axis or a column whose heading
+/// names the key.
 pub(super) fn bare(paper: &str, key: &str, value: &Key) -> String {
     match value {
         Key::Word(word) if matches!(key, "algorithm" | "opponent" | "reference") => {
@@ -47,7 +48,7 @@ pub(super) fn bare(paper: &str, key: &str, value: &Key) -> String {
     }
 }
 
-/// Returns the value of a key with words that name the key.
+/// Returns the value of a key as text that also names the key.
 pub(super) fn full(paper: &str, key: &str, value: &Key) -> String {
     let bare = bare(paper, key, value);
     match key {
@@ -71,7 +72,8 @@ pub(super) fn full(paper: &str, key: &str, value: &Key) -> String {
     }
 }
 
-/// Returns the name of a flow in the scenario, if that is a word.
+/// Returns the label of a flow: "flow N" for the default name `fN`, otherwise the scenario's name
+/// for the flow.
 pub(super) fn flow(name: &str) -> String {
     match name.strip_prefix('f').and_then(|number| number.parse::<u32>().ok()) {
         Some(number) => format!("flow {number}"),

@@ -1,4 +1,4 @@
-//! Panels of runs over time, from the series in their folders.
+//! Draws panels of runs over time, from the series in the folders of the runs.
 
 use bbrlab_lab::{LabError, RunFiles};
 use bbrlab_report::{Drawing, PlateLine, PlateTimes};
@@ -43,7 +43,7 @@ pub(super) fn lines(
     });
     let mut times = PlateTimes::default();
     for of in &of_runs {
-        // If several runs have one name, take the first.
+        // If several runs have the same label, only the first is drawn.
         let Some(run) = meant.iter().find(|run| has(&run.keys, &over_time.by, of)) else {
             continue;
         };
@@ -78,7 +78,7 @@ pub(super) fn lines(
     Ok(Some(Drawing::OverTime(times)))
 }
 
-/// Returns the printed values of a metric at moments of a run.
+/// Returns the times of a run at which the paper prints a metric, with the printed values.
 fn printed_points(experiment: &Experiment, run: &RunAt, metric: &str) -> Vec<(f64, f64)> {
     let rows = experiment.rows.iter().filter(|row| {
         run.keys.iter().all(|(name, here)| row.get(name).is_none_or(|there| here.is(there)))
@@ -290,8 +290,8 @@ fn lost(series: &Series, row: usize) -> u64 {
     series.lost_packets[row].0.unwrap_or_default()
 }
 
-/// Computes the growth of a counter per second in each bin, at the middle of the bin. There are no
-/// values before the flow's first row.
+/// Computes the growth of a counter per second in each bin. A value is at the middle of its bin,
+/// and is `None` before the flow's first row.
 #[expect(clippy::cast_precision_loss, reason = "counters below 2^52")]
 fn binned(
     series: &Series,
@@ -358,7 +358,7 @@ pub(super) fn title_of(over_time: &OverTime) -> &'static str {
     }
 }
 
-/// Whether the axis begins near the values instead of at zero, because they are far from zero.
+/// Whether the y axis begins near the smallest value, because RTTs are far from zero.
 pub(super) fn is_far_from_zero(over_time: &OverTime) -> bool {
     matches!(over_time.shows[0].0, Quantity::Rtt | Quantity::MinRtt)
 }

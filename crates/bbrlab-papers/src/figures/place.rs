@@ -1,10 +1,10 @@
-//! Selects the rows and runs that a figure shows: those whose keys have the declared values.
+//! Selects the rows and runs that a figure shows by the declared values of their keys.
 
 use super::declared::{At, Is};
 use crate::papers::{Key, equal};
 
-/// Keys that mark a row about a part of a run. A figure that does not name such a key does not show
-/// the row.
+/// Keys of rows about a part of a run, such as one flow. A figure shows such rows only if its
+/// declaration names the key.
 const PARTS: [&str; 5] = ["flow", "time_s", "phase", "sender", "reference"];
 
 /// A row's or a run's keys.
@@ -34,13 +34,13 @@ pub(super) fn is_at(keys: &Keys, at: &At) -> bool {
     })
 }
 
-/// Whether a row describes the whole run, or only parts that are named.
+/// Whether a row is about the whole run, or about parts whose keys are in `named`.
 pub(super) fn is_meant(keys: &Keys, named: &[&str]) -> bool {
     keys.iter().all(|(name, _)| !PARTS.contains(&name.as_str()) || named.contains(&name.as_str()))
 }
 
-/// Returns the distinct combinations of values of some keys: quantities in rising order, names in
-/// their order.
+/// Returns the distinct combinations of the values of some keys. Numbers are in rising order, words
+/// in the order of first occurrence.
 pub(super) fn combinations<'a>(
     all: impl Iterator<Item = &'a Keys>,
     names: &[String],
@@ -53,7 +53,7 @@ pub(super) fn combinations<'a>(
         }
     }
     let firsts = found.clone();
-    // Names keep the order in which they first occur.
+    // Words keep the order of first occurrence.
     let rank = |place: usize, key: &Key| match key {
         Key::Number(number) => *number,
         Key::Word(_) => {

@@ -1,4 +1,4 @@
-//! Keeps a part of results below `results/`, from which pages are written.
+//! Extracts the part of results that pages show, and writes it to `results/`, which is committed.
 
 mod contradictions;
 mod disciplines;
@@ -7,9 +7,9 @@ mod sweeps;
 
 use std::path::Path;
 
-/// Keeps the part of some files or folders that a page needs. `task` is `replication`,
-/// `explanations`, `disciplines` or `contradictions`, as for `cargo xtask`. `root` is the
-/// repository.
+/// Extracts the part of the files or folders `names` that a page needs. `task` is `replication`,
+/// `explanations`, `disciplines` or `contradictions`, as for `cargo xtask`. `root` is the folder of
+/// the repository.
 ///
 /// # Errors
 /// A message if the task is unknown, or if something cannot be read or written.

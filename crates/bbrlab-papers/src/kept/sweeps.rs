@@ -1,5 +1,5 @@
-//! Keeps the part of sweeps that a page needs in a file below `results/`. For each folder of
-//! `bbrlab run` it has the scenario, its hash, the number of seeds and the points, one per line.
+//! Writes the part of sweeps that a page needs to a file in `results/`. For each folder of `bbrlab
+//! run`, the file has the scenario, its hash, the number of seeds and the points, one per line.
 
 use std::fs;
 use std::path::Path;
@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 /// Selects the points to keep from a scenario's id and its `summary.json`.
 type Points = fn(&str, &Value) -> Result<Vec<Value>, String>;
 
-/// Keeps the sweeps of some folders. They replace the file's sweeps of the same scenarios; its
-/// other sweeps stay.
+/// Adds the sweeps of some folders to a file. They replace sweeps of the same scenarios; other
+/// sweeps stay.
 pub(super) fn keep(
     root: &Path,
     kept: &str,
@@ -31,7 +31,8 @@ pub(super) fn keep(
     Ok(())
 }
 
-/// Replaces known sweeps by new ones of the same scenario. Sweeps of new scenarios are at the end.
+/// Merges sweeps: `read` replaces the sweeps in `known` of the same scenarios. Sweeps of new
+/// scenarios are appended.
 fn renewed(known: Vec<Value>, mut read: Vec<Value>) -> Vec<Value> {
     let mut names: Vec<Value> = Vec::new();
     for one in known.iter().chain(&read) {

@@ -1,4 +1,5 @@
-//! The parts of a paper's numbers that come from its simulator, its averaging or its printing.
+//! Artifacts: the parts of a paper's numbers that come from its simulator, its averaging or its
+//! printing.
 
 use toml::Table;
 
@@ -11,11 +12,11 @@ pub struct Artifact {
     pub id: String,
     /// The title.
     pub title: String,
-    /// How certain it is, and why.
+    /// How certain the explanation is, and why.
     pub confidence: String,
     /// The argument.
     pub text: String,
-    /// How to make a simulator show it on purpose.
+    /// How to reproduce the artifact in a simulator on purpose.
     pub reproduce: Option<String>,
     /// The arithmetic of the argument.
     pub calcs: Vec<Calc>,
@@ -26,9 +27,9 @@ pub struct Artifact {
 pub struct Calc {
     /// The expression.
     pub expr: String,
-    /// Its value.
+    /// The value that the expression must have.
     pub value: f64,
-    /// The tolerance.
+    /// The largest allowed difference from the value.
     pub tol: f64,
 }
 

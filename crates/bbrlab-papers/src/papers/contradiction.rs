@@ -11,15 +11,15 @@ use super::{number, tables, word, words};
 pub struct Contradiction {
     /// Its id, such as `x01`.
     pub id: String,
-    /// 1 is the most informative.
+    /// The rank; 1 is the most informative contradiction.
     pub priority: i64,
     /// The question.
     pub title: String,
-    /// The claims, artifacts and experiments on its sides.
+    /// The ids of the claims, artifacts and experiments that contradict each other.
     pub sides: Vec<String>,
-    /// The statement of each side.
+    /// The statements that contradict each other.
     pub statement: String,
-    /// The known facts about it.
+    /// Known facts that bear on the question.
     pub note: String,
     /// The run that would settle it.
     pub settle: String,
@@ -30,7 +30,7 @@ const FILE: &str = include_str!("../../../../papers/contradictions.toml");
 /// Returns the contradictions, in the file's order.
 ///
 /// # Panics
-/// If the built-in file is damaged; a test reads it.
+/// If the built-in file is invalid; a test reads it.
 pub fn contradictions() -> &'static [Contradiction] {
     static ALL: OnceLock<Vec<Contradiction>> = OnceLock::new();
     ALL.get_or_init(|| {

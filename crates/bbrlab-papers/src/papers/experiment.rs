@@ -1,4 +1,4 @@
-//! A paper's experiment: its printed rows, and the scenarios that it is measured from.
+//! A paper's experiment: its printed rows, and the scenarios that reproduce it.
 
 use toml::Table;
 
@@ -8,28 +8,30 @@ pub struct Experiment {
     /// Its id, such as `lanigan2020.single-flow`. In another form, the id ends in a dot and the
     /// form's name.
     pub id: String,
-    /// The form, if it is not the one that is judged under `linux`: one of [`FORMS`].
+    /// The form, one of [`FORMS`]; `None` for the first form, whose claims are judged under
+    /// `linux`.
     pub form: Option<&'static str>,
     /// The title.
     pub title: String,
-    /// The tables and figures that show it.
+    /// The paper's tables and figures that show the experiment.
     pub source: Vec<String>,
-    /// The metrics that it reports.
+    /// The names of the metrics that the paper reports for it.
     pub metrics: Vec<String>,
     /// The printed rows.
     pub rows: Vec<Table>,
-    /// Rows of figures computed from the printed ones.
+    /// Rows that the data file computes from printed numbers.
     pub derived_rows: Vec<Table>,
-    /// The built-in scenarios whose runs it is measured from.
+    /// The ids of the built-in scenarios that reproduce the experiment.
     pub scenarios: Vec<String>,
 }
 
-/// Forms that an experiment may have in addition to its first. If the first follows the paper's
-/// text, the other is as the authors' programs ran it, and the reverse.
+/// Forms that an experiment may have in addition to its first form. If the first form follows the
+/// paper's text, the other is `as-run`, as the authors' programs ran it. If the first form follows
+/// the programs, the other is `as-described`.
 pub const FORMS: [&str; 2] = ["as-run", "as-described"];
 
 impl Experiment {
-    /// Returns the id of the experiment, whatever the form.
+    /// Returns the id of the experiment without its form.
     #[must_use]
     pub fn of(&self) -> &str {
         let form = self.form.and_then(|form| self.id.strip_suffix(form)?.strip_suffix('.'));

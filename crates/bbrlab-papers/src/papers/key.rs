@@ -1,4 +1,4 @@
-//! The keys that locate a row: algorithm, delay, buffer ...
+//! Values of the keys that locate a row: algorithm, delay, buffer ...
 
 use toml::Value;
 
@@ -7,7 +7,7 @@ use toml::Value;
 pub enum Key {
     /// A name, such as that of an algorithm or a flow.
     Word(String),
-    /// A quantity, in the unit that ends the key's name.
+    /// A quantity, in the unit at the end of the key's name.
     Number(f64),
 }
 
@@ -17,8 +17,8 @@ impl Key {
         Self::Word(word.into())
     }
 
-    /// Whether this is the value that a data file prints. Numbers may differ by what their decimal
-    /// spelling loses.
+    /// Whether a value of a data file is equal to this one. Numbers may differ by rounding in
+    /// decimal notation.
     #[must_use]
     pub fn is(&self, printed: &Value) -> bool {
         match (self, printed) {
@@ -31,8 +31,7 @@ impl Key {
     }
 }
 
-/// Whether two numbers are equal up to the last bits. They may differ in these, because a key may
-/// have been computed.
+/// Whether two numbers are equal to within one part in 10^9, because keys may have been computed.
 pub(crate) fn equal(one: f64, other: f64) -> bool {
     (one - other).abs() <= 1e-9 * one.abs().max(other.abs())
 }
