@@ -1,6 +1,6 @@
-//! Bounds on the agreement over all points together.
+//! Aims: bounds on the differences between our stack and Linux's over all points together.
 //!
-//! A single point may differ by chance or for a known cause, but most points must agree.
+//! A single point may differ by chance or for a known reason, but most points must agree.
 
 use super::difference::{Metric, MetricSummary};
 
@@ -11,18 +11,19 @@ pub struct Aim {
     pub metric: Metric,
     /// The statistic.
     pub figure: AimStatistic,
-    /// Its bound.
+    /// The bound: an upper bound for `Median` and `P95`, a lower bound for `Within`.
     pub bound: f64,
 }
 
 /// A statistic of a metric's summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AimStatistic {
-    /// The median of the differences, to be at most the bound.
+    /// The median of the differences, which must be at most the bound.
     Median,
-    /// Their 95th percentile, to be at most the bound.
+    /// The 95th percentile of the differences, which must be at most the bound.
     P95,
-    /// The share of the comparisons within the metric's tolerance, to be at least the bound.
+    /// The share of the comparisons within the metric's tolerance, which must be at least the
+    /// bound.
     Within,
 }
 

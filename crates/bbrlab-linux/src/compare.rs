@@ -7,10 +7,11 @@ use super::difference::{LinuxComparison, Metric};
 use super::reference::ReferencePoint;
 use super::settings::Settings;
 
-/// Flows can be told apart if their starts are at least this far apart, in seconds.
+/// The smallest difference between the starts of two flows that distinguishes them, in seconds.
 const STARTS_APART_S: f64 = 1.0;
 
-/// Whether flows can be told apart: by congestion control, RTT or start.
+/// Whether each two flows differ in congestion control, RTT or start. Otherwise their metrics
+/// cannot be compared flow by flow.
 fn are_distinguished(flows: &[FlowSummary]) -> bool {
     flows.iter().enumerate().all(|(place, flow)| {
         flows[..place].iter().all(|other| {
@@ -24,7 +25,7 @@ fn are_distinguished(flows: &[FlowSummary]) -> bool {
     })
 }
 
-/// Compares a point, which has the settings `settings`, with our runs of it.
+/// Compares a point, whose settings are `settings`, with our runs of the point.
 pub(super) fn compare(
     point: &ReferencePoint,
     settings: &Settings,
@@ -46,8 +47,8 @@ pub(super) fn compare(
         #[expect(clippy::cast_precision_loss, reason = "a handful of flows")]
         let mean =
             |run: &RunSummary, pick: OfFlow| sum(run, pick).map(|sum| sum / members.len() as f64);
-        // For a sequence of transfers, goodput is their size divided by their mean duration, which
-        // the completion time already covers.
+        // The goodput of a sequence of transfers is their size divided by their mean duration, so
+        // the completion time already covers it.
         if flows[0].fct_ms.mean.is_none() {
             add(Metric::Goodput, flow, &|run| sum(run, |flow| flow.goodput_mbps));
         }
@@ -60,7 +61,7 @@ pub(super) fn compare(
     add(Metric::Retransmissions, None, &|run| {
         count(run.flows.iter().map(|flow| flow.retransmitted_packets).sum())
     });
-    // The policer drops other packets than the queue of the bottleneck, so both counts are added.
+    // The policer and the queue of the bottleneck count different packets, so the sum is compared.
     add(Metric::Drops, None, &|run| {
         let link = run.links.first()?;
         count(Some(link.drops? + link.policer_drops.unwrap_or(0)))
@@ -94,5 +95,5 @@ fn is_bbr(cc: &str) -> bool {
     Algorithm::from_name(cc).is_some_and(Algorithm::is_bbr)
 }
 
-/// A metric of a flow.
+/// A function that returns a metric of a flow.
 type OfFlow = fn(&FlowSummary) -> Option<f64>;

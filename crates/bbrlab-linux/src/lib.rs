@@ -1,13 +1,14 @@
-//! Compares our stack with a real one: runs every scenario of a reference folder.
+//! Compares our stack with a real Linux stack: runs every scenario of a reference folder, which
+//! holds results of real kernels.
 //!
-//! A point is a kernel and a scenario. Linux's value is the mean over the seeds of the reference;
-//! ours is the mean over ten seeds, which use the start times of Linux's seeds in turn. Only the
-//! part of a difference above twice its standard error counts, because two BBR flows can settle in
-//! different modes, and a microsecond decides which.
+//! A point is a kernel and a scenario. Linux's value of a metric is the mean over the seeds of the
+//! reference. Ours is the mean over ten seeds, which use the start times of Linux's seeds in turn.
+//! Only the part of a difference above twice its standard error counts. The reason is that two BBR
+//! flows can settle in different modes, and a microsecond decides which.
 //!
-//! Queues and smoothed RTTs are means of samples on both sides, at the reference's period, because
-//! its queue statistics are samples, not time integrals. If an application writes at a multiple of
-//! the period, these two kinds of mean differ.
+//! The means of queues and smoothed RTTs are means of samples on both sides, taken at the
+//! reference's period. The reference has only samples of the queue, not its time integral. The mean
+//! of samples differs from the integral if an application writes at a multiple of the period.
 //!
 //! | file | idea |
 //! | --- | --- |
@@ -48,13 +49,13 @@ use reference::ReferencePoint;
 use settings::Settings;
 use tasks::PlannedPoint;
 
-/// Our seeds per point.
+/// Default number of our seeds per point.
 const SEEDS: u64 = 10;
 
-/// Congestion controls of the reference that we do not have, by design.
+/// Congestion controls of the reference that we omit by design. Their points are skipped.
 const LEFT_OUT: [&str; 3] = ["cdg", "nv", "lp"];
 
-/// The reason why a reference folder cannot be used. Each is bad input.
+/// The reason why a reference folder cannot be used. Each reason is invalid input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinuxError(String);
 
@@ -77,29 +78,30 @@ impl fmt::Display for LinuxError {
 
 impl std::error::Error for LinuxError {}
 
-/// A point with its comparisons.
+/// A point with the comparisons of its metrics.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinuxPoint {
     /// The kernel.
     pub kernel: String,
     /// The scenario.
     pub scenario: String,
-    /// Its family.
+    /// The scenario's family, such as `1_single`.
     pub family: String,
-    /// Our names of its congestion controls, flow by flow.
+    /// The congestion control of each flow, by our names.
     pub cc: Vec<String>,
-    /// Whether one of them is a BBR, and packets are dropped before the buffer is full.
+    /// Whether a flow uses a version of BBR, and packets are dropped before the buffer is full.
     pub is_bbr_under_early_drops: bool,
-    /// Seeds of the reference.
+    /// Number of seeds in the reference.
     pub linux_seeds: usize,
     /// The comparisons of its metrics.
     pub comparisons: Vec<LinuxComparison>,
-    /// The agreement of cwnd, if it is compared.
+    /// The agreement of cwnd; `None` if cwnd is not compared.
     pub cwnd: Option<CwndAgreement>,
 }
 
 impl LinuxPoint {
-    /// Returns the largest of its differences, as a multiple of the tolerance.
+    /// Returns the largest difference of a metric at this point, as a multiple of the metric's
+    /// tolerance.
     #[must_use]
     pub fn worst(&self) -> f64 {
         let multiples = self.comparisons.iter().map(|c| c.difference / c.metric.tolerance());
@@ -114,9 +116,9 @@ pub struct LinuxReport {
     pub points: Vec<LinuxPoint>,
     /// Scenarios that were left out, with the reason.
     pub skipped: Vec<(String, String)>,
-    /// By metric, over all points.
+    /// The summary of each metric over all points.
     pub summary: Vec<(Metric, MetricSummary)>,
-    /// Whether the user interrupted it; then points are missing.
+    /// Whether the user interrupted the comparison, so that points are missing.
     pub is_interrupted: bool,
 }
 
@@ -125,15 +127,16 @@ pub struct LinuxReport {
 pub struct LinuxOptions {
     /// Only scenarios whose name contains one of these; all if empty.
     pub only: Vec<String>,
-    /// Our seeds per point; `None` means ten.
+    /// Number of our seeds per point; `None` means ten.
     pub seeds: Option<u64>,
-    /// Runs at a time.
+    /// Number of parallel runs.
     pub jobs: usize,
     /// Set when the user asks for an early end.
     pub stop: Stop,
 }
 
-/// Runs and compares the points of `dirs`; `watch` is called with the progress.
+/// Runs the points of the reference folders `dirs` and compares our results with Linux's. Calls
+/// `watch` with the progress.
 ///
 /// # Errors
 /// If a folder cannot be read, or contains a setting or congestion control that is not known.
@@ -223,8 +226,8 @@ fn settings_of(dir: &Path, point: &ReferencePoint) -> Result<Settings, LinuxErro
     })
 }
 
-/// Whether we can run a point. If we lack its congestion control by design, the point is added to
-/// `skipped`.
+/// Whether we have all congestion controls of a point. Adds the point to `skipped` if we omit one
+/// by design.
 fn is_ours(dir: &Path, point: &ReferencePoint, skipped: &mut Skipped) -> Result<bool, LinuxError> {
     let path = reference::summary_path(dir);
     for flow in &point.seeds[0].flows {

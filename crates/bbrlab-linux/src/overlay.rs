@@ -1,5 +1,5 @@
-//! Pictures of cwnd, RTT, throughput and queue that draw Linux's seed 1 and our first run over each
-//! other.
+//! Plots of cwnd, RTT, throughput and queue, in which Linux's seed 1 and our first run are drawn
+//! over each other.
 
 use std::path::{Path, PathBuf};
 
@@ -16,9 +16,9 @@ use super::{LinuxError, LinuxOptions, LinuxReport, plan, scenario_text, series};
 /// The points to draw.
 #[derive(Clone, Debug)]
 pub enum Pictures {
-    /// This many points, those that differ most, in multiples of the tolerances.
+    /// The given number of points with the largest differences, in multiples of the tolerances.
     Worst(usize),
-    /// The points with these names.
+    /// The points of the scenarios with these names.
     Named(Vec<String>),
 }
 
@@ -59,7 +59,7 @@ pub fn write_overlays(
         });
         let Some(wanted) = found else { continue };
         if let Some(mut picture) = picture(&dirs[wanted.dir], &wanted.point).map_err(usage)? {
-            // The same scenario may have run on several kernels.
+            // A scenario may have points on several kernels, which need different file names.
             if pictures.iter().any(|other| other.name == picture.name) {
                 picture.name = format!("{}-{}", picture.name, pictures.len() + 1);
             }
