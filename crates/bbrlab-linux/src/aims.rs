@@ -1,6 +1,6 @@
 //! Bounds on the agreement with Linux over all points together.
 //!
-//! A single point may differ by chance or for a known cause, but most points must agree.
+//! A single point may differ by chance or for a known reason, but most points must agree.
 
 use super::difference::{Metric, MetricSummary};
 

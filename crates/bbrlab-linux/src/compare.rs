@@ -94,5 +94,5 @@ fn is_bbr(cc: &str) -> bool {
     Algorithm::from_name(cc).is_some_and(Algorithm::is_bbr)
 }
 
-/// A metric of a flow.
+/// A function that returns a metric of a flow.
 type OfFlow = fn(&FlowSummary) -> Option<f64>;

@@ -14,7 +14,7 @@ use bbrlab_units::Span;
 use super::reference::ReferencePoint;
 use super::{LinuxError, scenario_text, series};
 
-/// Scenario families in which only the path is varied.
+/// Families of scenarios with one flow that differ only in the path.
 const FAMILIES: [&str; 2] = ["1_single", "v_base"];
 
 /// Congestion controls that use no random numbers.
@@ -44,7 +44,7 @@ pub struct CwndAgreement {
 }
 
 impl CwndAgreement {
-    /// The share that a run should reach.
+    /// The share that a point should reach.
     pub const AIM: f64 = 0.95;
 
     /// Whether the share reaches [`Self::AIM`].
@@ -59,13 +59,14 @@ impl CwndAgreement {
 pub(super) struct CwndSeries {
     /// Pairs of time in seconds and cwnd in packets.
     samples: Vec<(f64, f64)>,
-    /// The end of the comparison, if that is before the end of the run.
+    /// The end of the compared part; `None` means the end of the run.
     until: Option<Span>,
     /// Number of our seeds to run.
     pub(super) seeds: u64,
 }
 
-/// Returns Linux's cwnd over time; `None` if it is not compared or the folder has no series.
+/// Returns Linux's cwnd over time; `None` if cwnd is not compared at this point or the folder has
+/// no series.
 pub(super) fn series_of(
     dir: &Path,
     point: &ReferencePoint,

@@ -15,15 +15,15 @@ pub enum Metric {
     P95Rtt,
     /// Mean queue in packets.
     MeanQueue,
-    /// Retransmissions of the run.
+    /// Retransmitted packets of all flows.
     Retransmissions,
-    /// Drops at the bottleneck.
+    /// Packets dropped at the bottleneck.
     Drops,
     /// Jain's index in the steady state.
     Jain,
     /// Mean completion time in ms.
     Fct,
-    /// CE marks of the run.
+    /// CE marks at the bottleneck.
     Marks,
     /// Drops at the second bottleneck, or at the link of the reverse path.
     SecondDrops,
@@ -67,7 +67,7 @@ impl Metric {
         }
     }
 
-    /// Returns the largest difference with which a point passes: the project's aim is that 95 of
+    /// Returns the largest difference at which a comparison passes. The project's aim is that 95 of
     /// 100 points pass.
     #[must_use]
     pub const fn tolerance(self) -> f64 {
@@ -80,8 +80,8 @@ impl Metric {
         }
     }
 
-    /// Returns the smallest divisor of a difference, because two packets in the queue instead of
-    /// one should not count as 100 %. `None` for a metric whose differences are not divided.
+    /// Returns the smallest divisor of a difference: a queue of two packets instead of one should
+    /// not count as 100 %. Returns `None` if differences of the metric are absolute.
     const fn floor(self) -> Option<f64> {
         match self {
             Self::MeanQueue => Some(5.0),
@@ -92,7 +92,7 @@ impl Metric {
     }
 }
 
-/// A metric of a point, in our runs and in Linux's.
+/// The comparison of a metric at a point, between our runs and Linux's.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinuxComparison {
     /// The metric.
@@ -116,7 +116,7 @@ impl LinuxComparison {
         ours: &[f64],
         linux: &[f64],
     ) -> Option<Self> {
-        /// With fewer seeds, their spread is too uncertain to be used.
+        /// With fewer seeds, Linux's spread is too uncertain, and ours is used instead.
         const SEEDS_MIN: usize = 5;
         let (our_mean, linux_mean) = (mean(ours)?, mean(linux)?);
         let our_sd = variance(ours).sqrt();
@@ -140,7 +140,7 @@ impl LinuxComparison {
     }
 }
 
-/// A metric over all points.
+/// Statistics of a metric's differences over all points.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MetricSummary {
     /// Number of comparisons.

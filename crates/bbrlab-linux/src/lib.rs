@@ -1,4 +1,5 @@
-//! Compares our stack with a real one: runs every scenario of a reference folder.
+//! Compares our stack with a real Linux stack: runs every scenario of a reference folder, which
+//! holds results of real kernels.
 //!
 //! A point is a kernel and a scenario. Linux's value of a metric is the mean over the seeds of the
 //! reference. Our value is the mean over ten seeds, which use the start times of Linux's seeds in
@@ -48,7 +49,7 @@ use reference::ReferencePoint;
 use settings::Settings;
 use tasks::PlannedPoint;
 
-/// Our seeds per point.
+/// Default number of our seeds per point.
 const SEEDS: u64 = 10;
 
 /// Congestion controls of the reference that we do not implement, by design.
@@ -77,7 +78,7 @@ impl fmt::Display for LinuxError {
 
 impl std::error::Error for LinuxError {}
 
-/// A point with its comparisons.
+/// A point with the comparisons of its metrics.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinuxPoint {
     /// The kernel.
@@ -94,7 +95,7 @@ pub struct LinuxPoint {
     pub linux_seeds: usize,
     /// The comparisons of the point's metrics.
     pub comparisons: Vec<LinuxComparison>,
-    /// The agreement of cwnd, if it is compared.
+    /// The agreement of cwnd; `None` if cwnd is not compared.
     pub cwnd: Option<CwndAgreement>,
 }
 
@@ -125,7 +126,7 @@ pub struct LinuxReport {
 pub struct LinuxOptions {
     /// Only scenarios whose name contains one of these; all if empty.
     pub only: Vec<String>,
-    /// Our seeds per point; `None` means ten.
+    /// Number of our seeds per point; `None` means ten.
     pub seeds: Option<u64>,
     /// Number of runs that are simulated in parallel.
     pub jobs: usize,
@@ -133,7 +134,8 @@ pub struct LinuxOptions {
     pub stop: Stop,
 }
 
-/// Runs and compares the points of `dirs`; `watch` is called with the progress.
+/// Runs the points of the reference folders `dirs` and compares our results with Linux's. Calls
+/// `watch` with the progress.
 ///
 /// # Errors
 /// If a folder cannot be read, or contains a setting or congestion control that is not known.

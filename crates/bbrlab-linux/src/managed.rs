@@ -19,8 +19,8 @@ pub(super) fn link(words: &str, rate_mbps: f64, policer: Option<&str>) -> Result
         return Err(format!("found {words:?}, expected a queue discipline"));
     };
     if let Queue::Red(red) = &mut queue {
-        // `tc` from 5.7 on passes `adaptive` in an attribute that the kernel does not check when it
-        // decides whether to start the timer.
+        // From version 5.7 on, `tc` passes `adaptive` in an attribute that the kernel does not
+        // check when it decides whether to start the timer, so RED does not adapt.
         red.adaptive = false;
     }
     let has_shaper = matches!(queue, Queue::Cake(cake) if cake.bandwidth.is_some());
@@ -38,7 +38,7 @@ pub(super) fn link(words: &str, rate_mbps: f64, policer: Option<&str>) -> Result
     Ok(text)
 }
 
-/// Returns the key `key` with these slots; empty without slots.
+/// Returns the line of the key `key` that describes slots; empty without slots.
 pub(super) fn slot_key(key: &str, words: Option<&str>) -> Result<String, String> {
     let Some(words) = words else { return Ok(String::new()) };
     let Child::Queue { queue: Queue::Slots(params), .. } = slot(words, Span::ZERO)? else {

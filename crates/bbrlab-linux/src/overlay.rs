@@ -19,7 +19,7 @@ pub enum Pictures {
     /// The points with the largest differences, in multiples of the tolerances. The number of
     /// points.
     Worst(usize),
-    /// The points with these names.
+    /// The points of the scenarios with these names.
     Named(Vec<String>),
 }
 
@@ -60,7 +60,7 @@ pub fn write_overlays(
         });
         let Some(wanted) = found else { continue };
         if let Some(mut picture) = picture(&dirs[wanted.dir], &wanted.point).map_err(usage)? {
-            // The same scenario may have run on several kernels.
+            // A scenario may have points on several kernels, which need different file names.
             if pictures.iter().any(|other| other.name == picture.name) {
                 picture.name = format!("{}-{}", picture.name, pictures.len() + 1);
             }

@@ -13,7 +13,7 @@ use bbrlab_run::{Fct, FlowSummary, LinkSummary, QueueDelay, QueuePackets, RunSum
 use super::LinuxError;
 use super::csv::{Columns, Row};
 
-/// The largest summary that is read, in bytes: about a hundred thousand rows.
+/// The largest `summary.csv` that is read, in bytes: about a hundred thousand rows.
 const BYTES_MAX: u64 = 64 << 20;
 
 /// Columns that the summary must have.
@@ -67,7 +67,7 @@ pub(super) fn read(dir: &Path) -> Result<Vec<ReferencePoint>, LinuxError> {
     parse(&path, &text)
 }
 
-/// Reads the text of a summary, which is in the file `path`.
+/// Parses the text of the summary in the file `path`.
 pub(super) fn parse(path: &Path, text: &str) -> Result<Vec<ReferencePoint>, LinuxError> {
     let mut lines = text.lines();
     let header = lines.next().ok_or_else(|| LinuxError::at(path, 1, "found an empty file"))?;
@@ -182,8 +182,8 @@ fn seed_run(row: &Row<'_>, point: &ReferencePoint, seed: u64) -> Result<RunSumma
     })
 }
 
-/// Reads `police.drops` from the counters in `qdisc_stats`; `None` if there is no policer. The
-/// reference omits counters that are 0.
+/// Reads the counter `police.drops` from the column `qdisc_stats`; `None` if there is no policer.
+/// The reference omits counters that are 0, so a policer without this counter has 0 drops.
 fn policer_drops(row: &Row<'_>) -> Result<Option<u64>, LinuxError> {
     let counters = row.optional_text("qdisc_stats").unwrap_or_default();
     let mut of_police = counters.split(';').filter_map(|pair| pair.strip_prefix("police."));

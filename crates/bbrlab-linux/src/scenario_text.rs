@@ -76,10 +76,10 @@ fn sample_ms(point: &ReferencePoint) -> u32 {
     }
 }
 
-/// The form in which a scenario describes the network of a point.
+/// The keys with which our scenario describes the network of a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Layout {
-    /// A bottleneck, which all flows cross, and a delay for each flow behind it.
+    /// One bottleneck for all flows, and a delay for each flow behind it.
     Dumbbell,
     /// Two bottlenecks in a row.
     TwoHops,
@@ -89,8 +89,8 @@ enum Layout {
 
 impl Layout {
     fn of(settings: &Settings, flows: usize) -> Self {
-        // In the reference, each flow has its own `netem` with slots. In a dumbbell all flows share
-        // the slots, and the two delays are equal.
+        // In the reference, each flow has its own `netem` with slots. A dumbbell cannot express
+        // this: all flows share the slots, and the delays of both directions are equal.
         let has_slots = settings.data_slot.is_some() || settings.ack_slot.is_some();
         if let QueueKind::Discipline { second_rate_mbps: Some(_), .. } = settings.queue {
             Self::TwoHops
@@ -104,8 +104,8 @@ impl Layout {
     }
 }
 
-/// Returns the text of the scenario with our seed `seed` and the start times of the reference's run
-/// `reference`.
+/// Returns the text of our scenario for a point, with the seed `seed` and the start times of the
+/// reference's run `reference`.
 fn scenario_text(
     point: &ReferencePoint,
     reference: &RunSummary,
@@ -208,7 +208,7 @@ fn stack(point: &ReferencePoint, settings: &Settings) -> String {
     text
 }
 
-/// A link with a rate.
+/// Which of the links with a rate to describe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {
     /// The bottleneck, or the first of two.
@@ -266,7 +266,7 @@ fn impairments(point: &ReferencePoint, settings: &Settings) -> String {
     text
 }
 
-/// Returns the delays of a flow as two links: right and left of the routers.
+/// Returns the two links with a flow's delays: right and left of the routers.
 fn delays(
     point: &ReferencePoint,
     settings: &Settings,

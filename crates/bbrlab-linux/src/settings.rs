@@ -1,8 +1,7 @@
 //! Reads and checks the settings of a point, which are deviations from the reference's dumbbell.
 //!
-//! Settings can be combined, as in a real network. An unsupported combination or an unknown value
-//! is an error, because a setting that is ignored silently would lead to a comparison of two
-//! different networks.
+//! A point may combine settings. An unsupported combination or an unknown value is an error. If it
+//! were ignored silently, two different networks would be compared.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -109,19 +108,19 @@ pub(super) enum QueueKind {
     Discipline { words: String, second_rate_mbps: Option<f64> },
 }
 
-/// The link of the reverse path, in addition to its delay.
+/// The link of the reverse path, in addition to the delay.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) enum Reverse {
     /// No link with a rate, only a delay.
     #[default]
     Free,
-    /// A link like the bottleneck, which only ACKs cross.
+    /// A link like the bottleneck, which carries only ACKs.
     Acks { rate_mbps: f64, buffer_pkts: u64 },
-    /// A link like the bottleneck; every second flow sends data over it.
+    /// A link like the bottleneck. Every second flow sends its data over this link.
     TwoWay { rate_mbps: f64, buffer_pkts: u64 },
 }
 
-/// Reordering: all data is delayed by `by_ms`, except the share `ratio`.
+/// Reordering: data packets are delayed by `by_ms` milliseconds, except the share `ratio` of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Reorder {
     pub(super) ratio: f64,
@@ -139,7 +138,7 @@ impl Settings {
     /// Reads the settings of a point.
     ///
     /// # Errors
-    /// If a key or a value is not known, or settings cannot be combined.
+    /// If a key or a value is unknown, or if our scenarios cannot combine the settings.
     pub(super) fn of(point: &ReferencePoint) -> Result<Self, String> {
         if let Some(key) = point.settings.keys().find(|key| !KNOWN.contains(&key.as_str())) {
             return Err(format!("unknown key `{key}` in column `settings`"));
@@ -165,7 +164,7 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Returns an error for settings that the network of our scenarios cannot combine.
+    /// Returns an error if our scenarios cannot combine the settings.
     fn check(&self, point: &ReferencePoint) -> Result<(), String> {
         let has_discipline = matches!(self.queue, QueueKind::Discipline { .. });
         let has_second =
@@ -244,7 +243,7 @@ impl Left {
         number.map(Some).ok_or_else(|| format!("{key}: found {text:?}, expected a number"))
     }
 
-    /// Reads the number of a key that `other` requires.
+    /// Reads the number of a key that must be present because `other` is.
     fn other_number<N: FromStr + PartialOrd + Default + Display>(
         &mut self,
         key: &str,

@@ -18,7 +18,7 @@ pub(super) struct PlannedPoint {
     pub(super) dir: usize,
 }
 
-/// The results of a point's runs. Runs that an interrupt prevented are missing.
+/// The results of a point's runs. A run is `None` if an interrupt prevented it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PointRuns {
     runs: Vec<Option<RunSummary>>,
@@ -50,7 +50,7 @@ enum Done {
     Cwnd(f64),
 }
 
-/// Runs all points, each with `seeds` seeds; `watch` is called with the progress.
+/// Runs all points, each with `seeds` seeds. Calls `watch` with the progress.
 pub(super) fn run_all(
     planned: &[PlannedPoint],
     seeds: u64,
@@ -108,13 +108,13 @@ impl PlannedPoint {
         self.point.family.starts_with("9_") && self.point.seeds.len() == 1
     }
 
-    /// Returns the agreement of cwnd, from the share that each of our seeds reached.
+    /// Returns the agreement of cwnd, computed from the share that each of our seeds reached.
     pub(super) fn agreement(&self, shares: &[f64]) -> Option<CwndAgreement> {
         self.cwnd.as_ref().map(|cwnd| cwnd.agreement(shares))
     }
 }
 
-/// Simulates our run number `place` of a point, counted from 0. Its mean queue is computed as in
+/// Simulates our run with index `place` of a point. The mean queue is computed from samples, as in
 /// the reference.
 fn run_one(point: &ReferencePoint, place: u64) -> Result<RunSummary, LinuxError> {
     let turn = usize::try_from(place).unwrap_or(usize::MAX) % point.seeds.len();

@@ -13,7 +13,7 @@
 //! A pair is reported only if neither of its switches alone makes the claim true. If a switch
 //! cannot be run alone, this is unknown, and the result says so.
 //!
-//! Each run is stored in a folder, like all other runs, so that no run is computed twice.
+//! Each run is stored in a folder, so that no later call computes it again.
 
 use std::collections::BTreeMap;
 
@@ -46,7 +46,8 @@ pub(crate) enum Switch {
 /// The effect of a switch on a claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SwitchEffect {
-    /// The switch: `stack.sndbuf = "131072B"`, the form of the experiment or the rule for counting.
+    /// The switch as text: a key such as `stack.sndbuf = "131072B"`, the form of the experiment or
+    /// the rule for counting.
     pub switch: String,
     /// The overrides that switch it on, in the syntax of `--set`. Empty for the form, which is
     /// another scenario, and for the rule for counting.
@@ -87,7 +88,7 @@ pub enum ArtifactCause {
     /// More than two switches: neither a single switch nor a pair that was run makes the claim
     /// true.
     More {
-        /// The switches that are needed.
+        /// The switches without which the claim is false.
         needed: Vec<String>,
         /// Number of pairs run.
         pairs_run: usize,
@@ -321,7 +322,7 @@ fn cause_of(
     }
 }
 
-/// Returns all pairs: first those whose two switches are both needed, then those with one needed.
+/// Returns all pairs of switches, those with the most needed switches first.
 fn pairs(effects: &[SwitchEffect]) -> Vec<(usize, usize)> {
     let is_needed = |place: usize| effects[place].alone_off == Ok(false);
     let mut pairs: Vec<(usize, usize)> = (0..effects.len())
@@ -372,7 +373,7 @@ fn switches_of(
     Ok(switches)
 }
 
-/// Runs a claim's points with some switches on.
+/// Evaluates a claim on runs with some switches on.
 struct Trials<'a, W> {
     experiment: &'static Experiment,
     claim: &'static Claim,
@@ -403,7 +404,7 @@ impl<W: FnMut(Progress)> Trials<'_, W> {
     }
 }
 
-/// Returns the experiment with some switches on and the others off.
+/// Returns the configuration with some switches on and the others off.
 fn config_of(switches: &[Switch], on: &[usize]) -> Config {
     let mut config = Config::default();
     for (place, switch) in switches.iter().enumerate() {

@@ -137,7 +137,7 @@ fn why_not(claim: &Claim, experiment: &Experiment, reproduced: &Reproduced) -> O
 /// A configuration in which an experiment is run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Config {
-    /// The form; `None` for the first.
+    /// The form of the experiment; `None` for the first form.
     pub(crate) form: Option<&'static str>,
     /// Overrides, in the syntax of `--set`.
     pub(crate) sets: Vec<String>,

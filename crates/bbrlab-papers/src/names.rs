@@ -1,4 +1,4 @@
-//! Looks up names that a user gives: selects experiments, and explains a name that is neither a
+//! Looks up names that a user types: selects experiments, and explains names that are neither a
 //! paper nor an experiment.
 
 use std::collections::BTreeSet;
@@ -53,7 +53,8 @@ fn not_an_experiment(name: &str) -> String {
     )
 }
 
-/// Explains a name that was given as a metric of runs but is a figure of a paper.
+/// Explains a name that a user gave as a metric of runs if it is a metric of a paper. Otherwise
+/// returns `None`.
 #[must_use]
 pub fn not_a_metric(name: &str) -> Option<String> {
     let paper = papers().iter().find(|paper| paper.metrics.iter().any(|own| own.id == name))?;
@@ -63,8 +64,8 @@ pub fn not_a_metric(name: &str) -> Option<String> {
     ))
 }
 
-/// Explains a name that was given as a scenario but belongs to a paper, with the command that
-/// accepts it.
+/// Explains a name that a user gave as a scenario if it is a paper's, and suggests the command that
+/// accepts it. Otherwise returns `None`.
 #[must_use]
 pub fn not_a_scenario(name: &str) -> Option<String> {
     if BUILTINS.iter().any(|builtin| builtin.id == name) {
@@ -89,8 +90,7 @@ fn experiments() -> impl Iterator<Item = &'static Experiment> {
     papers().iter().flat_map(|paper| &paper.experiments)
 }
 
-/// Describes what has this name among the papers and scenarios, if it is neither a paper nor an
-/// experiment.
+/// Describes the claim, artifact, contradiction or scenario that has this name, if there is one.
 fn known_as(name: &str) -> Option<String> {
     let claim = papers().iter().flat_map(|paper| &paper.claims).find(|claim| claim.id == name);
     if let Some(claim) = claim {
@@ -226,7 +226,8 @@ fn did_you_mean(name: &str) -> String {
     }
     let keys = || papers().iter().map(|paper| paper.key.as_str());
     let ends_so = |id: &str| id.split_once('.').is_some_and(|(_, own)| own == name);
-    // A paper's name means all of its experiments.
+    // A paper's key is a valid name, which selects all of its experiments, so it is suggested
+    // first.
     let mut meant: Vec<&str> = keys().filter(|key| key.starts_with(name)).collect();
     if meant.is_empty() {
         let own = experiments().filter(|experiment| experiment.form.is_none());

@@ -1,4 +1,4 @@
-//! The papers with their printed figures and claims, for `reproduce` and `list`.
+//! Reads the papers' printed figures and claims from the data files.
 
 mod artifact;
 mod claim;
@@ -42,13 +42,14 @@ pub struct Paper {
     pub claims: Vec<Claim>,
     /// The artifacts: effects in the paper's numbers that do not come from the algorithms.
     pub artifacts: Vec<Artifact>,
-    /// Expressions that must be true of the printed numbers.
+    /// Expressions that must be true of the printed numbers; they find errors in the data file.
     pub(crate) identities: Vec<Identity>,
     /// Our additions, from `papers/study/`.
     pub(crate) study: Study,
 }
 
-/// An expression that is true of a paper's printed numbers, unless the data have an error.
+/// An expression that must be true of a paper's printed numbers. If it is false, the data file has
+/// an error.
 #[derive(Clone, Debug)]
 pub(crate) struct Identity {
     /// The identity's id.
@@ -88,7 +89,7 @@ pub struct Metric {
 /// Returns the papers, always in the same order.
 ///
 /// # Panics
-/// If a built-in file is damaged; a test reads them all.
+/// If a built-in data file is invalid; a test reads all of them.
 pub fn papers() -> &'static [Paper] {
     static READ: OnceLock<Vec<Paper>> = OnceLock::new();
     READ.get_or_init(|| {
@@ -177,7 +178,7 @@ pub(crate) fn paper_of(id: &str) -> Option<&'static Paper> {
     papers().iter().find(|paper| paper.key == key)
 }
 
-/// Returns the unit of a metric of an experiment's paper, as tables write it.
+/// Returns the unit of a metric as tables show it.
 pub(crate) fn unit_of(experiment: &str, metric: &str) -> String {
     let paper = paper_of(experiment);
     // Some measured metrics have a prefix before the paper's name; the unit is the same.
@@ -208,7 +209,7 @@ fn word(table: &Table, key: &str) -> String {
     table.get(key).and_then(Value::as_str).unwrap_or_default().to_owned()
 }
 
-/// Returns a number, whole or not.
+/// Reads an integer or a decimal number.
 fn number(value: &Value) -> Option<f64> {
     #[expect(clippy::cast_precision_loss, reason = "parameters and figures as papers print them")]
     match value {

@@ -6,11 +6,10 @@ use toml::{Table, Value};
 use crate::papers::{Experiment, Key, unit_of};
 use crate::row::{MeasuredRow, MeasuredRows};
 
-/// Placeholder for a key that a row does not have, such as the lambda of an algorithm other than
-/// BBR+.
+/// Text in a table for a key that a row does not have. Only BBR+ has a lambda, for example.
 pub const NO_KEY: &str = "–";
 
-/// Returns the measured rows, each with the published figures.
+/// Returns the measured rows of an experiment, each with the printed figures.
 pub(crate) fn published_rows(
     experiment: &Experiment,
     measured: &MeasuredRows,
@@ -52,8 +51,9 @@ fn printed_as(row: &Table) -> PrintedAs {
     words.map_or(PrintedAs::Value, PrintedAs::from_words)
 }
 
-/// Returns the printed metric to compare with a measured one. If a formula other than the paper's
-/// is judged, the printed figure belongs to `paper_…`, which is measured by the paper's formula.
+/// Returns the name of the printed metric to compare with a measured one. Some claims are judged on
+/// another formula than the paper's. Then `paper_…` is measured by the paper's formula, and the
+/// printed figure is compared with it.
 fn counterpart<'a>(row: &MeasuredRow, metric: &'a str) -> Option<&'a str> {
     match metric.strip_prefix("paper_") {
         Some(own) => Some(own),
@@ -72,7 +72,8 @@ fn is_at(row: &MeasuredRow, printed: &Table) -> bool {
     })
 }
 
-/// Returns the algorithm and the keys whose values differ between rows.
+/// Returns the names of the keys that a table shows: the algorithm, and keys whose values differ
+/// between rows.
 fn shown_keys(rows: &[MeasuredRow]) -> Vec<String> {
     let mut names: Vec<&String> = Vec::new();
     for (name, _) in rows.iter().flat_map(|row| &row.keys) {

@@ -1,5 +1,4 @@
-//! How a user repeats runs: the built-in scenarios, the keys to set, the number of seeds, and the
-//! rule for counting packets.
+//! The commands with which users repeat runs of an experiment.
 
 use crate::counting::Counting;
 use crate::reproduce::ReproduceOptions;
@@ -7,13 +6,13 @@ use crate::reproduce::ReproduceOptions;
 /// Runs that a user can repeat with `bbrlab run`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RepeatCommand {
-    /// The built-in scenarios; empty if the experiment has no such form.
+    /// The ids of the built-in scenarios; empty if the experiment lacks the form.
     pub scenarios: Vec<String>,
     /// Keys to set, in the syntax of `--set`.
     pub sets: Vec<String>,
     /// The rule for counting packets.
     pub counting: Counting,
-    /// Seeds per point and first seed, where they differ from the scenarios' own.
+    /// The number of seeds per point and the first seed; `None` means the scenario's value.
     pub(crate) seeds: (Option<u64>, Option<u64>),
 }
 
@@ -40,7 +39,7 @@ impl RepeatCommand {
         Some(command)
     }
 
-    /// Sets the number of seeds that an experiment is run with.
+    /// Sets the seeds to those of a call with these options.
     pub(crate) fn with_seeds_of(self, options: &ReproduceOptions) -> Self {
         Self { seeds: (Some(options.seeds_of_a_point()), options.seed), ..self }
     }

@@ -22,7 +22,7 @@ pub struct ExperimentReport {
     pub claims: Vec<Judged>,
     /// The causes of artifacts.
     pub explained: Vec<Explained>,
-    /// The effects of choices that the paper leaves open.
+    /// The effects of alternatives to the choices for unstated parameters.
     pub sensitivity: Vec<Sensitivity>,
     /// Number and CPU time of additional runs, for claims, artifacts and choices.
     pub switched: Work,
@@ -76,7 +76,7 @@ impl Reproduced {
 }
 
 impl Explained {
-    /// Describes the cause in a sentence.
+    /// Describes the claim's artifact and its cause in a sentence.
     #[must_use]
     pub fn describe(&self) -> String {
         let Self { claim, setting, cause, .. } = self;
@@ -89,7 +89,7 @@ impl Explained {
     }
 }
 
-/// Returns a table of the effects of choices that a paper leaves open. Empty if there are none.
+/// Returns a table of the effects of alternatives to open choices. Empty if there are none.
 #[must_use]
 pub fn sensitivity_table(found: &[Sensitivity]) -> String {
     if found.is_empty() {
@@ -175,7 +175,7 @@ fn section(
     })
 }
 
-/// Writes the cause of an artifact, and how to repeat the runs.
+/// Writes the cause of an artifact, and the command that repeats the runs.
 fn paragraph(explained: &Explained) -> String {
     let words = explained.describe();
     explained.repeat.command().map_or(words.clone(), |it| format!("{words} Repeat with: {it}"))

@@ -24,8 +24,8 @@ pub struct MeasuredRow {
     /// The keys that locate the row, in the order in which tables show them.
     pub keys: Vec<(String, Key)>,
     /// The metrics by their names in the data file, with one value for each of
-    /// [`MeasuredRows::seeds`], in that order. A value is `None` if the figure has no meaning in a
-    /// run, or if that seed was not run. Above 1 Gbit/s one seed is run by default.
+    /// [`MeasuredRows::seeds`], in that order. A value is `None` if the metric is not defined for a
+    /// run, or if that seed was not run. From 1 Gbit/s on, one seed is run by default.
     pub metrics: Vec<(String, Vec<Option<f64>>)>,
     /// The number of seeds that were run, out of [`MeasuredRows::seeds`].
     pub seeds_run: u64,

@@ -17,11 +17,11 @@ use crate::row::{MeasuredRow, MeasuredRows};
 pub struct Finished {
     /// The scenario, with all of its seeds.
     pub scenario: Scenario,
-    /// The records, in the scenario's order.
+    /// The records of the finished runs, in the order of the scenario.
     pub runs: Vec<RunSummary>,
     /// The number of each run in the scenario.
     pub numbers: Vec<u64>,
-    /// The folder of all runs.
+    /// The folder that contains the folders of the runs.
     pub out: PathBuf,
     /// Number of runs computed by this call.
     pub computed: u64,
@@ -38,7 +38,7 @@ pub fn measured_rows(
     counted_rows(experiment, finished, Counting::Definitions)
 }
 
-/// Like [`measured_rows`], with packets counted by either rule.
+/// Like [`measured_rows`], with a rule for counting packets.
 pub(crate) fn counted_rows(
     experiment: &Experiment,
     finished: &[Finished],

@@ -22,11 +22,12 @@ pub struct Sensitivity {
     pub experiment: String,
     /// The choice that the scenario makes.
     pub choice: String,
-    /// The alternative that was tried.
+    /// The alternative that was tried, in the syntax of `--set`.
     pub instead: String,
     /// The command that runs the experiment with the alternative.
     pub repeat: RepeatCommand,
-    /// Claims whose outcome changes, with the outcome under the scenario's choice.
+    /// The ids of the claims that change between true and false. The flag is true if the claim is
+    /// true with the scenario's choice.
     pub decides: Vec<(String, bool)>,
     /// Number of claims that could be evaluated with both the choice and the alternative.
     pub looked_at: u64,
@@ -57,7 +58,7 @@ impl Sensitivity {
     }
 }
 
-/// Returns the choices that an experiment leaves open.
+/// Returns the choices for parameters that an experiment's paper does not state.
 pub(crate) fn choices_of(experiment: &Experiment) -> Vec<&'static Choice> {
     let Some(paper) = paper_of(&experiment.id).filter(|_| experiment.form.is_none()) else {
         return Vec::new();
@@ -66,8 +67,8 @@ pub(crate) fn choices_of(experiment: &Experiment) -> Vec<&'static Choice> {
     paper.study.choices.iter().filter(is_its).collect()
 }
 
-/// Tries each alternative of each of an experiment's choices, with one seed or the requested
-/// number. Adds the runs to `work`.
+/// Tries each alternative of each choice of an experiment, with the requested number of seeds or
+/// one seed. Adds the runs to `work`.
 ///
 /// # Errors
 /// If a run or a write fails, or the user interrupts it.
@@ -121,7 +122,7 @@ pub fn sensitivity(
     Ok(found)
 }
 
-/// Whether each claim is true; `None` if this is unknown.
+/// Evaluates claims under a configuration: whether each is true, or `None` if this is unknown.
 fn outcomes(
     experiment: &'static Experiment,
     config: &Config,

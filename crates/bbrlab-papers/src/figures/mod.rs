@@ -44,7 +44,7 @@ pub(super) fn items(reproduced: &Reproduced) -> Result<Vec<PaperItem>, LabError>
     own.map(|figure| item(experiment, reproduced, figure)).collect()
 }
 
-/// Returns the figures of papers whose experiments were not run.
+/// Returns the figures that the report omits because their experiments were not run.
 pub(super) fn absent(run: &[&Reproduced]) -> Vec<AbsentItem> {
     let mut absent = Vec::new();
     for paper in papers() {
@@ -112,7 +112,7 @@ fn name_of(experiment: &str, number: &str) -> String {
     format!("{}-{words}", experiment.replace('.', "-"))
 }
 
-/// Explains how to read a figure.
+/// Explains the marks of a figure to readers.
 fn note_of(panels: &[PlatePanel]) -> &'static str {
     let drawings = || panels.iter().flat_map(|panel| &panel.drawing);
     let is_printed = drawings().any(|drawing| match drawing {

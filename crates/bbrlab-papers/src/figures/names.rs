@@ -14,7 +14,7 @@ fn algorithm(paper: &str, name: &str) -> String {
     lambda.map_or_else(|| told.to_owned(), |lambda| format!("{told} λ {lambda}"))
 }
 
-/// Returns the name of an algorithm in most papers.
+/// Returns the name of an algorithm that most papers use.
 fn usual(name: &str) -> &str {
     match name {
         "bbr1" => "BBRv1",

@@ -291,8 +291,8 @@ fn lost(series: &Series, row: usize) -> u64 {
     series.lost_packets[row].0.unwrap_or_default()
 }
 
-/// Computes the growth of a counter per second in each bin, at the middle of the bin. There are no
-/// values before the flow's first row.
+/// Computes the growth of a counter per second in each bin. A value is at the middle of its bin,
+/// and is `None` before the flow's first row.
 #[expect(clippy::cast_precision_loss, reason = "counters below 2^52")]
 fn binned(
     series: &Series,

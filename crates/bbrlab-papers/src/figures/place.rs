@@ -3,8 +3,8 @@
 use super::declared::{At, Is};
 use crate::papers::{Key, equal};
 
-/// Keys that mark a row about a part of a run. A figure that does not name such a key does not show
-/// the row.
+/// Keys of rows about a part of a run, such as one flow. A figure shows such rows only if its
+/// declaration names the key.
 const PARTS: [&str; 5] = ["flow", "time_s", "phase", "sender", "reference"];
 
 /// The keys of a row or a run, with their values.

@@ -6,8 +6,8 @@
 //! any number of documents.
 //!
 //! If there are several documents, a later one replaces the experiments that it contains. The first
-//! may be the kept file itself, so that some experiments can be renewed without the others. An
-//! entry from another commit than the first document's names its commit.
+//! document may be the committed file, so that some experiments can be replaced without the others.
+//! An entry from another commit than the first document's has the key `commit`.
 
 use std::fs;
 use std::path::Path;

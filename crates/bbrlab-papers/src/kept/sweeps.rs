@@ -32,7 +32,8 @@ pub(super) fn keep(
     Ok(())
 }
 
-/// Replaces known sweeps by new ones of the same scenario. Sweeps of new scenarios are at the end.
+/// Merges sweeps: `read` replaces the sweeps in `known` of the same scenarios. Sweeps of new
+/// scenarios are appended.
 fn renewed(known: Vec<Value>, mut read: Vec<Value>) -> Vec<Value> {
     let mut names: Vec<Value> = Vec::new();
     for one in known.iter().chain(&read) {

@@ -1,6 +1,6 @@
-//! Mahmud 2020. Counts of packets. The paper's throughput is a transmit rate: packets sent times a
-//! constant size over the run. Its goodput is this rate without the packets sent again
-//! (mahmud2020.a01).
+//! Metrics of Mahmud 2020, which are computed from counts of packets. The paper's throughput is a
+//! transmit rate: packets sent times a constant size, divided by the length of the run. Its goodput
+//! is this rate without the packets sent again (mahmud2020.a01).
 //!
 //! On the testbed, packets are frames, and those sent again are retransmissions. In the simulation,
 //! packets are their payload. All packets sent and not received as new, including duplicates, count
@@ -16,14 +16,15 @@ use crate::known::{known, retransmitted_packets, start_s};
 use crate::locate::{self, Keys};
 use crate::papers::{Experiment, Key};
 
-/// Seconds that count as start-up. The paper gives no time for it; its data file gives 5 s for
-/// drops.
+/// Seconds after a flow's start that count as start-up. The paper gives no time for start-up; its
+/// data file gives 5 s for drops.
 const STARTUP_S: f64 = 5.0;
 
-/// Seconds over which a sender's rate is averaged when it is judged to be in equilibrium.
+/// Seconds over which a sender's rate is averaged to decide whether it is in equilibrium.
 const WINDOW_S: f64 = 5.0;
 
-/// How far a sender in equilibrium may be from half of the total, as a share of that half.
+/// Largest deviation of a sender in equilibrium from half of the total rate, as a share of that
+/// half.
 const TOLERANCE: f64 = 0.2;
 
 /// The formulas.
@@ -61,7 +62,7 @@ fn rows(experiment: &Experiment, of: &Measured<'_>) -> Result<Vec<RunRow>, LabEr
     if experiment.of() == "mahmud2020.testbed" { testbed(of) } else { simulation(of) }
 }
 
-/// Packets of some flows.
+/// Counts of packets, summed over some flows.
 struct Packets {
     sent: f64,
     sent_again: f64,
@@ -161,8 +162,8 @@ fn testbed(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
     Ok(rows)
 }
 
-/// Returns the first moment after the last start from which each sender's mean over 5 s stays
-/// within 20 % of half of the total, or the end of the run if there is none.
+/// Returns the first time after the last start from which each sender's mean rate over 5 s stays
+/// within 20 % of half of the total. Returns the end of the run if there is no such time.
 fn equilibrium_s(senders: &[Vec<OverTime<'_>>], last_start_s: f64, end_s: f64) -> f64 {
     let is_calm = |from_s: f64| {
         let rate = |flows: &Vec<OverTime<'_>>| -> f64 {
@@ -172,7 +173,7 @@ fn equilibrium_s(senders: &[Vec<OverTime<'_>>], last_start_s: f64, end_s: f64) -
         let fair = mean(&rates).unwrap_or_default();
         rates.iter().all(|rate| (rate - fair).abs() <= TOLERANCE * fair)
     };
-    // From the end backwards, in steps of one second.
+    // Searches backwards from the end, in steps of one second.
     let mut calm_s = end_s;
     let mut from_s = end_s - WINDOW_S;
     while from_s >= last_start_s && is_calm(from_s) {
@@ -182,7 +183,7 @@ fn equilibrium_s(senders: &[Vec<OverTime<'_>>], last_start_s: f64, end_s: f64) -
     calm_s
 }
 
-/// Packets that the bottleneck's queue has dropped by each moment.
+/// The number of packets that the bottleneck's queue has dropped by each time in seconds.
 struct Drops(Vec<(f64, u64)>);
 
 impl Drops {
@@ -245,7 +246,7 @@ fn simulation(of: &Measured<'_>) -> Result<Vec<RunRow>, LabError> {
     Ok(vec![RunRow::of_run(metrics)])
 }
 
-/// Computes Jain's index over the flows' mean windows.
+/// Computes Jain's index of the flows' mean congestion windows.
 fn jain_cwnd(summary: &RunSummary) -> Option<f64> {
     let windows: Vec<f64> =
         summary.flows.iter().filter_map(|flow| flow.cwnd_packets.mean).collect();
@@ -264,8 +265,8 @@ mod tests {
 
     use super::{Counting, Measured, simulation};
 
-    /// A packet that the program counts as received advances the next expected byte itself. A
-    /// packet that does not is lost for the program.
+    /// The authors' program counts a packet as received only if the packet itself advances the next
+    /// expected byte. All other packets count as lost.
     #[test]
     fn the_program_counts_packets_above_a_hole_as_lost() {
         let sets = ["duration=30s".to_owned()];

@@ -1,5 +1,5 @@
-//! The list of papers, and their metrics by the papers' formulas and in their units. Each paper
-//! with its own formulas has a file.
+//! The list of papers, and the formulas by which they compute their metrics from runs. Each paper
+//! has a file.
 //!
 //! Sources: "How each paper computes its metrics" in `papers/README.md`, `definition` in the
 //! papers' files, and item 7 of that page for metrics shown only in figures.
@@ -45,7 +45,7 @@ impl<'a> Measured<'a> {
         Self { run, summary, counting, folder, series: OnceCell::new(), queue: OnceCell::new() }
     }
 
-    /// Returns a run that was just simulated and has no folder.
+    /// Returns a simulated run whose results are not in a folder.
     #[cfg(test)]
     pub(super) fn of_result(run: &'a Run, result: &'a bbrlab_run::RunResult) -> Self {
         Self {
@@ -79,12 +79,12 @@ impl<'a> Measured<'a> {
     }
 }
 
-/// A row that a run yields.
+/// A row of figures that a formula computes from a run.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct RunRow {
     /// Keys in addition to the keys of the run: a flow, a time, a phase.
     pub(super) keys: Keys,
-    /// The figures, by the metrics' names in the paper's file and in their units.
+    /// The figures, with the names and units of the metrics in the paper's data file.
     pub(super) metrics: Vec<(&'static str, Option<f64>)>,
 }
 
@@ -102,10 +102,10 @@ impl RunRow {
 
 /// The formulas of a paper.
 pub(super) struct Formulas {
-    /// Returns the keys under which the paper has a run.
+    /// Returns the keys that locate a run in the paper's tables.
     place: fn(&Experiment, &Run) -> Keys,
-    /// Returns the rows that a run yields for an experiment. Every run of an experiment yields the
-    /// same rows with the same metrics.
+    /// Computes the rows of a run. All runs of an experiment have the same rows with the same
+    /// metrics.
     rows: fn(&Experiment, &Measured<'_>) -> Result<Vec<RunRow>, LabError>,
     /// Adds rows that compare several runs to the rows of an experiment's runs.
     with_compared: fn(&Experiment, Vec<MeasuredRow>) -> Vec<MeasuredRow>,
@@ -158,12 +158,12 @@ fn formulas_of(experiment: &Experiment) -> &'static Formulas {
     paper.map_or(&Formulas::NONE, |paper| &paper.formulas)
 }
 
-/// Returns the keys under which an experiment's paper has a run.
+/// Returns the keys that locate a run in the tables of an experiment's paper.
 pub(super) fn place_of(experiment: &Experiment, run: &Run) -> Keys {
     (formulas_of(experiment).place)(experiment, run)
 }
 
-/// Returns the rows that a run yields for an experiment.
+/// Computes the rows of a run of an experiment.
 pub(super) fn rows_of_run(
     experiment: &Experiment,
     of: &Measured<'_>,

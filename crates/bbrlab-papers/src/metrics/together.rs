@@ -28,9 +28,9 @@ fn all_active(summary: &RunSummary) -> (f64, f64) {
     (from_s, flows.iter().map(stop_s).fold(summary.sim_s, f64::min))
 }
 
-/// Returns the seconds from the last start until each flow's rate over any later 10 s is within
-/// 20 % of the flows' mean. If this never happens, it is the whole time in which all flows are
-/// active, which is a lower bound.
+/// Returns the seconds from the last start until the flows have converged: in each later window of
+/// 10 s, each flow's rate is within 20 % of the flows' mean rate. If they do not converge, returns
+/// the time in which all flows are active, which is a lower bound.
 pub(super) fn convergence_time_s(summary: &RunSummary, series: &Series) -> Option<f64> {
     let (from_s, to_s) = all_active(summary);
     let flows: Vec<OverTime<'_>> =
@@ -54,8 +54,8 @@ pub(super) fn convergence_time_s(summary: &RunSummary, series: &Series) -> Optio
     Some(if at_s - STEP_S < from_s { 0.0 } else { at_s - from_s })
 }
 
-/// Computes the standard deviation of a flow's rate in bins of 1 s over its whole active time,
-/// divided by its mean.
+/// Computes the coefficient of variation of a flow's rate: the standard deviation of the rates in
+/// bins of 1 s, divided by their mean.
 #[expect(clippy::cast_precision_loss, reason = "some bins")]
 pub(super) fn oscillation(flow: &OverTime<'_>, start_s: f64, stop_s: f64) -> Option<f64> {
     let mut rates = Vec::new();
@@ -68,8 +68,8 @@ pub(super) fn oscillation(flow: &OverTime<'_>, start_s: f64, stop_s: f64) -> Opt
     Some((squares(&rates) / rates.len() as f64).sqrt() / mean)
 }
 
-/// Computes the mean number of packets that all flows together have in flight, over the time in
-/// which all are active.
+/// Computes the mean number of packets that all flows together have in flight while all of them are
+/// active.
 #[expect(clippy::cast_precision_loss, reason = "some rows")]
 pub(super) fn inflight_packets(summary: &RunSummary, series: &Series) -> Option<f64> {
     let (from_s, to_s) = all_active(summary);

@@ -40,9 +40,9 @@ pub struct Claim {
     pub statement: String,
     /// The statement as an expression. `papers/README.md` describes the language.
     pub expr: String,
-    /// Keys with one value.
+    /// Keys that have the same value at all points.
     pub at: Vec<(String, Key)>,
-    /// Keys with a list of values.
+    /// Keys with lists of values; each combination of values is a point.
     pub forall: Vec<(String, Vec<Key>)>,
     /// The smallest share of the points at which the expression must be true.
     pub min_fraction: f64,
@@ -56,7 +56,7 @@ pub struct Claim {
     pub expected: Expected,
     /// The reason for the expectation.
     pub reason: String,
-    /// Related artifacts and claims.
+    /// The ids of related artifacts and claims.
     pub see: Vec<String>,
 }
 

@@ -17,7 +17,7 @@ pub struct Contradiction {
     pub title: String,
     /// The ids of the claims, artifacts and experiments that contradict each other.
     pub sides: Vec<String>,
-    /// The statement of each side.
+    /// The statements that contradict each other.
     pub statement: String,
     /// Known facts about the contradiction.
     pub note: String,
@@ -30,7 +30,7 @@ const FILE: &str = include_str!("../../../../papers/contradictions.toml");
 /// Returns the contradictions, in the file's order.
 ///
 /// # Panics
-/// If the built-in file is damaged; a test reads it.
+/// If the built-in file is invalid; a test reads it.
 pub fn contradictions() -> &'static [Contradiction] {
     static ALL: OnceLock<Vec<Contradiction>> = OnceLock::new();
     ALL.get_or_init(|| {

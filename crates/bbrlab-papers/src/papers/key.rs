@@ -7,7 +7,7 @@ use toml::Value;
 pub enum Key {
     /// A name, such as the name of an algorithm or a flow.
     Word(String),
-    /// A quantity, in the unit that ends the key's name.
+    /// A quantity, in the unit at the end of the key's name.
     Number(f64),
 }
 
