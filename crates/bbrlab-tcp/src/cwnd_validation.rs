@@ -1,7 +1,7 @@
 //! Congestion window validation: whether cwnd is in use, and how it decays while it is not.
 //!
 //! A window that the sender did not fill proves nothing about the path, so it must not grow. After
-//! an idle time longer than the RTO it is halved once for every RTO but the first.
+//! an idle time longer than the RTO it is halved once for every RTO except the first.
 //!
 //! Sources: [linux] `net/ipv4/tcp_output.c`: `tcp_cwnd_validate`, `tcp_cwnd_application_limited`,
 //! `tcp_cwnd_restart`; [rfc2861].
@@ -15,7 +15,7 @@ use bbrlab_cc::{CaState, Conn};
 /// `max_packets_out`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CwndUsage {
-    /// The round in which usage is recorded ends when this sequence number is acknowledged.
+    /// When this sequence number is acknowledged, the round ends in which usage is recorded.
     pub cwnd_usage_seq: u32,
     /// Largest number of packets out since cwnd was last fully used.
     pub snd_cwnd_used: u32,
@@ -125,9 +125,9 @@ impl CwndUsage {
         decay
     }
 
-    /// Halves cwnd for every RTO but the first of an idle time of `idle_jiffies`, not below the
-    /// initial window. The idle time is longer than the RTO, and data is sent now. The caller has
-    /// already raised `CwndRestart`. Linux: `tcp_cwnd_restart`.
+    /// Halves cwnd for every RTO, except the first, in an idle time of `idle_jiffies`, but not
+    /// below the initial window. The idle time is longer than the RTO, and data is sent now. The
+    /// caller has already raised `CwndRestart`. Linux: `tcp_cwnd_restart`.
     #[must_use]
     pub fn restart(
         &mut self,

@@ -1,4 +1,4 @@
-//! Pacing: the rate of window-based algorithms, the size of a burst, and when the next one may
+//! Pacing: the rate of window-based algorithms, the size of a burst, and when the next burst may
 //! leave.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_update_pacing_rate`; `net/ipv4/tcp_output.c`:

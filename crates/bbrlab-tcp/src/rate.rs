@@ -1,10 +1,10 @@
-//! The delivery-rate sampler: how fast the network delivered what this ACK acknowledges.
+//! The delivery-rate sampler: how fast the network delivered the data that an ACK acknowledges.
 //!
 //! Each packet is stamped when it is sent with the number of packets delivered so far and the time
-//! of the latest delivery. When it is ACKed or SACKed, the packets delivered since then and the
-//! time since then are a rate sample. That time is the longer of the send phase and the ACK phase,
-//! because ACKs may be compressed. A sample is marked application-limited if the sender ran out of
-//! data during it.
+//! of the latest delivery. When the packet is ACKed or SACKed, the packets delivered since that
+//! stamp and the time since that delivery are a rate sample. That time is the longer of the send
+//! phase and the ACK phase, because ACKs may be compressed. A sample is marked application-limited
+//! if the sender ran out of data during it.
 //!
 //! ```text
 //! a packet is sent      skb_sent        -> SkbStamps, kept in the packet's record

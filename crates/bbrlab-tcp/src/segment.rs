@@ -15,7 +15,8 @@ pub struct SackBlock {
     pub end: u32,
 }
 
-/// Compares in one step, because each ACK's blocks are compared with the previous ACK's.
+/// Compares both fields in one step, because each ACK's blocks are compared with those of the
+/// previous ACK.
 impl PartialEq for SackBlock {
     #[inline]
     fn eq(&self, other: &Self) -> bool {
@@ -180,7 +181,8 @@ impl DataSegment {
     }
 }
 
-/// The packets that a burst is cut into. Only the last keeps PSH and FIN, only the first keeps CWR.
+/// The packets that a burst is cut into. Only the last packet keeps PSH and FIN, only the first
+/// keeps CWR.
 #[derive(Clone, Debug)]
 pub struct Cut {
     /// The next packet, except its length and the flags of the last packet.

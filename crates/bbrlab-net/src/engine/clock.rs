@@ -5,7 +5,7 @@
 //! according to the reading. It therefore fires late: by as much as the present was past the
 //! reading when the timer was set. This lateness is the phase.
 //!
-//! If the step that is read then is still before the due time, the timer is set again, for at least
+//! If the reading at that time is still before the due time, the timer is set again, for at least
 //! [`MIN_DELTA`]. With steps of 256 ns, most timers are noticed one step later than possible. If a
 //! queue is so short that one packet arrives in the microsecond in which another departs, these
 //! steps decide which comes first.

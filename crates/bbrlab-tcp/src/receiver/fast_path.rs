@@ -1,6 +1,6 @@
 //! The fast path for the common case: the next full segment, read at once.
 //!
-//! In bulk transfer nearly every segment is in order, as long as the ones before, carries only
+//! In bulk transfer nearly every segment is in order, as long as the segments before, carries only
 //! data, and is read before the next one arrives. No buffer is needed then: the memory is charged
 //! only while the ACK decision is made. The fast path has the same effects as
 //! [`Receiver::on_segment`] followed by [`Receiver::read`]; a property test compares the two.

@@ -1,10 +1,10 @@
 //! The fast path above a hole: a full segment of a bulk transfer beyond the next byte.
 //!
-//! While a hole waits for its retransmission, nearly every segment is like this. Most continue the
-//! newest out-of-order data: they extend the last buffer and with it the SACK block that is
-//! reported first, so that no buffer has to be found and no block has to move. The others begin a
-//! buffer after another hole, or are retransmissions. The fast path has the same effects as
-//! [`Receiver::on_segment`]; a property test compares the two.
+//! While a hole waits for its retransmission, nearly every segment is like this. Most of these
+//! segments continue the newest out-of-order data: they extend the last buffer and with it the SACK
+//! block that is reported first. No buffer has to be found, and no block has to move. The other
+//! segments begin a buffer after another hole, or are retransmissions. The fast path has the same
+//! effects as [`Receiver::on_segment`]; a property test compares the two.
 //!
 //! Sources: [linux] `tcp_input.c` (`tcp_data_queue_ofo`).
 //! Deviations: none visible in the results.

@@ -20,7 +20,8 @@ use crate::Host;
 /// Bytes of one `send()` of an application that never runs out of data.
 const UNLIMITED_SEND: u64 = 1 << 20;
 
-/// Pending calls that are kept separate; the bytes of further calls are added to the last one.
+/// Largest number of pending `send()` calls that are stored separately; the bytes of further calls
+/// are added to the last stored call.
 const CALLS_MAX: usize = 1024;
 
 /// The data that the application has written, and the data that it has yet to write.
@@ -117,8 +118,8 @@ impl Sender {
         !self.sndbuf.is_full() && self.is_established() && self.app.has_more()
     }
 
-    /// Whether a socket that has become writable calls the application at once, as ns-3's does;
-    /// others wake a process.
+    /// Whether a socket that has become writable calls the application at once, as in ns-3; Linux
+    /// wakes a process.
     #[must_use]
     #[inline]
     pub fn calls_app(&self) -> bool {

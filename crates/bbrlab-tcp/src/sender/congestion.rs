@@ -373,8 +373,8 @@ impl Sender {
         self.check_backlog();
     }
 
-    /// [`Self::check_app_limited`] at an ACK or a timer, where only the tree of BBRv2 and BBRv3
-    /// checks, and ns-3 does not.
+    /// [`Self::check_app_limited`] at an ACK or a timer. There only the kernel tree of BBRv2 and
+    /// BBRv3 makes this check, and ns-3 does not.
     #[inline(always)]
     #[expect(
         clippy::inline_always,

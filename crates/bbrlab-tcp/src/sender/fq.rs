@@ -1,9 +1,9 @@
 //! The `fq` queueing discipline of the sender's host: skbs wait in it for their departure times.
 //!
-//! With `fq`, TCP does not delay an skb itself. It stamps the departure time on the skb and queues
-//! it in `fq`, up to two skbs or about a millisecond's worth (TCP Small Queues); it sends more when
-//! an skb has departed. Every algorithm is then paced: window-based ones at the rate that TCP
-//! computes, 200 or 120 % of cwnd per RTT.
+//! With `fq`, TCP does not delay an skb itself. TCP stamps the departure time on the skb and queues
+//! the skb in `fq`. At most two skbs wait there, or data for about a millisecond if that is more
+//! (TCP Small Queues); TCP sends more when an skb has departed. Every algorithm is then paced:
+//! window-based algorithms at the rate that TCP computes, 200 or 120 % of cwnd per RTT.
 //!
 //! Sources: [linux] `net/sched/sch_fq.c`: `fq_enqueue`, `fq_dequeue`; `net/ipv4/tcp_output.c`:
 //! `tcp_small_queue_check`, `tcp_wfree`, `skb_still_in_host_queue`; `net/ipv4/tcp.c`:
@@ -22,8 +22,8 @@ use super::scoreboard::{Cursor, OVERHEAD, tag};
 use crate::segment::{DataSegment, Segment, flag};
 use crate::{Host, TimerId, Transmission};
 
-/// Slack of the queue's timer in nanoseconds; the timer always fires this late. Linux:
-/// `timer_slack`.
+/// Slack of the queue's timer in nanoseconds; the timer always fires this long after its deadline.
+/// Linux: `timer_slack`.
 const TIMER_SLACK_NS: u64 = 10_000;
 
 /// An skb in the queue.

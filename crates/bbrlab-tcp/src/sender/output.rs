@@ -126,7 +126,8 @@ impl Sender {
         self.conn.snd_una.wrapping_add(self.window.size())
     }
 
-    /// cwnd, or the peer's window if that is smaller and bounds the packets in flight.
+    /// cwnd, or the peer's window if it is smaller and a switch makes it bound the packets in
+    /// flight.
     #[inline]
     pub(super) fn usable_cwnd(&self) -> u32 {
         if self.mechanisms.rwnd_bounds_pipe {
@@ -664,8 +665,8 @@ impl Sender {
     }
 
     /// Stamps the record of an skb that departs while `in_flight` packets are in flight, and sets
-    /// when the next may depart. Linux: in `__tcp_transmit_skb`, `tcp_update_skb_after_send`,
-    /// `tcp_rate_skb_sent`.
+    /// the time at which the next skb may depart. Linux: in `__tcp_transmit_skb`,
+    /// `tcp_update_skb_after_send`, `tcp_rate_skb_sent`.
     fn depart(&mut self, at: Cursor, in_flight: u32, host: &mut impl Host) -> Sent {
         let prior_wstamp_ns = self.conn.wstamp_ns;
         let mut wstamp_ns = prior_wstamp_ns.max(self.conn.clock_ns);
@@ -784,8 +785,8 @@ impl Sender {
         self.put_burst_on_wire(at, skb, segment, host);
     }
 
-    /// Transmits an skb of several segments, which ends with PSH, or any skb through the host's
-    /// queue.
+    /// Transmits an skb of several segments, whose last segment gets PSH, or any skb through the
+    /// host's queue.
     fn put_burst_on_wire(
         &mut self,
         at: Cursor,

@@ -2,12 +2,13 @@
 //! SACKed or in doubt.
 //!
 //! Nearly every ACK of a sender without losses is like this. Three results of `ack.rs` are then
-//! known before: its flags, the effect on recovery, and the number of packets in flight. Only the
-//! first and the last skb matter. The rest is the general path's work in the general path's order,
-//! with two exceptions:
+//! known in advance: the ACK's flags, the effect on recovery, and the number of packets in flight.
+//! Only the first and the last skb matter. The rest is the general path's work in the general
+//! path's order, with two exceptions:
 //!
 //! - The rate sample is computed at once from the delivery counters of the last skb.
-//! - The timer is set last. If the ACK has made the sender send, that has already set the timer.
+//! - The timer is set last. If the sender sends data after the ACK, sending has already set the
+//!   timer.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: `tcp_ack`, `tcp_clean_rtx_queue`.
 //! Deviations: none: the histories of `tests.rs` pass here and in `ack.rs`.

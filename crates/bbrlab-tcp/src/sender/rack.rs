@@ -1,4 +1,4 @@
-//! RACK: a packet is lost if one sent sufficiently later was delivered.
+//! RACK: a packet is lost if another packet that was sent sufficiently later was delivered.
 //!
 //! Sources: [linux] `net/ipv4/tcp_recovery.c`; RFC 8985.
 //! Deviations: that of `scoreboard/lost.rs`.
@@ -100,12 +100,14 @@ impl Rack {
         self.is_advanced = true;
     }
 
-    /// Records a recovery undone because of DSACKs: a widened window lasts for one recovery more.
+    /// Records a recovery undone because of DSACKs: a widened reordering window then lasts for one
+    /// more recovery.
     pub(super) fn note_undone_by_dsack(&mut self) {
         self.reo_wnd_persist = (self.reo_wnd_persist + 1).min(RECOVERY_THRESH);
     }
 
-    /// Records a recovery that ended without an undo: a widened window lasts for one recovery less.
+    /// Records a recovery that ended without an undo: a widened reordering window then lasts for
+    /// one recovery less.
     pub(super) fn note_recovery(&mut self) {
         self.reo_wnd_persist = self.reo_wnd_persist.saturating_sub(1);
     }

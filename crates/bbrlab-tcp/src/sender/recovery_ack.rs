@@ -1,5 +1,5 @@
-//! The ACK of a recovery that acknowledges nothing new: it has SACK blocks, and none of them
-//! reports a duplicate.
+//! Short path for the ACK of a recovery that acknowledges nothing new: it has SACK blocks, and no
+//! block reports a duplicate.
 //!
 //! While a recovery lasts, nearly every ACK is like this. Most checks of `ack.rs` then have a known
 //! result: nothing leaves the queue, no retransmission can prove spurious, the recovery continues,

@@ -77,7 +77,8 @@ impl Sender {
     }
 
     /// Marks the head lost and, with RACK, the packets that were sent long enough ago. Without
-    /// RACK, or if a SACKed packet at the head shows that the receiver has reneged, marks all.
+    /// RACK, or if a SACKed packet at the head shows that the receiver has reneged, marks all
+    /// packets.
     /// Linux: `tcp_timeout_mark_lost`.
     fn timeout_mark_lost(&mut self, host: &mut impl Host) {
         let is_reneg = self.board.is_head_sacked();

@@ -138,7 +138,7 @@ impl Sndbuf {
         self.wake_below = wake_below(self.size, self.counts_payload);
     }
 
-    /// Wakes the application if enough of the buffer is free with `used` bytes in use.
+    /// Wakes the application if enough of the buffer is free; `used` bytes are in use.
     #[inline]
     fn wake(&mut self, used: u32) {
         if used < self.wake_below {

@@ -706,8 +706,8 @@ fn a_packet_and_its_ack_touch_few_lines_of_a_sender() {
     assert_eq!((rack % LINE, lines(rack, bbr1)), (0, 4), "RACK, timers, RTT, BBRv1");
 }
 
-/// With four linear timeouts and a first one of a second, the waits are 1, 1, 1, 1, 1, 2, 4 ...
-/// seconds: Linux's documentation of `tcp_syn_linear_timeouts`.
+/// With four linear timeouts and a first timeout of one second, the waits are 1, 1, 1, 1, 1, 2, 4
+/// ... seconds: Linux's documentation of `tcp_syn_linear_timeouts`.
 #[test]
 fn a_lost_syn_is_sent_again_linearly_four_times_and_then_doubles() {
     let cc = Algorithm::from_name("reno").expect("known").build(&Vec::new()).expect("the defaults");

@@ -279,7 +279,8 @@ impl Sender {
         self.set_timer(what, when.min(RTO_MAX_S * self.conn.hz), host);
     }
 
-    /// Sets the timer of the wheel for `when` jiffies from now. `when` must not be too long.
+    /// Sets the timer of the wheel for `when` jiffies from now. `when` must be at most
+    /// [`RTO_MAX_S`] seconds.
     #[inline]
     pub(super) fn set_timer(&mut self, what: TimerPurpose, when: u32, host: &mut impl Host) {
         let jiffies = self.conn.jiffies;
@@ -440,8 +441,8 @@ impl Sender {
         self.us_to_jiffies(delta_us)
     }
 
-    /// Sets the timer for a loss probe if allowed, else for the retransmission timeout. Linux:
-    /// `tcp_set_xmit_timer`.
+    /// Sets the timer for a loss probe if a probe is allowed, otherwise for the retransmission
+    /// timeout. Linux: `tcp_set_xmit_timer`.
     #[inline]
     pub(super) fn set_xmit_timer(&mut self, host: &mut impl Host) {
         if !self.schedule_loss_probe(host) {

@@ -26,8 +26,8 @@ pub(super) struct Tlp {
     high_seq: Option<u32>,
     /// Whether the probe is a retransmission.
     is_retrans: bool,
-    /// Two smoothed RTTs plus [`TIMEOUT_MIN_US`], in jiffies (at most [`RTO_MAX_S`]) and in
-    /// microseconds.
+    /// The probe timeout after the latest RTT sample: two smoothed RTTs plus [`TIMEOUT_MIN_US`], in
+    /// jiffies (at most [`RTO_MAX_S`]) and in microseconds.
     timeout: u32,
     timeout_us: u32,
     /// `timeout_us` rounded up to whole jiffies, in microseconds. While this value is unchanged, so
@@ -140,7 +140,7 @@ impl Sender {
     }
 
     /// [`Self::arm_loss_probe`] without a shortcut: only one packet is out, or pacing delays the
-    /// next for long.
+    /// next packet for long.
     #[cold]
     #[inline(never)]
     fn arm_unusual_loss_probe(&mut self, advancing_rto: bool, host: &mut impl Host) {
@@ -171,8 +171,8 @@ impl Sender {
         if advancing_rto {
             timeout = timeout.min(self.timer.rto());
         } else {
-            // The kernel truncates the 64-bit difference to 32 bits: an RTO in the past becomes one
-            // far in the future.
+            // The kernel truncates the 64-bit difference to 32 bits: an RTO in the past becomes an
+            // RTO far in the future.
             let delta_us = trunc_u32(self.rto_delta_us().cast_unsigned());
             if delta_us > 0 && delta_us < timeout_us {
                 timeout = timeout.min(self.us_to_jiffies(delta_us));

@@ -144,7 +144,8 @@ impl Sender {
         undo.is_all_duplicate() || (undo.is_possible() && self.is_packet_delayed())
     }
 
-    /// Without SACK, keeps the state until something above `high_seq` is acknowledged.
+    /// Whether a sender without SACK must keep its recovery state because no data above `high_seq`
+    /// is acknowledged yet.
     /// Linux: `tcp_is_non_sack_preventing_reopen`.
     fn is_reopen_prevented(&mut self) -> bool {
         if self.conn.snd_una != self.episode.high_seq() || self.board.is_sack() {

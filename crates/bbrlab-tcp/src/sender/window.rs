@@ -61,8 +61,8 @@ impl PeerWindow {
         std::mem::replace(&mut self.size, size) != size
     }
 
-    /// Updates the largest window. True if the current window is larger than any before, and half
-    /// of the earlier windows may have bounded the segment of `mss` bytes.
+    /// Updates the largest window. True if the current window is larger than all earlier windows,
+    /// and half of the largest earlier window may have bounded the segment size of `mss` bytes.
     pub(super) fn take_record(&mut self, mss: u32) -> bool {
         let is_record = self.size > self.max && mss >= self.half();
         self.max = self.max.max(self.size);

@@ -7,9 +7,9 @@
 //! any ── timeout ──> Loss ── recovery point acked ──> Open          (duplicates are ignored in Loss)
 //! ```
 //!
-//! A packet is lost when three above it are SACKed, in every state. With SACK a duplicate ACK is
-//! one that SACKs something new, cumulative or not. Linux's additions (RACK, loss probes, undo)
-//! have their own switches and work here too.
+//! A packet is lost when three packets above it are SACKed, in every state. With SACK, each ACK
+//! that SACKs new data counts as a duplicate ACK, even if it also acknowledges data cumulatively.
+//! Linux's additions (RACK, loss probes, undo) have their own switches and work here too.
 //!
 //! Sources: [ns3] `tcp-socket-base.cc`: `ReceivedAck`, `ProcessAck`, `DupAck`, `EnterRecovery`;
 //! `tcp-tx-buffer.cc`: `UpdateLostCount`, `MarkHeadAsLost`; RFC 6675.

@@ -1,7 +1,8 @@
 //! cwnd where ns-3's socket sets it: growth outside reductions, and the end of recovery.
 //!
 //! When recovery ends, ns-3 sets cwnd to ssthresh, after an algorithm such as BBR has restored its
-//! own cwnd. After a timeout it restores nothing. Such algorithms then continue from that cwnd.
+//! own cwnd. After a timeout, neither of them changes cwnd. Such an algorithm then continues from
+//! the resulting cwnd.
 //!
 //! Sources: [ns3] `tcp-socket-base.cc`: `ProcessAck`; `tcp-bbr.cc`: `CwndEvent`, `SetCwnd`.
 //! Deviations: none.

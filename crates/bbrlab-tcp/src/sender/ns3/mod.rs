@@ -10,7 +10,7 @@
 //! | `timeout.rs` | the timeout by RFC 6298 |
 //!
 //! The scoreboard is Linux's, with its `Counting`. A loss, a SACK or a retransmission has the same
-//! meaning in both.
+//! meaning in both senders.
 //!
 //! Sources: [ns3] `src/internet/model/`: `tcp-socket-base.cc`, `tcp-tx-buffer.cc`,
 //! `tcp-prr-recovery.cc`.

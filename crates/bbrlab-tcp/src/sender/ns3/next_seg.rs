@@ -1,5 +1,6 @@
 //! Segments that ns-3 sends and Linux does not: beyond cwnd on partial ACKs, and in recovery
-//! segments that are not marked lost. It holds back losses above the highest SACK.
+//! segments that are not marked lost. With [`Rule3::BelowHighSack`], losses above the highest
+//! SACKed packet wait.
 //!
 //! Sources: [ns3] `tcp-tx-buffer.cc`: `NextSeg`; `tcp-socket-base.cc`: `DoRetransmit`,
 //! `ProcessAck`, `SendPendingData`, `AvailableWindow`; RFC 6675, section 4.
@@ -37,8 +38,9 @@ impl Sender {
             && !before(seq, self.board.highest_sack_seq(&self.conn))
     }
 
-    /// End of the data sent last. With `app_write` that may be a retransmission, so that a sender
-    /// is not judged application-limited after one. ns-3: `m_nextTxSequence`, in `Send`.
+    /// End of the data sent last. With `app_write` this data may be a retransmission, so that a
+    /// sender does not count as application-limited after a retransmission. ns-3:
+    /// `m_nextTxSequence`, in `Send`.
     #[inline]
     pub(in super::super) fn next_tx_seq(&self) -> u32 {
         if self.is_pacing_switched

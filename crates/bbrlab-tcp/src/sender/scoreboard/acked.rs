@@ -1,4 +1,4 @@
-//! Removal of the skbs, or of the first segments of one, that a cumulative ACK covers.
+//! Removal of the skbs, or of the first segments of an skb, that a cumulative ACK covers.
 //!
 //! Sources: [linux] `net/ipv4/tcp_input.c`: the loop of `tcp_clean_rtx_queue`, `tcp_tso_acked`;
 //! `net/ipv4/tcp_output.c`: `tcp_trim_head`.
@@ -181,7 +181,7 @@ impl Scoreboard {
         }
     }
 
-    /// Removes the first ordinary skbs below `snd_una`; at most one with `only_one`.
+    /// Removes the first ordinary skbs below `snd_una`: with `only_one`, at most one skb.
     #[inline]
     pub(crate) fn pop_ordinary(&mut self, snd_una: u32, only_one: bool) -> Option<Run> {
         let run = self.ordinary_run(snd_una, only_one)?;

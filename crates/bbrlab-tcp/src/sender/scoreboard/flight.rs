@@ -267,7 +267,7 @@ impl Scoreboard {
     }
 
     /// The first skb from `at` on that is marked lost and not retransmitted. Retransmission
-    /// continues there next time, because no earlier skb qualifies. If an earlier one is marked
+    /// continues there next time, because no earlier skb qualifies. If an earlier skb is marked
     /// lost later, [`Self::mark_lost`] moves the position back.
     /// Linux: in `tcp_xmit_retransmit_queue`, which stays at the first skb that is not marked yet.
     #[inline(always)]

@@ -1,8 +1,9 @@
 //! The scoreboard: the skbs in flight, which of them are SACKed, lost or retransmitted, and the
 //! unsent skbs.
 //!
-//! The counts must agree with the skbs, so only these files change either. Other files refer to an
-//! skb by a [`Cursor`], and read it as a copy ([`Sent`], [`Acked`], [`Covered`], [`Unsent`]).
+//! The counts must agree with the skbs, so only the files of this folder change them. Other files
+//! refer to an skb by a [`Cursor`], and read it as a copy ([`Sent`], [`Acked`], [`Covered`],
+//! [`Unsent`]).
 //!
 //! | file | what |
 //! |---|---|

@@ -100,7 +100,8 @@ pub(super) struct Queue {
     end: SkbId,
     /// The first place that is not free.
     first: SkbId,
-    /// The linked skbs in order of sequence number. The link of the last one leads to `plain`.
+    /// The linked skbs in order of sequence number. The link of the last linked skb leads to
+    /// `plain`.
     linked: Chain,
     /// The linked skbs that were sent once, by time. Every plain skb is younger than these.
     /// `sorted`, the plain skbs and `again` together are Linux's `tsorted_sent_queue`: all skbs in
@@ -310,7 +311,7 @@ impl Queue {
         if next == self.end { NIL } else { next }
     }
 
-    /// The skb after a linked one in order of sequence number, `NIL` after the last.
+    /// The skb after `id`, which must be linked, in order of sequence number; `NIL` after the last.
     #[inline]
     pub(super) fn next_linked(&self, id: SkbId) -> SkbId {
         debug_assert!(self[id].has(tag::LINKED));
@@ -333,8 +334,8 @@ impl Queue {
                 }
                 id = links[place].next;
                 debug_assert_ne!(id, NIL);
-                // After the last linked skb comes the first plain one, or the place of the next new
-                // one.
+                // After the last linked skb comes the first plain skb, or the place of the next new
+                // skb.
                 if id == self.plain {
                     break;
                 }
@@ -363,13 +364,15 @@ impl Queue {
         }
     }
 
-    /// The skb before a linked one in order of sequence number, `NIL` before the first.
+    /// The skb before `id`, which must be linked, in order of sequence number; `NIL` before the
+    /// first.
     #[inline]
     pub(super) fn prev_linked(&self, id: SkbId) -> SkbId {
         self.links_of(id).prev
     }
 
-    /// Starts a walk through the skbs in flight in order of time, the one sent longest ago first.
+    /// Starts a walk through the skbs in flight in order of time; the skb sent longest ago is
+    /// first.
     #[inline]
     pub(super) fn by_time(&self) -> ByTime {
         let once = if self.sorted.head == NIL { self.plain_head() } else { self.sorted.head };
@@ -653,7 +656,7 @@ impl Queue {
         self.free_first_places();
     }
 
-    /// Frees the first plain skb, whose bytes were merged into the last linked one.
+    /// Frees the first plain skb, whose bytes were merged into the last linked skb.
     fn remove_first_plain(&mut self) {
         let (id, last) = (self.plain, self.linked.tail);
         self.plain = following(id);

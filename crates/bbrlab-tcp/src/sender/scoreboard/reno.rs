@@ -12,8 +12,8 @@ use super::Scoreboard;
 pub(crate) struct DupAcks {
     /// Packets that were delivered.
     pub(crate) delivered: u32,
-    /// The degree of reordering in packets, if there are more duplicate ACKs than packets that
-    /// could have caused them.
+    /// The degree of reordering in packets, if there are (without SACK) more duplicate ACKs than
+    /// packets that could have caused them.
     pub(crate) reordering: Option<u32>,
 }
 

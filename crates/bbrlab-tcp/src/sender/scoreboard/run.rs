@@ -49,7 +49,8 @@ impl Run {
     #[expect(clippy::inline_always, reason = "of its fields each caller needs only some")]
     pub(super) fn new(oldest: &Skb, newest: &Skb, counts: Counts) -> Self {
         let Counts { first, count, pcount, cut } = counts;
-        // All but the last end where the next one begins, and only the last can carry the FIN.
+        // All skbs except the last end where the next skb begins, and only the last can carry the
+        // FIN.
         let fin = u32::from(newest.carries(flag::FIN));
         let end = if cut == 0 {
             newest.end_seq().wrapping_sub(fin)
