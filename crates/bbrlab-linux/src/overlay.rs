@@ -16,8 +16,7 @@ use super::{LinuxError, LinuxOptions, LinuxReport, plan, scenario_text, series};
 /// The points to draw.
 #[derive(Clone, Debug)]
 pub enum Pictures {
-    /// The points with the largest differences, in multiples of the tolerances. The number of
-    /// points.
+    /// This number of points: those with the largest differences, in multiples of the tolerances.
     Worst(usize),
     /// The points of the scenarios with these names.
     Named(Vec<String>),
