@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use super::layout::{Align, Table, cut};
 use crate::html::escaped;
 
-/// Maximum number of rows of a table in HTML; further rows are only counted. A notebook stores all
-/// its output.
+/// Maximum number of rows of a table in HTML; a line below gives the number of further rows. A
+/// notebook stores all output in its file, which long tables would enlarge.
 const ROWS_SHOWN: usize = 100;
 
 /// A part of the output.

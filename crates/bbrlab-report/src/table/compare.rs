@@ -1,4 +1,4 @@
-//! A comparison of folders as a table with a line per metric. The lines of each point are together.
+//! A comparison of folders as text: a table for each point, with a line per metric.
 
 use serde_json::Value;
 
@@ -7,7 +7,8 @@ use super::run::point_text;
 use crate::compare::{ComparedPoint, FolderComparison};
 use crate::number::{figure, with_half};
 
-/// Metrics that are not compared: they follow from others or describe the simulation.
+/// Metrics that are not compared, because they follow from other metrics or describe the
+/// simulation.
 const NOT_COMPARED: [&str; 3] = ["events", "data_packets", "rate_mbps"];
 
 /// The table. `names` are the names of the folders. Metrics with equal values in all folders are

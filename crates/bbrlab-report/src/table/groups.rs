@@ -1,4 +1,4 @@
-//! A group's metrics in full: each mean with its 95 % interval.
+//! All metrics of one point: the mean over the seeds of each, with its 95 % interval.
 
 use bbrlab_run::Group;
 

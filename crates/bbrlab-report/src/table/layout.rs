@@ -49,7 +49,7 @@ impl Table {
     /// Adds a row.
     ///
     /// # Panics
-    /// If it does not have one cell per column.
+    /// If the row does not have one cell per column.
     pub fn row(&mut self, cells: Vec<String>) {
         assert_eq!(cells.len(), self.columns.len(), "one cell per column");
         self.rows.push(cells);
@@ -75,14 +75,14 @@ impl Table {
         self.rows.is_empty()
     }
 
-    /// Whether [`Self::render`] has to shorten something.
+    /// Whether the table is wider than [`WIDTH`], so that [`Self::render`] has to shorten or omit
+    /// columns.
     pub(crate) fn is_too_wide(&self) -> bool {
         let widths: Vec<usize> = (0..self.columns.len()).map(|at| self.natural(at)).collect();
         total(&widths) > WIDTH
     }
 
-    /// The table as text, no line wider than [`WIDTH`]; see [`Self::render_in`]. For tables with
-    /// columns that fit.
+    /// The table as text with lines of at most [`WIDTH`] characters; see [`Self::render_in`].
     #[must_use]
     pub fn render(&self) -> String {
         self.render_in(Some(WIDTH))
@@ -92,8 +92,8 @@ impl Table {
     /// as wide as it needs.
     ///
     /// A last column of text continues on further lines. Other columns of text become narrower, and
-    /// cells that are cut off end in `…`. If that is not enough, the last columns are left out. A
-    /// line below names them.
+    /// cells that are cut off end in `…`. If the table is still too wide, the last columns are
+    /// omitted, and a line below the table names them.
     #[must_use]
     pub fn render_in(&self, width: Option<usize>) -> String {
         let mut widths: Vec<usize> = (0..self.columns.len()).map(|at| self.natural(at)).collect();
@@ -155,7 +155,8 @@ impl Table {
         }
     }
 
-    /// Limits a last column of text to the width that the others leave, if that is enough to read.
+    /// Limits a last column of text to the width that the other columns leave, if that width is
+    /// readable.
     fn narrow_last(&self, widths: &mut [usize], width: usize) {
         const SENTENCE: usize = 40;
         let Some(last) = self.columns.len().checked_sub(1) else { return };

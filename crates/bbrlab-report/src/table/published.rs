@@ -25,7 +25,7 @@ pub struct PublishedCell {
 /// The kind of a printed value. In prose it may be a bound.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PrintedAs {
-    /// The value itself.
+    /// The exact value.
     #[default]
     Value,
     /// The value, roughly: "about", "nearly".
@@ -36,13 +36,13 @@ pub enum PrintedAs {
     Below,
     /// A lower bound: "over".
     Over,
-    /// Not printed; it follows from printed values.
+    /// Not printed, but computed from printed values.
     Derived,
 }
 
 impl PrintedAs {
-    /// The kind, from the words with which a data file qualifies a row. Words that qualify
-    /// something else give [`Self::Value`].
+    /// The kind, from the words with which a paper's data file qualifies a row. Words that do not
+    /// qualify the value give [`Self::Value`].
     #[must_use]
     pub fn from_words(words: &str) -> Self {
         let starts = [
@@ -69,14 +69,15 @@ impl PrintedAs {
         }
     }
 
-    /// Whether the difference from the value is meaningful.
+    /// Whether the difference between a measured value and the printed one is meaningful, which it
+    /// is not for a bound.
     fn is_comparable(self) -> bool {
         matches!(self, Self::Value | Self::About | Self::Derived)
     }
 }
 
 impl PublishedCell {
-    /// The printed value, with a sign if it is a bound or follows from others.
+    /// The printed value, with a sign if it is approximate, a bound or computed from other values.
     #[must_use]
     pub fn published_text(&self) -> String {
         let sign = if self.published.is_some() { self.printed_as.sign() } else { "" };
@@ -97,7 +98,8 @@ impl PublishedCell {
 
     /// The number of decimals of the measured value: as many as the paper prints. If the paper
     /// prints whole numbers, but the measured value or its interval has a fraction, three
-    /// significant digits are shown. Otherwise the value could contradict its difference.
+    /// significant digits are shown. A rounded value could contradict the difference in percent
+    /// next to it.
     #[must_use]
     pub fn measured_decimals(&self) -> usize {
         let ends = self.interval.into_iter().flatten();
@@ -279,7 +281,7 @@ fn long(rows: &[PublishedRow], first: &PublishedRow) -> Table {
     table
 }
 
-/// The median, with its interval unless that rounds to the median itself.
+/// The median, with its interval unless both ends of the interval round to the median.
 fn measured_text(cell: &PublishedCell) -> String {
     let decimals = cell.measured_decimals();
     let median = fixed(cell.measured, decimals);
@@ -331,7 +333,7 @@ fn wide(rows: &[PublishedRow], first: &PublishedRow) -> Table {
     table
 }
 
-/// A name without its unit, short enough for a column, and the unit.
+/// Splits a key or metric of a data file into a short title for a column and its unit.
 #[must_use]
 pub fn split_unit(name: &str) -> (&str, &str) {
     match name {
@@ -372,7 +374,7 @@ mod tests {
         }
     }
 
-    /// With a printed 8, a measured 7.21 is not shown as 7. Counts stay whole.
+    /// If the paper prints 8, a measured 7.21 is not shown as 7. Whole measured values stay whole.
     #[test]
     fn a_measured_figure_is_not_rounded_to_whole_printed_ones() {
         let text = |measured, decimals| {

@@ -12,7 +12,7 @@ use crate::number::{count, figure, fixed};
 
 /// With more flows than this, only the slowest and the fastest are shown.
 const FLOWS_SHOWN: usize = 20;
-/// With more links than this, the rest are only counted.
+/// With more links than this, a line gives the number of the links that are not shown.
 const LINKS_SHOWN: usize = 8;
 
 /// The summary of a run as text: its parameters, its links and its flows.
@@ -69,7 +69,8 @@ fn blocks(run: &RunSummary) -> Vec<Block> {
             count(run.flows.len() as u64)
         )));
     }
-    // With several flows, the table of groups contains these counts.
+    // Only a run of one flow needs this line: with several flows, the table of groups contains
+    // these counts.
     if let [flow] = run.flows.as_slice()
         && is_disordered(flow.out_of_order_packets, flow.duplicate_packets)
     {
@@ -104,8 +105,8 @@ fn blocks(run: &RunSummary) -> Vec<Block> {
     blocks
 }
 
-/// The number of flows, without flows that come and go. The groups of those report how many were
-/// rejected.
+/// The number of flows, without flows from `arrivals`. Only groups of flows from `arrivals` have a
+/// count of rejected flows.
 fn lasting(run: &RunSummary) -> usize {
     let comes_and_goes = |flow: &&FlowSummary| {
         let group = run.flow_groups.iter().find(|group| group.group == flow.group);
@@ -121,8 +122,8 @@ pub(crate) fn point_text(point: &bbrlab_run::SweepPoint) -> String {
     pairs.join(", ")
 }
 
-/// A swept value as the scenario wrote it. A table is written as the value that it chooses and its
-/// other keys: `red ecn=true`.
+/// A swept value as the scenario file has it. An inline table becomes the value of its `discipline`
+/// or `model`, followed by its other keys: `red ecn=true`.
 #[must_use]
 pub fn value_text(value: &serde_json::Value) -> String {
     match value {
@@ -141,7 +142,7 @@ pub fn value_text(value: &serde_json::Value) -> String {
 /// A count of a link.
 type CountOf = fn(&LinkSummary) -> Option<u64>;
 
-/// The links that flows share. A column of losses that no link has is left out.
+/// The table of links that flows share. A column of losses is omitted if no link has such losses.
 fn links(blocks: &mut Vec<Block>, links: &[LinkSummary]) {
     let (private, shared): (Vec<&LinkSummary>, Vec<&LinkSummary>) =
         links.iter().partition(|link| link.is_private());
@@ -224,7 +225,7 @@ fn waits(blocks: &mut Vec<Block>, waits: &[WaitSummary]) {
     }
 }
 
-/// The tins of shared links that have several and used more than one.
+/// The table of tins, for shared links on which packets arrived at more than one tin.
 fn tins(blocks: &mut Vec<Block>, links: &[LinkSummary]) {
     let is_used = |tin: &&TinSummary| tin.arrivals > Some(0);
     let shown = links
@@ -275,7 +276,7 @@ fn is_disordered(out_of_order: Option<u64>, duplicates: Option<u64>) -> bool {
     out_of_order > Some(0) || duplicates > Some(0)
 }
 
-/// The groups of flows. Columns without a value for any group are left out.
+/// The table of groups of flows. Columns without a value for any group are omitted.
 fn groups(run: &RunSummary) -> Table {
     let groups = &run.flow_groups;
     let has_transfers = groups.iter().any(FlowGroup::has_transfers);
@@ -408,7 +409,7 @@ fn limits(limited_by: &LimitedBy) -> String {
         ("sndbuf", limited_by.sndbuf),
         ("app", limited_by.app),
     ];
-    // Stable: equal shares keep the order above.
+    // The sort is stable, so equal shares keep the order above.
     shares.sort_by(|one, other| other.1.unwrap_or(0.0).total_cmp(&one.1.unwrap_or(0.0)));
     let told: Vec<String> = shares
         .iter()

@@ -116,7 +116,8 @@ fn blocks(points: &Points) -> Vec<Block> {
     blocks
 }
 
-/// A sentence on waits for slots and grants, which are in no column and in no metric of a queue.
+/// A sentence on waits for slots and grants, which neither the columns nor the metrics of queues
+/// include.
 fn waits(groups: &[Group]) -> Option<Block> {
     let most = |name: &str| {
         let means = groups.iter().filter_map(|group| {
@@ -143,7 +144,7 @@ fn waits(groups: &[Group]) -> Option<Block> {
     })
 }
 
-/// The object that a column describes.
+/// The group of flows, run or link that a column describes.
 #[derive(Clone, Copy)]
 enum Of<'a> {
     /// The group of flows with this index, or the run.
@@ -168,8 +169,8 @@ fn short_key(key: &str, keys: &[String]) -> String {
 /// Keys whose value differs between points, in the order of the sweep. If keys change only
 /// together, only the first is included.
 pub(crate) fn varying_keys(groups: &[Group]) -> Vec<String> {
-    // Each key with its first value, whether it has others, and the number of points that have the
-    // key.
+    // For each key: the key, its first value, whether it also has other values, and the number of
+    // points that have the key.
     let mut keys: Vec<(&String, &Value, bool, usize)> = Vec::new();
     for group in groups {
         for (key, value) in &group.point {
