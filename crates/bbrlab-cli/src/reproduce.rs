@@ -159,7 +159,8 @@ fn one(
     done
 }
 
-/// Returns the claims whose cause `--explain` looks for.
+/// Returns the claims that `--explain` examines: those that are expected to be artifacts. Without
+/// `--explain`, there are none.
 fn to_explain(
     experiment: &'static Experiment,
     args: &ReproduceArgs,

@@ -40,20 +40,20 @@ pub(crate) fn bottleneck(run: &Run) -> Option<&Link> {
 }
 
 /// Returns the bottleneck's rate at the start.
-#[expect(clippy::cast_precision_loss, reason = "parameters as papers print them")]
+#[expect(clippy::cast_precision_loss, reason = "nanoseconds and bit/s below 2^53")]
 pub(crate) fn bandwidth(run: &Run) -> Option<(&'static str, Key)> {
     let rate = bottleneck(run)?.rate.at_start()?;
     Some(("bandwidth_mbps", Key::Number(rate.0 as f64 / 1e6)))
 }
 
 /// Returns the bottleneck's one-way delay.
-#[expect(clippy::cast_precision_loss, reason = "parameters as papers print them")]
+#[expect(clippy::cast_precision_loss, reason = "nanoseconds and bit/s below 2^53")]
 pub(crate) fn delay(run: &Run) -> Option<(&'static str, Key)> {
     Some(("delay_ms", Key::Number(bottleneck(run)?.delay.0 as f64 / 1e6)))
 }
 
 /// Returns the first flow's base RTT.
-#[expect(clippy::cast_precision_loss, reason = "parameters as papers print them")]
+#[expect(clippy::cast_precision_loss, reason = "nanoseconds and bit/s below 2^53")]
 pub(crate) fn rtt(run: &Run) -> (&'static str, Key) {
     ("rtt_ms", Key::Number(run.class(0).base_rtt.0 as f64 / 1e6))
 }
@@ -68,7 +68,7 @@ pub(crate) fn buffer(run: &Run) -> Option<(&'static str, Key)> {
 }
 
 /// Returns the buffer in packets.
-#[expect(clippy::cast_precision_loss, reason = "parameters as papers print them")]
+#[expect(clippy::cast_precision_loss, reason = "nanoseconds and bit/s below 2^53")]
 pub(crate) fn buffer_packets(run: &Run) -> Option<(&'static str, Key)> {
     match bottleneck(run)?.buffer {
         Buffer::Packets(packets) => Some(("buffer_packets", Key::Number(packets.0 as f64))),
@@ -77,7 +77,7 @@ pub(crate) fn buffer_packets(run: &Run) -> Option<(&'static str, Key)> {
 }
 
 /// Returns the second flow's base RTT.
-#[expect(clippy::cast_precision_loss, reason = "parameters as papers print them")]
+#[expect(clippy::cast_precision_loss, reason = "nanoseconds and bit/s below 2^53")]
 pub(crate) fn second_rtt(run: &Run) -> Option<(&'static str, Key)> {
     let second = run.flows.get(1).map(|flow| &run.classes[flow.class as usize])?;
     Some(("rtt2_ms", Key::Number(second.base_rtt.0 as f64 / 1e6)))
@@ -90,7 +90,7 @@ pub(crate) fn loss(run: &Run) -> Option<(&'static str, Key)> {
 }
 
 /// Returns the number of flows.
-#[expect(clippy::cast_precision_loss, reason = "parameters as papers print them")]
+#[expect(clippy::cast_precision_loss, reason = "nanoseconds and bit/s below 2^53")]
 pub(crate) fn flows(run: &Run) -> (&'static str, Key) {
     ("n_flows", Key::Number(run.flows.len() as f64))
 }

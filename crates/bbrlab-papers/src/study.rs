@@ -1,4 +1,4 @@
-//! Our additions to a paper's data: `papers/study/KEY.toml` adds to `papers/KEY.toml`.
+//! Our additions to a paper's data: a file in `papers/study/` for each data file in `papers/`.
 //!
 //! A data file has what the paper prints and claims, and is not changed. A study file has our
 //! additions:

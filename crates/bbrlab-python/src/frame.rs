@@ -23,6 +23,19 @@ use pyo3::exceptions::{PyKeyError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict};
 
+/// The last columns of every table. They identify the run and the program.
+pub(crate) const LAST: [&str; 9] = [
+    "scenario",
+    "profile",
+    "backend",
+    "backend_version",
+    "version",
+    "commit",
+    "digest",
+    "seed",
+    "scenario_hash",
+];
+
 /// A table of named columns.
 #[pyclass(frozen, module = "bbrlab._bbrlab")]
 pub(crate) struct Frame {

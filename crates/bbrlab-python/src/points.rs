@@ -9,8 +9,7 @@ use bbrlab_report::groups;
 use bbrlab_run::{Column, Figure, GroupMetric, RunSummary, TinSummary, WaitSummary, leaves};
 use pyo3::prelude::*;
 
-use crate::frame::Frame;
-use crate::records::LAST;
+use crate::frame::{Frame, LAST};
 
 /// A row: a metric at a point.
 struct Row {

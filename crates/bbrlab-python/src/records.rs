@@ -73,19 +73,6 @@ impl RunRecords {
     }
 }
 
-/// The last columns of every table. They identify the run and the program.
-pub(crate) const LAST: [&str; 9] = [
-    "scenario",
-    "profile",
-    "backend",
-    "backend_version",
-    "version",
-    "commit",
-    "digest",
-    "seed",
-    "scenario_hash",
-];
-
 /// Puts the swept keys of runs first, and what identifies the runs last.
 fn ordered(frame: &Frame, runs: &[RunSummary]) -> PyResult<Frame> {
     let mut first = swept_columns(runs);

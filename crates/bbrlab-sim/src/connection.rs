@@ -228,7 +228,10 @@ impl Connection {
 
     /// Fires a timer of the receiver.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "once for one timer, once for all")]
+    #[expect(
+        clippy::inline_always,
+        reason = "once for the timer of compressed ACKs, once for any timer"
+    )]
     pub(crate) fn on_receiver_timer(&mut self, port: &mut Port<'_, Payload>, timer: TimerId) {
         let mut end = self.receiver_end.end(port);
         match self.duplex.as_deref_mut() {

@@ -339,7 +339,10 @@ impl Flow {
     }
 
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "once for one timer, once for all")]
+    #[expect(
+        clippy::inline_always,
+        reason = "once for the timer of compressed ACKs, once for any timer"
+    )]
     fn run_receiver_timer(
         &mut self,
         port: &mut Port<'_, Payload>,

@@ -125,7 +125,9 @@ impl<V: Variant> Flow<V> {
         self.conn.ca_state = CaState::Open;
     }
 
-    /// The current pacing gain and the number of ACKs until it changes, including the last one.
+    /// Sends ACKs, one per millisecond, until the phase of the gain cycle or the state changes, but
+    /// at most 1000. Returns the pacing gain before them and their number as milliseconds; the ACK
+    /// that causes the change counts.
     fn phase(&mut self, ack: Ack) -> String {
         let gain_q8 = self.bbr.pacing_gain_q8;
         let before = self.bbr.cycle;

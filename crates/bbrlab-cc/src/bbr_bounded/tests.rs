@@ -251,7 +251,8 @@ fn a_burst_is_added_to_what_is_in_the_network_only_above_a_gain_of_one() {
     // 10 Gbit/s: a burst holds the bytes of 2^-10 s, here limited by one buffer to 45 segments.
     sk.ctl.pacing_rate = 1_250_000_000;
     model.params.gso_max_size = 65_536;
-    // One packet per millisecond, `<< 24` per microsecond.
+    // One packet per millisecond, rounded up. The unit is packets per microsecond, shifted left by
+    // 24 bits.
     model.max_bw.take((1 << 24) / 1000 + 1);
     let mut in_net = |gain: u16| {
         model.pacing_gain = gain;

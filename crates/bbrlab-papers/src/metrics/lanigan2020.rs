@@ -57,7 +57,7 @@ fn place(_: &Experiment, run: &Run) -> Keys {
 /// Returns the swept buffer in BDP, or 1.5 if no buffer is swept. A buffer in packets is converted
 /// as the thesis's script did: packets of 536 bytes, and the BDP of the bottleneck's delay and one
 /// access link's.
-#[expect(clippy::cast_precision_loss, reason = "parameters as papers print them")]
+#[expect(clippy::cast_precision_loss, reason = "nanoseconds and bit/s below 2^53")]
 fn buffer_bdp(run: &Run) -> f64 {
     let rate = locate::bottleneck(run).and_then(|link| Some((link.rate.at_start()?, link.delay)));
     match (locate::buffer(run), rate) {

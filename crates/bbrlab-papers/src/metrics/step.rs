@@ -34,7 +34,7 @@ pub(super) struct Level {
 }
 
 /// Returns the levels of the bottleneck's rate that a run reaches, in order, without the first.
-#[expect(clippy::cast_precision_loss, reason = "parameters as papers print them")]
+#[expect(clippy::cast_precision_loss, reason = "nanoseconds and bit/s below 2^53")]
 pub(super) fn levels(run: &Run) -> Vec<Level> {
     let Some(Rate::Schedule(steps)) = locate::bottleneck(run).map(|link| &link.rate) else {
         return Vec::new();

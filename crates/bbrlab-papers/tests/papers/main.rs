@@ -31,7 +31,7 @@ fn text<'a>(table: &'a Table, key: &str) -> &'a str {
 }
 
 /// Returns a number of the data file, or NaN, which equals nothing, if there is none.
-#[expect(clippy::cast_precision_loss, reason = "parameters as papers print them")]
+#[expect(clippy::cast_precision_loss, reason = "nanoseconds and bit/s below 2^53")]
 fn number(table: &Table, key: &str) -> f64 {
     match table.get(key) {
         Some(Value::Integer(value)) => *value as f64,
@@ -74,13 +74,13 @@ fn bottleneck(run: &Run) -> &Link {
 }
 
 /// Returns the bottleneck's rate at the start.
-#[expect(clippy::cast_precision_loss, reason = "parameters as papers print them")]
+#[expect(clippy::cast_precision_loss, reason = "nanoseconds and bit/s below 2^53")]
 fn mbps(run: &Run) -> f64 {
     bottleneck(run).rate.at_start().unwrap().0 as f64 / 1e6
 }
 
 /// Converts nanoseconds to milliseconds.
-#[expect(clippy::cast_precision_loss, reason = "parameters as papers print them")]
+#[expect(clippy::cast_precision_loss, reason = "nanoseconds and bit/s below 2^53")]
 fn ms(ns: u64) -> f64 {
     ns as f64 / 1e6
 }
