@@ -47,7 +47,7 @@ OF_CLASSES = (
     "custom congestion controls are defined in `controls`: see docs/python.md",
     "custom congestion controls are defined in `controls`: give the class itself instead of its name, or controls={name: class}",
 )
-"""The note about a name that is no congestion control, on the command line and here."""
+"""The note on an unknown congestion control, as the command line and as this package writes it."""
 
 
 def in_python(text: str) -> str:
